@@ -27,9 +27,8 @@ def _beside(path: Path) -> Path:
 
 @contextmanager
 def naming(path: Path, partial: Path | None = None) -> Iterator[None]:
-    """An error of a write within the block is an OSError that names `path`, or what lies below it, in place of `partial`, its temporary
-    path. Libraries that are not written in Python raise errors of other types for a full disk.
-    """
+    """An error of a write within the block is an OSError that names `path`, or what lies below it, in place of `partial`, its temporary path.
+    Libraries that are not written in Python raise errors of other types for a full disk."""
     try:
         yield
     except Exception as error:

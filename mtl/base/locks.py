@@ -138,10 +138,8 @@ def holder_of(path: Path) -> Holder | None:
 
 
 def _system_lock(path: Path, timeout: float) -> AbstractContextManager[Any] | None:
-    """The system's lock of this file, acquired within `timeout` seconds (-1: no limit); None where there is no flock.
-
-    Raises Busy, and OSError, which names the folder if the file cannot be made in it: nobody knows of locks.
-    """
+    """The system's lock of this file, acquired within `timeout` seconds (-1: no limit); None where there is no flock. Raises Busy, and OSError, which
+    names the folder if the file cannot be made in it: nobody knows of locks."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         return FileLock(path, timeout=timeout, fallback_to_soft=False).acquire()

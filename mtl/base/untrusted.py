@@ -87,9 +87,8 @@ def read_bytes(path: Path, limit: int) -> bytes:
 
 
 class OpenLines:
-    """The lines of an open file, plain, gzipped, or the only file in a zip, one by one.
-
-    Memory holds one line, of at most `limit` bytes, and unpacking is bounded by the file's size.
+    """The lines of an open file, plain, gzipped, or the only file in a zip, one by one. Memory holds one line, of at most `limit` bytes, and
+    unpacking is bounded by the file's size.
 
     Attributes:
         packing: a key of PACKINGS, or None for a plain file.

@@ -140,9 +140,8 @@ def read_rows(task: Task, path: Path) -> list[Row]:
 
 
 def read_targets(task: Task, path: Path, sizes: np.ndarray | None = None) -> np.ndarray:
-    """The targets (rows,) in a file of one column with a header, as `mtl.submissions.format.write_predictions` writes it.
-
-    Raises InputError for a target that is not valid, with its line.
+    """The targets (rows,) in a file of one column with a header, as `mtl.submissions.format.write_predictions` writes it. Raises InputError for a
+    target that is not valid, with its line.
 
     Args:
         sizes: the number of candidates or of units of each row, (rows,), where it is known.

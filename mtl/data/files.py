@@ -31,11 +31,8 @@ def numbered(path: Path) -> list[Path]:
 
 
 def part_files(path: Path, part: str | None) -> list[Path]:
-    """The files that a part of this one means: itself, those of other numbers (`numbered`), or those of its suffix in its folder and the
-    folders beside it.
-
-    Raises InputError as `numbered`, for files outside these folders, and for folders without such a file.
-    """
+    """The files that a part of this one means: itself, those of other numbers (`numbered`), or those of its suffix in its folder and the folders
+    beside it. Raises InputError as `numbered`, for files outside these folders, and for folders without such a file."""
     if part == NUMBERED:
         return numbered(path)
     if (folders := FOLDERS.fullmatch(part or "")) is None:

@@ -54,11 +54,9 @@ def read_task(task: Task, data_dir: Path, share: float) -> TaskExamples:
 
 
 def split_files(task: Task, data_dir: Path, share: float) -> dict[str, bytes]:
-    """The rows that train and those that serve as dev as the contents of files, by the path of the file.
-
-    Without a dev file, both are made of the lines of the training file. Raises InputError as `read_task`, for a split that is not a single
-    whole file, and for a training file whose rows are not lines, or whose lines are not read as the same rows in other files.
-    """
+    """The rows that train and those that serve as dev as the contents of files, by the path of the file. Without a dev file, both are made of the
+    lines of the training file. Raises InputError as `read_task`, for a split that is not a single whole file, and for a training file whose rows are
+    not lines, or whose lines are not read as the same rows in other files."""
     paths = {split: path for split in ("train", "dev") if (path := task.path(split, data_dir))}
     for split, path in paths.items():
         layout = task.layout(split, data_dir)

@@ -101,10 +101,8 @@ def fetch_embeddings(name: str, recipe: str | None = None, embeddings_dir: str =
 
 
 def vector_path(name: str, embeddings_dir: Path, held_out: float) -> tuple[Path, Recipe | None]:
-    """The file or folder of the vectors that a path or a recipe's name means, and the recipe. It need not exist.
-
-    Vectors that a recipe trains have a different file for each share of training rows that are held out.
-    """
+    """The file or folder of the vectors that a path or a recipe's name means, and the recipe. It need not exist. Vectors that a recipe trains have a
+    different file for each share of training rows that are held out."""
     if Path(name).exists() or Path(name).suffix in (".bin", ".vec", ".txt", ".gz", ".zip", ".kv") or "/" in name:
         return Path(name), None
     recipe = load_recipe(name)

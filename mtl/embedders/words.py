@@ -133,9 +133,8 @@ def frequent_words(
 
 @dataclass(frozen=True)
 class Coverage:
-    """The numbers of types (distinct words) and tokens in the dataset's distinct texts, (types, tokens), by the source of their vectors.
-
-    Boundary words are not counted.
+    """The numbers of types (distinct words) and tokens in the dataset's distinct texts, (types, tokens), by the source of their vectors. Boundary
+    words are not counted.
 
     Attributes:
         found: of words with a vector.

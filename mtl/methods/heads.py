@@ -115,10 +115,8 @@ class TaskInput:
     def codes(
         self, network: TaskNetwork, head: str, splits: Mapping[str, Split], size: int, trainer: TrainerConfig
     ) -> dict[str, np.ndarray]:
-        """The codes that a network predicts for all splits but train: (rows,) or (rows, codes) by split.
-
-        The network is on the CPU before and after, and on the device of `trainer` meanwhile. The arguments are as in `computed`.
-        """
+        """The codes that a network predicts for all splits but train: (rows,) or (rows, codes) by split. The network is on the CPU before and after,
+        and on the device of `trainer` meanwhile. The arguments are as in `computed`."""
         network.to(device_of(trainer.accelerator))
         codes = {
             name: self.computed(predict_rows, network, head, split, size, trainer)

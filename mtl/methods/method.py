@@ -64,11 +64,8 @@ class Method(ABC):
 
     @abstractmethod
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
-        """The cost of a seed, which is known only after `predictions`.
-
-        parameters, parameters_without_embeddings (numbers), pretrain_seconds (None where there is no stage 1),
-        finetune_seconds, peak_memory (bytes), sentences_per_second (texts, on one core, from text to prediction).
-        """
+        """The cost of a seed, which is known only after `predictions`. parameters, parameters_without_embeddings (numbers), pretrain_seconds (None
+        where there is no stage 1), finetune_seconds, peak_memory (bytes), sentences_per_second (texts, on one core, from text to prediction)."""
 
     def save(self, folder: Path) -> None:  # noqa: B027
         """Write to the run's folder what loading the run needs in addition to the files of the seeds: here, nothing."""
@@ -248,10 +245,8 @@ class MethodKind(ABC):
         return None
 
     def find_inputs(self, config: Config, suite: Suite) -> "Vectors | None":
-        """Check, before any data is read, that a run has what it needs beside the data. Returns the word vectors that it reads, if any.
-
-        Raises InputError as `check` does, and for vectors that do not exist and cannot be trained.
-        """
+        """Check, before any data is read, that a run has what it needs beside the data. Returns the word vectors that it reads, if any. Raises
+        InputError as `check` does, and for vectors that do not exist and cannot be trained."""
         self.check(config, suite)
         vectors = self.vectors(config, suite)
         if vectors is not None:

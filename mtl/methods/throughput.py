@@ -53,10 +53,8 @@ def networks_cost(
 def sentences_per_second(
     predict: Callable[[Task, Sequence[Row]], object], dataset: Dataset, tasks: Sequence[Task] | None = None
 ) -> float:
-    """Texts per second on one core, from text to prediction. Each task in turn predicts a batch of its scored rows.
-
-    Before each measured call, it is called once with one row, so that loading a model is not measured. No tasks: all of the dataset.
-    """
+    """Texts per second on one core, from text to prediction. Each task in turn predicts a batch of its scored rows. Before each measured call, it is
+    called once with one row, so that loading a model is not measured. No tasks: all of the dataset."""
     read, seconds = 0, 0.0
     with one_core():
         while seconds < SECONDS:

@@ -204,10 +204,8 @@ def pair_features(u: Tensor, v: Tensor) -> Tensor:
 
 
 def span_features(vectors: Sequence[Tensor]) -> Tensor:
-    """The vectors of n spans, then |u − v| and u ∗ v of each two of them: n times (rows, dim) -> (rows, n² * dim).
-
-    Of two spans these are `pair_features`, whether the spans are in one text or in the two texts of a pair.
-    """
+    """The vectors of n spans, then |u − v| and u ∗ v of each two of them: n times (rows, dim) -> (rows, n² * dim). Of two spans these are
+    `pair_features`, whether the spans are in one text or in the two texts of a pair."""
     of_pairs = [feature for u, v in combinations(vectors, 2) for feature in ((u - v).abs(), u * v)]
     return torch.cat([*vectors, *of_pairs], dim=1)
 
@@ -232,11 +230,9 @@ def unit_vectors(states: Tensor, lengths: Tensor, units: Tensor) -> tuple[Tensor
 
 
 class AttentionHead(TokenHead):
-    """A head for pairs in which each sentence attends to the other before pooling (as in jiant, after BiDAF).
-
-    Scores are U Vᵀ over all encoder outputs of the two sentences. Each word attends to the other sentence with a softmax of
-    its scores. [word; attended] runs through a one-layer BiLSTM that both sentences share, then max pooling.
-    """
+    """A head for pairs in which each sentence attends to the other before pooling (as in jiant, after BiDAF). Scores are U Vᵀ over all encoder
+    outputs of the two sentences. Each word attends to the other sentence with a softmax of its scores. [word; attended] runs through a one-layer
+    BiLSTM that both sentences share, then max pooling."""
 
     def __init__(self, dim: int, attention_size: int, *, dropout: float, **layers: Any) -> None:
         """

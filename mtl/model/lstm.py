@@ -41,11 +41,8 @@ _tanh_backward = torch.ops.aten.tanh_backward.grad_input
 
 
 def packed_steps(sizes: list[int], reverse: bool) -> list[Step]:
-    """The steps in the order in which a direction processes them.
-
-    Within a step, sequences that begin there come after those that continue from the previous step (only the backward
-    direction has steps after the first where a sequence begins: at the last token of each shorter sequence).
-    """
+    """The steps in the order in which a direction processes them. Within a step, sequences that begin there come after those that continue from the
+    previous step (only the backward direction has steps after the first where a sequence begins: at the last token of each shorter sequence)."""
     starts = [0]
     for size in sizes:
         starts.append(starts[-1] + size)
@@ -61,11 +58,8 @@ def packed_steps(sizes: list[int], reverse: bool) -> list[Step]:
 
 
 class Packing:
-    """Which packed column holds which step of which sequence of a batch.
-
-    A step's columns are its sequences, the longest first, then 0 to 15 padding columns. `sizes` has the number of sequences of each
-    step, descending.
-    """
+    """Which packed column holds which step of which sequence of a batch. A step's columns are its sequences, the longest first, then 0 to 15 padding
+    columns. `sizes` has the number of sequences of each step, descending."""
 
     def __init__(self, lengths: Tensor, time: int) -> None:
         """
@@ -276,21 +270,16 @@ def _previous_states(states: Tensor, steps: Steps) -> Tensor:
 
 
 class BiLSTM(nn.LSTM):
-    """Stacked bidirectional LSTM without dropout between its layers.
-
-    Parameters are named and shaped as those of `torch.nn.LSTM(bidirectional=True)`: either loads the other's state dict.
-    On a CPU, `PackedBiLSTMLayer` computes it, which trains faster than torch, most of all on long texts (experiments/performance/README.md);
-    on a GPU, cuDNN does.
-    """
+    """Stacked bidirectional LSTM without dropout between its layers. Parameters are named and shaped as those of `torch.nn.LSTM(bidirectional=True)`:
+    either loads the other's state dict. On a CPU, `PackedBiLSTMLayer` computes it, which trains faster than torch, most of all on long texts
+    (experiments/performance/README.md); on a GPU, cuDNN does."""
 
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 2) -> None:
         super().__init__(input_size, hidden_size, num_layers, bidirectional=True, batch_first=True)
 
     def forward(self, inputs: Tensor, lengths: Tensor) -> Tensor:  # type: ignore[override]
-        """inputs (batch, time, input_size), lengths (batch,) in steps, on the CPU, at least 1 -> (batch, time, 2 * hidden_size).
-
-        Inputs past a sequence's length are never read; outputs there are zero. Under `torch.autocast` the outputs have its dtype.
-        """
+        """inputs (batch, time, input_size), lengths (batch,) in steps, on the CPU, at least 1 -> (batch, time, 2 * hidden_size). Inputs past a
+        sequence's length are never read; outputs there are zero. Under `torch.autocast` the outputs have its dtype."""
         if inputs.device.type != "cpu":
             return self.on_accelerator(inputs, lengths)
         packing = Packing(lengths, inputs.shape[1])
@@ -313,9 +302,8 @@ class BiLSTM(nn.LSTM):
 
 
 def check_recurrence(device: torch.device, tolerance: float = 1e-3) -> None:
-    """Raise InputError if a device computes a small LSTM, or its gradients, otherwise than the CPU.
-
-    torch's packed bidirectional LSTMs have had wrong and missing gradients on Apple's GPUs (pytorch#102911).
+    """Raise InputError if a device computes a small LSTM, or its gradients, otherwise than the CPU. torch's packed bidirectional LSTMs have had wrong
+    and missing gradients on Apple's GPUs (pytorch#102911).
 
     Args:
         tolerance: the largest difference that counts as rounding, of numbers around 1.

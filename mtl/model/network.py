@@ -22,12 +22,9 @@ ON_CPU = ("rows", "lengths", "sizes")  # tensors of a batch that packing and spl
 
 @dataclass(frozen=True)
 class Batch:
-    """Rows of one task. A row has one input, or in a choice one for each candidate.
-
-    The two texts of a pair are separate sequences: first the first texts of all inputs, then the second texts of all inputs.
-    Either `tokens` and `lengths` are set, or `vectors` is set: `tokens` holds texts to encode, or the encoder's output for
-    each token; `vectors` holds texts that were encoded before.
-    """
+    """Rows of one task. A row has one input, or in a choice one for each candidate. The two texts of a pair are separate sequences: first the first
+    texts of all inputs, then the second texts of all inputs. Either `tokens` and `lengths` are set, or `vectors` is set: `tokens` holds texts to
+    encode, or the encoder's output for each token; `vectors` holds texts that were encoded before."""
 
     task: str
     rows: Tensor  # int64 (rows,), the numbers of the rows in the split
@@ -124,10 +121,8 @@ class TaskNetwork(nn.Module):
 
 
 class Network(TaskNetwork):
-    """An encoder and the heads of some tasks (KLEJ, section 4.1).
-
-    If `encoder` is None, the batches must hold the outputs of an encoder instead of texts.
-    """
+    """An encoder and the heads of some tasks (KLEJ, section 4.1). If `encoder` is None, the batches must hold the outputs of an encoder instead of
+    texts."""
 
     def __init__(self, tasks: Sequence[Task], heads: "Heads", encoder: Encoder | None) -> None:
         super().__init__(tasks)

@@ -219,9 +219,8 @@ def _alone(samples: Sequence[Sample], difference: np.ndarray, rows: np.ndarray, 
 def with_holm(
     tests: Mapping[Key, PairTest], tails: Mapping[Key, float], family: np.ndarray | None = None
 ) -> dict[Key, PairTest]:
-    """The tests with Holm's step-down correction (1979) of their tails: the probability that any of the verdicts is false is at most 5 %.
-
-    The corrected p is never below that of the test alone.
+    """The tests with Holm's step-down correction (1979) of their tails: the probability that any of the verdicts is false is at most 5 %. The
+    corrected p is never below that of the test alone.
 
     Args:
         tails: the tail of each test that has a p (`ColumnTests.tail`).

@@ -89,9 +89,8 @@ def check_zip(path: Path, suite: Suite, data_dir: Path) -> Checked:
 
 
 def check_lines(path: Path, suite: Suite, data_dir: Path, names: Mapping[str, Task], indexed: bool) -> Checked:
-    """Compare a submission of test predictions, one on each line, with the suite.
-
-    The numbers of rows must be the published ones, or, if none are published, those of the test files in `data_dir`.
+    """Compare a submission of test predictions, one on each line, with the suite. The numbers of rows must be the published ones, or, if none are
+    published, those of the test files in `data_dir`.
 
     Args:
         names: the tasks by the names of the files that it must have.

@@ -29,11 +29,9 @@ Gold = tuple[DataRows, ScoredRows]
 
 
 def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float) -> str:
-    """A Markdown table of the metrics of the predictions in a zip or folder, as the suite shows scores, and their average.
-
-    A task's further metrics are below its metric; the average does not include them. Below the average, a line for each task with predicted
-    numbers outside its range. Test predictions are used if test has gold targets, otherwise dev predictions. If a task has no dev file, its dev
-    rows are the held-out rows.
+    """A Markdown table of the metrics of the predictions in a zip or folder, as the suite shows scores, and their average. A task's further metrics
+    are below its metric; the average does not include them. Below the average, a line for each task with predicted numbers outside its range. Test
+    predictions are used if test has gold targets, otherwise dev predictions. If a task has no dev file, its dev rows are the held-out rows.
 
     Args:
         path: prediction files, or a submission of rows.

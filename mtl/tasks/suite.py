@@ -36,9 +36,8 @@ AVERAGE = "average"  # the key of the average, beside the task ids
 
 @dataclass
 class Submission:
-    """The format of a suite's submissions, a key of `mtl.submissions.SUBMISSION_FORMATS`, and what the format needs to know.
-
-    zip has no further keys. The others are those of rows.
+    """The format of a suite's submissions, a key of `mtl.submissions.SUBMISSION_FORMATS`, and what the format needs to know. zip has no further keys.
+    The others are those of rows.
 
     Args:
         format: zip or glue (a zip with a file for each task; glue's have the index of each row), or rows (the official rows and an entry).

@@ -93,9 +93,8 @@ PERCENT = SCALES[100]
 
 @dataclass
 class Source:
-    """Where a task's official data is: the address of a zip, or one with `{file}`, which stands for a single file's name.
-
-    `{folder}` in the address stands for the task's folder. The checksums of single files are the task's (`Task.checksums`).
+    """Where a task's official data is: the address of a zip, or one with `{file}`, which stands for a single file's name. `{folder}` in the address
+    stands for the task's folder. The checksums of single files are the task's (`Task.checksums`).
 
     Args:
         url: the address.

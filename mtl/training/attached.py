@@ -27,10 +27,8 @@ _objects: ContextVar[dict[str, list[Any]]] = ContextVar("_objects")
 
 @contextmanager
 def attached(settings: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], list[str]]]:
-    """Let trainings within the block use the loggers and callbacks that are objects in these settings, by dotted key.
-
-    Returns the settings with the names of classes in place of objects, and the keys of those that hold objects.
-    """
+    """Let trainings within the block use the loggers and callbacks that are objects in these settings, by dotted key. Returns the settings with the
+    names of classes in place of objects, and the keys of those that hold objects."""
     named, objects = dict(settings), {}
     for key in sorted({LOGGER, CALLBACKS} & settings.keys()):
         value = settings[key]

@@ -78,12 +78,9 @@ class BatchDataset(Dataset[Batch]):
 
 
 class Schedule:
-    """The task and the rows of each training step.
-
-    Each step draws one task, with probability proportional to its number of training rows to the power of `sampling` (1: jiant's
-    proportional sampling; 0: all tasks equally often), and takes that task's next batch. A task's rows are shuffled again after
-    each pass over them.
-    """
+    """The task and the rows of each training step. Each step draws one task, with probability proportional to its number of training rows to the
+    power of `sampling` (1: jiant's proportional sampling; 0: all tasks equally often), and takes that task's next batch. A task's rows are shuffled
+    again after each pass over them."""
 
     def __init__(
         self,

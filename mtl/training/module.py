@@ -41,19 +41,15 @@ def falling_adam(learning_rate: float, final_learning_rate: float, total_steps: 
 
 
 def fused(parameters: list[nn.Parameter]) -> bool:
-    """Whether the optimizer of these weights is a fused one: on a CPU alone.
-
-    On a GPU it would undo the loss scaling of 16-mixed after the gradients are clipped.
-    """
+    """Whether the optimizer of these weights is a fused one: on a CPU alone. On a GPU it would undo the loss scaling of 16-mixed after the gradients
+    are clipped."""
     return parameters[0].device.type == "cpu"
 
 
 class Adam(torch.optim.Adam):
-    """Adam that updates only the rows that a sparse gradient has; dense gradients are updated as by `torch.optim.Adam`.
-
-    A table of word vectors has a sparse gradient if its embedder says so (`embeddings.sparse`). The moments of a row without a
-    gradient do not change, as in `torch.optim.SparseAdam`, which has no AMSGrad.
-    """
+    """Adam that updates only the rows that a sparse gradient has; dense gradients are updated as by `torch.optim.Adam`. A table of word vectors has a
+    sparse gradient if its embedder says so (`embeddings.sparse`). The moments of a row without a gradient do not change, as in
+    `torch.optim.SparseAdam`, which has no AMSGrad."""
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
@@ -143,11 +139,8 @@ class TaskScore(torchmetrics.Metric):
 
 
 class MultitaskModule(ValidatedModule):
-    """Trains a network on batches of one task each (KLEJ, section 4.1).
-
-    It logs `dev/{task}`, a task's metric × 100 over its validation split, and `dev/average`, their plain mean. A row of its curve has
-    the step, seconds, the train loss (none before the first step) and the dev scores.
-    """
+    """Trains a network on batches of one task each (KLEJ, section 4.1). It logs `dev/{task}`, a task's metric × 100 over its validation split, and
+    `dev/average`, their plain mean. A row of its curve has the step, seconds, the train loss (none before the first step) and the dev scores."""
 
     def __init__(
         self, network: TaskNetwork, scores: Mapping[str, TaskScore], optimization: Optimization, parts: int = 1

@@ -66,9 +66,8 @@ class ValidatedModule(pl.LightningModule):
         self._begun = time.monotonic() - self.seconds
 
     def check_losses(self, step: int) -> None:
-        """Set `mean_loss`. Raise DivergedError, which names the step, if a loss or a weight is not finite.
-
-        This waits for the GPU, so it is called at validations alone.
+        """Set `mean_loss`. Raise DivergedError, which names the step, if a loss or a weight is not finite. This waits for the GPU, so it is called at
+        validations alone.
 
         Args:
             step: the number of steps done.
@@ -154,10 +153,8 @@ def read_state(resume: Path, module: pl.LightningModule) -> State:
 
 
 class TrainingBegun(Callback):
-    """Knows whether training has begun: the state of an interrupted one has then been read.
-
-    Leaves SIGTERM to the program: Lightning's handler would let the training end as if it had been finished.
-    """
+    """Knows whether training has begun: the state of an interrupted one has then been read. Leaves SIGTERM to the program: Lightning's handler would
+    let the training end as if it had been finished."""
 
     def __init__(self) -> None:
         self.value = False

@@ -21,10 +21,8 @@ PIECE = 2**12  # bytes that are unpacked at a time: bzip2 and LZMA unpack all th
 
 def unpack(archive: Path, folder: Path, names: Sequence[str]) -> None:
     """Write the members of the zip `archive` whose file name is in `names`, wherever they stand in it, to `folder/NAME`; on failure, write none.
-
-    Names that the archive lacks are skipped. Raises InputError if it has none of them, for paths outside the archive, links and devices,
-    and as `read_zip`.
-    """
+    Names that the archive lacks are skipped. Raises InputError if it has none of them, for paths outside the archive, links and devices, and as
+    `read_zip`."""
 
     def file_name(member: str) -> str | None:
         path = PurePosixPath(member.replace("\\", "/"))

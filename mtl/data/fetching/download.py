@@ -25,8 +25,7 @@ logger = logging.getLogger("mtl")
 
 
 class UnavailableError(InputError):
-    """The server refuses this file, or its file is not the expected one. Other files on the same server may still be
-    available."""
+    """The server refuses this file, or its file is not the expected one. Other files on the same server may still be available."""
 
 
 class _TemporaryError(Exception):
@@ -36,10 +35,9 @@ class _TemporaryError(Exception):
 def download(
     url: str, path: Path, checksum: str | None = None, size: int | None = None, log_digest: bool = True
 ) -> None:
-    """Download a file, unless it is there already (and has this checksum, if one is given).
-
-    The bytes are written to `NAME.part` in the same folder. A call after an interruption requests only the rest, unless the
-    file has changed on the server. `path` is created only when the file is complete and verified.
+    """Download a file, unless it is there already (and has this checksum, if one is given). The bytes are written to `NAME.part` in the same folder.
+    A call after an interruption requests only the rest, unless the file has changed on the server. `path` is created only when the file is complete
+    and verified.
 
     Args:
         checksum: as `checksum_problem` takes it.

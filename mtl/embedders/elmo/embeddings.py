@@ -183,12 +183,9 @@ class UncachedLayers:
 
 
 class LayerCache:
-    """A folder of shards of one ELMo and one dtype. A shard is two files: the rows of its texts, and an index of the texts.
-
-    The names of both files are a hash of the texts. A text's key in the index is the first 128 bits of the SHA-256 of its tokens. The
-    index is moved into place last, so a shard that has an index is complete. One process at a time fills a cache; the rest wait
-    for it.
-    """
+    """A folder of shards of one ELMo and one dtype. A shard is two files: the rows of its texts, and an index of the texts. The names of both files
+    are a hash of the texts. A text's key in the index is the first 128 bits of the SHA-256 of its tokens. The index is moved into place last, so a
+    shard that has an index is complete. One process at a time fills a cache; the rest wait for it."""
 
     def __init__(self, folder: Path, elmo: ELMo, dtype: np.dtype) -> None:
         self.folder = folder

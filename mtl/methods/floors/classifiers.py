@@ -159,10 +159,7 @@ class FastTextClassifier(BaseEstimator):
         return self
 
     def train(self, lines: Sequence[str], codes: Sequence[Sequence[int]], copies: np.ndarray, loss: str) -> None:
-        """Train fastText with this loss on lines, each with its codes and repeated so often, in random order.
-
-        Raises InputError if it fails.
-        """
+        """Train fastText with this loss on lines, each with its codes and repeated so often, in random order. Raises InputError if it fails."""
         import fasttext
 
         words = len({word for line in lines for word in line.split()})
@@ -230,9 +227,8 @@ class FastTextRegressor(FastTextClassifier):
 
 
 class TokenLines(RowFeatures):
-    """What fastText reads of rows: a line of the tokens of each row, in lower case. Those of a pair have marks that say what other floors'
-    features say with numbers: 1: only in the first text, 2: only in the second one, =: in both.
-    """
+    """What fastText reads of rows: a line of the tokens of each row, in lower case. Those of a pair have marks that say what other floors' features
+    say with numbers: 1: only in the first text, 2: only in the second one, =: in both."""
 
     def transform(self, rows: Sequence[Sequence[Document]]) -> list[str]:
         """One line for each row."""

@@ -58,10 +58,8 @@ def _in_texts(task: Task, drawn: np.ndarray, rows: Split, texts: Sequence[str]) 
 
 
 def majority(task: Task, train: Split, rows: Split, rng: np.random.Generator, texts: Sequence[str] = ()) -> np.ndarray:
-    """The most frequent target of the training rows; for numbers, their mean: "MaxFreq/Avg" in the Superlim paper.
-
-    For targets of units, such as the tags of tokens, the kind answers by the texts (`TargetKind.usual`).
-    """
+    """The most frequent target of the training rows; for numbers, their mean: "MaxFreq/Avg" in the Superlim paper. For targets of units, such as the
+    tags of tokens, the kind answers by the texts (`TargetKind.usual`)."""
     kind = target_kind(task)
     if kind.by_unit:
         firsts = [texts[number] for number in rows.texts[:, 0].tolist()]
@@ -155,10 +153,8 @@ def quiet_fit(estimator: Any, features: Any, targets: np.ndarray, weights: np.nd
 
 
 class YesOrNo:
-    """A trained classifier of pairs of a text and a candidate, which calls each pair right (1) or not (0).
-
-    `mtl.tasks.targets.Choice` takes a row's first candidate with the highest score: the first that is called right, else the first.
-    """
+    """A trained classifier of pairs of a text and a candidate, which calls each pair right (1) or not (0). `mtl.tasks.targets.Choice` takes a row's
+    first candidate with the highest score: the first that is called right, else the first."""
 
     def __init__(self, classifier: Any) -> None:
         self.classifier = classifier

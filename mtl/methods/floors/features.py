@@ -65,10 +65,8 @@ class RowFeatures:
         raise NotImplementedError
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Learn what others with the same settings had learned. Their `state` is not trusted.
-
-        Raises KeyError, TypeError, ValueError or RecursionError for a state of another form.
-        """
+        """Learn what others with the same settings had learned. Their `state` is not trusted. Raises KeyError, TypeError, ValueError or
+        RecursionError for a state of another form."""
         raise NotImplementedError
 
 
@@ -131,10 +129,8 @@ def finite_numbers(tensor: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def new_vectorizers(config: FloorConfig) -> dict[str, TfidfVectorizer]:
-    """TF-IDF of word n-grams, and of character n-grams within words, both in lower case, by kind.
-
-    Term frequencies are on a logarithmic scale. Each kind's vector has length 1, or 0 for a text with no known n-gram.
-    """
+    """TF-IDF of word n-grams, and of character n-grams within words, both in lower case, by kind. Term frequencies are on a logarithmic scale. Each
+    kind's vector has length 1, or 0 for a text with no known n-gram."""
     common = {"min_df": config.min_count, "max_features": config.max_features, "sublinear_tf": True}
     words = {"preprocessor": _tokens, "tokenizer": list, "token_pattern": None, "lowercase": False}
     characters = {"preprocessor": _text, "analyzer": "char_wb"}
@@ -205,11 +201,9 @@ def cosines(sides: Sequence[Vectors]) -> np.ndarray:
 
 
 def pair_features(method: str, sides: Sequence[Vectors], standardized: np.ndarray) -> Matrix:
-    """What a method reads of pairs, (rows, features).
-
-    Linear models and naive Bayes: the pair's n-grams (`bag`), |u - v| and u * v of each kind, and the cosines. Trees: the last three, and
-    the sums of |u - v|. A forest: copies of the four that compare whole texts, too; of the sqrt(n) features that it draws at each split,
-    two are such copies on average. Overlap: only the cosines.
+    """What a method reads of pairs, (rows, features). Linear models and naive Bayes: the pair's n-grams (`bag`), |u - v| and u * v of each kind, and
+    the cosines. Trees: the last three, and the sums of |u - v|. A forest: copies of the four that compare whole texts, too; of the sqrt(n) features
+    that it draws at each split, two are such copies on average. Overlap: only the cosines.
 
     Args:
         sides: the vectors of the two sides.
@@ -349,11 +343,8 @@ class TrainingInputs(NamedTuple):
 
 
 def training_inputs(task: Task, train: Split, most_rows: int | None, in_pairs: bool) -> TrainingInputs:
-    """The inputs of the training rows, or of `most_rows` of them that are evenly spread over the file; of a split with units, of as many rows
-    as have MOST_UNITS.
-
-    With `in_pairs`, a row of a choice has two: its right candidate, and a wrong one, drawn at random, equally for all seeds.
-    """
+    """The inputs of the training rows, or of `most_rows` of them that are evenly spread over the file; of a split with units, of as many rows as have
+    MOST_UNITS. With `in_pairs`, a row of a choice has two: its right candidate, and a wrong one, drawn at random, equally for all seeds."""
     rows = np.arange(len(train))
     if most_rows is None and target_kind(task).by_unit and train.sizes is not None:
         most_rows = max(1, MOST_UNITS * len(train) // max(MOST_UNITS, int(train.sizes.sum())))

@@ -165,10 +165,8 @@ class TrainedFloor:
         return decided(task, *self._read(task, rows))
 
     def outputs(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
-        """What it says as a head's outputs, float32 (inputs, outputs): of classes, logarithms of probabilities.
-
-        Raises InputError as `predict` does, and for a classifier without probabilities.
-        """
+        """What it says as a head's outputs, float32 (inputs, outputs): of classes, logarithms of probabilities. Raises InputError as `predict` does,
+        and for a classifier without probabilities."""
         estimator, features, *_ = self._read(task, rows)
         kind = target_kind(task)
         if kind.estimator == "classifier" and not hasattr(estimator, "predict_proba"):

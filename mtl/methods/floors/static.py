@@ -84,11 +84,8 @@ class WordFile:
 
 
 class TextVectors(RowFeatures):
-    """Each text as the mean of its tokens' vectors; a text without a known token is zero.
-
-    A text is encoded once, however many tasks and seeds read it. The features of a row are u for a text; [u, v, |u - v|, u * v] for a pair
-    (Conneau et al. 2017, as in jiant's classifiers).
-    """
+    """Each text as the mean of its tokens' vectors; a text without a known token is zero. A text is encoded once, however many tasks and seeds read
+    it. The features of a row are u for a text; [u, v, |u - v|, u * v] for a pair (Conneau et al. 2017, as in jiant's classifiers)."""
 
     def __init__(self, source: Source, documents: Sequence[Document]) -> None:
         """Encode these documents of distinct texts, once and for all."""

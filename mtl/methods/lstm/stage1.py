@@ -62,11 +62,8 @@ def pretrain(
     folder: Path,
     shared: "SharedStage1",
 ) -> Network:
-    """The network with the weights of the best validation of stage 1.
-
-    It is trained, or loaded if `folder` has a finished stage. `folder` receives what `fit` writes, or the weights of another run that
-    has trained the same stage 1.
-    """
+    """The network with the weights of the best validation of stage 1. It is trained, or loaded if `folder` has a finished stage. `folder` receives
+    what `fit` writes, or the weights of another run that has trained the same stage 1."""
     network = new_network(config, data.dataset.trained_tasks, data.outputs, embeddings, seed)
     if load_finished(network, folder):
         shared.record(folder)  # the process that finished it may have been killed before it did so
@@ -143,10 +140,8 @@ class SharedStage1:
         return waiting_lock(self.records / f"{self.key}.lock", f"{title} · another process trains the same")
 
     def take(self, folder: Path, network: nn.Module, title: str) -> bool:
-        """If another run has finished this stage 1 and its weights fit the network, put them and its record into `folder`. Return whether.
-
-        Weights are linked, so that they need no further space on one file system.
-        """
+        """If another run has finished this stage 1 and its weights fit the network, put them and its record into `folder`. Return whether. Weights
+        are linked, so that they need no further space on one file system."""
         weights = WEIGHTS["best"]
         finished = ((self.records / record).resolve() for record in self._recorded())
         fitting = (path for path in finished if self._is_done(path) and weights_fit(network, path / weights))

@@ -51,10 +51,8 @@ logger = logging.getLogger("mtl")
 def new_network(
     config: Config, tasks: Sequence[Task], outputs: Mapping[str, int], embeddings: Embeddings, seed: int
 ) -> Network:
-    """The network before training, the same for the same seed; `outputs` are those of heads for one input, by task id.
-
-    Raises InputError for a network that cannot be trained in this machine's memory.
-    """
+    """The network before training, the same for the same seed; `outputs` are those of heads for one input, by task id. Raises InputError for a
+    network that cannot be trained in this machine's memory."""
     check_trainable(config, embeddings.dim, embeddings.parameters())
     torch.manual_seed(seed)
     encoder = new_encoder(config, embeddings.embedder(), embeddings.dim)
@@ -62,10 +60,8 @@ def new_network(
 
 
 def new_encoder(config: Config, embedder: Any, dim: int) -> Encoder:
-    """The encoder that the configuration describes, for an embedder whose vectors have the size `dim`.
-
-    Raises InputError for an encoder that no memory of this machine holds.
-    """
+    """The encoder that the configuration describes, for an embedder whose vectors have the size `dim`. Raises InputError for an encoder that no
+    memory of this machine holds."""
     check_fits_memory(config, dim, lstm_weights(config, dim))
     encoder = config.encoder
     dropouts = (config.embeddings.dropout, encoder.dropout)
@@ -73,11 +69,9 @@ def new_encoder(config: Config, embedder: Any, dim: int) -> Encoder:
 
 
 class ComputedOutputs:
-    """The token outputs of a frozen encoder, without dropout, computed each time they are read.
-
-    They are those that `encode_once` would keep, except for the rounding of sums. No network holds this encoder: a stage's
-    checkpoints are the same as with outputs that are computed once, and training a head does not turn the encoder's dropout on.
-    """
+    """The token outputs of a frozen encoder, without dropout, computed each time they are read. They are those that `encode_once` would keep, except
+    for the rounding of sums. No network holds this encoder: a stage's checkpoints are the same as with outputs that are computed once, and training a
+    head does not turn the encoder's dropout on."""
 
     def __init__(self, encoder: Encoder, sequences: Sequences, trainer: TrainerConfig, kept: str) -> None:
         """For `finetune.token_outputs=float16`, outputs are rounded as they would be on disk."""
@@ -98,11 +92,9 @@ class ComputedOutputs:
 def encode_once(
     config: Config, dataset: Dataset, sequences: Sequences, network: Network, seed: int, folder: Path
 ) -> dict[bool, TaskInput]:
-    """The frozen encoder's output for the texts of all tasks, as heads read it: those that read tokens (True), and those that read vectors.
-
-    Token outputs are in an unnamed temporary file on the disk of this folder while they are used, or computed in each step if
-    `finetune.token_outputs` says so, or if the disk has too little space.
-    """
+    """The frozen encoder's output for the texts of all tasks, as heads read it: those that read tokens (True), and those that read vectors. Token
+    outputs are in an unnamed temporary file on the disk of this folder while they are used, or computed in each step if `finetune.token_outputs` says
+    so, or if the disk has too little space."""
     encoder, heads = network.encoder, network.heads
     assert encoder is not None
     encoder.to(device_of(config.trainer.accelerator))

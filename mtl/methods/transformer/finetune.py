@@ -44,10 +44,8 @@ def write_codes(folder: Path, codes: Mapping[str, Mapping[str, np.ndarray]]) -> 
 
 
 def read_predictions(folder: Path, data: Coded, task: Task) -> Predictions | None:
-    """The predictions (rows,) by split that `write_codes` kept for a task; None if there are none.
-
-    Raises InputError for a damaged file, and for one with predictions of other rows.
-    """
+    """The predictions (rows,) by split that `write_codes` kept for a task; None if there are none. Raises InputError for a damaged file, and for one
+    with predictions of other rows."""
     path = folder / PREDICTED
     if not path.exists():
         return None
@@ -113,10 +111,8 @@ class FineTuned(Method):
                 (task_folder / WEIGHTS[config.transformer.checkpoint]).unlink(missing_ok=True)
 
     def fine_tune(self, network: TransformerNetwork, task: Task, seed: int, folder: Path) -> None:
-        """Train the network on its task, or load its weights if `folder` has a finished stage.
-
-        `transformer.checkpoint` says whether the last weights are used or those with the best score on dev.
-        """
+        """Train the network on its task, or load its weights if `folder` has a finished stage. `transformer.checkpoint` says whether the last weights
+        are used or those with the best score on dev."""
         config, settings = self.config, self.config.transformer
         if load_finished(network, folder, settings.checkpoint):
             return

@@ -20,12 +20,9 @@ Parts = tuple[str, ...]  # the texts of one model input
 
 
 class InputReader:
-    """Turns texts into token ids with a transformer's tokenizer.
-
-    One or two texts are read as the tokenizer reads a text or a pair; where they are too long, the longer one is cut
-    at its end. Further texts follow, each after the tokenizer's separator, as parts of the second text (Superlim's
-    protocol). They are not cut: they are short, marked words.
-    """
+    """Turns texts into token ids with a transformer's tokenizer. One or two texts are read as the tokenizer reads a text or a pair; where they are
+    too long, the longer one is cut at its end. Further texts follow, each after the tokenizer's separator, as parts of the second text (Superlim's
+    protocol). They are not cut: they are short, marked words."""
 
     def __init__(self, pretrained: Pretrained, max_length: int) -> None:
         """The largest length of an input is in tokens (`longest_input`)."""

@@ -112,11 +112,9 @@ def warmup_steps(settings: TransformerConfig, total_steps: int) -> int:
 
 
 def parameter_groups(network: TransformerNetwork, settings: TransformerConfig) -> list[dict[str, Any]]:
-    """The trained weights as groups of one learning rate and one weight decay each.
-
-    Biases and layer norms, which are vectors, have no weight decay, as usual for BERT. Of L layers, layer l (from 0) has the factor
-    `layer_decay` ** (L - l), embeddings have that of a layer below layer 0, and what stands above the layers has the factor 1.
-    """
+    """The trained weights as groups of one learning rate and one weight decay each. Biases and layer norms, which are vectors, have no weight decay,
+    as usual for BERT. Of L layers, layer l (from 0) has the factor `layer_decay` ** (L - l), embeddings have that of a layer below layer 0, and what
+    stands above the layers has the factor 1."""
     layers = int(network.body.config.num_hidden_layers)
     groups: dict[tuple[int, bool], list[nn.Parameter]] = {}
     for level, parameter in leveled(network):

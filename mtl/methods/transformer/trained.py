@@ -48,10 +48,8 @@ Mark = tuple[int, int, int]
 def encode_texts(
     body: Any, pretrained: Pretrained, sequences: ArraySequences, pooling: str, title: str = "encoding texts"
 ) -> Tensor:
-    """The vectors of all sequences, float32 on the CPU, (texts, dim), without dropout, computed on the body's device.
-
-    They are pooled over all tokens of a text, also those that the tokenizer puts around it, as in sentence-transformers.
-    """
+    """The vectors of all sequences, float32 on the CPU, (texts, dim), without dropout, computed on the body's device. They are pooled over all tokens
+    of a text, also those that the tokenizer puts around it, as in sentence-transformers."""
     vectors = torch.empty(len(sequences.lengths), pretrained.dim)
     for indices, states, lengths in _outputs(body, pretrained, sequences, title):
         vectors[indices] = POOLINGS[pooling](states, lengths).cpu()
@@ -66,11 +64,9 @@ def encode_marks(
     marks: Sequence[Mark],
     pooling: str,
 ) -> Tensor:
-    """The vectors of marked spans, each in its text, float32 on the CPU, (marks, dim).
-
-    A span that has no token, because its text is cut before it, has the vector of the token that is nearest to it. The sequences are
-    those of the texts, each read alone. Raises InputError for a tokenizer that does not say which characters a token has.
-    """
+    """The vectors of marked spans, each in its text, float32 on the CPU, (marks, dim). A span that has no token, because its text is cut before it,
+    has the vector of the token that is nearest to it. The sequences are those of the texts, each read alone. Raises InputError for a tokenizer that
+    does not say which characters a token has."""
     by_text: dict[int, list[int]] = {}
     for number, mark in enumerate(marks):
         by_text.setdefault(mark[0], []).append(number)
@@ -269,11 +265,8 @@ def load_trained(request: LoadRequest) -> TrainedTransformer:
 
 
 def open_origin(request: BuildRequest) -> Pretrained:
-    """The transformer that `transformer.path` names; without a path, a tiny one, which is pre-trained on the training texts of all the suite's
-    tasks if it does not exist.
-
-    Raises InputError as `open_pretrained` does.
-    """
+    """The transformer that `transformer.path` names; without a path, a tiny one, which is pre-trained on the training texts of all the suite's tasks
+    if it does not exist. Raises InputError as `open_pretrained` does."""
     config, suite = request.config, request.suite
     path = config.transformer.path
     if path is None:
