@@ -28,6 +28,7 @@ from mtl.training.precision import mixed_precision
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
+_words = re.compile(r"\w+").findall
 BUCKETS = 1 << 22  # the number of values of the hash of an n-gram
 FLOAT = 4  # bytes of a number
 CHARACTERS = (2, 3, 4, 5)  # the lengths of character n-grams, which stay within words, as in the TF-IDF floors
@@ -51,11 +52,9 @@ def new_heads(config: Config, tasks: Sequence[Task], outputs: Mapping[str, int],
         InputError: if they do not fit this machine's memory.
     """
     head = config.head
-    attention_size = head.attention_size if head.attention else None
-    sizes = (head.hidden_size, head.dropout, attention_size, head.projection)
-    make = partial(
-        Heads, tasks, outputs, dim, *sizes, len(FEATURES) if head.overlap else 0, head.pair == "cosine", head.crf
-    )
+    attention, features = head.attention_size if head.attention else None, len(FEATURES) if head.overlap else 0
+    sizes = (head.hidden_size, head.dropout, attention, head.projection, features)
+    make = partial(Heads, tasks, outputs, dim, *sizes, head.pair == "cosine", head.crf)
     try:
         with torch.device("meta"):  # it computes sizes alone, and draws no random numbers
             weights = sum(weight.numel() for weight in make().parameters())
@@ -144,7 +143,8 @@ def overlap(texts: Sequence[str], pairs: np.ndarray) -> np.ndarray:
     distinct, inverse = np.unique(pairs, return_inverse=True)
     lower = [texts[number].lower() for number in distinct]
     first, second = inverse.reshape(pairs.shape).T
-    cosines = [_cosines(_vectors(lower, length), first, second) for length in (None, *CHARACTERS)]
+    vectors = (_vectors(lower, length) for length in (None, *CHARACTERS))
+    cosines = [np.asarray(of[first].multiply(of[second]).sum(axis=1)).ravel() for of in vectors]
     words = [frozenset(_words(text)) for text in lower]
     shared = np.array([len(words[u] & words[v]) for u, v in zip(first, second, strict=True)])
     counts = np.array([len(distinct_words) for distinct_words in words])
@@ -166,14 +166,6 @@ def _vectors(texts: Sequence[str], length: int | None) -> "csr_matrix":
     counts = vectorizer.transform(texts)
     counts.data = 1 + np.log(counts.data)
     return normalize(counts)
-
-
-def _cosines(vectors: "csr_matrix", first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    return np.asarray(vectors[first].multiply(vectors[second]).sum(axis=1)).ravel()
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text)
 
 
 def _ratio(part: np.ndarray, total: np.ndarray) -> np.ndarray:

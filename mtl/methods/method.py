@@ -26,16 +26,8 @@ if TYPE_CHECKING:
 # Configuration keys that every method reads; a name that ends in a dot means all keys that begin with it.
 COMMON_KEYS = (
     *("suite", "data_dir", "cache_dir", "run_dir", "runs_dir", "tasks", "seeds", "seeds_in_parallel", "max_length"),
-    *(
-        "held_out",
-        "choose_on_repeats",
-        "baselines",
-        "statistic",
-        "trainer.threads",
-        "submission.",
-        "engine",
-        "resources.",
-    ),
+    *("held_out", "choose_on_repeats", "baselines", "statistic", "trainer.threads", "submission.", "engine"),
+    "resources.",
 )
 
 Predictions = dict[str, np.ndarray]  # by split other than train: targets (rows,), see `mtl.tasks.targets`
@@ -281,7 +273,5 @@ class MethodKind(ABC):
 
     def unanswered(self, suite: Suite) -> list[str]:
         """The ids of the suite's tasks that it cannot answer, among them tasks that such a task's head would answer."""
-        tasks = suite.tasks
-        return [
-            id for id, task in tasks.items() if not (self.answers(task) and self.answers(tasks[task.answered_by or id]))
-        ]
+        answers = {id: self.answers(task) for id, task in suite.tasks.items()}
+        return [id for id, task in suite.tasks.items() if not (answers[id] and answers[task.answered_by or id])]

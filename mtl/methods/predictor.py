@@ -73,7 +73,7 @@ class Predictor:
         Raises:
             InputError: for a folder without a finished run, a run whose models are not kept, and an unknown seed, task or device.
         """
-        torch_device = device_of(device, "device")
+        on = device_of(device, "device")
         folder = RunFolder(run_dir)
         if run_dir.is_dir():
             check_plain_folder(run_dir)
@@ -81,8 +81,9 @@ class Predictor:
         method = METHODS[method_name(config.method)]
         if method.loads is None:
             kept = ", ".join(name for name, kind in METHODS.items() if kind.loads)
-            message = f"the models of method {config.method} are not kept; runs of these methods predict new rows:"
-            message += f" {kept}"
+            message = (
+                f"the models of method {config.method} are not kept; runs of these methods predict new rows: {kept}"
+            )
             raise InputError(message, path=run_dir)
         if not folder.summary.exists():
             raise InputError("this run is not finished; give its command again", path=run_dir)
@@ -99,9 +100,7 @@ class Predictor:
             raise InputError(f"seed {seed}: not in this run; it has {', '.join(map(str, seeds))}")
         answers = read_json(folder.answers, dict[str, list[str]]) if folder.answers.exists() else {}
         tasks = list(summary["tasks"])
-        request = LoadRequest(
-            config, suite, folder.path, folder.seed(seed), inputs, answers, torch_device, tasks, encoder_task
-        )
+        request = LoadRequest(config, suite, folder.path, folder.seed(seed), inputs, answers, on, tasks, encoder_task)
         return cls(folder, config, suite, tasks, seed, method.load(request), device)
 
     @exact_arithmetic()

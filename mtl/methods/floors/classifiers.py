@@ -232,14 +232,12 @@ class TokenLines(RowFeatures):
 
     def transform(self, rows: Sequence[Sequence[Document]]) -> list[str]:
         """One line for each row."""
-        return [self._line(row) for row in rows]
+        return [" ".join(self._tokens(row)) for row in rows]
 
-    def _line(self, row: Sequence[Document]) -> str:
+    def _tokens(self, row: Sequence[Document]) -> list[str]:
         sides = [[token.lower() for token in document.tokens if token != END] for document in row]
         if len(sides) == 1:
-            return " ".join(sides[0])
-        first, second = sides
-        shared = {*first} & {*second}
-        marked = [f"={token}" if token in shared else f"1:{token}" for token in first]
-        marked += [f"={token}" if token in shared else f"2:{token}" for token in second]
-        return " ".join(marked)
+            return sides[0]
+        shared = {*sides[0]} & {*sides[1]}
+        marked = zip("12", sides, strict=True)
+        return [f"={token}" if token in shared else f"{mark}:{token}" for mark, side in marked for token in side]

@@ -47,9 +47,8 @@ def constant(task: Task, train: Split, rows: Split, rng: np.random.Generator, te
 
 def uniform(task: Task, train: Split, rows: Split, rng: np.random.Generator, texts: Sequence[str] = ()) -> np.ndarray:
     """Each possible answer is equally probable: "Random" in the Superlim paper."""
-    return _in_texts(
-        task, target_kind(task).uniform(train.targets, rows.scored.candidates, len(rows), rng), rows, texts
-    )
+    drawn = target_kind(task).uniform(train.targets, rows.scored.candidates, len(rows), rng)
+    return _in_texts(task, drawn, rows, texts)
 
 
 def _in_texts(task: Task, drawn: np.ndarray, rows: Split, texts: Sequence[str]) -> np.ndarray:
@@ -84,8 +83,7 @@ class CosineInRange(BaseEstimator):
     _parameter_constraints = {"low": [Real], "high": [Real]}
 
     def __init__(self, low: float = 0.0, high: float = 1.0) -> None:
-        self.low = low
-        self.high = high
+        self.low, self.high = low, high
 
     def fit(self, features: np.ndarray, targets: np.ndarray) -> "CosineInRange":
         """Do nothing, and return the estimator."""

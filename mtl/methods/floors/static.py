@@ -114,9 +114,8 @@ class TextVectors(RowFeatures):
     def _means(self, documents: Sequence[Document]) -> np.ndarray:
         """The means of texts, float32 (documents, dim)."""
         tokens = self.source.tokens(documents)
-        index = {
-            token: number for number, token in enumerate(dict.fromkeys(token for text in tokens for token in text))
-        }
+        distinct = dict.fromkeys(token for text in tokens for token in text)
+        index = {token: number for number, token in enumerate(distinct)}
         vectors, known = self.source.vectors(list(index))
         counted = known.astype(np.float64)
         means = np.zeros((len(documents), vectors.shape[1]), dtype=np.float32)

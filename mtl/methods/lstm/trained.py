@@ -268,9 +268,8 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
     vectors = find_vectors(config, request.suite)
     path, fingerprint = None if vectors is None else vectors.path, request.inputs["embeddings"]
     learned = weights_below(weights, "embedder.")
-    reader = EMBEDDERS[name].load(
-        RunReaderRequest(config.embeddings, request.folder, learned, fingerprint, path, request.device)
-    )
+    described = RunReaderRequest(config.embeddings, request.folder, learned, fingerprint, path, request.device)
+    reader = EMBEDDERS[name].load(described)
     encoder = new_encoder(config, reader.embedder, reader.dim)
     fill(encoder, weights, checkpoint)
     linear = None

@@ -46,15 +46,12 @@ class TwoStages(Method):
         if device.type == "mps":
             check_recurrence(device)
         plain_texts = tokenized(request.dataset.texts, suite.language, config.max_length, Path(config.cache_dir))
-        dataset, texts = with_token_spans(
-            request.dataset, plain_texts, suite.language, config.max_length, config.boundary_words
-        )
+        reading = (suite.language, config.max_length, config.boundary_words)
+        dataset, texts = with_token_spans(request.dataset, plain_texts, *reading)
         self.dataset, self.texts = dataset, texts
         self.as_read = request.dataset, plain_texts  # without what marked spans and boundary words add
-        training_texts = dataset.distinct_texts("train")
-        self.embeddings = EMBEDDERS[config.embeddings.name].build(
-            EmbeddingsRequest(config.embeddings, texts, training_texts, request.vectors, Path(config.cache_dir), device)
-        )
+        parts = (texts, dataset.distinct_texts("train"), request.vectors, Path(config.cache_dir), device)
+        self.embeddings = EMBEDDERS[config.embeddings.name].build(EmbeddingsRequest(config.embeddings, *parts))
         logger.info("%s embeddings: %s", config.embeddings.name, self.embeddings.coverage)
         self.fingerprints |= {"embeddings": self.embeddings.fingerprint(), "tokenizer": moses_version()}
         if config.head.linear:

@@ -163,11 +163,8 @@ class FineTuned(Method):
         stages = [finetune_folder(seed, task.id) for seed in seeds for task in self.dataset.trained_tasks]
         kept = weights * len(stages) if settings.keep else 0
         present = sum(map(checkpoint_bytes, stages))
-        logger.info(
-            "disk space: %s while a task is fine-tuned%s",
-            format_bytes(training),
-            f", and {format_bytes(kept)} for weights that are kept" if settings.keep else "",
-        )
+        further = f", and {format_bytes(kept)} for weights that are kept" if settings.keep else ""
+        logger.info("disk space: %s while a task is fine-tuned%s", format_bytes(training), further)
         folder.mkdir(parents=True, exist_ok=True)
         remedy = "set transformer.keep=false" if settings.keep else "set run_dir= on another disk"
         check_space(folder, max(0, training + kept - present), remedy)
@@ -181,9 +178,5 @@ class FineTuned(Method):
             steps = settings.epochs * pass_batches(rows, settings.batch_size)
             if steps <= warmup_steps(settings, steps):
                 short.append(f"{task.id} ({steps})")
-        if not short:
-            return []
-        return [
-            f"The learning rate never reaches its peak, since the warm-up of {settings.warmup:g} steps is not shorter than the"
-            f" training, on {', '.join(short)}."
-        ]
+        why = f"the warm-up of {settings.warmup:g} steps is not shorter than the training, on {', '.join(short)}"
+        return [f"The learning rate never reaches its peak, since {why}."] if short else []

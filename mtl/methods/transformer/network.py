@@ -54,9 +54,8 @@ class TransformerNetwork(TaskNetwork):
             models.append(model)
         if settings.gradient_checkpointing:
             if not models[0].supports_gradient_checkpointing:
-                raise InputError(
-                    f"{pretrained.name} cannot do it; drop the key", key="transformer.gradient_checkpointing"
-                )
+                message = f"{pretrained.name} cannot do it; drop the key"
+                raise InputError(message, key="transformer.gradient_checkpointing")
             for model in models:
                 model.gradient_checkpointing_enable({"use_reentrant": False})
         self.models = nn.ModuleList(models)

@@ -185,28 +185,23 @@ def open_parts(path: str, tokenizer: str, dtype: torch.dtype | str) -> tuple[Any
         body, report = opened(path, weights, AutoModel.from_pretrained, path, dtype=dtype, **options)
     if mismatched := sorted(report["mismatched_keys"]):
         name, theirs, here = mismatched[0]
-        raise InputError(
-            f"its weights are not of the sizes in config.json: {name} is {tuple(theirs)}, and config.json says {tuple(here)}; {AGAIN}",
-            path=path,
-        )
+        sizes = f"{name} is {tuple(theirs)}, and config.json says {tuple(here)}"
+        raise InputError(f"its weights are not of the sizes in config.json: {sizes}; {AGAIN}", path=path)
     unread = ("pooler", "decoder.") if body.config.is_encoder_decoder else ("pooler",)
     if lacking := sorted(name for name in report["missing_keys"] if not any(part in name for part in unread)):
         parts = f"has no weights for {counted(len(lacking), 'part')} of its body, such as {lacking[0]}"
         raise InputError(f"{parts}; {AGAIN}", path=path)
     if further := sorted(name for name in report["unexpected_keys"] if _is_further_layer(body, name)):
-        message = (
-            f"config.json describes {body.config.num_hidden_layers} layers, and the files hold {further[0]}; {AGAIN}"
-        )
-        raise InputError(message, path=path)
+        described = f"config.json describes {body.config.num_hidden_layers} layers"
+        raise InputError(f"{described}, and the files hold {further[0]}; {AGAIN}", path=path)
     for name, weight in body.named_parameters():
         if not weight.isfinite().all():
             raise InputError(f"its weights hold values that are not finite, in {name}; {AGAIN}", path=path)
     # Not their number: a token's id may be any.
     tokens, entries = max(read.get_vocab().values()) + 1, body.get_input_embeddings().num_embeddings
     if tokens > entries:
-        raise InputError(
-            f"{tokenizer}: its tokenizer has {tokens} tokens, but the model {path} has {entries}; set transformer.tokenizer="
-        )
+        message = f"its tokenizer has {tokens} tokens, but the model {path} has {entries}; set transformer.tokenizer="
+        raise InputError(f"{tokenizer}: {message}")
     return body, read
 
 

@@ -239,10 +239,8 @@ def load_trained(request: LoadRequest) -> TrainedTransformer:
     file = WEIGHTS[config.transformer.checkpoint]
     kept = {id: path for id in request.suite.tasks if (path := finetune_folder(folder, id) / file).exists()}
     if not kept:
-        raise InputError(
-            "the weights of its models were not kept; make the run again with transformer.keep=true and another run_dir=",
-            path=request.folder,
-        )
+        message = "the weights of its models were not kept; make the run again with transformer.keep=true and another run_dir="
+        raise InputError(message, path=request.folder)
 
     def network(task: Task) -> TransformerNetwork:
         outputs = target_kind(task).head.outputs(request.answers.get(task.id, []))
@@ -277,15 +275,11 @@ def open_origin(request: BuildRequest) -> Pretrained:
         texts = training_texts(suite, request.data_dir, config.held_out)
         path = str(train(texts, suite.language, Path(config.embeddings_dir) / f"{suite.name}-transformer", OWN))
     pretrained = open_pretrained(path, config.transformer.tokenizer)
-    logger.info(
-        "transformer %s: %d layers of %d, %s weights",
-        *(path, pretrained.layers, pretrained.dim, f"{pretrained.parameters:,}"),
-    )
+    sizes = (pretrained.layers, pretrained.dim, f"{pretrained.parameters:,}")
+    logger.info("transformer %s: %d layers of %d, %s weights", path, *sizes)
     if pretrained.longest is not None and pretrained.longest < config.max_length:
-        logger.info(
-            "max_length=%d: the transformer takes %d tokens at most, and inputs are cut to these",
-            *(config.max_length, pretrained.longest),
-        )
+        message = "max_length=%d: the transformer takes %d tokens at most, and inputs are cut to these"
+        logger.info(message, config.max_length, pretrained.longest)
     return pretrained
 
 
