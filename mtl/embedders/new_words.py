@@ -60,9 +60,7 @@ class FileSource:
     def __init__(self, path: Path, dim: int | None, ngrams: bool) -> None:
         """Open the file when it is first read. It must exist if no size of the vectors, `dim`, is to be expected. `ngrams` says whether words that it
         lacks may get vectors from their character n-grams."""
-        self.file = VectorFile(path)
-        self.dim = dim
-        self.ngrams = ngrams
+        self.file, self.dim, self.ngrams = VectorFile(path), dim, ngrams
 
     def read(self, words: Sequence[str]) -> WordVectors:
         """As `WordSource.read`. Raises InputError for vectors of another size."""
@@ -87,9 +85,7 @@ class WordReader:
 
     def __init__(self, vocabulary: Vocabulary, embedder: WordEmbedder, source: WordSource | None = None) -> None:
         """Start with the words of the vocabulary, of which the embedder has vectors, in this order. Without a source, no word is added."""
-        self.vocabulary = vocabulary
-        self.embedder = embedder
-        self.source = source
+        self.vocabulary, self.embedder, self.source = vocabulary, embedder, source
         self.dim = embedder.table.embedding_dim
         self._first_new = len(vocabulary)
         self.without_vector: set[str] = set()

@@ -45,9 +45,7 @@ class Head(nn.Module):
             crf: whether it learns scores of pairs of neighbouring units' outputs, too.
         """
         super().__init__()
-        self.by_unit = by_unit
-        self.pair = pair
-        self.spans = list(spans)
+        self.by_unit, self.pair, self.spans = by_unit, pair, list(spans)
         self.layers = nn.Sequential(
             nn.Linear(((4 if pair else 1) + len(self.spans) ** 2) * dim, hidden_size),
             nn.Tanh(),

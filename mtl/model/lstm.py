@@ -294,9 +294,8 @@ class BiLSTM(nn.LSTM):
     def on_accelerator(self, inputs: Tensor, lengths: Tensor) -> Tensor:
         """Sorts the batch itself, by lengths on the CPU: if torch sorted it, the CPU would wait for the GPU in every step."""
         order = torch.argsort(lengths, descending=True, stable=True)
-        packed = pack_padded_sequence(
-            inputs.index_select(0, to_device(order, inputs.device)), lengths[order], batch_first=True
-        )
+        ordered = inputs.index_select(0, to_device(order, inputs.device))
+        packed = pack_padded_sequence(ordered, lengths[order], batch_first=True)
         outputs = pad_packed_sequence(super().forward(packed)[0], batch_first=True, total_length=inputs.shape[1])[0]
         return outputs.index_select(0, to_device(torch.argsort(order), inputs.device))
 
@@ -321,8 +320,5 @@ def check_recurrence(device: torch.device, tolerance: float = 1e-3) -> None:
     for expected, computed in zip(*values, strict=True):
         assert expected is not None
         if computed is None or not torch.allclose(computed.cpu(), expected, atol=tolerance, rtol=tolerance):
-            raise InputError(
-                "this version of torch computes wrong gradients of LSTMs there; set trainer.accelerator=cpu",
-                key="trainer.accelerator",
-                value=device.type,
-            )
+            message = "this version of torch computes wrong gradients of LSTMs there; set trainer.accelerator=cpu"
+            raise InputError(message, key="trainer.accelerator", value=device.type)

@@ -125,9 +125,7 @@ def _made(value: Any, kind: Any, key: str) -> Any:
             return made()
     except Exception as error:
         problem = f"cannot be made ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
-    remedy = (
-        "name a class that takes no arguments, as in package.module:Class (PYTHONPATH), or give an object from Python"
-    )
+    remedy = "name a class without arguments, as in package.module:Class (PYTHONPATH), or give an object from Python"
     raise InputError(f"{problem}; {remedy}", key=key, value=value)
 
 

@@ -41,8 +41,7 @@ class BatchDataset(Dataset[Batch]):
         self.splits = splits
         self.texts = {task: torch.from_numpy(split.texts) for task, split in splits.items()}
         self.targets = {task: torch.from_numpy(split.targets).float() for task, split in splits.items()}
-        self.sequences = sequences
-        self.vectors = vectors
+        self.sequences, self.vectors = sequences, vectors
 
     def __getitem__(self, rows: Chosen) -> Batch:
         task, places = rows
@@ -98,10 +97,7 @@ class Schedule:
             pool: from how many batches' rows a batch with rows of similar length is made; 1: rows are shuffled
                 freely.
         """
-        self.lengths = lengths
-        self.batch_sizes = batch_sizes
-        self.seed = seed
-        self.pool = pool
+        self.lengths, self.batch_sizes, self.seed, self.pool = lengths, batch_sizes, seed, pool
         self.tasks = list(lengths)
         sizes = np.array([len(rows) for rows in lengths.values()], dtype=np.float64) ** sampling
         draws = np.random.default_rng([seed, 0]).random(steps)

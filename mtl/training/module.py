@@ -152,10 +152,8 @@ class MultitaskModule(ValidatedModule):
                 step up to rounding.
         """
         super().__init__()
-        self.network = network
-        self.scores = dict(scores)
-        self.optimization = optimization
-        self.parts = parts
+        self.network, self.scores = network, dict(scores)
+        self.optimization, self.parts = optimization, parts
         # The parts of a step's batch after the first one, with their share in the loss.
         self._further: list[tuple[Batch, Tensor]] = []
 

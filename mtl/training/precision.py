@@ -36,9 +36,8 @@ def check_precision(config: TrainerConfig) -> None:
     if wanted == used:
         return
     if wanted == "16-mixed":
-        raise InputError(
-            "needs a GPU; on a CPU set trainer.precision=bf16-mixed or 32-true", key="trainer.precision", value=wanted
-        )
+        message = "needs a GPU; on a CPU set trainer.precision=bf16-mixed or 32-true"
+        raise InputError(message, key="trainer.precision", value=wanted)
     logger.info(
         "trainer.precision=%s: would be slower than float32, because this CPU has no bfloat16 instructions; training uses float32"
         " (trainer.force_precision=true uses bfloat16)",

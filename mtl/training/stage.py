@@ -187,9 +187,7 @@ class StageProgress(Callback):
     """Shows how far a stage is, and the scores of each validation."""
 
     def __init__(self, stage: Stage, bar: Progress) -> None:
-        self.stage = stage
-        self.bar = bar
-        self.average = ""
+        self.stage, self.bar, self.average = stage, bar, ""
 
     def on_train_batch_end(
         self, trainer: pl.Trainer, module: pl.LightningModule, outputs: Any, batch: Any, batch_idx: int
@@ -211,8 +209,7 @@ class BestWeights(Callback):
     """Saves the weights of the validation with the best average; among equal averages, the first one."""
 
     def __init__(self, path: Path, trained_only: bool) -> None:
-        self.path = path
-        self.trained_only = trained_only
+        self.path, self.trained_only = path, trained_only
         self.score: float | None = None
 
     def on_sanity_check_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:

@@ -76,9 +76,8 @@ class ValidatedModule(pl.LightningModule):
         self.losses = []
         if (wrong := (~losses.isfinite()).nonzero()[:, 0].tolist()) != []:
             first = wrong[0]
-            raise DivergedError(
-                f"{names[first]}step {step - len(losses) + first + 1}: the loss is {float(losses[first])}"
-            )
+            where = f"{names[first]}step {step - len(losses) + first + 1}"
+            raise DivergedError(f"{where}: the loss is {float(losses[first])}")
         trained = [parameter for parameter in self.parameters() if parameter.requires_grad]
         if not torch.stack([parameter.isfinite().all() for parameter in trained]).all():
             raise DivergedError(f"{names[-1]}step {step}: weights are not finite")
@@ -203,9 +202,8 @@ def quiet() -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", module="pytorch_lightning|lightning_fabric|torch.utils.data|torchmetrics")
-            warnings.filterwarnings(
-                "ignore", message=".*(num_workers|logging interval|Checkpoint directory|LeafSpec|lr_scheduler.step).*"
-            )
+            intended = ".*(num_workers|logging interval|Checkpoint directory|LeafSpec|lr_scheduler.step).*"
+            warnings.filterwarnings("ignore", message=intended)
             yield
     finally:
         threading.excepthook = hook

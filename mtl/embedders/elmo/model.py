@@ -69,8 +69,7 @@ class ELMo:
     def to(self, device: torch.device) -> "ELMo":
         """Move the weights to a device and return self. Stays on the CPU for Apple GPUs, which have no float64."""
         device = torch.device("cpu") if device.type == "mps" else device
-        self.model.to(device)
-        self.device = device
+        self.model, self.device = self.model.to(device), device
         return self
 
     def layers(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
@@ -138,10 +137,9 @@ class CharacterEncoder(nn.Module):
 
     def __init__(self, options: Options) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(CHARACTERS, options.character_dim, padding_idx=0)
-        self.convolutions = nn.ModuleList(
-            nn.Conv1d(options.character_dim, number, width) for width, number in options.filters
-        )
+        dim = options.character_dim
+        self.embedding = nn.Embedding(CHARACTERS, dim, padding_idx=0)
+        self.convolutions = nn.ModuleList(nn.Conv1d(dim, number, width) for width, number in options.filters)
         self.widest = max(width for width, _ in options.filters)
         self.activation = {"relu": torch.relu, "tanh": torch.tanh}[options.activation]
         self.highway = Highway(options.n_filters, options.n_highway, activation=torch.relu)
