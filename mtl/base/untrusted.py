@@ -99,13 +99,9 @@ class OpenLines:
     def __init__(
         self, path: Path, file: io.BufferedReader, packing: str | None, limit: int, member: str | None = None
     ) -> None:
-        self._path = path
-        self._raw = file
-        self.packing = packing
-        self._lines = file
+        self._path, self._raw, self._lines, self.packing, self._limit = path, file, file, packing, limit
         if packing is not None:
             self._lines = io.BufferedReader(cast(io.RawIOBase, _unpacked(path, file, packing, member)), 2**20)
-        self._limit = limit
         self._checked = UNPACKED_FREE
         self.number = self.offset = 0
 

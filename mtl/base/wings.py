@@ -53,12 +53,8 @@ class Trainings:
 class MarkedSpans:
     """How texts whose spans are marked by characters become tokens with tags (`mtl.tasks.task.Reading.spans`)."""
 
-    tagged: Callable[
-        ..., Any
-    ]  # called with a path, its rows with their lines, and the columns; the rows with two further columns
-    tag: Callable[
-        ..., Any
-    ]  # called with a text and its spans, each (start, stop, type); has `tokens`, `tags`, `cut`, `left_out`
+    tagged: Callable[..., Any]  # a path, its rows with their lines, the columns -> the rows with two further columns
+    tag: Callable[..., Any]  # a text, its spans, each (start, stop, type) -> `tokens`, `tags`, `cut`, `left_out`
     words: Callable[[str], list[tuple[int, int]]]  # the first character and the end of each token of a text
 
 

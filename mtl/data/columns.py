@@ -173,11 +173,8 @@ def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]
         names = list(_names(file.schema_arrow))
         for column in columns:
             if column not in names:
-                raise InputError(
-                    f"no column {column!r} with texts or numbers ({LIST} at its end: lists of texts);"
-                    f" it has {listed(names)}",
-                    path=path,
-                )
+                wanted = f"no column {column!r} with texts or numbers ({LIST} at its end: lists of texts)"
+                raise InputError(f"{wanted}; it has {listed(names)}", path=path)
         # What a list is made of cannot be named: the whole key above it is decoded.
         leaves = [column.removesuffix(LIST).split(".")[0] if column.endswith(LIST) else column for column in columns]
         decoded = 0

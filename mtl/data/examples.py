@@ -102,9 +102,8 @@ def make_spans(task: Task, texts: Sequence[str], ends: Sequence[object]) -> tupl
         start, stop = span
         length = len(texts[side])
         if not 0 <= start < stop <= length:
-            raise ValueError(
-                f"span {column!r}: {start} to {stop} is not within its text, which has {length} characters"
-            )
+            problem = f"{start} to {stop} is not within its text, which has {length} characters"
+            raise ValueError(f"span {column!r}: {problem}")
         spans.append((start, stop))
     return tuple(spans)
 
@@ -200,10 +199,9 @@ def _cells(values: Mapping[str, Any], column: str | None) -> list[str] | None:
 
 def target_value(task: Task, values: Mapping[str, Any]) -> Value:
     """The target of a row, from its values by column. Raises ValueError for values of several columns that are no target."""
-    columns = task.target_columns
-    return (
-        values[task.target] if len(columns) == 1 else target_kind(task).gather({name: values[name] for name in columns})
-    )
+    if len(task.target_columns) == 1:
+        return values[task.target]
+    return target_kind(task).gather({name: values[name] for name in task.target_columns})
 
 
 def target_cell(kind: TargetKind, value: Value) -> str:

@@ -38,9 +38,7 @@ def part_files(path: Path, part: str | None) -> list[Path]:
     if (folders := FOLDERS.fullmatch(part or "")) is None:
         return [path]
     root = path.parent.parent
-    listed = (
-        folders[1].split(",") if folders[1] else sorted(folder.name for folder in root.iterdir() if folder.is_dir())
-    )
+    listed = folders[1].split(",") if folders[1] else sorted(each.name for each in root.iterdir() if each.is_dir())
     files = [sorted(root.glob(f"{escape(name)}/*{path.suffix}")) for name in listed]
     if folders[1] and (empty := [name for name, found in zip(listed, files, strict=True) if not found]):
         raise InputError(f"no {path.suffix} file in folder {empty[0]}", path=root)

@@ -71,9 +71,8 @@ def stream_rows(
     if spans is not None:
         marked = next((wing.marked for wing in wings() if wing.marked), None)
         if marked is None:
-            raise InputError(
-                "is read by a part of mtl that is missing here; install the whole of mtl", key="reading.spans"
-            )
+            problem = "is read by a part of mtl that is missing here; install the whole of mtl"
+            raise InputError(problem, key="reading.spans")
         rows = marked.tagged(path, rows, spans)
     if layout.beside is not None:
         rows = _with_lines(path, layout, rows)
@@ -148,11 +147,8 @@ def _quoted_rows(path: Path, layout: Layout, separator: str) -> Iterator[tuple[i
             yield line, cells or [""]
             line = reader.line_num + 1
     except csv.Error as error:
-        raise InputError(
-            f"{str(error).split(' - ')[0]}; a cell that holds a quote mark stands in quotes, with the mark doubled",
-            path=path,
-            line=line,
-        ) from None
+        rule = "a cell that holds a quote mark stands in quotes, with the mark doubled"
+        raise InputError(f"{str(error).split(' - ')[0]}; {rule}", path=path, line=line) from None
     finally:
         csv.field_size_limit(longest)
 

@@ -86,18 +86,16 @@ class SpanPlacer:
     def warn(self) -> None:
         """Log warnings, with counts, about texts that are cut around their spans, units that are cut, and spans without a token of their own."""
         if self._further:
-            logger.warning(
-                "%d texts with spans are longer than max_length=%d tokens; they keep the tokens nearest to their spans",
-                *(len(self._further), self._max_length),
+            said = (
+                "%d texts with spans are longer than max_length=%d tokens; they keep the tokens nearest to their spans"
             )
+            logger.warning(said, len(self._further), self._max_length)
         if self.cut_units:
-            logger.warning(
-                "%d tokens to predict are after max_length=%d; no model reads them", self.cut_units, self._max_length
-            )
+            said = "%d tokens to predict are after max_length=%d; no model reads them"
+            logger.warning(said, self.cut_units, self._max_length)
         if self.missed:
-            logger.warning(
-                "%d spans have no token of their own; the token nearest to them is read instead", self.missed
-            )
+            said = "%d spans have no token of their own; the token nearest to them is read instead"
+            logger.warning(said, self.missed)
 
     def _with_steps(self, kind: TargetKind, split: Split) -> Split:
         """The split with the steps of its units, (rows, most units), PAST after the last one of a row."""

@@ -57,11 +57,8 @@ def find_yaml(kind: str, name: str, folder: Path) -> Path:
     path = folder / f"{name}.yaml"
     if not path.is_file():
         names = sorted(file.stem for file in folder.glob("*.yaml"))
-        close = meant(name, names)
-        remedy = (
-            f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(names)}, or the path of a YAML file"
-        )
-        raise InputError(f"{kind}={name}: unknown; {remedy}")
+        known, close = f"known: {', '.join(names)}, or the path of a YAML file", " or ".join(meant(name, names))
+        raise InputError(f"{kind}={name}: unknown; {f'did you mean {close}?' if close else known}")
     return path
 
 

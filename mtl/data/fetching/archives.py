@@ -69,9 +69,7 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
         with open_regular(path) as file, zipfile.ZipFile(file) as source:
             yield source
     except Exception as error:  # zipfile and the decompressors raise many kinds for damaged members
-        if isinstance(error, InputError) or getattr(
-            error, "filename", None
-        ):  # of a file that is missing or cannot be written
+        if isinstance(error, InputError) or getattr(error, "filename", None):  # a file is missing, or cannot be written
             raise
         raise InputError(f"not a zip, or a damaged one: {error}; copy or download it again", path=path) from None
 

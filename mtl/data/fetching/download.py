@@ -143,9 +143,8 @@ def _fetch(part: _Part, size: int | None) -> None:
             logger.warning("%s: %s; trying again", part.shown, reason)
             time.sleep(PAUSE * failures)
         except requests.RequestException as error:
-            raise InputError(
-                f"{part.shown}: cannot be downloaded: {without_login(str(error))}; check the address"
-            ) from error
+            reason = without_login(str(error))
+            raise InputError(f"{part.shown}: cannot be downloaded: {reason}; check the address") from error
 
 
 def _transfer(part: _Part, size: int | None) -> None:
