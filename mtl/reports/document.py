@@ -28,6 +28,7 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
     detailed = sorted((row for row in board.rows if row.run), key=rank, reverse=True)[:MOST_DETAILED]
     ids = {row: f"r{number}" for number, row in enumerate(board.rows)}
     groups = board.groups if board.page_groups is None else board.page_groups
+    families = dict.fromkeys(row.family for row in board.rows)
     return {
         "name": board.name,
         "title": board.title,
@@ -50,17 +51,12 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
         ],
         "whole_averages": board.whole_averages,
         "unscored": [{"id": task, "title": task} for task in board.unscored],
-        "families": [
-            {"id": family, "title": FAMILIES.get(family, family)}
-            for family in dict.fromkeys(row.family for row in board.rows)
-        ],
+        "families": [{"id": family, "title": FAMILIES.get(family, family)} for family in families],
         "notes": [*board.facts, *_detail_note(board, detailed)],
         "rows": [
             {
                 **_row(row, id, scale, row in detailed),
-                "ranks": {
-                    column: list(ranks[number]) for column, ranks in board.tests.ranks.items() if number in ranks
-                },
+                "ranks": {key: list(ranks[number]) for key, ranks in board.tests.ranks.items() if number in ranks},
             }
             for number, (row, id) in enumerate(ids.items())
         ],

@@ -82,9 +82,8 @@ def write_zip(submitted: Submitted) -> list[str]:
 
 
 def check_zip(path: Path, suite: Suite, data_dir: Path) -> Checked:
-    names = {
-        FILE.format(split="test", task=id): task for id, task in suite.tasks.items() if task.files["test"] is not None
-    }
+    tasks = [task for task in suite.tasks.values() if task.files["test"] is not None]
+    names = {FILE.format(split="test", task=task.id): task for task in tasks}
     return check_lines(path, suite, data_dir, names, indexed=False)
 
 

@@ -130,9 +130,8 @@ def log_mean(outputs: Sequence["Tensor"]) -> "Tensor":
     """The logarithm of the mean of several softmaxes. Each has the shape (rows, outputs)."""
     import torch
 
-    return torch.stack([scores.float().log_softmax(dim=1) for scores in outputs]).logsumexp(dim=0) - math.log(
-        len(outputs)
-    )
+    shares = torch.stack([scores.float().log_softmax(dim=1) for scores in outputs])
+    return shares.logsumexp(dim=0) - math.log(len(outputs))
 
 
 class TargetKind(ABC):
