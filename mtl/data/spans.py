@@ -47,13 +47,8 @@ class SpanPlacer:
     def __init__(
         self, texts: TokenizedTexts, raw: Sequence[str], language: str, max_length: int, boundary_words: bool = False
     ) -> None:
-        """
-        Args:
-            texts: each cut to its first `max_length` tokens.
-            raw: the same texts as strings.
-            boundary_words: whether an encoder reads the words of `mtl.data.text.BOUNDARIES` around each text;
-                `max_length` does not count them.
-        """
+        """The texts are cut to their first `max_length` tokens each; `raw` are the same texts as strings. `boundary_words` says whether an encoder
+        reads the words of `mtl.data.text.BOUNDARIES` around each text; `max_length` does not count them."""
         self._texts, self._raw = texts, raw
         self._language, self._max_length, self._boundary_words = language, max_length, boundary_words
         self.sources: list[int] = []  # for each new text, the text that it is cut from

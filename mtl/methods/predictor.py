@@ -250,10 +250,7 @@ def _transformer_class() -> type:
 
     class TextTransformer(TransformerMixin, BaseEstimator):
         def __init__(self, run_dir: str, seed: int | None, device: str, pooling: str | None) -> None:
-            self.run_dir = run_dir
-            self.seed = seed
-            self.device = device
-            self.pooling = pooling
+            self.run_dir, self.seed, self.device, self.pooling = run_dir, seed, device, pooling
 
         def keep(self, predictor: Predictor) -> None:
             """Use a run that is loaded already; it must be the one that the parameters name."""

@@ -137,12 +137,7 @@ class ProjectingHead(TokenHead):
     """A head that projects every token before the maximum over time (jiant's `Pooler` with `d_proj`: linear, then max)."""
 
     def __init__(self, dim: int, projection: int, **layers: Any) -> None:
-        """
-        Args:
-            dim: the size of an encoder output.
-            projection: the projected size.
-            layers: the other arguments of `Head`.
-        """
+        """`dim` is the size of an encoder output, `projection` that of a projected one; `layers` are the other arguments of `Head`."""
         super().__init__()
         self.projection = nn.Linear(dim, projection)
         self.head = Head(projection, **layers)
@@ -233,13 +228,7 @@ class AttentionHead(TokenHead):
     BiLSTM that both sentences share, then max pooling."""
 
     def __init__(self, dim: int, attention_size: int, *, dropout: float, **layers: Any) -> None:
-        """
-        Args:
-            dim: the size of an encoder output.
-            attention_size: units of the BiLSTM per direction.
-            dropout: of the BiLSTM's outputs, too.
-            layers: the other arguments of `Head`.
-        """
+        """`attention_size` is that of the BiLSTM per direction, whose outputs have the dropout, too; `layers` are the other arguments of `Head`."""
         super().__init__()
         self.lstm = BiLSTM(2 * dim, attention_size, num_layers=1)
         self.dropout = nn.Dropout(dropout)

@@ -62,11 +62,7 @@ class Packing:
     columns. `sizes` has the number of sequences of each step, descending."""
 
     def __init__(self, lengths: Tensor, time: int) -> None:
-        """
-        Args:
-            lengths: int64 (batch,), at least 1.
-            time: steps of the padded batch.
-        """
+        """The lengths are int64 (batch,), at least 1; the padded batch has `time` steps."""
         order = torch.argsort(lengths, descending=True, stable=True).numpy()
         sizes = len(order) - np.searchsorted(np.sort(lengths.numpy()), np.arange(int(lengths.max())), side="right")
         widths = -(-sizes // WIDTH_MULTIPLE) * WIDTH_MULTIPLE

@@ -127,8 +127,7 @@ class Network(TaskNetwork):
     def __init__(self, tasks: Sequence[Task], heads: "Heads", encoder: Encoder | None) -> None:
         super().__init__(tasks)
         # The heads are registered before the encoder, because the norm of all gradients is summed in this order.
-        self.heads = heads
-        self.encoder = encoder
+        self.heads, self.encoder = heads, encoder
         for id, kind in self.kinds.items():
             if (transitions := heads[id].transitions) is not None:
                 self.kinds[id] = kind.with_transitions(transitions)
@@ -169,19 +168,13 @@ class Heads(nn.Module):
         """
         Args:
             outputs: the number of outputs of each task's head for one input, by task id.
-            dim: the size of an encoder output.
             attention_size: None means pair tasks have no attention between their sentences.
-            projection: the size to which each token is projected before pooling, except where a pair has attention,
-                as in jiant; None: no projection.
-            overlap: the number of features of a pair's overlap.
-            cosine: whether the head of a pair without marked spans whose target is a number gives the cosine of the
-                two texts' centred vectors.
-            crf: whether heads with outputs for units learn scores of pairs of neighbouring units' outputs.
+            projection: the size to which each token is projected before pooling, except where a pair has attention, as in jiant.
+            cosine: whether the head of a pair without marked spans whose target is a number is a `CosineHead`.
+            overlap, crf, and the other arguments: as in `Head`.
         """
         super().__init__()
-        self.dim = dim
-        self.outputs = dict(outputs)
-        self.tasks = [task.id for task in tasks]
+        self.dim, self.outputs, self.tasks = dim, dict(outputs), [task.id for task in tasks]
 
         def head(task: Task) -> AnyHead:
             if cosine and task.is_pair and not task.spans and TARGET_KINDS[task.kind].by_cosine:

@@ -229,9 +229,7 @@ def with_holm(
     ordered = np.sort(np.array(list(tails.values())) if family is None else family)
     corrected = _stepped_down(ordered)
     holm = {key: float(corrected[np.searchsorted(ordered, tail)]) for key, tail in tails.items()}
-    return {
-        key: test if test.p is None else replace(test, p_holm=max(test.p, holm[key])) for key, test in tests.items()
-    }
+    return {key: t if t.p is None else replace(t, p_holm=max(t.p, holm[key])) for key, t in tests.items()}
 
 
 def all_tails(family: Mapping[Column, ColumnTests]) -> np.ndarray:

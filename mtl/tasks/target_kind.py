@@ -46,8 +46,7 @@ class HeadTargets(ABC):
     """
 
     def __init__(self, task: Task) -> None:
-        self.task = task
-        self.labels = task.labels or []
+        self.task, self.labels = task, task.labels or []
 
     def answers(self, train: np.ndarray) -> list[str]:
         """The words that the outputs of a head mean, from the targets of the training rows."""
@@ -159,8 +158,7 @@ class TargetKind(ABC):
     chart: ClassVar[str | None] = None  # how the report draws predictions against targets: confusion, points or None
 
     def __init__(self, task: Task) -> None:
-        self.task = task
-        self.labels = task.labels or []
+        self.task, self.labels = task, task.labels or []
 
     @cached_property
     def head(self) -> HeadTargets:

@@ -33,11 +33,7 @@ class BatchDataset(Dataset[Batch]):
     def __init__(
         self, splits: Mapping[str, Split], sequences: Sequences | None = None, vectors: Tensor | None = None
     ) -> None:
-        """
-        Args:
-            splits: by task id, with codes as targets (`mtl.tasks.target_kind`).
-            vectors: (texts, dim).
-        """
+        """The splits are by task id, with codes as targets (`mtl.tasks.target_kind`); the vectors are (texts, dim)."""
         self.splits = splits
         self.texts = {task: torch.from_numpy(split.texts) for task, split in splits.items()}
         self.targets = {task: torch.from_numpy(split.targets).float() for task, split in splits.items()}
@@ -94,8 +90,7 @@ class Schedule:
         Args:
             lengths: by task, the lengths of its training rows in tokens, int64 (rows,).
             batch_sizes: by task, rows in a batch.
-            pool: from how many batches' rows a batch with rows of similar length is made; 1: rows are shuffled
-                freely.
+            pool: from how many batches' rows a batch with rows of similar length is made; 1: rows are shuffled freely.
         """
         self.lengths, self.batch_sizes, self.seed, self.pool = lengths, batch_sizes, seed, pool
         self.tasks = list(lengths)

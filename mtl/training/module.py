@@ -111,10 +111,7 @@ class TaskScore(torchmetrics.Metric):
     full_state_update = False
 
     def __init__(self, task: Task, dev: ScoredRows, answers: Sequence[str], texts: Sequence[str] = ()) -> None:
-        """
-        Args:
-            answers, texts: see `mtl.tasks.target_kind.HeadTargets`.
-        """
+        """The answers and texts are those of `mtl.tasks.target_kind.HeadTargets`."""
         super().__init__()
         self.task, self.dev, self.answers, self.texts = task, dev, answers, texts
         self.codes: list[Tensor]
@@ -145,12 +142,8 @@ class MultitaskModule(ValidatedModule):
     def __init__(
         self, network: TaskNetwork, scores: Mapping[str, TaskScore], optimization: Optimization, parts: int = 1
     ) -> None:
-        """
-        Args:
-            scores: by task id.
-            parts: in how many a batch is computed, at most: more take less memory and, without dropout, give the same
-                step up to rounding.
-        """
+        """The scores are by task id. A batch is computed in at most so many parts: more take less memory and, without dropout, give the same step up
+        to rounding."""
         super().__init__()
         self.network, self.scores = network, dict(scores)
         self.optimization, self.parts = optimization, parts

@@ -248,11 +248,7 @@ class BiLM(nn.Module):
     """The bidirectional language model without its softmax."""
 
     def __init__(self, options: Options, dropout: float = 0.0, layer: type[ProjectedLSTM] = ProjectedLSTM) -> None:
-        """
-        Args:
-            dropout: on the input of each LSTM layer.
-            layer: what makes these layers.
-        """
+        """`dropout` is on the input of each LSTM layer, and `layer` makes these layers."""
         super().__init__()
         self.options = options
         self.characters = CharacterEncoder(options)

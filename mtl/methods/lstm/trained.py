@@ -184,8 +184,6 @@ class TrainedLstm(TrainedNetworks):
         Args:
             encoder: from stage 1, on the device to compute on.
             sequences: turns tokenized texts, whose words may be new, into the encoder's input.
-            answers: see `mtl.data.dataset.Dataset`.
-            trained_on: ids of the tasks of stage 1.
             linear: the linear models that heads add their outputs to.
             reader: the embeddings of a finished run, which `learn` needs.
         """

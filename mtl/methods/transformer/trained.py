@@ -147,12 +147,7 @@ class TransformerEncoder:
         body: Callable[[], Any],
         trained_on: Sequence[str] = (),
     ) -> None:
-        """
-        Args:
-            pretrained: what the tokenizer and the sizes are read from.
-            body: returns the body that encodes texts, with its weights.
-            trained_on: see `mtl.methods.method.Model`.
-        """
+        """`pretrained` has the tokenizer and the sizes; `body` returns the body that encodes texts, with its weights."""
         self.pretrained, self.trainer, self.device = pretrained, trainer, device
         self.length = longest_input(max_length, pretrained)
         self.dim = pretrained.dim
@@ -201,11 +196,7 @@ class HeadsOnBody(TrainedNetworks, TransformerEncoder):
         answers: Mapping[str, Sequence[str]],
         trained_on: Sequence[str] = (),
     ) -> None:
-        """
-        Args:
-            network: returns the network with a task's head, with its weights.
-            answers: see `mtl.data.dataset.Dataset`.
-        """
+        """`network` returns the network with a task's head, with its weights; `answers`: see `mtl.data.dataset.Dataset`."""
         TransformerEncoder.__init__(self, pretrained, config.max_length, config.trainer, device, body, trained_on)
         size = config.transformer.rows_at_once if config.finetune.train_encoder else config.finetune.batch_size
         TrainedNetworks.__init__(self, config, device, size, lambda task: network(task).to(device), answers)
