@@ -145,19 +145,16 @@ def read_targets(task: Task, path: Path, sizes: np.ndarray | None = None) -> np.
     Args:
         sizes: the number of candidates or of units of each row, (rows,), where it is known.
     """
-    return _read_column(task, path, target_kind(task).parse, sizes)
+    return _read_column(task, path, sizes, target_kind(task).parse)
 
 
 def read_predicted(task: Task, path: Path, sizes: np.ndarray | None = None) -> np.ndarray:
     """As `read_targets`, but predictions, where `TargetKind.parse_prediction` says what is valid."""
-    return _read_column(task, path, target_kind(task).parse_prediction, sizes)
+    return _read_column(task, path, sizes, target_kind(task).parse_prediction)
 
 
-def _read_column(
-    task: Task, path: Path, parse: Callable[[str, int | None], Target], sizes: np.ndarray | None
-) -> np.ndarray:
-    cells = target_kind(task)
-    values = []
+def _read_column(task: Task, path: Path, sizes: np.ndarray | None, parse: Callable[..., Target]) -> np.ndarray:
+    cells, values = target_kind(task), []
     of_rows = chain([] if sizes is None else sizes.tolist(), repeat(None))
     for number, (line, size) in enumerate(zip(read_lines(path)[1:], of_rows, strict=False), start=2):
         try:

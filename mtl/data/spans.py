@@ -81,10 +81,8 @@ class SpanPlacer:
     def warn(self) -> None:
         """Log warnings, with counts, about texts that are cut around their spans, units that are cut, and spans without a token of their own."""
         if self._further:
-            said = (
-                "%d texts with spans are longer than max_length=%d tokens; they keep the tokens nearest to their spans"
-            )
-            logger.warning(said, len(self._further), self._max_length)
+            cut = "%d texts with spans are longer than max_length=%d tokens"
+            logger.warning(f"{cut}; they keep the tokens nearest to their spans", len(self._further), self._max_length)
         if self.cut_units:
             said = "%d tokens to predict are after max_length=%d; no model reads them"
             logger.warning(said, self.cut_units, self._max_length)

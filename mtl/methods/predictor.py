@@ -81,10 +81,8 @@ class Predictor:
         method = METHODS[method_name(config.method)]
         if method.loads is None:
             kept = ", ".join(name for name, kind in METHODS.items() if kind.loads)
-            message = (
-                f"the models of method {config.method} are not kept; runs of these methods predict new rows: {kept}"
-            )
-            raise InputError(message, path=run_dir)
+            message = f"the models of method {config.method} are not kept"
+            raise InputError(f"{message}; runs of these methods predict new rows: {kept}", path=run_dir)
         if not folder.summary.exists():
             raise InputError("this run is not finished; give its command again", path=run_dir)
         summary, inputs = read_summary(folder.summary), folder.read_inputs()

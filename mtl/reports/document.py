@@ -78,7 +78,7 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
             f"r{first}|r{second}": {
                 column: {
                     **{key: _short(getattr(test, key), scale) for key in ("difference", "low", "high")},
-                    **{key: _significant(getattr(test, key)) for key in ("p", "p_holm")},
+                    **{key: p and float(f"{p:.3g}") for key, p in (("p", test.p), ("p_holm", test.p_holm))},
                     **{"verdict": test.verdict, "verdict_holm": test.verdict_holm},
                 }
                 for column, test in tests.items()
@@ -235,10 +235,6 @@ def _short(score: float | None, scale: Scale) -> float | None:
 
 def _rounded(value: float) -> float:
     return round(float(value), 4)
-
-
-def _significant(p: float | None) -> float | None:
-    return None if p is None else float(f"{p:.3g}")
 
 
 def _plain(value: Any) -> str:
