@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from command_line import content
 from data_files import read_json
-from input_errors import raises_input_error
+from input_errors import raises_input_error, refused
 
 import mtl
 from mtl.api.cli import main
@@ -85,13 +85,11 @@ def test_predictions_that_are_not_there(run: mtl.Run, arguments: tuple[str, ...]
 
 def test_a_damaged_run_one_without_a_model_and_folders_that_hold_none(run: mtl.Run, tmp_path: Path) -> None:
     # A run without a model.
-    with raises_input_error(file="run"):
-        run.predict("kansla", [["solen skiner"]])
+    refused(lambda: run.predict("kansla", [["solen skiner"]]), file="run")
     assert run.curves.empty
     file = run.path / "seed-1/predictions/dev_pred_kansla.tsv"
     file.write_text("label\nglad\n", encoding="utf-8")
-    with raises_input_error(file=file.name):
-        mtl.open(run.path)
+    refused(lambda: mtl.open(run.path), file=file.name)
     (run.path / "summary.json").unlink()
     for folder in ("none", "data", "run"):
         with raises_input_error(file=folder):
@@ -119,8 +117,7 @@ def test_a_confusion_matrix_counts_each_prediction(run: mtl.Run) -> None:
     for gold, answer in itertools.product(matrix.index, matrix.columns):
         assert matrix.loc[gold, answer] == ((made["gold"] == gold) & (made["prediction"] == answer)).sum()
     assert run.confusion_matrix("kansla").to_numpy().sum() == 60
-    with raises_input_error(key="task"):
-        run.confusion_matrix("betyg")
+    refused(lambda: run.confusion_matrix("betyg"), key="task")
 
 
 def test_completion_knows_every_key() -> None:
@@ -129,8 +126,7 @@ def test_completion_knows_every_key() -> None:
 
 
 def test_a_training_uses_one_device() -> None:
-    with raises_input_error(key="trainer.devices"):
-        mtl.run(suite="klej-sample", trainer={"devices": 2})
+    refused(lambda: mtl.run(suite="klej-sample", trainer={"devices": 2}), key="trainer.devices")
 
 
 def test_public_names_alone_are_listed() -> None:

@@ -10,7 +10,7 @@ import pytest
 import safetensors.torch
 import torch
 from file_limit import file_limit
-from input_errors import raises_input_error
+from input_errors import refused
 
 from mtl.base.errors import InputError
 from mtl.base.files import (
@@ -108,8 +108,7 @@ def test_two_machines_may_write_one_file_at_once(tmp_path: Path, monkeypatch: py
 def test_full_disk_error_gives_the_size_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=2_500_000))
     check_space(tmp_path, 2_500_000, "x")
-    with raises_input_error(file="TMP"):
-        check_space(tmp_path, 7_500_000_000, "set a=1")
+    refused(lambda: check_space(tmp_path, 7_500_000_000, "set a=1"), file="TMP")
     with pytest.raises(InputError, match="needs 3 MB of disk space, but 2 MB are free"):
         check_space(tmp_path, 2_500_001, "x")
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from input_errors import raises_input_error
+from input_errors import raises_input_error, refused
 
 from mtl.base import folders
 from mtl.base.folders import LIST, check_written, new_folder, write_files
@@ -56,8 +56,7 @@ def test_what_mtl_did_not_write_is_neither_removed_nor_replaced(tmp_path: Path, 
     (tmp_path / "mine").write_text("mine", encoding="utf-8")
     change(site)
     was = content(tmp_path)
-    with raises_input_error(file=named):
-        write_files(site, {"index.html": "two", "systems/new.html": "new"})
+    refused(lambda: write_files(site, {"index.html": "two", "systems/new.html": "new"}), file=named)
     assert content(tmp_path) == was
 
 

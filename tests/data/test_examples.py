@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from data_files import write_jsonl, write_rows, write_table
-from input_errors import raises_input_error
+from input_errors import refused
 
 from mtl.base.errors import InputError
 from mtl.data.examples import Example, make_example, read_examples, read_rows, read_targets, span_texts
@@ -69,8 +69,7 @@ def test_targets_of_a_file_with_one_column(tmp_path: Path) -> None:
     words = write_table(tmp_path / "words.tsv", ["w"], [["hund"], ["röd katt"]])
     read = read_targets(WORDS, words)
     assert (read.tolist(), read.dtype) == (["hund", "röd katt"], np.dtype(object))
-    with raises_input_error(file="words.tsv", line=2):
-        read_targets(LABELS, words)
+    refused(lambda: read_targets(LABELS, words), file="words.tsv", line=2)
 
 
 SPANS = Task(id="s", kind="labels", text=["one.text", "two.text"], target="y", labels=["n", "p"], metric="accuracy")
@@ -208,5 +207,4 @@ def test_labels_that_look_like_json_values_may_be_these_values(
 def test_null_targets_are_allowed_only_where_targets_are_not_read(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "x.jsonl", [{"x": "a", "y": None}])
     assert read_rows(WORDS, path) == [("a",)]
-    with raises_input_error(file="x.jsonl", line=1):
-        read_examples(WORDS, path)
+    refused(lambda: read_examples(WORDS, path), file="x.jsonl", line=1)

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from input_errors import raises_input_error
+from input_errors import raises_input_error, refused
 
 from mtl.data import files as module
 from mtl.data.files import read_lines, split_lines
@@ -27,5 +27,4 @@ def test_a_file_that_no_memory_may_hold_is_one_line(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(module, "FILE_LIMIT", 5)
     path = tmp_path / "x"
     path.write_bytes(b"123456")
-    with raises_input_error(file="x"):
-        read_lines(path)
+    refused(lambda: read_lines(path), file="x")

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow
 import pytest
 from data_files import write_rows
-from input_errors import raises_input_error
+from input_errors import refused
 from mutations import message_of, mutated_bytes
 from pyarrow import parquet
 
@@ -257,8 +257,7 @@ def test_a_parquet_file_that_decodes_to_too_much_is_refused(tmp_path: Path, monk
 def test_files_that_cannot_be_read(tmp_path: Path, suffix: str) -> None:
     missing = tmp_path / f"none{suffix}"
     assert complaint(missing, "a") == ": no such file"
-    with raises_input_error():
-        column_names(missing)
+    refused(lambda: column_names(missing))
     folder = tmp_path / f"folder{suffix}"
     folder.mkdir()
     pipe = tmp_path / f"pipe{suffix}"
@@ -271,8 +270,7 @@ def test_files_that_cannot_be_read(tmp_path: Path, suffix: str) -> None:
 def test_an_unknown_suffix_names_the_known_ones(tmp_path: Path, name: str) -> None:
     expected = ": unknown format; a data file's name ends in .tsv, .csv, .jsonl, .ndjson, .json, .parquet, .txt, .conll, .conllu, .bio, .iob"
     assert complaint(write(tmp_path / name, "a\n1\n"), "a") == expected
-    with raises_input_error():
-        column_names(tmp_path / name)
+    refused(lambda: column_names(tmp_path / name))
 
 
 def test_values_as_text() -> None:
@@ -294,8 +292,7 @@ def test_all_fields_of_rows_that_lack_some(tmp_path: Path) -> None:
     assert read_fields(tmp_path / "rows.parquet") == {"a": [1, None], "b.c": [None, "x"]}
     # Of columns with one name, none can be told from the others.
     assert read_fields(write(tmp_path / "rows.tsv", "a\tb\tb\n1\t2\t3\n")) == {"a": ["1"]}
-    with raises_input_error(file="rows.tsv", line=2):
-        read_fields(write(tmp_path / "rows.tsv", "a\tb\n1\n"))
+    refused(lambda: read_fields(write(tmp_path / "rows.tsv", "a\tb\n1\n")), file="rows.tsv", line=2)
 
 
 @pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl", ".parquet"])

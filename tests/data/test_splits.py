@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from input_errors import raises_input_error
+from input_errors import raises_input_error, refused
 from kinds_suite import write_kinds_suite
 from small_suite import write_tsv
 
@@ -113,8 +113,7 @@ def test_read_task_holds_out_where_there_is_no_dev_file(suite_file: Path) -> Non
     suite = load_suite(suite_file)
     path = suite_file.parent / "data/pairs/train.tsv"
     path.write_text("topic\ta\tb\tsame\n1\tx\ty\t0\n1\tx\tz\t1\n", encoding="utf-8")
-    with raises_input_error(file="train.tsv"):
-        read_task(suite.tasks["samma"], suite_file.parent / "data", 0.1)
+    refused(lambda: read_task(suite.tasks["samma"], suite_file.parent / "data", 0.1), file="train.tsv")
 
 
 def test_missing_tasks_are_named(suite_file: Path) -> None:
@@ -135,8 +134,7 @@ def test_withdrawn_data_is_not_to_be_fetched(suite_file: Path) -> None:
     suite_file.write_text(f"source: {{url: 'https://example.org/x.zip'}}\n{text}", encoding="utf-8")
     suite, data = load_suite(suite_file), suite_file.parent / "data"
     (data / "pairs/train.tsv").unlink()
-    with raises_input_error(file="train.tsv"):
-        check_present(suite, suite.choose(["samma"]), data)
+    refused(lambda: check_present(suite, suite.choose(["samma"]), data), file="train.tsv")
 
 
 def test_a_task_is_scored_on_dev_if_it_is_there_and_else_on_test(suite_file: Path) -> None:
@@ -265,8 +263,7 @@ def test_encodings_whose_line_ends_have_several_bytes_are_refused(encoding: str 
     (tmp_path / "all.tsv").write_bytes(f"text\tlabel\n{rows}".encode(encoding or "utf-16"))
     task = replace(LETTERS, reading=None if encoding is None else Reading(encoding=encoding))
     assert len(read_task(task, tmp_path, 0.2).rows["dev"]) == 8
-    with raises_input_error(file="all.tsv"):
-        split_files(task, tmp_path, 0.2)
+    refused(lambda: split_files(task, tmp_path, 0.2), file="all.tsv")
 
 
 def test_lines_that_are_other_rows_in_other_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,8 +271,7 @@ def test_lines_that_are_other_rows_in_other_files_are_refused(tmp_path: Path, mo
     read = read_task(LETTERS, tmp_path, 0.2)
     read.rows["dev"][0] = replace(read.rows["dev"][0], inputs=(("another word",),))
     monkeypatch.setattr("mtl.data.splits.read_task", lambda *_: read)
-    with raises_input_error(file="all.tsv"):
-        split_files(LETTERS, tmp_path, 0.2)
+    refused(lambda: split_files(LETTERS, tmp_path, 0.2), file="all.tsv")
 
 
 def test_copied_files_of_one_name_keep_their_folders(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from input_errors import raises_input_error
+from input_errors import refused
 
 from mtl.data.text import BOUNDARIES, UNKNOWN, TokenizedTexts, Vocabulary, moses, text_lines, tokenized
 
@@ -124,26 +124,20 @@ def test_plain_and_gzipped_text_files(tmp_path: Path) -> None:
     lines = list(text_lines([tmp_path / "a.txt", tmp_path / "b.gz"], "x"))
     assert lines == ["ett två", "", "tre", "fyra"]
     (tmp_path / "c.txt").write_bytes(b"ok\n\xff\n")
-    with raises_input_error(file="c.txt", line=2):
-        list(text_lines([tmp_path / "c.txt"], "x"))
-    with raises_input_error(file="none"):
-        list(text_lines([tmp_path / "none"], "x"))
+    refused(lambda: list(text_lines([tmp_path / "c.txt"], "x")), file="c.txt", line=2)
+    refused(lambda: list(text_lines([tmp_path / "none"], "x")), file="none")
     (tmp_path / "d.gz").write_bytes(gzip.compress(b"fyra\n" * 1000)[:-9])
-    with raises_input_error(file="d.gz"):
-        list(text_lines([tmp_path / "d.gz"], "x"))
+    refused(lambda: list(text_lines([tmp_path / "d.gz"], "x")), file="d.gz")
 
 
 def test_damaged_and_endless_gzipped_texts_and_a_pipe_are_rejected(tmp_path: Path) -> None:
     content = bytearray(gzip.compress(random.Random(0).randbytes(1000).hex().encode()))
     content[500] ^= 255
     (tmp_path / "a.gz").write_bytes(content)
-    with raises_input_error(file="a.gz"):
-        list(text_lines([tmp_path / "a.gz"], "x"))
+    refused(lambda: list(text_lines([tmp_path / "a.gz"], "x")), file="a.gz")
     os.mkfifo(tmp_path / "b.txt")
-    with raises_input_error(file="b.txt"):
-        list(text_lines([tmp_path / "b.txt"], "x"))
+    refused(lambda: list(text_lines([tmp_path / "b.txt"], "x")), file="b.txt")
     with gzip.open(tmp_path / "a.gz", "wb", compresslevel=1) as file:
         for _ in range(20):
             file.write(b"a" * 2**20)
-    with raises_input_error(file="a.gz", line=1):
-        list(text_lines([tmp_path / "a.gz"], "x"))
+    refused(lambda: list(text_lines([tmp_path / "a.gz"], "x")), file="a.gz", line=1)

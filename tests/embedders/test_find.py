@@ -7,7 +7,7 @@ import pytest
 from command_line import job
 from elmo_files import write_elmo
 from embedding_requests import build_request, vectors_of
-from input_errors import raises_input_error
+from input_errors import raises_input_error, refused
 from vector_words import write_fasttext
 
 from mtl.base.errors import InputError
@@ -77,18 +77,15 @@ def test_missing_vectors_are_one_line_that_says_how_to_get_them(suite_file: Path
 @pytest.mark.wings
 def test_missing_vectors_can_be_trained(suite_file: Path, tmp_path: Path) -> None:
     run = small_job(suite_file, f"embeddings.path={tmp_path / 'none.bin'}")
-    with raises_input_error(file="none.bin"):
-        build(suite_file, run)
+    refused(lambda: build(suite_file, run), file="none.bin")
     run = small_job(suite_file, fasttext="fasttext-pl")
-    with raises_input_error(file="cc.pl.300.bin"):
-        build(suite_file, run)
+    refused(lambda: build(suite_file, run), file="cc.pl.300.bin")
 
 
 def test_without_the_wing_that_trains_a_recipe_is_one_line(suite_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mtl.embedders.find.trainings", lambda: None)
     run = small_job(suite_file, fasttext="fasttext-sample")
-    with raises_input_error(file="klej-sample.bin"):
-        build(suite_file, run)
+    refused(lambda: build(suite_file, run), file="klej-sample.bin")
     path = found(run).path
     path.parent.mkdir(exist_ok=True)
     write_fasttext(path, [["solen", "skiner"]])
@@ -101,8 +98,7 @@ def test_without_the_wing_that_trains_a_recipe_is_one_line(suite_file: Path, mon
 def test_a_file_in_the_place_of_an_elmo_is_one_line(suite_file: Path, tmp_path: Path) -> None:
     (tmp_path / "elmo").write_bytes(b"weights")
     run = small_job(suite_file, "embeddings=elmo", f"embeddings.path={tmp_path / 'elmo'}")
-    with raises_input_error(file="elmo"):
-        found(run).check_obtainable()
+    refused(lambda: found(run).check_obtainable(), file="elmo")
     (tmp_path / "elmo").unlink()
     write_elmo(tmp_path / "elmo")
     found(run).check_obtainable()
@@ -123,8 +119,7 @@ def test_a_recipe_that_can_be_trained_is_trained_once(suite_file: Path) -> None:
     # Vectors that were trained on other texts than these are not used.
     with (suite_file.parent / "data/train.tsv").open("a", encoding="utf-8") as file:
         file.write("ny rad\tglad\n")
-    with raises_input_error(file="klej-sample.bin"):
-        build(suite_file, run)
+    refused(lambda: build(suite_file, run), file="klej-sample.bin")
 
 
 @pytest.mark.wings

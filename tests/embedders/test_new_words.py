@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 from embedding_requests import VECTORS, two_words
-from input_errors import raises_input_error
+from input_errors import refused
 
 from mtl.data.text import TokenizedTexts
 from mtl.embedders.interface import RunReaderRequest
@@ -85,8 +85,7 @@ def test_a_missing_file_leaves_new_words_unknown_and_another_dim_is_refused(
         f"{tmp_path / 'none.vec'} does not exist: 2 words that the run never saw are unknown"
     ]
     (tmp_path / "v.vec").write_text("ryba 7 8 9\n", encoding="utf-8")
-    with raises_input_error(file="v.vec"):
-        vectors_of(reader(tmp_path, tmp_path / "v.vec"), "ryba")
+    refused(lambda: vectors_of(reader(tmp_path, tmp_path / "v.vec"), "ryba"), file="v.vec")
 
 
 def test_memory_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

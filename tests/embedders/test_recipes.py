@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from download_server import download_server
-from input_errors import raises_input_error
+from input_errors import refused
 
 from mtl.api.cli import main
 from mtl.base.errors import InputError
@@ -16,8 +16,7 @@ from mtl.embedders.vector_files.vector_file import VectorFile
 
 
 def test_an_unknown_recipe_is_one_line() -> None:
-    with raises_input_error():
-        load_recipe("zz")
+    refused(lambda: load_recipe("zz"))
 
 
 @pytest.mark.parametrize(
@@ -49,16 +48,14 @@ def test_recipes_name_files_of_which_some_can_be_fetched(tmp_path: Path) -> None
     (tmp_path / "cc.pl.300.bin").write_bytes(b"vectors")
     assert fetch("fasttext-pl", tmp_path) == tmp_path / "cc.pl.300.bin"
     assert (tmp_path / "cc.pl.300.bin").read_bytes() == b"vectors"
-    with raises_input_error(key="recipe"):
-        fetch("fasttext-sample", tmp_path)
+    refused(lambda: fetch("fasttext-sample", tmp_path), key="recipe")
 
 
 def test_the_only_vectors_with_an_address_are_fetched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "cc.pl.300.bin").write_bytes(b"vectors")  # fetched before
     assert fetch_embeddings("fasttext", None, str(tmp_path)) == tmp_path / "cc.pl.300.bin"
     assert fetch_embeddings("fasttext", "fasttext-pl", str(tmp_path)) == tmp_path / "cc.pl.300.bin"
-    with raises_input_error():
-        fetch_embeddings("elmo", None, str(tmp_path))
+    refused(lambda: fetch_embeddings("elmo", None, str(tmp_path)))
     assert (
         main(["embeddings", "fetch", "fasttext", "recipe=3", "embeddings_dir=4"]) == 2
     )  # names that look like numbers
@@ -94,8 +91,7 @@ def test_a_zip_of_vectors_is_fetched_in_parts_verified_and_read(
             text = text.replace(str(old), str(new))
         own.write_text(text, encoding="utf-8")
         folder = tmp_path / "embeddings"
-        with raises_input_error():
-            fetch(str(own), folder)
+        refused(lambda: fetch(str(own), folder))
         assert {file.name.removeprefix("glove.840B.300d.zip") for file in folder.iterdir()} == {".part", ".part.json"}
         path = fetch(str(own), folder)
         half = len(content) // 2
@@ -106,6 +102,5 @@ def test_a_zip_of_vectors_is_fetched_in_parts_verified_and_read(
         np.testing.assert_array_equal(read, numbers[[5, 899]].astype(np.float32))
         path.unlink()
         server.content = content[:-1] + b"\1"  # not what the checksum says
-        with raises_input_error():
-            fetch(str(own), folder)
+        refused(lambda: fetch(str(own), folder))
         assert list(folder.iterdir()) == []

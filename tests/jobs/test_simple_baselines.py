@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from command_line import job
 from data_files import read_json
-from input_errors import raises_input_error
+from input_errors import refused
 from small_suite import SMALL, locations
 
 import mtl
@@ -71,10 +71,8 @@ def test_of_many_tasks_its_folder_has_a_short_name(settings: list[str], tmp_path
 def test_a_run_that_cannot_begin_is_refused_before_it_is_trained(settings: list[str], tmp_path: Path) -> None:
     mtl.run(*settings, baselines=False)
     (tmp_path / "runs/liten/random-frozen/summary.json").unlink()
-    with raises_input_error(file="random-frozen"):
-        mtl.run(*settings, held_out=0.2)
-    with raises_input_error():
-        mtl.run(*[setting for setting in settings if "dim=" not in setting], embeddings="fasttext")
+    refused(lambda: mtl.run(*settings, held_out=0.2), file="random-frozen")
+    refused(lambda: mtl.run(*[setting for setting in settings if "dim=" not in setting], embeddings="fasttext"))
     assert [path.name for path in (tmp_path / "runs/liten").iterdir() if path.name[0] != "."] == ["random-frozen"]
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from alpha_suite import write_alpha_suite
 from data_files import read_json
-from input_errors import raises_input_error
+from input_errors import refused
 from kinds_suite import write_kinds_suite
 from run_folders import gold_of, make_run, right
 
@@ -153,6 +153,5 @@ def test_a_method_that_is_not_known_and_a_run_of_another_version(
 
 
 def test_bad_folders(tmp_path: Path) -> None:
-    with raises_input_error(file="none"):
-        find_runs(tmp_path / "none")
+    refused(lambda: find_runs(tmp_path / "none"), file="none")
     assert find_runs(tmp_path) == []

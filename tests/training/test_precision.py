@@ -2,7 +2,7 @@ import logging
 
 import pytest
 import torch
-from input_errors import raises_input_error
+from input_errors import refused
 from torch import nn
 
 from mtl.base.settings.schema import TrainerConfig
@@ -33,8 +33,7 @@ def test_the_precision_that_is_used(has_instructions: bool) -> None:
 
 
 def test_16_mixed_needs_a_gpu() -> None:
-    with raises_input_error(key="trainer.precision"):
-        check_precision(trainer("16-mixed"))
+    refused(lambda: check_precision(trainer("16-mixed")), key="trainer.precision")
 
 
 def test_float32_instead_of_bfloat16_is_one_line(has_instructions: bool, caplog: pytest.LogCaptureFixture) -> None:

@@ -11,7 +11,7 @@ from typing import NoReturn
 import pytest
 import torch
 from data_files import read_json
-from input_errors import raises_input_error
+from input_errors import refused
 from pytorch_lightning.loggers import CSVLogger
 from stage_parts import CPU, DEV, TASK, Cut, assert_same_weights, batches, loader, module, network, stage
 from torch.nn.utils import parameters_to_vector
@@ -292,8 +292,7 @@ def test_a_damaged_checkpoint_is_one_line_and_without_it_the_stage_starts_again(
     folder = cut_off(tmp_path / "stage")
     other = module()
     other.network.heads = Heads([TASK], {"t": 2}, 6, 4, 0.5)
-    with raises_input_error(file="last.ckpt"):
-        fit(other, stage(folder), CPU)
+    refused(lambda: fit(other, stage(folder), CPU), file="last.ckpt")
     last, content = folder / "last.ckpt", (folder / "last.ckpt").read_bytes()
     for damaged in (b"", content[:1000], b"not a checkpoint"):
         last.write_bytes(damaged)
@@ -301,8 +300,7 @@ def test_a_damaged_checkpoint_is_one_line_and_without_it_the_stage_starts_again(
             fitted(stage(folder))
     for value in ({"epoch": 1}, [1]):
         torch.save(value, last)
-        with raises_input_error(file="last.ckpt"):
-            fitted(stage(folder))
+        refused(lambda: fitted(stage(folder)), file="last.ckpt")
     last.unlink()
     assert_same_weights(fitted(stage(folder)), plain)
 

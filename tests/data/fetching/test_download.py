@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import requests
 from download_server import CONTENT, DownloadServer, download_server
-from input_errors import raises_input_error
+from input_errors import raises_input_error, refused
 
 from mtl.base.errors import InputError
 from mtl.data.fetching import download as module
@@ -103,8 +103,7 @@ def test_download_continues_after_a_dropped_connection_in_the_same_call(server: 
 def test_error_after_repeated_cuts_by_a_server_without_ranges(server: DownloadServer, target: Path) -> None:
     server.ranges = False
     server.cuts = [CUT] * 20
-    with raises_input_error():
-        download(server.url, target, SHA256)
+    refused(lambda: download(server.url, target, SHA256))
     assert len(server.requests) == module.ATTEMPTS
 
 
@@ -190,8 +189,7 @@ def test_a_server_that_states_no_length_cannot_fill_the_disk(
 ) -> None:
     server.chunked = True
     monkeypatch.setattr("mtl.data.fetching.download.UNSTATED", len(CONTENT) - 1)
-    with raises_input_error():
-        download(server.url, target)
+    refused(lambda: download(server.url, target))
     assert list(target.parent.iterdir()) == []
     download(server.url, target, size=len(CONTENT))
     assert target.read_bytes() == CONTENT
@@ -223,8 +221,7 @@ def test_another_size_than_expected_raises_an_error(
     server: DownloadServer, target: Path, chunked: bool, size: int
 ) -> None:
     server.chunked, server.ranges = chunked, False  # if it is chunked, the size is known only after the transfer
-    with raises_input_error():
-        download(server.url, target, size=size)
+    refused(lambda: download(server.url, target, size=size))
     assert not target.exists()
 
 
@@ -256,12 +253,10 @@ def test_servers_and_disks_that_cannot_be_reached_or_written_to(
 ) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        with raises_input_error():
-            download(f"http://127.0.0.1:{taken.getsockname()[1]}/file.bin", target)
+        refused(lambda: download(f"http://127.0.0.1:{taken.getsockname()[1]}/file.bin", target))
     assert list(target.parent.iterdir()) == []
     (tmp_path / "taken").write_text("a file", encoding="utf-8")
-    with raises_input_error(file="file.bin"):
-        download(server.url, tmp_path / "taken" / "file.bin")
+    refused(lambda: download(server.url, tmp_path / "taken" / "file.bin"), file="file.bin")
     with monkeypatch.context() as patch, raises_input_error(file="data"):  # before the transfer
         patch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 1000}))
         download(server.url, target)
@@ -271,30 +266,26 @@ def test_servers_and_disks_that_cannot_be_reached_or_written_to(
 
     monkeypatch.setenv("NO_PROXY", "*")
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
-    with raises_input_error():
-        download("http://nowhere.invalid/x", target)
+    refused(lambda: download("http://nowhere.invalid/x", target))
 
 
 def test_timeouts(server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server.cuts, server.stall = [CUT, 0], True
     monkeypatch.setattr(module, "TIMEOUT", (5.0, 0.2))
     monkeypatch.setattr(module, "ATTEMPTS", 1)
-    with raises_input_error():
-        download(server.url, target)
+    refused(lambda: download(server.url, target))
     assert (target.parent / "file.bin.part").stat().st_size > 0
 
     def late(*_: object, **__: object) -> None:
         raise requests.ConnectTimeout("late")
 
     monkeypatch.setattr(requests, "get", late)
-    with raises_input_error():
-        download(server.url, target)
+    refused(lambda: download(server.url, target))
 
 
 @pytest.mark.parametrize("url", ["file.bin", "gopher://127.0.0.1/file.bin", "http://"])
 def test_malformed_address(target: Path, url: str) -> None:
-    with raises_input_error():
-        download(url, target)
+    refused(lambda: download(url, target))
 
 
 def test_messages_name_no_login(server: DownloadServer, target: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from hub_server import hub_server
-from input_errors import raises_input_error
+from input_errors import refused
 
 from mtl.api.cli import main
 from mtl.data.fetching.fetch import fetch_suite
@@ -76,16 +76,13 @@ def test_fetched_to_their_places_and_what_is_there_is_left_alone(
 
 def test_what_cannot_be_fetched(suite: Suite, tmp_path: Path) -> None:
     suite.tasks["kansla"].source = None
-    with raises_input_error(file="train.tsv"):
-        fetch_suite(suite, suite.choose(["kansla"]), tmp_path / "target")
+    refused(lambda: fetch_suite(suite, suite.choose(["kansla"]), tmp_path / "target"), file="train.tsv")
     source = suite.tasks["betyg"].source
     assert source is not None
     source.sha256 = "0" * 64
-    with raises_input_error():
-        fetch_suite(suite, suite.choose(["betyg"]), tmp_path / "target")
+    refused(lambda: fetch_suite(suite, suite.choose(["betyg"]), tmp_path / "target"))
     suite.tasks["samma"].files["dev"] = "dev.tsv"  # which the zip does not have
-    with raises_input_error(file="target"):
-        fetch_suite(suite, suite.choose(["samma"]), tmp_path / "target")
+    refused(lambda: fetch_suite(suite, suite.choose(["samma"]), tmp_path / "target"), file="target")
 
 
 @pytest.mark.wings
@@ -99,8 +96,7 @@ def test_the_hub_s_copy_where_the_source_cannot_be_downloaded(
         fetch_suite(suite, [task], tmp_path / "from-source")
         assert not server.requests  # where the source answers
         task.source.url += ".gone"
-        with raises_input_error():
-            fetch_suite(suite, [task], tmp_path / "target")
+        refused(lambda: fetch_suite(suite, [task], tmp_path / "target"))
         caplog.clear()
         server.datasets["owner/samma"] = SAMMA
         fetch_suite(suite, [task], tmp_path / "target")

@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from elmo_files import write_elmo
-from input_errors import raises_input_error
+from input_errors import refused
 
 from mtl.data.text import TokenizedTexts
 from mtl.embedders.elmo import ELMO, ElmoOptions
@@ -51,15 +51,12 @@ def test_a_run_reads_only_the_elmo_that_it_was_made_with(tmp_path: Path) -> None
     torch.testing.assert_close(gathered, made.uncached_sequences(TEXTS).gather(torch.tensor([1]))[0])
     assert reader().dim == made.dim
     write_elmo(tmp_path / "elmo", scale=0.9)
-    with raises_input_error(file="elmo"):
-        reader()
+    refused(lambda: reader(), file="elmo")
 
 
 def test_a_folder_without_an_elmo_is_one_line(elmo_files: tuple[Path, Path], tmp_path: Path) -> None:
-    with raises_input_error(file="none"):
-        build(tmp_path / "none", tmp_path)
-    with raises_input_error(file="TMP"):
-        build(tmp_path, tmp_path)
+    refused(lambda: build(tmp_path / "none", tmp_path), file="none")
+    refused(lambda: build(tmp_path, tmp_path), file="TMP")
 
 
 assert ELMO.exists is not None

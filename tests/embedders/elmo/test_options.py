@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from elmo_files import OPTIONS
-from input_errors import raises_input_error
+from input_errors import refused
 
 from mtl.base.errors import InputError
 from mtl.embedders.elmo.options import read_options
@@ -50,7 +50,5 @@ def test_wrong_options(tmp_path: Path, changes: dict[str, Any], message: str) ->
 @pytest.mark.parametrize("content", [b"", b"[1]", b"{", b"\xff", b'{"lstm": 3}', b"[" * 100_000, b'{"lstm":' * 100_000])
 def test_file_without_options(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "options.json").write_bytes(content)
-    with raises_input_error():
-        read_options(tmp_path / "options.json")
-    with raises_input_error(file="none.json"):
-        read_options(tmp_path / "none.json")
+    refused(lambda: read_options(tmp_path / "options.json"))
+    refused(lambda: read_options(tmp_path / "none.json"), file="none.json")

@@ -10,7 +10,7 @@ import fasttext
 import numpy as np
 import pytest
 from gensim.models import KeyedVectors
-from input_errors import raises_input_error
+from input_errors import refused
 from vector_words import LEXICON, OUTSIDE, has_surrogates
 
 from mtl.embedders.vector_files import word_index
@@ -76,8 +76,7 @@ def test_any_number_of_calls_read_the_words_of_the_file_once(
     assert file.read([]).vectors.shape == (0, DIM)
     assert len(built) == 1
     file.path.write_bytes(path.read_bytes() + b" ")
-    with raises_input_error(file=path.name):
-        file.read(["kot"])
+    refused(lambda: file.read(["kot"]), file=path.name)
 
 
 def test_words_with_the_same_hash_are_distinguished(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from command_line import content, job, mtl
-from input_errors import raises_input_error
+from input_errors import refused
 from processes import CONTEXT, interrupted, start, wait_for
 from small_suite import small_settings
 
@@ -197,8 +197,7 @@ def test_units_share_the_memory_of_the_machine(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("torch.get_num_threads", lambda: 5)
     results = run(share, tmp_path, "a", "b", "c", at_a_time=3, needs=Needs(memory=6 * 10**9))
     assert {given for given, _ in results.values()} == {"5 0"}
-    with raises_input_error(key="resources.memory"):
-        run(share, tmp_path, "a", needs=Needs(memory=11 * 10**9))
+    refused(lambda: run(share, tmp_path, "a", needs=Needs(memory=11 * 10**9)), key="resources.memory")
 
 
 @pytest.mark.parametrize(

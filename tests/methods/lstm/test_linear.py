@@ -8,7 +8,7 @@ import pytest
 import torch
 from command_line import job
 from data_files import read_column, read_json
-from input_errors import raises_input_error
+from input_errors import refused
 from kinds_suite import write_kinds_suite
 from lstm_parts import CHOICE, LABELS, NUMBERS, Parts, lstm_parts
 from scipy.sparse import csr_matrix
@@ -224,17 +224,13 @@ def test_a_run_without_its_linear_models_predicts_nothing(run: Path) -> None:
     content, tasks = file.read_bytes(), listed.read_text(encoding="utf-8")
     try:
         file.unlink()
-        with raises_input_error(file="mood.ckpt"):
-            Predictor.load(run)
+        refused(lambda: Predictor.load(run), file="mood.ckpt")
         torch.save({"in_pairs": 1}, file)
-        with raises_input_error(file="mood.ckpt"):
-            Predictor.load(run)
+        refused(lambda: Predictor.load(run), file="mood.ckpt")
         listed.write_text('["answer", "stars"]', encoding="utf-8")
-        with raises_input_error(file="tasks.json"):
-            Predictor.load(run)
+        refused(lambda: Predictor.load(run), file="tasks.json")
         listed.unlink()
-        with raises_input_error(file="tasks.json"):
-            Predictor.load(run)
+        refused(lambda: Predictor.load(run), file="tasks.json")
     finally:
         file.write_bytes(content)
         listed.write_text(tasks, encoding="utf-8")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from command_line import job
-from input_errors import raises_input_error
+from input_errors import refused
 from tiny_transformers import write_bert
 
 from mtl.api.cli import main
@@ -86,8 +86,7 @@ def test_settings_that_make_no_sense(settings: list[str], said: str, capsys: pyt
 @pytest.mark.parametrize("settings", [["transformer.tokenizer=x"], ["transformer.path=./x"]])
 def test_settings_that_contradict_each_other(settings: list[str]) -> None:
     made = job([SUITE, "method=transformer", *settings])
-    with raises_input_error():
-        TRANSFORMER.check(made.config, made.suite)
+    refused(lambda: TRANSFORMER.check(made.config, made.suite))
 
 
 @pytest.mark.slow
@@ -120,8 +119,7 @@ def test_little_disk_space_and_short_training_are_said_beforehand(
     ]
     assert "notes" not in prepare(job([*settings, "transformer.warmup=0.5"]), None)[1].facts
     monkeypatch.setattr("mtl.base.files.shutil.disk_usage", lambda folder: type("Usage", (), {"free": 1000}))
-    with raises_input_error(file="run"):
-        prepare(job(settings), None)
+    refused(lambda: prepare(job(settings), None), file="run")
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 from data_files import read_json
-from input_errors import raises_input_error
+from input_errors import refused
 from tiny_transformers import write_bert, write_roberta
 
 from mtl.base.errors import InputError
@@ -89,15 +89,13 @@ def test_the_fingerprint_depends_on_weights_and_tokenizer_not_on_the_path(
 
 def test_a_tokenizer_may_lie_elsewhere_unless_it_is_of_a_larger_model(bert: Path, tmp_path: Path) -> None:
     alone = write_bert(tmp_path / "alone", TEXTS, tokenizer=False)
-    with raises_input_error():
-        open_pretrained(str(alone))
+    refused(lambda: open_pretrained(str(alone)))
     assert len(open_pretrained(str(alone), str(bert)).tokenizer) > 5
     from transformers import BertConfig, BertModel
 
     few = BertConfig(vocab_size=20, hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=64)
     BertModel(few).save_pretrained(tmp_path / "few")
-    with raises_input_error():
-        open_pretrained(str(tmp_path / "few"), str(bert))
+    refused(lambda: open_pretrained(str(tmp_path / "few"), str(bert)))
 
 
 @pytest.mark.parametrize(
@@ -176,8 +174,7 @@ def test_code_of_a_folder_never_runs_whatever_is_answered(
 
     monkeypatch.setattr("builtins.input", yes)
     unknown = with_code(bert, tmp_path, "unknown", "mine")
-    with raises_input_error():
-        read(str(unknown))
+    refused(lambda: read(str(unknown)))
     # transformers' own classes are used where there are any.
     known = read(str(with_code(bert, tmp_path, "known", "bert")))
     assert type(known.body).__module__.startswith("transformers.models.bert")
@@ -223,11 +220,9 @@ def test_a_name_of_the_hub_without_a_network(monkeypatch: pytest.MonkeyPatch) ->
     import huggingface_hub.constants
 
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
-    with raises_input_error():
-        open_pretrained("nobody/nothing")
+    refused(lambda: open_pretrained("nobody/nothing"))
 
 
 def test_without_the_package_the_message_names_the_extra(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: None)
-    with raises_input_error():
-        open_pretrained(str(bert))
+    refused(lambda: open_pretrained(str(bert)))
