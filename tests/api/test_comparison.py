@@ -53,9 +53,7 @@ def test_every_form_of_runs(runs: list[mtl.Run], tmp_path: Path) -> None:
     assert named.scores.loc["a"].equals(named.scores.loc["b"])
 
 
-def test_runs_of_the_same_name_are_told_apart_and_shown(
-    runs: list[mtl.Run], floor_settings: list[str], tmp_path: Path
-) -> None:
+def test_runs_of_one_name_are_told_apart(runs: list[mtl.Run], floor_settings: list[str], tmp_path: Path) -> None:
     other = mtl.run(*floor_settings, method="constant", seeds=3, run_dir=tmp_path / "elsewhere/constant")
     names = compare([runs[0], other]).scores.index.tolist()
     assert names == [runs[0].path.as_posix(), other.path.as_posix()]

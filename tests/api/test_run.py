@@ -37,9 +37,7 @@ def test_it_makes_what_the_command_makes_and_only_once(floor_settings: list[str]
     assert again.path == run.path and (run.path / "summary.json").stat().st_mtime_ns == before
 
 
-def test_a_run_that_was_just_made_is_the_one_that_its_files_hold(
-    floor_settings: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_is_what_its_files_hold(floor_settings: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.delattr("mtl.runs.finished.open_run")  # nothing is read again
         run = mtl.run(*floor_settings, "method=majority", seeds=2)

@@ -40,9 +40,7 @@ def run_for_ever(settings: Sequence[str], own_handler: bool) -> None:
         (True, ["seeds=[1,2]", "seeds_in_parallel=2"], 7),
     ],
 )
-def test_sigterm_does_what_it_does_without_mtl(
-    tmp_path: Path, own_handler: bool, further: list[str], status: int
-) -> None:
+def test_sigterm_is_as_without_mtl(tmp_path: Path, own_handler: bool, further: list[str], status: int) -> None:
     settings = [*small_settings(tmp_path), *LONG, *further]
     process = CONTEXT.Process(target=run_for_ever, args=(settings, own_handler))
     process.start()

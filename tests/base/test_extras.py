@@ -86,9 +86,7 @@ def test_a_run_a_floor_a_report_and_an_audit_need_no_extra(core: Path, tmp_path:
         ("baseline suite=suite.yaml data_dir=.", "parquet"),
     ],
 )
-def test_a_command_that_lacks_a_package_says_what_to_install(
-    arguments: str, extra: str, core: Path, tmp_path: Path
-) -> None:
+def test_a_command_names_the_package_that_it_lacks(arguments: str, extra: str, core: Path, tmp_path: Path) -> None:
     suite = "name: own\nlanguage: pl\ntasks:\n  a:\n    text: [text]\n    target: label\n    labels: [x, y]\n    metric: accuracy\n"
     (tmp_path / "suite.yaml").write_text(
         f"{suite}    files: {{train: a.parquet, dev: a.parquet, test: null}}\n", encoding="utf-8"

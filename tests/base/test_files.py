@@ -77,9 +77,7 @@ def write_by_a_library(path: Path) -> None:
         (write_by_a_library, "file"),
     ],
 )
-def test_a_write_that_the_system_ends_is_an_error_with_the_path(
-    tmp_path: Path, write: Callable[[Path], None], named: str
-) -> None:
+def test_a_failed_write_is_an_error_with_the_path(tmp_path: Path, write: Callable[[Path], None], named: str) -> None:
     with file_limit(20_000), pytest.raises(OSError, match="File too large") as caught:
         write(tmp_path / "file")
     assert (caught.value.errno, caught.value.filename) == (errno.EFBIG, str(tmp_path / named))
@@ -133,7 +131,7 @@ def test_the_id_of_a_git_blob(tmp_path: Path) -> None:
         (resource.RLIM_INFINITY, resource.RLIM_INFINITY, None),
     ],
 )
-def test_the_limit_of_open_files_is_raised(
+def test_more_open_files(
     limit: int, highest: int, set_to: tuple[int, int] | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = list[tuple[int, int]]()

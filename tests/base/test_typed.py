@@ -25,9 +25,7 @@ from mtl.base.typed import AT_LEAST_ONE, LAYERS, NOT_NEGATIVE, PART, POSITIVE, S
         (LAYERS, (1, 100), (0, 101)),
     ],
 )
-def test_the_ends_belong_to_the_bounds_or_not(
-    bounds: Meta, inside: tuple[float, ...], outside: tuple[float, ...]
-) -> None:
+def test_ends_belong_to_bounds_or_not(bounds: Meta, inside: tuple[float, ...], outside: tuple[float, ...]) -> None:
     Number = make_dataclass("Number", [("value", Annotated[float, bounds])])
     for value in inside:
         assert typed(Number, {"value": value}).value == value

@@ -182,7 +182,7 @@ def test_rows_that_are_not_of_the_task(row: tuple[object, ...]) -> None:
         (LABELS, "1", 1.0, "target 1.0 must be a string"),
     ],
 )
-def test_targets_of_another_type_name_the_line(
+def test_targets_of_other_types(
     tmp_path: Path, task: Task, good: object, bad: object, problem: str, suffix: str
 ) -> None:
     columns = [*task.text_columns, *([task.group] if task.group else []), task.target]
@@ -196,9 +196,7 @@ def test_targets_of_another_type_name_the_line(
 
 
 @pytest.mark.parametrize(("labels", "value"), [(["0", "1"], 1), (["true", "false"], True), (["1", "0"], "1")])
-def test_labels_that_look_like_json_values_may_be_these_values(
-    tmp_path: Path, labels: list[str], value: object
-) -> None:
+def test_labels_that_look_like_json_may_be_values(tmp_path: Path, labels: list[str], value: object) -> None:
     task = replace(LABELS, labels=labels)
     (example,) = read_examples(task, write_jsonl(tmp_path / "x.jsonl", [{"sentence": "a", "target": value}]))
     assert example.target == labels.index(str(value).lower())

@@ -207,9 +207,7 @@ def test_a_run_chooses_as_if_the_repeated_rows_were_not_there(
         assert "chose nothing" not in (tmp_path / name / "table.md").read_text(encoding="utf-8")
 
 
-def test_the_seed_for_new_rows_has_the_best_average_on_the_rows_that_choose(
-    folders: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_the_seed_for_new_rows_is_best_on_the_rows_that_choose(folders: tuple[Path, Path], tmp_path: Path) -> None:
     """Tasks that the average counts as one count as one here, too."""
     text = (folders[1] / "kinds.yaml").read_text(encoding="utf-8")
     (tmp_path / "kinds.yaml").write_text(f"{text}\naverage: [[mood, answer], stars]\n", encoding="utf-8")

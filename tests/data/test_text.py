@@ -71,9 +71,7 @@ def test_tokenized_texts_are_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     ("first", "second"),
     [(["x\0y", "z"], ["x", "y\0z"]), (["a\0b"], ["a", "b"]), (["1 a"], ["a"]), (["a1 b"], ["a", "b"])],
 )
-def test_texts_with_any_character_have_a_cache_of_their_own(
-    tmp_path: Path, first: list[str], second: list[str]
-) -> None:
+def test_texts_of_any_character_have_a_cache(tmp_path: Path, first: list[str], second: list[str]) -> None:
     TokenizedTexts(first, "pl", 3, tmp_path)
     cached, computed = TokenizedTexts(second, "pl", 3, tmp_path), TokenizedTexts(second, "pl", 3)
     assert [cached.words(text) for text in range(len(second))] == [computed.words(text) for text in range(len(second))]

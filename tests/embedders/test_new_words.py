@@ -74,9 +74,7 @@ def test_words_that_are_learnt_at_once_read_the_file_once(tmp_path: Path, monkey
     assert len(asked) == 3
 
 
-def test_a_missing_file_leaves_new_words_unknown_and_another_dim_is_refused(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_missing_file_knows_no_word_and_dims_must_fit(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     made = reader(tmp_path, tmp_path / "none.vec")
     with caplog.at_level(logging.WARNING, "mtl"):
         assert vectors_of(made, "ryba nic") == [[4, 8], [4, 8]]

@@ -70,9 +70,7 @@ def test_recipes_that_can_be_fetched() -> None:
     assert vector_path("glove-840b", Path("e"), 0.25) == (Path("e/glove.840B.300d.zip"), recipe)
 
 
-def test_a_zip_of_vectors_is_fetched_in_parts_verified_and_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_zip_of_vectors_is_fetched_verified_and_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A recipe as glove-840b, for a zip on this machine. The first call gives up after half of it."""
     numbers = np.random.default_rng(1).normal(size=(900, 20)).round(4)
     buffer = io.BytesIO()

@@ -134,9 +134,7 @@ def test_boundary_words_have_random_vectors_and_are_not_looked_up(suite_file: Pa
         ({"max_words": 5}, ["unknown", "unknown"]),
     ],
 )
-def test_a_word_that_a_run_never_saw(
-    suite_file: Path, tmp_path: Path, changes: dict[str, object], new: list[str]
-) -> None:
+def test_a_word_that_is_new(suite_file: Path, tmp_path: Path, changes: dict[str, object], new: list[str]) -> None:
     path = tmp_path / "v.bin"
     write_fasttext(path, [*LINES, *[["månen", "lyser"]] * 9])
     given = request(suite_file, path, **changes)

@@ -79,9 +79,7 @@ def test_the_choice_is_said_once_and_stands_in_the_configuration(caplog: pytest.
     ]
 
 
-def test_a_run_that_has_begun_continues_as_it_began(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_begun_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     monkeypatch.chdir(tmp_path)
     caplog.set_level("INFO")
     begin({"suite": "klej"})

@@ -30,9 +30,7 @@ def begun(floor_settings: list[str]) -> Iterator[Job]:
 
 
 @pytest.mark.parametrize("submission", ["", "submission: {format: rows}\n"])
-def test_numbers_stay_within_a_range_whose_ends_float32_rounds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, submission: str
-) -> None:
+def test_numbers_stay_within_a_rounded_range(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, submission: str) -> None:
     predict = NumberHead.predict
     monkeypatch.setattr(
         NumberHead, "predict", lambda kind, outputs, sizes: predict(kind, torch.full_like(outputs, 9), sizes)

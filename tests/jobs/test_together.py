@@ -66,9 +66,7 @@ def test_a_sweep_in_parallel_gives_the_same_and_trains_nothing_twice(
     assert "## " not in capfd.readouterr().out
 
 
-def test_long_seeds_begin_first_and_those_that_share_training_after_the_one_that_trains(
-    small: list[str], tmp_path: Path
-) -> None:
+def test_long_seeds_begin_first_and_those_that_share_training_later(small: list[str], tmp_path: Path) -> None:
     runs = [job([*small, f"run_dir={tmp_path / name}"], name) for name in ("a", "b", "c")]
     keys = {"a": {1: "x", 2: "y"}, "b": {1: "x", 2: "z"}, "c": {}}
     prepared = {name: Prepared({}, {}, {}, {}, {}, {}, shared) for name, shared in keys.items()}

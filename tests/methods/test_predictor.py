@@ -112,9 +112,7 @@ def test_a_run_s_rows_get_the_predictions_of_the_run(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", ["frozen", "finetune", "attention"])
-def test_every_target_kind_and_a_task_without_training_rows(
-    tmp_path: Path, vectors: dict[str, list[str]], variant: str
-) -> None:
+def test_every_kind_and_a_task_without_rows(tmp_path: Path, vectors: dict[str, list[str]], variant: str) -> None:
     folders = [
         f"suite={write_kinds_suite(tmp_path)}",
         *(f"{key}_dir={tmp_path / key}" for key in ("data", "run", "cache")),

@@ -44,9 +44,7 @@ def test_a_frozen_encoder_leaves_only_the_head_to_train(tmp_path: Path, settings
 
 
 @pytest.mark.parametrize("embeddings", ["random", "elmo"])
-def test_finetune_trains_the_encoder_and_not_the_word_vectors(
-    tmp_path: Path, embeddings: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_finetune_trains_no_word_vectors(tmp_path: Path, embeddings: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # The last weights, not the best ones, which may be those that stage 2 began with.
     monkeypatch.setattr(BestWeights, "keeps", lambda *_: True)
     settings = []

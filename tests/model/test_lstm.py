@@ -28,9 +28,7 @@ def twins(layers: int, dtype: torch.dtype) -> tuple[BiLSTM, nn.LSTM]:
 @pytest.mark.parametrize("lengths", LENGTHS)
 @pytest.mark.parametrize("layers", [1, 2, 3])
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-12), (torch.float32, 2e-5)])
-def test_equals_torch_in_outputs_and_gradients(
-    lengths: list[int], layers: int, dtype: torch.dtype, tolerance: float
-) -> None:
+def test_outputs_and_gradients_of_torch(lengths: list[int], layers: int, dtype: torch.dtype, tolerance: float) -> None:
     ours, theirs = twins(layers, dtype)
     sizes = torch.tensor(lengths)
     values = torch.randn(len(sizes), int(sizes.max()) + 2, 5, dtype=dtype)
@@ -49,7 +47,7 @@ def test_equals_torch_in_outputs_and_gradients(
 def test_equals_torch_for_any_size_of_the_input_product(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mtl.model.lstm.PRODUCT_COLUMNS", columns)
     for lengths in LENGTHS:
-        test_equals_torch_in_outputs_and_gradients(lengths, 2, torch.float64, 1e-12)
+        test_outputs_and_gradients_of_torch(lengths, 2, torch.float64, 1e-12)
 
 
 @pytest.mark.parametrize("bfloat16", [False, True])

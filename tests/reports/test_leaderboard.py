@@ -167,9 +167,7 @@ def test_each_score_compares_with_those_on_its_split(mixed: Leaderboard) -> None
     assert best(mixed) == {AVERAGE: {"lstm"}, **on_dev, **on_test}
 
 
-def test_notes_say_what_is_partial_and_reduced_and_no_split_that_scores_are_not_on(
-    board: Leaderboard, mixed: Leaderboard
-) -> None:
+def test_notes_say_what_is_partial_and_reduced_on_the_splits_scored(board: Leaderboard, mixed: Leaderboard) -> None:
     notes = " ".join(board.notes)
     assert "partial, without nkjp-ner, cdsc-e, cdsc-r, polemo2.0-in, polemo2.0-out, dyk, psc: partial." in notes
     assert "dev is examples held out of the training file: 60 of cbd" in notes

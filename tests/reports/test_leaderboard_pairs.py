@@ -71,9 +71,7 @@ def test_beyond_some_runs_each_is_tested_against_the_best(runs_dir: Path, monkey
     assert "of the 12 tests of every pair of runs, every task and the average, of which 3 are shown" in note
 
 
-def test_a_whole_average_is_preferred_and_each_split_has_a_reference(
-    runs_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_whole_average_comes_first_on_each_split(runs_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runs = find_runs(runs_dir)
     runs[0].suite.average = TASKS  # the suite of all runs
     rows = leaderboard(runs).rows

@@ -104,7 +104,7 @@ def test_recorded_rows(tmp_path: Path) -> None:
     assert find_runs(tmp_path) == []
 
 
-def test_columns_that_a_metric_reads_must_be_recorded_and_those_of_a_breakdown_need_not(
+def test_columns_of_metrics_must_be_recorded_not_of_breakdowns(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     folder = make_run(tmp_path / "runs/a", right(0.5), [f"suite={write_alpha_suite(tmp_path)}"])
@@ -138,9 +138,7 @@ def test_each_task_is_read_on_the_split_that_it_is_scored_on_with_what_metrics_r
         assert (run.predictions(task) == gold_of(task)).all()
 
 
-def test_a_method_that_is_not_known_and_a_run_of_another_version(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_unknown_method_and_a_run_of_another_version(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """A summary describes its method, so it needs no registry entry."""
     for name in ("a", "b"):
         folder = make_run(tmp_path / name, right(0.9), ["method=svm"])

@@ -97,7 +97,7 @@ def test_the_records_of_trainings(tmp_path: Path) -> None:
     assert folder.stages(1) == []
 
 
-def test_who_waits_for_a_seed_is_told_for_whom(
+def test_who_waits_is_told_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("mtl.base.locks.RENEW_EVERY", 0.01)

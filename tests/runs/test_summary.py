@@ -124,9 +124,7 @@ def test_a_task_is_reduced_with_other_sizes_a_changed_file_or_the_task_whose_hea
         ("transformer", {"variant": "joint", "transformer.joint": True}, (False, False)),
     ],
 )
-def test_a_summary_of_an_earlier_version(
-    method: str, config: dict[str, Any], facts: tuple[bool, bool], tmp_path: Path
-) -> None:
+def test_an_earlier_summary(method: str, config: dict[str, Any], facts: tuple[bool, bool], tmp_path: Path) -> None:
     path = make_run(tmp_path / "run", right(1.0), tasks=["cbd"]).summary
     content = read_json(path) | {"method": method, "config": {**config, "pretrain.average": 0.0, "loss.r_drop": 0.5}}
     for key in ("is_constant", "is_one_system", "reads"):

@@ -122,9 +122,7 @@ BAD: dict[str, tuple[Callable[[str], str], str]] = {
 
 
 @pytest.mark.parametrize("kind", BAD)
-def test_a_wrong_file_is_named_with_its_line(
-    whole: Path, tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_wrong_file_has_its_line(whole: Path, tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     change, message = BAD[kind]
     archive = tmp_path / "s.zip"
     with zipfile.ZipFile(archive, "w") as zipped:
@@ -137,7 +135,7 @@ def test_a_wrong_file_is_named_with_its_line(
 
 
 @pytest.mark.wings
-def test_a_zip_comes_back_as_a_submission_to_a_leaderboard_and_as_scores(
+def test_a_zip_comes_back_as_a_submission_and_scores(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The labels of test are given for MRPC alone."""

@@ -18,7 +18,7 @@ from mtl.tasks.task import Task
         ("word", {}, np.array(["sol", "\u00e5ska"], dtype=object), ["sol", "\u00e5ska"]),
     ],
 )
-def test_one_column_with_a_header(
+def test_one_column(
     tmp_path: Path, kind: str, declared: dict[str, Any], predictions: np.ndarray, lines: list[str]
 ) -> None:
     task = Task(id="t", kind=kind, text=["x"], target="ocena", metric="accuracy", **declared)

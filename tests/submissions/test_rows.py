@@ -52,9 +52,7 @@ def test_the_entry_is_the_template_with_what_is_known(made: Path) -> None:
     assert entry == {**expected, "left_out": ["borta"]} and isinstance(entry["model"]["size"], int)
 
 
-def test_the_run_says_what_keeps_its_files_from_being_submitted(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_run_says_what_keeps_its_files_back(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, logger="mtl")
     submission = run(tmp_path, "submission.name=KB/min modell", "tasks=[grad,par]")
     lines = [line for line in caplog.messages if line.startswith("submission: ")]
@@ -131,7 +129,7 @@ def test_unfilled_names_the_outer_key_where_all_is_null() -> None:
         ("dev: dev.jsonl, ", "dev: dev.tsv, ", "submission.format: rows are written from .jsonl files, and grad has"),
     ],
 )
-def test_a_wrong_declaration_is_one_line(
+def test_wrong_declarations(
     old: str, new: str, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     suite = write_rows_suite(tmp_path)
@@ -143,9 +141,7 @@ def test_a_wrong_declaration_is_one_line(
 @pytest.mark.parametrize(
     "content", ["[]", '{"tasks": {"grad": null}}', "{", '{"left_out": 1}', '{"tasks": {"grad": {"dev": 5}}}', "[" * 999]
 )
-def test_a_template_of_another_form_is_one_line(
-    content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_template_of_another_form(content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     suite = write_rows_suite(tmp_path)
     template = tmp_path / "data/leaderboard/empty.json"
     template.write_text(content, encoding="utf-8")

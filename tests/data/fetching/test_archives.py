@@ -86,9 +86,7 @@ def change(archive: Path, *edits: tuple[int, bytes]) -> Path:
         (24, (1001).to_bytes(4, "little"), "a damaged one"),
     ],
 )
-def test_a_member_that_cannot_be_unpacked_is_rejected(
-    tmp_path: Path, offset: int, content: bytes, message: str
-) -> None:
+def test_members_that_cannot_be_unpacked(tmp_path: Path, offset: int, content: bytes, message: str) -> None:
     archive = zipped(tmp_path / "a.zip", [("dev.tsv", b"dev"), ("train.tsv", bytes(1000))])
     assert_rejected(change(archive, (offset, content)), tmp_path / "out", message)
 

@@ -56,9 +56,7 @@ def suite(suite_file: Path, tmp_path: Path) -> Iterator[Suite]:
         yield made
 
 
-def test_fetched_to_their_places_and_what_is_there_is_left_alone(
-    suite: Suite, suite_file: Path, tmp_path: Path
-) -> None:
+def test_files_come_to_their_places_and_others_stay(suite: Suite, suite_file: Path, tmp_path: Path) -> None:
     target = tmp_path / "target"
     fetch_suite(suite, suite.choose(None), target)
     assert missing_tasks(suite, target) == {}
@@ -127,9 +125,7 @@ def fetch(suite_file: Path, target: Path, *settings: str) -> int:
     return main(["data", str(suite_file), f"data_dir={target}", *settings])
 
 
-def test_single_files_are_fetched_to_their_places(
-    single: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_single_files_come_to_their_places(single: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, logger="mtl")
     target = tmp_path / "target"
     assert fetch(single, target) == 0
@@ -196,9 +192,7 @@ def test_without_a_server_no_folder_is_left(
     assert not (tmp_path / "new").exists()
 
 
-def test_the_leaderboard_s_empty_entry_is_fetched_too(
-    single: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_leaderboard_s_entry_is_fetched(single: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     text = single.read_text(encoding="utf-8")
     url = next(line for line in text.splitlines() if line.startswith("source:")).split("'")[1]
     entry = url.replace("{folder}/{file}", "entry.json")

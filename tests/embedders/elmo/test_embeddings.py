@@ -22,9 +22,7 @@ def build(folder: Path, cache_dir: Path, cache: bool = True) -> ElmoEmbeddings:
     return elmo_embeddings(EmbeddingsRequest(options(cache), TEXTS, np.array([0]), folder, cache_dir, CPU))
 
 
-def test_cached_layers_equal_computed_layers_and_an_elmo_knows_all_words(
-    elmo_files: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_cached_layers_equal_computed_ones_of_all_words(elmo_files: tuple[Path, Path], tmp_path: Path) -> None:
     folder = elmo_files[0].parent
     made = build(folder, tmp_path / "cache")
     texts = torch.tensor([2, 0, 2, 1])

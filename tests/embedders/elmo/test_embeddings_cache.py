@@ -103,7 +103,7 @@ def test_two_processes_fill_one_cache(elmo_files: tuple[Path, Path], elmo: ELMo,
     assert outputs[0] == outputs[1] and outputs[0].startswith("1 ")
 
 
-def test_too_little_disk_space(
+def test_full_disk(
     elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     usage = namedtuple("usage", "total used free")

@@ -102,9 +102,7 @@ def virtual(file: h5py.File, name: str) -> None:
         (lambda file, name: file.create_dataset(name, data=np.full(6, b"x", dtype="S5")), "holds no numbers"),
     ],
 )
-def test_a_dataset_has_its_numbers_in_the_file(
-    tmp_path: Path, change: Callable[[h5py.File, str], None], message: str
-) -> None:
+def test_datasets_are_in_the_file(tmp_path: Path, change: Callable[[h5py.File, str], None], message: str) -> None:
     write_elmo(tmp_path / "b")[1].rename(tmp_path / "other.hdf5")
     (tmp_path / "secret.txt").write_bytes(b"x" * 24)
     options, weights = replaced(tmp_path, change)

@@ -62,9 +62,7 @@ def test_blocks_have_every_word_once_with_its_vector(path: Path, rows: int) -> N
     np.testing.assert_allclose(np.concatenate(vectors), read.vectors, atol=1e-6)
 
 
-def test_any_number_of_calls_read_the_words_of_the_file_once(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_words_of_a_file_are_read_once(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected, file = VectorFile(path).read_once(WORDS), VectorFile(Path(shutil.copy(path, tmp_path)))
     built, build = [], WordIndex.build
     monkeypatch.setattr(WordIndex, "build", lambda entries: built.append(0) or build(entries))

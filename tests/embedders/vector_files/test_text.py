@@ -52,9 +52,7 @@ def test_glove_s_format(tmp_path: Path, packing: str, header: bytes) -> None:
     assert file.shape == (len(ENCODED), DIM)
 
 
-def test_a_zip_is_read_without_its_content_in_memory_or_on_disk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_zip_is_read_without_its_content_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mtl.embedders.vector_files.text.tempfile", None)  # must not be used
     peaks = []
     for rows in (2_000, 20_000):

@@ -170,9 +170,7 @@ def test_quantized_and_truncated_models_are_rejected(tmp_path: Path, model: Path
         (64, 3, ["damaged"]),  # the number of words
     ],
 )
-def test_damaged_headers_are_rejected(
-    model: Path, tmp_path: Path, offset: int, value: int, fragments: list[str]
-) -> None:
+def test_damaged_headers_refused(model: Path, tmp_path: Path, offset: int, value: int, fragments: list[str]) -> None:
     data = bytearray(model.read_bytes())
     struct.pack_into("<i", data, offset, value)
     (tmp_path / "damaged.bin").write_bytes(data)
@@ -202,9 +200,7 @@ def test_text(tmp_path: Path, end: str) -> None:
 
 
 @pytest.mark.parametrize(("content", "vector"), [("2 1\nkot 1\nkot 2\n", [1]), ("1 2\nkot  1 2\n", [1, 2])])
-def test_the_first_of_two_equal_rows_counts_and_two_spaces_may_follow_a_word(
-    tmp_path: Path, content: str, vector: list[float]
-) -> None:
+def test_the_first_of_equal_rows_and_two_spaces_after_a_word(tmp_path: Path, content: str, vector: list[float]) -> None:
     (tmp_path / "vectors.vec").write_text(content)
     assert VectorFile(tmp_path / "vectors.vec").read_once(["kot"]).vectors.tolist() == [vector]
 

@@ -172,9 +172,7 @@ def test_a_task_whose_rows_teach_nothing_has_no_model(parts: Parts, tmp_path: Pa
         assert not made.kept and not made.outputs and made.parameters == 0
 
 
-def test_the_cache_is_read_and_a_damaged_file_of_it_is_replaced(
-    parts: Parts, models: LinearModels, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_damaged_file_is_replaced(parts: Parts, models: LinearModels, monkeypatch: pytest.MonkeyPatch) -> None:
     trainings: list[str] = []
     trained = linear._trained
     monkeypatch.setattr(linear, "_trained", lambda *given: trainings.append(given[2].id) or trained(*given))

@@ -34,9 +34,7 @@ def trained_in(run: Path) -> str | None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("change", ["variant=finetune", "finetune.patience=1"])
-def test_a_run_that_differs_in_stage_2_alone_trains_it_not_again(
-    settings: list[str], tmp_path: Path, change: str
-) -> None:
+def test_a_run_of_another_stage_2_trains_it_not_again(settings: list[str], tmp_path: Path, change: str) -> None:
     first = made(settings, tmp_path / "runs/first")
     second = made([*settings, f"cache_dir={tmp_path / 'of another node'}"], tmp_path / "runs/second", change)
     alone = made(settings, tmp_path / "alone", change)

@@ -90,7 +90,7 @@ def test_variants_and_parts_predict_what_the_run_predicted(tmp_path: Path, setti
 
 @pytest.mark.parametrize("disk", ["free", "full"])
 @pytest.mark.parametrize("settings", ["head.projection=6", "variant=attention"])
-def test_token_outputs_are_rounded_as_stage_2_rounds_them(
+def test_outputs_are_rounded_as_stage_2_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: str, disk: str
 ) -> None:
     if disk == "full":  # stage 2 computes the outputs in each step
@@ -170,9 +170,7 @@ def test_weights_of_the_lstm_are_counted(tmp_path: Path) -> None:
         ("head", {"projection": 10**15}, r"head: a set of heads of this size"),
     ],
 )
-def test_absurd_sizes_are_refused_before_memory_is_spent(
-    tmp_path: Path, section: str, change: dict[str, Any], message: str
-) -> None:
+def test_absurd_sizes_are_refused_at_once(tmp_path: Path, section: str, change: dict[str, Any], message: str) -> None:
     parts = lstm_parts(tmp_path)
     sizes = replace(getattr(parts.config, section), **change)
     config = replace(parts.config, **{section: sizes})

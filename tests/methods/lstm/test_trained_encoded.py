@@ -46,9 +46,7 @@ def test_with_attention_pairs_and_choices_read_token_outputs(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("variant", ["frozen", "attention"])
-def test_a_frozen_encoder_never_runs_twice_on_a_text(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variant: str
-) -> None:
+def test_a_frozen_encoder_reads_a_text_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variant: str) -> None:
     parts = lstm_parts(tmp_path, f"variant={variant}")
     network = parts.network()
     encoded = encode_once(parts.config, parts.dataset, parts.sequences, network, 1, tmp_path)
@@ -83,9 +81,7 @@ def outputs_of_pairs(parts: Parts, folder: Path) -> tuple[Sequences, torch.Tenso
 
 
 @pytest.mark.parametrize("kept", ["float32", "float16", "recompute"])
-def test_token_outputs_are_kept_as_the_configuration_says(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, kept: str
-) -> None:
+def test_token_outputs_are_kept_as_configured(tmp_path: Path, caplog: pytest.LogCaptureFixture, kept: str) -> None:
     parts = lstm_parts(tmp_path, "variant=attention", f"finetune.token_outputs={kept}")
     with caplog.at_level(logging.INFO, "mtl"):
         tokens, texts, expected = outputs_of_pairs(parts, tmp_path)

@@ -48,9 +48,7 @@ def test_the_cost_counts_one_encoder_all_heads_and_both_stages(settings: list[st
 
 
 @pytest.mark.slow
-def test_the_best_encoder_of_stage_1_is_the_run_s(
-    settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_run_s_encoder_is_the_best(settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stage 2 reads it, and so do predictions and sentence vectors."""
     from mtl.methods.lstm import two_stages
 
@@ -89,7 +87,7 @@ def test_without_its_cache_elmo_gives_the_same(settings: list[str], tmp_path: Pa
 
 
 @pytest.mark.slow
-def test_a_threshold_is_chosen_in_the_precision_of_the_predictions(
+def test_a_threshold_has_the_precision_used(
     settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row_outputs, in_bfloat16 = stage2.row_outputs, []

@@ -124,7 +124,7 @@ def test_little_disk_space_and_short_training_are_said_beforehand(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("keep", [False, True])
-def test_the_disk_space_that_a_run_still_needs(
+def test_disk_space_needed(
     floor_settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep: bool
 ) -> None:
     """Of three tasks, three seeds and two at once: what trains takes seven times the weights; what is on disk already does not count."""

@@ -37,7 +37,7 @@ def made(pretrained: Pretrained, precision: str, device: str) -> TransformerNetw
     ).eval()
 
 
-def test_plain_attention_on_a_cpu_gives_the_same_outputs_and_tasks_begin_with_one_body_and_head(
+def test_plain_attention_gives_the_same_outputs_and_tasks_begin_with_one_body(
     pretrained: Pretrained,
 ) -> None:
     plain = made(pretrained, "bf16-mixed", "cpu")
@@ -56,9 +56,7 @@ def test_plain_attention_on_a_cpu_gives_the_same_outputs_and_tasks_begin_with_on
 
 
 @pytest.mark.parametrize(("number_loss", "predicted"), [("raw", 0.5), ("scaled", 3.0)])
-def test_numbers_are_raw_or_scaled_in_the_loss_and_in_predictions(
-    pretrained: Pretrained, number_loss: str, predicted: float
-) -> None:
+def test_numbers_are_raw_or_scaled_everywhere(pretrained: Pretrained, number_loss: str, predicted: float) -> None:
     task = Task(id="n", kind="number", text=["x"], target="y", range=[1, 5], metric="spearman")
     settings = section(TransformerConfig, number_loss=number_loss)
     trainer = TrainerConfig("cpu", "32-true")

@@ -73,9 +73,7 @@ def test_what_a_run_saves_is_the_same_transformer(bert: Path, tmp_path: Path) ->
     assert read.parameters == pretrained.parameters and read.rules() == pretrained.rules()
 
 
-def test_the_fingerprint_depends_on_weights_and_tokenizer_not_on_the_path(
-    bert: Path, tmp_path: Path, roberta: Path
-) -> None:
+def test_the_fingerprint_depends_on_weights_and_tokenizer_alone(bert: Path, tmp_path: Path, roberta: Path) -> None:
     fingerprint = open_pretrained(str(bert)).fingerprint()
     shutil.copytree(bert, tmp_path / "copy")
     assert open_pretrained(str(tmp_path / "copy")).fingerprint() == fingerprint

@@ -141,9 +141,7 @@ def test_which_encoder_must_be_clear(runs: dict[str, Path]) -> None:
         ("frozen", None, []),
     ],
 )
-def test_the_tasks_that_an_encoder_has_seen(
-    runs: dict[str, Path], variant: str, task: str | None, tasks: list[str]
-) -> None:
+def test_tasks_that_a_body_has_seen(runs: dict[str, Path], variant: str, task: str | None, tasks: list[str]) -> None:
     assert list(Predictor.load(runs[variant], encoder_task=task).model.trained_on) == tasks
 
 
@@ -165,9 +163,7 @@ def test_weights_that_do_not_fit_are_one_line(
     assert line.startswith(f"mtl: error: {path}: its weights are not those of this model: Missing key")
 
 
-def test_weights_that_were_not_kept_cannot_be_kept_later(
-    runs: dict[str, Path], folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_weights_are_not_kept_later(runs: dict[str, Path], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = command(folder, "kinds", *VARIANTS["dropped"], "seeds=[1]", f"run_dir={runs['dropped']}")
     assert main(made) == 0
     capsys.readouterr()
@@ -233,9 +229,7 @@ def _run(arguments: list[str]) -> None:
     os._exit(main(arguments))
 
 
-def test_the_tiny_transformer_is_trained_where_no_path_is_given(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tiny_transformer_without_a_path(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[int, str, Path, str]] = []
 
     def own_body(texts: list[str], language: str, place: Path, settings_name: str = "tiny") -> Path:
