@@ -11,7 +11,7 @@ from input_errors import refused
 from mtl.api.cli import main
 from mtl.base.errors import InputError
 from mtl.base.settings.layers import shipped
-from mtl.embedders.recipes import fetch, fetch_embeddings, fetchable, load_recipe, trained_path, vector_path
+from mtl.embedders.recipes import fetch_embeddings, fetchable, load_recipe, trained_path, vector_path
 from mtl.embedders.vector_files.vector_file import VectorFile
 
 
@@ -45,10 +45,6 @@ def test_recipes_name_files_of_which_some_can_be_fetched(tmp_path: Path) -> None
     assert path == tmp_path / "cc.pl.300.bin" and recipe == load_recipe("fasttext-pl")
     assert vector_path("fasttext-sample", tmp_path, 0.25)[0] == tmp_path / "klej-sample-held-out-0.25.bin"
     assert trained_path(Path("a/elmo"), 0.3) == Path("a/elmo-held-out-0.3")
-    (tmp_path / "cc.pl.300.bin").write_bytes(b"vectors")
-    assert fetch("fasttext-pl", tmp_path) == tmp_path / "cc.pl.300.bin"
-    assert (tmp_path / "cc.pl.300.bin").read_bytes() == b"vectors"
-    refused(lambda: fetch("fasttext-sample", tmp_path), key="recipe")
 
 
 def test_the_only_vectors_with_an_address_are_fetched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -56,9 +52,9 @@ def test_the_only_vectors_with_an_address_are_fetched(tmp_path: Path, capsys: py
     assert fetch_embeddings("fasttext", None, str(tmp_path)) == tmp_path / "cc.pl.300.bin"
     assert fetch_embeddings("fasttext", "fasttext-pl", str(tmp_path)) == tmp_path / "cc.pl.300.bin"
     refused(lambda: fetch_embeddings("elmo", None, str(tmp_path)))
-    assert (
-        main(["embeddings", "fetch", "fasttext", "recipe=3", "embeddings_dir=4"]) == 2
-    )  # names that look like numbers
+    refused(lambda: fetch_embeddings("fasttext", "fasttext-sample", str(tmp_path)), key="recipe")
+    # Names that look like numbers.
+    assert main(["embeddings", "fetch", "fasttext", "recipe=3", "embeddings_dir=4"]) == 2
     assert "recipe=3: unknown" in capsys.readouterr().err
 
 
@@ -89,16 +85,16 @@ def test_a_zip_of_vectors_is_fetched_verified_and_read(tmp_path: Path, monkeypat
             text = text.replace(str(old), str(new))
         own.write_text(text, encoding="utf-8")
         folder = tmp_path / "embeddings"
-        refused(lambda: fetch(str(own), folder))
+        refused(lambda: fetch_embeddings("glove", str(own), str(folder)))
         assert {file.name.removeprefix("glove.840B.300d.zip") for file in folder.iterdir()} == {".part", ".part.json"}
-        path = fetch(str(own), folder)
+        path = fetch_embeddings("glove", str(own), str(folder))
         half = len(content) // 2
         assert server.requests[1]["range"] == f"bytes={half}-" and server.sent[1] == len(content) - half
         assert path.read_bytes() == content and list(folder.iterdir()) == [path]
-        assert fetch(str(own), folder) == path and len(server.requests) == 2
+        assert fetch_embeddings("glove", str(own), str(folder)) == path and len(server.requests) == 2
         read = VectorFile(path).read_once(["w5", "w899"]).vectors
         np.testing.assert_array_equal(read, numbers[[5, 899]].astype(np.float32))
         path.unlink()
         server.content = content[:-1] + b"\1"  # not what the checksum says
-        refused(lambda: fetch(str(own), folder))
+        refused(lambda: fetch_embeddings("glove", str(own), str(folder)))
         assert list(folder.iterdir()) == []

@@ -3,6 +3,7 @@
 import doctest
 import math
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -10,10 +11,12 @@ from typing import Any
 import krippendorff
 import numpy as np
 import pytest
+from input_errors import refused
 from scipy import stats
 from sklearn import metrics as sklearn_metrics
 
 import mtl.tasks.metrics
+from mtl.tasks import metrics as rouge
 from mtl.tasks.metrics import METRICS, is_metric, lowest_score, metric_named, score, weighted_scores
 from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import ScoredRows, Task
@@ -287,3 +290,29 @@ def test_a_mean_fits_the_kinds_that_its_metrics_share() -> None:
     assert metric_named("accuracy+f1").problem(task("accuracy").measured_by("f1")) is None
     for name in ("accuracy+", "+", "accuracy+accuracy", "accuracy+unknown", "unknown", ""):
         assert not is_metric(name)
+
+
+def of(metric: str, predicted: str, gold: str) -> float:
+    task = Task("t", kind="text", text=["x"], target="y", metric=metric)
+    return score(task, np.array([predicted], dtype=object), ScoredRows(np.array([gold], dtype=object)))
+
+
+@pytest.mark.parametrize(
+    ("predicted", "gold", "expected"),
+    [
+        ("ÅR", "år!", 100.0),
+        ("हिन्दी में", "हिन्दी", 200 / 3),  # a vowel sign does not split a word
+        ("snö_snö snö", "snö", 50.0),  # a word counts as often as it occurs; _ is no letter
+        ("", "snö", 0.0),
+        ("…", "—", 0.0),
+    ],
+)
+def test_whole_words(predicted: str, gold: str, expected: float) -> None:
+    assert of("rouge1_words", predicted, gold) == pytest.approx(expected)
+
+
+def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rouge_score", None)
+    rouge.google_scorer.cache_clear()
+    refused(lambda: of("rouge1", "text that no other test has", "another"))
+    assert of("rouge1_words", "a", "a") == 100
