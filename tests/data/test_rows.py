@@ -183,32 +183,21 @@ def test_two_files_line_by_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "layout"),
     [
-        ("a.tsv", "version https://git-lfs.github.com/spec/v1\noid sha256:12\n", Layout()),
-        ("a.csv", "<!DOCTYPE html>\n<html>", Layout()),
-        ("a.tsv", b"text\0\x01n\n", Layout()),
-        ("a.tsv", POLISH.encode("cp1250"), Layout()),
-        ("a.csv", "text;n\na;1\n", Layout()),
-        ("a.csv", "text, n\na, 1\n", Layout()),
-        ("a.tsv", 'text\tn\n"a\nb"\t1\n', Layout()),
-        ("a.tsv", "text\tn\n\na\t1\n", Layout()),
+        *(("a.tsv", "version https://git-lfs.github.com/spec/v1\noid sha256:12\n", Layout()), ("a.csv", "<!DOCTYPE html>\n<html>", Layout())),
+        *(("a.tsv", content, Layout()) for content in (b"text\0\x01n\n", POLISH.encode("cp1250"))),
+        *(("a.csv", content, Layout()) for content in ("text;n\na;1\n", "text, n\na, 1\n")),
+        *(("a.tsv", content, Layout()) for content in ('text\tn\n"a\nb"\t1\n', "text\tn\n\na\t1\n")),
         ("a.json", '{"version": 1, "data": [{"n": 1}]}', Layout()),
         ("a.json", '{"data": [{"paragraphs": [{"context": "p", "qas": ["q"]}]}]}', Layout()),
         ("a.json", '{"data": [{"paragraphs": [{"context": "p"}]}]}', Layout()),
-        ("a.json", '[{"n": 1}, {"n": 2}', Layout()),
-        ("a.json", '[{"n": 1}\n {"n": 2}]', Layout()),
-        ("a.json", "[1, 2]", Layout()),
-        ("a.json", '[{"n": 1},]', Layout()),
-        ("a.json", '[{"n": 1}]\n[{"n": 2}]', Layout()),
-        ("a.json", '[["a", "x", "y"]]', Layout(["n", "m"])),
-        ("a.jsonl", '{"n": 1}\n', Layout(part="train")),
-        ("a.csv", "n\n1\n", Layout(part="train")),
-        ("a.json", '"n"', Layout()),
-        ("a.json", '{"a": {"n": 1}, "a": {"n": 1}}', Layout()),
-        ("a.json", '{"train": []}', Layout(part="dev")),
-        ("a.csv", "text,n\na,1\n", Layout(part="n=2")),
+        *(("a.json", content, Layout()) for content in ('[{"n": 1}, {"n": 2}', '[{"n": 1}\n {"n": 2}]', "[1, 2]", '[{"n": 1},]')),
+        *(("a.json", '[{"n": 1}]\n[{"n": 2}]', Layout()), ("a.json", '[["a", "x", "y"]]', Layout(["n", "m"]))),
+        *(("a.jsonl", '{"n": 1}\n', Layout(part="train")), ("a.csv", "n\n1\n", Layout(part="train"))),
+        *(("a.json", '"n"', Layout()), ("a.json", '{"a": {"n": 1}, "a": {"n": 1}}', Layout())),
+        *(("a.json", '{"train": []}', Layout(part="dev")), ("a.csv", "text,n\na,1\n", Layout(part="n=2"))),
         ("a.txt", "a text without a label\n", form("fasttext")),
     ],
-)
+)  # fmt: skip
 def test_what_is_in_the_place_of_data_is_named(tmp_path: Path, name: str, content: bytes | str, layout: Layout) -> None:
     path = write(tmp_path / name, content)
     refused(lambda: read_records(path, ["n"], layout=layout), file=name)

@@ -9,7 +9,6 @@ from download_server import download_server
 from input_errors import refused
 
 from mtl.api.cli import main
-from mtl.base.errors import InputError
 from mtl.base.settings.layers import shipped
 from mtl.embedders.recipes import fetch_embeddings, fetchable, load_recipe, trained_path, vector_path
 from mtl.embedders.vector_files.vector_file import VectorFile
@@ -20,22 +19,13 @@ def test_an_unknown_recipe_is_one_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        ("embeddings: fasttext\nfile: ../v.bin\n", "file: '../v.bin' must be a path below the folder of embeddings"),
-        ("embeddings: fasttext\nfile: v.bin\nurl: file:///etc/passwd\n", "url: .* must begin with https"),
-        ("embeddings: fasttext\nfile: v.bin\nsize: large\n", "size=large: must be a whole number"),
-        (
-            "embeddings: fasttext\nname_of_file: v.bin\n",
-            "unknown key 'name_of_file'; known keys: file, name, size, title, ",
-        ),
-    ],
+    "line",
+    ["file: ../v.bin", "file: v.bin\nurl: file:///etc/passwd", "file: v.bin\nsize: large", "name_of_file: v.bin"],
 )
-def test_a_wrong_recipe_names_its_file_and_key(tmp_path: Path, content: str, problem: str) -> None:
+def test_a_wrong_recipe_names_its_file_and_key(tmp_path: Path, line: str) -> None:
     path = tmp_path / "own.yaml"
-    path.write_text(content, encoding="utf-8")
-    with pytest.raises(InputError, match=rf"own\.yaml: {problem}"):
-        load_recipe(str(path))
+    path.write_text(f"embeddings: fasttext\n{line}\n", encoding="utf-8")
+    refused(lambda: load_recipe(str(path)), file="own.yaml")
 
 
 def test_recipes_name_files_of_which_some_can_be_fetched(tmp_path: Path) -> None:

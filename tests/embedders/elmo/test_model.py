@@ -111,12 +111,10 @@ def test_missing_dataset(tmp_path: Path, name: str) -> None:
     options, weights = write_elmo(tmp_path)
     with h5py.File(weights, "a") as file:
         del file[name]
-    with pytest.raises(InputError, match=rf"weights\.hdf5: has no dataset {name}"):
-        ELMo(options, weights)
+    refused(lambda: ELMo(options, weights), file="weights.hdf5")
     with h5py.File(weights, "a") as file:
         file[name] = np.array(["words", "words"], dtype="S5")
-    with pytest.raises(InputError, match=rf"weights\.hdf5: {name} is 2, but the options say"):
-        ELMo(options, weights)
+    refused(lambda: ELMo(options, weights), file="weights.hdf5")
 
 
 def test_options_that_do_not_fit(tmp_path: Path) -> None:
@@ -163,22 +161,18 @@ def virtual(file: h5py.File, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    "change",
     [
-        (link_to_itself, "behind a link, which is not followed"),
-        (link_outside, "behind a link, which is not followed"),
-        (stored_outside, "stored in other files, which are not read"),
-        (virtual, "stored in other files, which are not read"),
-        (lambda file, name: file.create_dataset(name, data=np.full(6, np.nan)), "not finite"),
-        (lambda file, name: file.create_dataset(name, data=np.full(6, b"x", dtype="S5")), "holds no numbers"),
+        *(link_to_itself, link_outside, stored_outside, virtual),
+        lambda file, name: file.create_dataset(name, data=np.full(6, np.nan)),
+        lambda file, name: file.create_dataset(name, data=np.full(6, b"x", dtype="S5")),
     ],
 )
-def test_datasets_are_in_the_file(tmp_path: Path, change: Callable[[h5py.File, str], None], message: str) -> None:
+def test_datasets_are_in_the_file(tmp_path: Path, change: Callable[[h5py.File, str], None]) -> None:
     write_elmo(tmp_path / "b")[1].rename(tmp_path / "other.hdf5")
     (tmp_path / "secret.txt").write_bytes(b"x" * 24)
     options, weights = replaced(tmp_path, change)
-    with pytest.raises(InputError, match=rf"weights\.hdf5: CNN_proj/b_proj .*{message}"):
-        ELMo(options, weights)
+    refused(lambda: ELMo(options, weights), file="weights.hdf5")
 
 
 def test_group_behind_a_link_and_a_pipe(tmp_path: Path) -> None:

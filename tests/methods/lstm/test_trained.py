@@ -3,15 +3,13 @@ import logging
 from collections import namedtuple
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from input_errors import raises_input_error
+from input_errors import raises_input_error, refused
 from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, TRAINED, WORDS, Parts, lstm_parts, rounded_inputs, stages
 
-from mtl.base.errors import InputError
 from mtl.data.dataset import Split
 from mtl.methods.heads import new_heads
 from mtl.methods.lstm.entry import LSTM, lstm_weights
@@ -167,26 +165,19 @@ def test_weights_of_the_lstm_are_counted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("section", "change", "message"),
+    ("section", "name", "size"),
     [
-        ("encoder", {"hidden_size": 10**9}, r"encoder.hidden_size=1000000000, .*: the network needs .* GB of memory"),
-        ("encoder", {"num_layers": 10**9}, r"encoder.num_layers=1000000000, .*: the network needs"),
-        ("head", {"hidden_size": 10**12}, r"head: a set of heads of this size needs? .* GB of memory"),
-        ("head", {"hidden_size": 10**18}, r"head: a set of heads of this size"),
-        ("head", {"projection": 10**15}, r"head: a set of heads of this size"),
+        *(("encoder", "hidden_size", 10**9), ("encoder", "num_layers", 10**9), ("head", "projection", 10**15)),
+        *(("head", "hidden_size", 10**12), ("head", "hidden_size", 10**18)),
     ],
 )
-def test_absurd_sizes_are_refused_at_once(tmp_path: Path, section: str, change: dict[str, Any], message: str) -> None:
+def test_absurd_sizes_are_refused_at_once(tmp_path: Path, section: str, name: str, size: int) -> None:
     parts = lstm_parts(tmp_path)
-    sizes = replace(getattr(parts.config, section), **change)
-    config = replace(parts.config, **{section: sizes})
-    with pytest.raises(InputError, match=message):
-        new_network(config, TRAINED, parts.data.outputs, parts.embeddings, 1)
+    config = replace(parts.config, **{section: replace(getattr(parts.config, section), **{name: size})})
+    refused(lambda: new_network(config, TRAINED, parts.data.outputs, parts.embeddings, 1))
     if section == "encoder":
-        with pytest.raises(InputError, match=message):
-            new_encoder(config, torch.nn.Identity(), parts.embeddings.dim)
-        with pytest.raises(InputError, match=message):
-            LSTM.check(config, parts.suite)
+        refused(lambda: new_encoder(config, torch.nn.Identity(), parts.embeddings.dim))
+        refused(lambda: LSTM.check(config, parts.suite))
 
 
 def test_counting_the_heads_draws_no_random_numbers(tmp_path: Path) -> None:

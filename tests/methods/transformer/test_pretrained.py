@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 from data_files import read_json
-from input_errors import refused
+from input_errors import raises_input_error, refused
 from tiny_transformers import write_bert, write_roberta
 
 from mtl.base.errors import InputError
@@ -96,36 +96,24 @@ def test_a_tokenizer_may_lie_elsewhere_unless_it_is_of_a_larger_model(bert: Path
     refused(lambda: open_pretrained(str(tmp_path / "few"), str(bert)))
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("nothing", "transformer.path={}: is no folder of a transformer: it has no config.json"),
-        ("a-file", "transformer.path={}: is a file; name the folder that holds it"),
-        (
-            "nothing/herbrt",
-            "transformer.path={}: no such folder, and not a name on the Hugging Face Hub, as in OWNER/NAME",
-        ),
-        ("unknown", "{}: config.json cannot be read: Unrecognized model in"),
-        (
-            "no-weights",
-            "{}: the model (config.json and its weights) cannot be read: Error no file named model.safetensors",
-        ),
-        ("damaged", "{}: the model (config.json and its weights) cannot be read: "),
-        ("damaged-config", "{}/config.json: not JSON: "),
-        ("damaged-tokenizer", "{}/tokenizer.json: not JSON: "),
-        ("no-tokenizer", "{}: has no tokenizer that can be read; restore its tokenizer.json, or name a folder"),
-        ("half", "{}: has no weights for "),
-        ("other-size", "{}: its weights are not of the sizes in config.json: embeddings.LayerNorm.bias is (32,), and"),
-        ("pickle", "{}: the model (config.json and its weights) cannot be read: "),
-    ],
-)
-def test_folders_that_cannot_be_read(bert: Path, tmp_path: Path, name: str, said: str) -> None:
+def test_folders_that_cannot_be_read(bert: Path, tmp_path: Path) -> None:
     write_wrong(bert, tmp_path)
-    with pytest.raises(InputError) as error:
-        open_pretrained(str(tmp_path / name))
-    assert str(error.value).startswith(said.format(tmp_path / name)) and "\n" not in str(error.value)
-    remedy = "; restore the folder's files, or fetch or write them again"
-    assert "cannot be read: " not in said or str(error.value).endswith(remedy)
+    for name in (
+        "nothing",
+        "a-file",
+        "nothing/herbrt",
+        "damaged-config",
+        "damaged-tokenizer",
+        "no-tokenizer",
+        "half",
+        "other-size",
+    ):
+        with raises_input_error():
+            open_pretrained(str(tmp_path / name))
+    for name in ("unknown", "no-weights", "damaged", "pickle"):  # what transformers says of it stands in between
+        said = rf"^\S+{name}: .*cannot be read: [^\n]+; restore the folder's files, or fetch or write them again$"
+        with pytest.raises(InputError, match=said):
+            open_pretrained(str(tmp_path / name))
     assert not (tmp_path / "run").exists()  # no code of the folder ran
 
 
