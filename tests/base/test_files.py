@@ -26,7 +26,7 @@ from mtl.base.files import (
 from mtl.base.folders import new_folder
 
 
-def test_old_file_stays_when_writing_fails(tmp_path: Path) -> None:
+def test_an_old_file_stays_and_an_error_names_the_path_and_not_the_temporary_one(tmp_path: Path) -> None:
     path = tmp_path / "folder" / "file"
     write_text(path, "ołówek\r\n")
     assert path.read_bytes() == "ołówek\r\n".encode()
@@ -36,9 +36,6 @@ def test_old_file_stays_when_writing_fails(tmp_path: Path) -> None:
         raise RuntimeError
     assert path.read_bytes() == "ołówek\r\n".encode()
     assert list(path.parent.iterdir()) == [path]
-
-
-def test_an_error_names_the_path_and_not_the_temporary_one(tmp_path: Path) -> None:
     (tmp_path / "taken").mkdir()
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(IsADirectoryError) as caught:

@@ -84,15 +84,12 @@ def test_a_value_that_its_field_does_not_take_is_named(given: dict[str, Any]) ->
     refused(lambda: typed(Sizes, given, "s."))
 
 
-def test_of_many_keys_the_most_alike_are_named() -> None:
+def test_the_most_alike_of_many_keys_are_named_and_inner_keys_whole() -> None:
     known = {f"encoder.size_{number}" for number in range(100)} | {"seeds"}
     assert str(UnknownKey("seedz", known)) == "unknown key 'seedz'; did you mean seeds?"
     message = str(UnknownKey("foo", known, "s."))
     assert message.count("s.encoder.size_") + message.count("s.seeds") == 5 and message.endswith(" and 96 more")
     assert len(str(UnknownKey("k" * 10**6, known))) < 400
-
-
-def test_keys_of_inner_sections_are_whole() -> None:
     inner = {"sizes": {"width": 1}, "parts": [{"width": 13}]}
     for given in ({"sizes": 3}, inner, {"sizes": {"withd": 1}}, []):
         with raises_input_error(file="x.yaml"):

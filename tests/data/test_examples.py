@@ -16,18 +16,15 @@ LISTS = Task(id="c", kind="choice", text=["question"], candidates=["answers[]"],
 LISTS.columns = ["id"]
 
 
-def test_columns_are_found_by_name(tmp_path: Path) -> None:
+def test_columns_are_found_by_name_and_targets_need_not_be_read(tmp_path: Path) -> None:
     path = write_table(tmp_path / "x.tsv", ("id", "b", "score", "a"), [("7", "y", "5.0", "x"), ("8", "v", "1", "u")])
     assert read_examples(NUMBERS, path) == [Example(2, (("x", "y"),), 5.0, "7"), Example(3, (("u", "v"),), 1.0, "8")]
-
-
-def test_without_targets_only_the_texts_are_read(tmp_path: Path) -> None:
     path = write_table(tmp_path / "test.tsv", ("b", "a"), [("y", "x")])
     assert read_examples(NUMBERS, path, targets=False) == [Example(2, (("x", "y"),))]
     assert read_rows(NUMBERS, path) == [("x", "y")]
 
 
-def test_a_choice_has_one_input_for_each_candidate(tmp_path: Path) -> None:
+def test_a_choice_has_one_input_for_each_candidate_wherever_they_stand(tmp_path: Path) -> None:
     rows = [
         {"id": "n1", "question": "q1", "answers": ["a", "b", "c"], "right": 2},
         {"id": "n2", "question": "q2", "answers": ["d"], "right": 0},
@@ -36,9 +33,6 @@ def test_a_choice_has_one_input_for_each_candidate(tmp_path: Path) -> None:
     assert first.inputs == (("q1", "a"), ("q1", "b"), ("q1", "c"))
     assert first.texts == ("q1", "a", "b", "c")
     assert (first.target, first.columns, second.inputs, second.target) == (2.0, ("n1",), (("q2", "d"),), 0.0)
-
-
-def test_candidates_in_columns_of_their_own(tmp_path: Path) -> None:
     task = Task(kind="choice", text=[], candidates=["one", "two"], target="right", metric="accuracy")
     path = write_table(tmp_path / "x.tsv", ("right", "two", "one"), [("1", "b", "a")])
     (example,) = read_examples(task, path)
@@ -71,7 +65,7 @@ MARKED = {
 }
 
 
-def test_spans_are_read_in_the_order_of_the_texts(tmp_path: Path) -> None:
+def test_spans_are_in_the_order_of_the_texts_and_mark_the_text_beside_them(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "x.jsonl", [MARKED])
     (example,) = read_examples(SPANS, path)
     assert example.spans == ((4, 8), (0, 8), (2, 6)) and example.target == 1.0
@@ -79,9 +73,6 @@ def test_spans_are_read_in_the_order_of_the_texts(tmp_path: Path) -> None:
     (row,) = read_rows(SPANS, path)
     assert row == ("hög bank", "👩 bank", (4, 8), (0, 8), (2, 6)) == example.row
     assert make_example(SPANS, row) == Example(0, example.inputs, spans=example.spans)
-
-
-def test_a_span_marks_the_text_that_stands_beside_it(tmp_path: Path) -> None:
     task = replace(SPANS, text=["text"], spans={"text": ["word.at"]})
 
     def row(start: int, words: object) -> dict[str, object]:

@@ -17,13 +17,10 @@ def test_lines_end_with_a_line_feed_only(tmp_path: Path) -> None:
     assert split_lines(b"\n", "x") == [""]
 
 
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+def test_files_that_cannot_be_read_or_that_no_memory_may_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for path in (tmp_path / "none", tmp_path):
         with raises_input_error():
             read_lines(path)
-
-
-def test_a_file_that_no_memory_may_hold_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "FILE_LIMIT", 5)
     path = tmp_path / "x"
     path.write_bytes(b"123456")

@@ -84,7 +84,7 @@ def test_damaged_tables(tmp_path: Path) -> None:
         wrong(write(tmp_path / "x.csv", content), "a", line=2)
 
 
-def test_csv_quotes_as_the_standard_says(tmp_path: Path) -> None:
+def test_csv_quotes_as_the_standard_says_and_rows_have_the_line_they_start_on(tmp_path: Path) -> None:
     cells = [*TEXTS, "two\nlines", "two\r\nlines", "x" * 200_000]
     with (tmp_path / "x.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
@@ -92,9 +92,6 @@ def test_csv_quotes_as_the_standard_says(tmp_path: Path) -> None:
     limit = csv.field_size_limit()
     assert values(tmp_path / "x.csv", "cell", "n") == [(cell, str(i)) for i, cell in enumerate(cells)]
     assert csv.field_size_limit() == limit
-
-
-def test_csv_rows_have_the_line_they_start_on(tmp_path: Path) -> None:
     path = write(tmp_path / "x.csv", '"a\nb",c\n1,"2\n\n3"\n4,5\n')
     assert read_records(path, ["c"]) == [Record(3, ("2\n\n3",)), Record(6, ("5",))]
     assert column_names(path) == ["a\nb", "c"]
@@ -119,18 +116,12 @@ def test_nested_keys_lists_and_types(tmp_path: Path, suffix: str) -> None:
     assert read_records(path, []) == [Record(1, ()), Record(2, ())]
 
 
-def test_names_of_nested_columns(tmp_path: Path) -> None:
+def test_names_of_nested_columns_of_first_rows_and_of_those_left_out(tmp_path: Path) -> None:
     names = ["id", "first.context", "first.word.text", "answers[]", "label"]
     assert column_names(nested_file(tmp_path, ".jsonl")) == [*names, "score", "ok"]
     assert column_names(nested_file(tmp_path, ".parquet")) == names  # its schema is the first row's
-
-
-def test_names_of_a_long_file_are_of_its_first_rows(tmp_path: Path) -> None:
     path = write(tmp_path / "x.jsonl", '{"a": 1}\n' * 99 + '{"b": 1}\n' + '{"c": 1}\nno json\n')
     assert column_names(path) == ["a", "b"]
-
-
-def test_keys_that_no_column_names_are_left_out(tmp_path: Path) -> None:
     row = '{"a.b": 1, "c[]": 2, "d": [1.5], "e": [{"f": {}}], "h": {}, "i": "\\ud83d\\ude00"}'
     path = write(tmp_path / "x.jsonl", row)
     assert column_names(path) == ["i"]
@@ -178,7 +169,7 @@ def test_parquet_columns_that_cannot_be_read(tmp_path: Path) -> None:
     wrong(path, "bytes")
 
 
-def test_parquet_types(tmp_path: Path) -> None:
+def test_parquet_types_and_files_that_are_damaged_or_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x.parquet"
     coded = pyarrow.array(["x", "y"]).dictionary_encode()
     large = pyarrow.array([["é"], []], pyarrow.large_list(pyarrow.large_string()))
@@ -186,15 +177,9 @@ def test_parquet_types(tmp_path: Path) -> None:
     assert values(path, "coded", "large[]", "flag") == [("x", ["é"], True), ("y", [], False)]
     parquet.write_table(pyarrow.table({"a": pyarrow.array([], pyarrow.string())}), path)
     wrong(path, "a")
-
-
-def test_damaged_parquet(tmp_path: Path) -> None:
     content = nested_file(tmp_path, ".parquet").read_bytes()
     for damaged in (b"", b"PAR1", content[:-20], content[: len(content) // 2] + content[-8:], b"not parquet at all"):
         wrong(write(tmp_path / "y.parquet", damaged), "id")
-
-
-def test_a_parquet_file_that_decodes_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x.parquet"
     parquet.write_table(pyarrow.table({"a": ["x" * 1000] * 5000}), path)
     assert path.stat().st_size < 10_000  # the repeated text is stored once
@@ -265,13 +250,10 @@ def test_a_file_without_a_header_has_the_columns_that_are_named(tmp_path: Path, 
     assert read_fields(path, HEADED)["mark"] == ["", "*"]
 
 
-def test_a_header_stays_one_where_it_names_any_of_the_columns(tmp_path: Path) -> None:
+def test_a_header_stays_one_and_rows_without_one_have_their_lines(tmp_path: Path) -> None:
     path = write(tmp_path / "a.tsv", "index\tsentence\n0\tOne\n")
     assert read_records(path, ["sentence"], layout=HEADED) == [Record(2, ("One",))]
     assert column_names(path, HEADED) == ["index", "sentence"]
-
-
-def test_rows_without_a_header_are_counted_and_named_by_their_lines(tmp_path: Path) -> None:
     path = write(tmp_path / "a.tsv", "a\t1\t\tOne\nb\t0\tTwo\n")
     refused(lambda: read_records(path, ["sentence"], layout=HEADED), line=2)
     refused(lambda: read_records(write(tmp_path / "b.tsv", ""), [], layout=HEADED))

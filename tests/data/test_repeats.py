@@ -44,7 +44,7 @@ def rows(*texts: tuple[str, ...], spans: tuple[tuple[int, int], ...] = ()) -> li
     return [Example(line, (row,), 1.0, spans=spans) for line, row in enumerate(texts, 2)]
 
 
-def test_the_order_of_a_pair_and_spaces_do_not_make_a_row_new(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_makes_a_dev_row_new(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = choosing(monkeypatch, TEXT, single("a  b", "c"), single("a b", "A b", " c ", "d"))
     assert texts.choosing_rows(TEXT).tolist() == [1, 3]
     pairs = choosing(
@@ -53,9 +53,6 @@ def test_the_order_of_a_pair_and_spaces_do_not_make_a_row_new(monkeypatch: pytes
     assert pairs.choosing_rows(PAIR).tolist() == [1, 3]
     triples = choosing(monkeypatch, TRIPLE, rows(("a", "b", "c")), rows(("b", "a", "c"), ("a", "b", "c")))
     assert triples.choosing_rows(TRIPLE).tolist() == [0]
-
-
-def test_another_marked_word_makes_a_row_new_and_spaces_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = ("one bank", "the bank")
     train, again = rows(texts, spans=((4, 8), (4, 8))), rows(texts, spans=((4, 8), (4, 8)))
     other, swapped = rows(texts, spans=((0, 3), (4, 8))), rows(texts[::-1], spans=((4, 8), (4, 8)))
@@ -65,9 +62,6 @@ def test_another_marked_word_makes_a_row_new_and_spaces_do_not(monkeypatch: pyte
     again = rows(("a bank", "the one  bank"), spans=((2, 6), (9, 13)))
     other = rows(("a bank", "the one  bank"), spans=((2, 6), (4, 7)))
     assert choosing(monkeypatch, MARKED, train, [*again, *other]).choosing_rows(MARKED).tolist() == [1]
-
-
-def test_the_order_of_candidates_does_not_make_a_row_new(monkeypatch: pytest.MonkeyPatch) -> None:
     train = [Example(2, (("q", "a"), ("q", "b"), ("q", "c")), 0.0), Example(3, (("q", "d"), ("q", "e")), 0.0)]
     dev = [
         Example(2, (("q", "c"), ("q", "a"), ("q", "b")), 1.0),

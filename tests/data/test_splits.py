@@ -33,7 +33,7 @@ def held_out(rows: Sequence[Example], share: float = 0.1) -> tuple[list[Example]
     return hold_out(Task(kind="labels", labels=["0", "1"], **COLUMNS), rows, share)
 
 
-def test_groups_and_repeated_texts_stay_on_one_side() -> None:
+def test_groups_repeated_texts_and_labels_of_what_is_held_out() -> None:
     rows = examples([str(i // 4) for i in range(400)])
     train, dev = held_out(rows)
     assert len(dev) == 40
@@ -51,9 +51,6 @@ def test_groups_and_repeated_texts_stay_on_one_side() -> None:
     train, dev = held_out(rows)
     assert len(dev) == 40
     assert not {e.texts for e in train} & {e.texts for e in dev}
-
-
-def test_groups_of_one_label_many_labels_and_shares_in_any_order() -> None:
     rows = examples([str(i % 60) for i in range(300)], labels=[0, 0, 1])
     assert {e.line for e in held_out(rows)[1]} == {e.line for e in held_out(rows[::-1])[1]}
     rows = examples([str(i if i < 50 else 50 + i // 30) for i in range(500)])

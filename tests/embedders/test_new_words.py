@@ -43,13 +43,12 @@ def recorded_reads(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return asked
 
 
-def test_a_run_without_a_vector_file_knows_its_own_words(tmp_path: Path) -> None:
+def test_new_words_get_their_vectors_from_the_file_if_there_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = reader(tmp_path)
     assert vectors_of(made, "kot ryba") == [[6, 12], [4, 8]]  # trained; a new word is the unknown one
     assert (made.dim, made.vocabulary.words) == (2, ["pies", "kot"])
-
-
-def test_new_words_get_their_vectors_from_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = recorded_reads(monkeypatch)
     (tmp_path / "v.vec").write_text("ryba 7 8\nkot 0 0\n", encoding="utf-8")
     made = reader(tmp_path, tmp_path / "v.vec")

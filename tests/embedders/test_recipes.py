@@ -35,6 +35,11 @@ def test_recipes_name_files_of_which_some_can_be_fetched(tmp_path: Path) -> None
     assert path == tmp_path / "cc.pl.300.bin" and recipe == load_recipe("fasttext-pl")
     assert vector_path("fasttext-sample", tmp_path, 0.25)[0] == tmp_path / "klej-sample-held-out-0.25.bin"
     assert trained_path(Path("a/elmo"), 0.3) == Path("a/elmo-held-out-0.3")
+    assert fetchable("fasttext") == ["fasttext-pl", "fasttext-sv"]
+    assert fetchable("glove") == ["glove-840b"] and fetchable("elmo") == []
+    recipe = load_recipe("glove-840b")
+    assert recipe.url == "https://nlp.stanford.edu/data/glove.840B.300d.zip" and recipe.file == "glove.840B.300d.zip"
+    assert vector_path("glove-840b", Path("e"), 0.25) == (Path("e/glove.840B.300d.zip"), recipe)
 
 
 def test_the_only_vectors_with_an_address_are_fetched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,14 +51,6 @@ def test_the_only_vectors_with_an_address_are_fetched(tmp_path: Path, capsys: py
     # Names that look like numbers.
     assert main(["embeddings", "fetch", "fasttext", "recipe=3", "embeddings_dir=4"]) == 2
     assert "recipe=3: unknown" in capsys.readouterr().err
-
-
-def test_recipes_that_can_be_fetched() -> None:
-    assert fetchable("fasttext") == ["fasttext-pl", "fasttext-sv"]
-    assert fetchable("glove") == ["glove-840b"] and fetchable("elmo") == []
-    recipe = load_recipe("glove-840b")
-    assert recipe.url == "https://nlp.stanford.edu/data/glove.840B.300d.zip" and recipe.file == "glove.840B.300d.zip"
-    assert vector_path("glove-840b", Path("e"), 0.25) == (Path("e/glove.840B.300d.zip"), recipe)
 
 
 def test_a_zip_of_vectors_is_fetched_verified_and_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

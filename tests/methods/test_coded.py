@@ -11,13 +11,10 @@ from mtl.model.network import Heads, Network
 DATA = Coded(mixed_dataset())
 
 
-def test_each_head_has_the_outputs_of_its_task() -> None:
+def test_outputs_of_each_head_and_words_as_indices_of_its_answers() -> None:
     answers = DATA.dataset.answers["words"]
     assert answers == sorted(answers) and "okänt" not in answers
     assert DATA.outputs == {"labels": 2, "numbers": 1, "choice": 1, "words": len(answers), "other": len(answers)}
-
-
-def test_words_are_indices_of_the_answers_of_the_head_and_unseen_words_are_none_of_them() -> None:
     answers = DATA.answers(WORDS)
     train, dev = (DATA.splits["words"][split].targets for split in ("train", "dev"))
     words = DATA.dataset.splits["words"]["train"].targets

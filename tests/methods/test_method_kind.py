@@ -69,7 +69,7 @@ def test_each_method_has_a_title_and_a_folder(configs: dict[str, Config]) -> Non
     assert METHODS["word_vectors"].describe(configs["word_vectors"]) == {"embeddings": "random"}
 
 
-def test_every_key_is_read_by_a_method_and_all_read_the_common_ones(configs: dict[str, Config]) -> None:
+def test_keys_that_methods_read_their_files_and_their_names(configs: dict[str, Config]) -> None:
     keys = [key for key in flatten_config(configs["lstm"]) if key not in ("method", "embeddings.name", "variant")]
     common = [key for key in keys if key.startswith(COMMON_KEYS)]
     assert {"suite", "tasks", "seeds", "run_dir", "trainer.threads"} <= set(common)
@@ -85,9 +85,6 @@ def test_every_key_is_read_by_a_method_and_all_read_the_common_ones(configs: dic
                 **{"transformer": ["transformer"], "finetune": TRAINED, "loss": TRAINED, "trainer": TRAINED},
             }.get(section, ["lstm"])
             assert readers == SHARED.get(key, only), key
-
-
-def test_methods_have_files_of_settings_some_are_loaded_again_and_names_are_known() -> None:
     files = {path.stem for path in (shipped("configs") / "method").glob("*.yaml")}
     assert files == {*METHODS, "transformer-superlim"}
     assert {name for name, kind in METHODS.items() if kind.loads} == {*TRAINED, *KEEPABLE}

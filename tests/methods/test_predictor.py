@@ -137,7 +137,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run"
 
 
-def test_predictions_are_those_of_the_run(run: Path) -> None:
+def test_predictions_and_vectors_do_not_depend_on_their_neighbours(run: Path) -> None:
     rows = [[line] for line in read_column(run.parent / "data/test.tsv")]
     for seed in (1, 2):
         lines = (run / f"seed-{seed}/predictions/test_pred_kansla.tsv").read_text(encoding="utf-8").splitlines()
@@ -147,9 +147,6 @@ def test_predictions_are_those_of_the_run(run: Path) -> None:
         np.testing.assert_allclose([float(x) for x in predicted], [float(x) for x in numbers], atol=1e-4)
     assert mtl.load(run).predict("samma", [["en text", "en annan"], ["", "ny"]]) != []
     assert mtl.load(run).predict("kansla", []) == []
-
-
-def test_vectors_do_not_depend_on_their_neighbours(run: Path) -> None:
     predictor = mtl.load(run)
     texts = ["solen skiner nummer 1", "", "helt nya ord", "solen skiner nummer 1", "jag " * 300]
     vectors = predictor.encode(texts)

@@ -9,7 +9,7 @@ from mtl.model.heads import AttentionHead, CosineHead, Head, ProjectingHead
 
 
 @torch.no_grad()
-def test_a_cosine_head_against_numpy() -> None:
+def test_a_cosine_head_against_numpy_as_it_learns_the_mean_vector() -> None:
     torch.manual_seed(0)
     head, lengths = CosineHead(6).double().eval(), torch.tensor([4, 1, 7, 2])
     head.mean.copy_(torch.linspace(-1, 1, 6))
@@ -22,10 +22,6 @@ def test_a_cosine_head_against_numpy() -> None:
     np.testing.assert_allclose(
         head(torch.tensor(np.stack(vectors)))[:, 0].numpy(), 3 * np.array(cosines) - 1, atol=1e-12
     )
-
-
-@torch.no_grad()
-def test_a_cosine_head_learns_the_mean_vector() -> None:
     torch.manual_seed(0)
     head, batches = CosineHead(5).double(), torch.randn(150, 8, 5, dtype=torch.float64) + 3
     learned = np.zeros(5)

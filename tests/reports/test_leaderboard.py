@@ -316,7 +316,9 @@ def expected_holm(board: Leaderboard, every: bool) -> list[float]:
     return [max(p, corrected[tails.index(tail)]) for tail, p in shown]
 
 
-def test_beyond_some_runs_each_is_tested_against_the_best(runs_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_beyond_some_runs_each_is_tested_against_the_best_whole_average(
+    runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     runs = find_runs(runs_dir)
     every = leaderboard(runs)
     monkeypatch.setattr("mtl.reports.leaderboard.MOST_FOR_PAIRS", 5)
@@ -332,9 +334,6 @@ def test_beyond_some_runs_each_is_tested_against_the_best(runs_dir: Path, monkey
     note = " ".join(board.facts)
     assert "only the tests of each one against the one with the best average of each split are shown (partial)" in note
     assert "of the 12 tests of every pair of runs, every task and the average, of which 3 are shown" in note
-
-
-def test_a_whole_average_comes_first_on_each_split(runs_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runs = find_runs(runs_dir)
     runs[0].suite.average = TASKS  # the suite of all runs
     rows = leaderboard(runs).rows

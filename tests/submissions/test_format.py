@@ -61,7 +61,7 @@ def inside(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home)
 
 
-def test_a_run_scores_what_has_labels_and_predicts_the_rest(home: Path) -> None:
+def test_a_run_its_zip_and_its_report(home: Path) -> None:
     summary = read_json(home / "runs/glue/svm/summary.json")
     assert list(summary["tasks"]) == ["cola", "mrpc", "sts-b", "mnli-m", "mnli-mm"]
     medians = {id: record["median"] for id, record in summary["tasks"].items()}
@@ -73,9 +73,6 @@ def test_a_run_scores_what_has_labels_and_predicts_the_rest(home: Path) -> None:
     predictions = {file.name for file in (home / "runs/glue/svm/seed-1/predictions").iterdir()}
     assert {"test_pred_ax.tsv", "dev_pred_mnli-mm.tsv"} <= predictions
     assert "test_pred_sts-b.tsv" not in predictions  # it has no test file
-
-
-def test_the_zip_has_glue_s_files(home: Path) -> None:
     (path,) = home.glob("runs/glue/svm/seed-1/*.zip")
     with zipfile.ZipFile(path) as archive:
         assert archive.namelist() == ["CoLA.tsv", "MRPC.tsv", "MNLI-m.tsv", "MNLI-mm.tsv", "AX.tsv"]
@@ -83,9 +80,6 @@ def test_the_zip_has_glue_s_files(home: Path) -> None:
     plain = (home / "runs/glue/svm/seed-1/predictions/test_pred_ax.tsv").read_text(encoding="utf-8").splitlines()
     assert lines == ["index\tprediction", *(f"{row}\t{label}" for row, label in enumerate(plain[1:]))]
     assert set(plain[1:]) <= {"entailment", "neutral", "contradiction"}
-
-
-def test_the_report_shows_published_rows_by_one_of_two_metrics(home: Path) -> None:
     assert main(["report"]) == 0
     text = (home / "report/report.md").read_text(encoding="utf-8")
     assert "(mnli-m + mnli-mm) / 2" in text and "accuracy + F1" in text

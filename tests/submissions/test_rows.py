@@ -23,7 +23,7 @@ def entry_of(suite: Path) -> dict[str, Any]:
     return read_json(file)
 
 
-def test_a_submission_is_the_data_s_rows_with_predictions_in_the_label_s_form(made: Path) -> None:
+def test_a_submission_is_the_data_s_rows_with_predictions_and_an_entry(made: Path) -> None:
     data, submission = made / "data", made / "run/seed-1/submission"
     files = sorted(path.relative_to(submission).as_posix() for path in submission.rglob("*.json*"))
     rows_files = ["grad/dev.jsonl", "grad/test.jsonl", "par/dev.jsonl", "par/test.jsonl", "val/test.jsonl"]
@@ -35,9 +35,6 @@ def test_a_submission_is_the_data_s_rows_with_predictions_in_the_label_s_form(ma
         prediction = predicted[file.split("/")[0]]
         assert read(submission / file) == [f'{row}, "prediction": {prediction}}}' for row in rows]
     assert read(submission / "grad/dev.jsonl")[1] == f'{GRAD_DEV[1][:-1]}, "prediction": {mean}}}'
-
-
-def test_the_entry_is_the_template_with_what_is_known(made: Path) -> None:
     entry = entry_of(made / "rader.yaml")
     dev = entry["tasks"]["grad"].pop("dev")
     # A mean of 1.75 for 3, 2, 1, 0.5: 1 - mean squared error / (2 * variance of the eight pooled values with n - 1).

@@ -91,9 +91,6 @@ def test_a_wrong_suite_file_is_one_line_that_names_the_key(suite_file: Path, tmp
             with raises_input_error(file=path.name) as caught:
                 load_suite(path)
             assert "\n" not in str(caught.value)
-
-
-def test_files_that_are_no_suite(tmp_path: Path) -> None:
     refused(lambda: load_suite(tmp_path / "none.yaml"), file="none.yaml")
     for content in (b"", b"- a\n", b"just text", b"\xff\xfe", b"name: x\n", b"name: x\ntasks: {}\n"):
         path = tmp_path / "bad.yaml"

@@ -90,13 +90,10 @@ def test_a_name_that_is_no_class_of_callbacks(value: Any) -> None:
     refused(lambda: check_attached(replace(CPU, callbacks=[value])), key="trainer.callbacks")
 
 
-def test_callbacks_that_lightning_does_not_take(tmp_path: Path) -> None:
+def test_callbacks_that_lightning_does_not_take_and_what_is_no_logger(tmp_path: Path) -> None:
     for settings in ({"callbacks": [NAME, NAME]}, {"callbacks": [LearningRateMonitor()], "logger": "none"}):
         with raises_input_error(key="trainer.callbacks"):
             fitted(tmp_path, **settings)
-
-
-def test_a_class_that_needs_arguments_and_one_that_is_no_logger() -> None:
     with raises_input_error(key="trainer.callbacks"):
         check_attached(replace(CPU, callbacks=["pytorch_lightning.callbacks:EarlyStopping"]))
     refused(lambda: check_attached(replace(CPU, logger=NAME)), key="trainer.logger")

@@ -30,9 +30,6 @@ def test_the_precision_that_is_used(has_instructions: bool) -> None:
         assert on_cpu == (precision if has_instructions and precision == "bf16-mixed" else "32-true")
     assert used_precision(trainer("bf16-mixed", force=True), CPU) == "bf16-mixed"
     assert used_precision(trainer("16-mixed", force=True), CPU) == "32-true"
-
-
-def test_16_mixed_needs_a_gpu() -> None:
     refused(lambda: check_precision(trainer("16-mixed")), key="trainer.precision")
 
 

@@ -47,7 +47,7 @@ def test_cached_layers_equal_computed_ones_of_all_words(elmo_files: tuple[Path, 
     assert made.coverage.found == (len(TEXTS.types), len(TEXTS.tokens))
 
 
-def test_a_run_reads_only_the_elmo_that_it_was_made_with(tmp_path: Path) -> None:
+def test_a_run_reads_only_the_elmo_that_it_was_made_with(tmp_path: Path, elmo_files: tuple[Path, Path]) -> None:
     write_elmo(tmp_path / "elmo")
     made = build(tmp_path / "elmo", tmp_path / "cache")
 
@@ -59,9 +59,6 @@ def test_a_run_reads_only_the_elmo_that_it_was_made_with(tmp_path: Path) -> None
     assert reader().dim == made.dim
     write_elmo(tmp_path / "elmo", scale=0.9)
     refused(lambda: reader(), file="elmo")
-
-
-def test_a_folder_without_an_elmo_is_one_line(elmo_files: tuple[Path, Path], tmp_path: Path) -> None:
     refused(lambda: build(tmp_path / "none", tmp_path), file="none")
     refused(lambda: build(tmp_path, tmp_path), file="TMP")
 

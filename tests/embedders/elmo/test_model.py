@@ -55,16 +55,15 @@ def test_layers_do_not_depend_on_the_batch(elmo_files: tuple[Path, Path], batch:
             assert torch.equal(one, other)  # to the last bit
 
 
-def test_float32_is_the_same_except_for_rounding_and_the_state_clip_is_reached(elmo_files: tuple[Path, Path]) -> None:
+def test_float32_a_reached_state_clip_and_several_batches(
+    elmo_files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     some = sentences(20, 20)
     for one, other in zip(ELMo(*elmo_files, exact=False).layers(some), ELMo(*elmo_files).layers(some), strict=True):
         assert one.dtype == other.dtype == torch.float32
         torch.testing.assert_close(one, other, atol=1e-5, rtol=0)
     _, first, _ = ELMo(*elmo_files).layers([WORDS])[0]
     assert first.abs().max() == 0.5
-
-
-def test_more_sentences_than_one_batch(elmo_files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     elmo, some = ELMo(*elmo_files), sentences(30, 12)
     expected = elmo.layers(some)
     monkeypatch.setattr("mtl.embedders.elmo.model.TOKENS", 20)

@@ -87,16 +87,13 @@ def test_nothing_left_is_an_error_and_so_is_a_kept_ngram_twice() -> None:
             restore_fitted(CountVectorizer(), {"ngrams": ngrams})
 
 
-def test_a_single_text_is_its_ngrams_side_by_side_and_counts_once() -> None:
+def test_a_single_text_is_its_ngrams_and_overlap_has_the_cosines() -> None:
     features = TaskFeatures("svm", config(), SINGLE)
     np.testing.assert_allclose(features.fit([[AB], [CD]]).toarray(), np.hstack(vectors(AB, CD)))
     assert features.transform([[NEW], [CD]]).shape == (2, 6)
     once, often = (TaskFeatures("tree", config(), SINGLE) for _ in range(2))
     once.fit([[AB], [CD]])
     np.testing.assert_allclose(often.fit([[AB], [AB], [CD]]).toarray()[1:], once.transform([[AB], [CD]]).toarray())
-
-
-def test_overlap_has_the_cosines() -> None:
     length = np.hypot(1, RARE)  # the words' vectors are (1, 0) and (1, RARE) / length
     _, found = pair_features("overlap")
     np.testing.assert_allclose(found, [[1 / length] * 2, [1, 1], [1, 1]])

@@ -50,7 +50,7 @@ def features(
     return made, csr_matrix(made.fit(rows))
 
 
-def test_training_rows_are_answered_by_models_that_did_not_see_them(parts: Parts, models: LinearModels) -> None:
+def test_rows_are_answered_by_models_that_did_not_see_them(parts: Parts, models: LinearModels) -> None:
     """scikit-learn's own cross-validation, with our folds; the penalty has the smallest loss on the first fold."""
     train = parts.dataset.splits["labels"]["train"]
     _, matrix = features(parts, LABELS, "train")
@@ -64,9 +64,6 @@ def test_training_rows_are_answered_by_models_that_did_not_see_them(parts: Parts
     outputs = models.outputs["labels"]["train"]
     assert outputs.dtype == np.float32
     np.testing.assert_allclose(np.exp(outputs), best, atol=1e-3)
-
-
-def test_other_rows_are_answered_by_a_model_of_all_training_rows(parts: Parts, models: LinearModels) -> None:
     chosen = models.kept["numbers"].estimator
     fitted, matrix = features(parts, NUMBERS, "train")
     dev = features(parts, NUMBERS, "dev", fitted)[1]
@@ -99,10 +96,7 @@ def test_rows_that_share_a_text_or_a_group_are_in_one_fold() -> None:
     # What the suite says counts even where it fills more than a fold.
     groups = np.repeat([0, 1], [40, 20])
     assert len(set(row_folds(NUMBERS, Split(texts, np.zeros(60), groups=groups)).tolist())) == 2
-
-
-def test_where_texts_join_most_rows_the_first_text_alone_does() -> None:
-    """A chain of pairs, and one text that stands in many rows, such as a topic."""
+    # A chain of pairs, and one text that stands in many rows, such as a topic.
     chain = np.array([[row // 2, 100 + (row + 1) // 2] for row in range(60)])
     topics = np.column_stack([np.arange(60), 100 + np.arange(60) % 4])
     topics[9, 0] = topics[4, 0]

@@ -67,7 +67,7 @@ def test_lightning_trains_it_further(run: mtl.Run, stage: str) -> None:
 
 
 @pytest.mark.slow
-def test_files_that_are_no_checkpoints_of_a_run(run: mtl.Run, tmp_path: Path) -> None:
+def test_files_that_are_no_checkpoints_and_targets_of_another_form(run: mtl.Run, tmp_path: Path) -> None:
     outside = Path(shutil.copy(run.path / "seed-2/pretrain/best.ckpt", tmp_path))
     for path in (outside, tmp_path / "none.ckpt"):
         with raises_input_error(file=path.name):
@@ -75,10 +75,6 @@ def test_files_that_are_no_checkpoints_of_a_run(run: mtl.Run, tmp_path: Path) ->
     copy = Path(shutil.copytree(run.path, tmp_path / "copy"))
     torch.save({"state_dict": {"a": print}}, copy / "seed-2/pretrain/best.ckpt")
     refused(lambda: mtl.Module.load_from_checkpoint(copy / "seed-2/pretrain/best.ckpt"), file="best.ckpt")
-
-
-@pytest.mark.slow
-def test_targets_of_another_form(run: mtl.Run) -> None:
     module = loaded(run, "pretrain")
     for targets in (["glad"], ["nix"] * 4):
         with raises_input_error(key="targets"):

@@ -126,18 +126,12 @@ def test_a_snapshot_of_the_hub_s_cache_may_consist_of_links(bert: Path, tmp_path
     assert open_pretrained(str(tmp_path / "snapshots" / "1")).dim == 32
 
 
-def test_a_pattern_that_explodes_is_one_line(bert: Path, tmp_path: Path) -> None:
+def test_explosions_interruptions_and_tokens_that_the_model_lacks(bert: Path, tmp_path: Path) -> None:
     pattern = {"type": "Split", "pattern": {"Regex": "(a+)+$"}, "behavior": "Isolated", "invert": False}
     pretrained = open_pretrained(str(changed(bert, tmp_path / "x", "tokenizer.json", pre_tokenizer=pattern)))
     refused(lambda: InputReader(pretrained, 64).sequences([("a" * 10_000 + "b",)]))
-
-
-def test_an_interruption_while_a_text_is_read_stays_one() -> None:
     with pytest.raises(KeyboardInterrupt), tokenizing("x"):
         raise KeyboardInterrupt
-
-
-def test_tokens_that_the_model_lacks_are_one_line(bert: Path) -> None:
     pretrained = open_pretrained(str(bert))
     pretrained.tokenizer.add_tokens(["solsken"])
     refused(lambda: InputReader(pretrained, 64).sequences([("solsken",)]))

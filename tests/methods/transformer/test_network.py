@@ -94,7 +94,7 @@ def test_the_rate_ends_where_it_is_told_to() -> None:
     assert [factor(step) for step in (0, 1, 2, 7, 12)] == pytest.approx([0, 0.5, 1, 0.55, 0.1])
 
 
-def test_lower_layers_learn_more_slowly(network: TransformerNetwork) -> None:
+def test_lower_layers_learn_more_slowly_or_stay_fixed_if_there_are_such(network: TransformerNetwork) -> None:
     groups = parameter_groups(network, section(TransformerConfig, learning_rate=1.0, layer_decay=0.5, weight_decay=0.1))
     found = {id(weight): (group["lr"], group["weight_decay"]) for group in groups for weight in group["params"]}
     model = network.models[0]
@@ -109,9 +109,6 @@ def test_lower_layers_learn_more_slowly(network: TransformerNetwork) -> None:
     }
     assert {name: found[id(model.get_parameter(name))] for name in expected} == expected
     assert len(found) == len(list(network.parameters()))
-
-
-def test_low_layers_can_stay_fixed(network: TransformerNetwork) -> None:
     freeze_layers(network, 1)
     trained = {name for name, weight in network.models[0].named_parameters() if weight.requires_grad}
     names = {name for name, _ in network.models[0].named_parameters()}
@@ -120,9 +117,6 @@ def test_low_layers_can_stay_fixed(network: TransformerNetwork) -> None:
     assert sum(len(group["params"]) for group in optimizer.param_groups) == len(trained)
     freeze_layers(network, 0)
     assert all(weight.requires_grad for weight in network.parameters())
-
-
-def test_settings_by_layer_need_such_layers(network: TransformerNetwork) -> None:
     check_layers(network.body, section(TransformerConfig, freeze=2, layer_decay=0.9))
     refused(lambda: check_layers(network.body, section(TransformerConfig, freeze=3)))
     from transformers import AlbertConfig, AlbertModel

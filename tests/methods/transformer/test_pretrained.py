@@ -27,7 +27,7 @@ def roberta(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_roberta(tmp_path_factory.mktemp("roberta"), TEXTS)
 
 
-def test_weights_are_read_as_float32(bert: Path) -> None:
+def test_weights_are_float32_and_what_model_and_tokenizer_read(bert: Path, roberta: Path, tmp_path: Path) -> None:
     """The file is in float16, in which transformers would train."""
     pretrained = open_pretrained(str(bert))
     model = pretrained.classifier(3)
@@ -35,10 +35,7 @@ def test_weights_are_read_as_float32(bert: Path) -> None:
     for name, weight in pretrained.body.state_dict().items():
         assert torch.equal(weight, model.base_model.state_dict()[name]), name
     assert model.classifier.out_features == 3
-
-
-def test_what_a_model_and_its_tokenizer_read(bert: Path, roberta: Path, tmp_path: Path) -> None:
-    """A tokenizer that does not say has 1e30; RoBERTa's positions begin after its padding index 1."""
+    # A tokenizer that does not say has 1e30; RoBERTa's positions begin after its padding index 1.
     assert open_pretrained(str(bert)).longest == 64
     assert open_pretrained(str(roberta)).longest == 38
     assert open_pretrained(str(write_bert(tmp_path / "short", TEXTS, length=20))).longest == 20
@@ -202,13 +199,10 @@ def write_wrong(bert: Path, folder: Path) -> None:
     torch.save({"a": Code(folder / "run")}, folder / "pickle/pytorch_model.bin")
 
 
-def test_a_name_of_the_hub_without_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_network_and_no_package(monkeypatch: pytest.MonkeyPatch, bert: Path) -> None:
     import huggingface_hub.constants
 
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     refused(lambda: open_pretrained("nobody/nothing"))
-
-
-def test_without_the_package_the_message_names_the_extra(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: None)
     refused(lambda: open_pretrained(str(bert)))

@@ -116,7 +116,9 @@ def test_a_text_s_vector_is_the_same_in_any_batch(runs: dict[str, Path], variant
     assert encoder.model.fingerprint() == again.model.fingerprint()
 
 
-def test_the_vector_is_the_mean_over_tokens(runs: dict[str, Path], folder: Path) -> None:
+def test_the_vector_is_the_mean_over_tokens_and_which_encoder_must_be_clear(
+    runs: dict[str, Path], folder: Path
+) -> None:
     """Of the last layer, computed by transformers alone."""
     from transformers import AutoModel, AutoTokenizer
 
@@ -125,9 +127,6 @@ def test_the_vector_is_the_mean_over_tokens(runs: dict[str, Path], folder: Path)
     run = mtl.load(runs["frozen"])
     np.testing.assert_allclose(run.encode(TEXTS[:1])[0], states.mean(dim=0), rtol=0, atol=1e-5)
     np.testing.assert_allclose(run.encode(TEXTS[:1], "max")[0], states.amax(dim=0), rtol=0, atol=1e-5)
-
-
-def test_which_encoder_must_be_clear(runs: dict[str, Path]) -> None:
     refused(lambda: Predictor.load(runs["finetune"]).encode(["a"]), key="task")
     refused(lambda: Predictor.load(runs["finetune"], encoder_task="mood-elsewhere").encode(["a"]), key="task")
     refused(lambda: Predictor.load(runs["frozen"], encoder_task="mood"), key="task")
