@@ -46,7 +46,7 @@ def test_a_run_is_what_its_files_hold(floor_settings: list[str], monkeypatch: py
     assert run.record.suite == opened.suite
 
 
-def test_scores_and_what_is_shown_are_those_of_the_summary(run: mtl.Run) -> None:
+def test_scores_and_predictions_are_those_of_the_files(run: mtl.Run) -> None:
     assert (run.scores.index.name, run.scores.columns.name) == ("task", "seed")
     assert run.scores.columns.tolist() == run.seeds == [1, 2]
     for task in run.tasks:
@@ -55,9 +55,6 @@ def test_scores_and_what_is_shown_are_those_of_the_summary(run: mtl.Run) -> None
     assert repr(run).startswith(f"Run('{run.path}': Random") and "2 seeds, average " in repr(run)
     assert str(run.table()) in (run.path / "table.md").read_text(encoding="utf-8")
     assert "<table" in run._repr_html_() and "median of 2" in run._repr_html_()
-
-
-def test_predictions_are_those_of_the_files(run: mtl.Run) -> None:
     made = run.predictions("kansla")
     assert made.columns.tolist() == ["seed", "row", "prediction", "gold"]
     for seed in (1, 2):
@@ -118,18 +115,15 @@ def test_a_confusion_matrix_counts_each_prediction(run: mtl.Run) -> None:
     refused(lambda: run.confusion_matrix("betyg"), key="task")
 
 
-def test_completion_knows_every_key() -> None:
+def test_keys_are_completed_and_public_names_alone_listed() -> None:
     names = set(inspect.signature(mtl.run).parameters)
     assert names == {"settings", *(key.partition(".")[0] for key, _ in declared_keys(Config))}
+    assert set(mtl.__all__) <= set(dir(mtl)) and not {"Any", "TYPE_CHECKING", "annotations"} & set(dir(mtl))
+    assert all(hasattr(mtl, name) for name in dir(mtl))
 
 
 def test_a_training_uses_one_device() -> None:
     refused(lambda: mtl.run(suite="klej-sample", trainer={"devices": 2}), key="trainer.devices")
-
-
-def test_public_names_alone_are_listed() -> None:
-    assert set(mtl.__all__) <= set(dir(mtl)) and not {"Any", "TYPE_CHECKING", "annotations"} & set(dir(mtl))
-    assert all(hasattr(mtl, name) for name in dir(mtl))
 
 
 def test_probabilities_are_those_of_the_classifier(floor_settings: list[str]) -> None:

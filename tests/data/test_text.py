@@ -116,7 +116,7 @@ def test_vocabulary_gives_ids_to_words() -> None:
     assert vocabulary.ids(["ptak", "ryba", "kot"]).tolist() == [4, 1, 2]
 
 
-def test_plain_and_gzipped_text_files(tmp_path: Path) -> None:
+def test_gzipped_text_files_that_are_plain_damaged_or_endless(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("ett två\n\ntre\n", encoding="utf-8")
     (tmp_path / "b.gz").write_bytes(gzip.compress(b"fyra\n"))
     lines = list(text_lines([tmp_path / "a.txt", tmp_path / "b.gz"], "x"))
@@ -126,9 +126,6 @@ def test_plain_and_gzipped_text_files(tmp_path: Path) -> None:
     refused(lambda: list(text_lines([tmp_path / "none"], "x")), file="none")
     (tmp_path / "d.gz").write_bytes(gzip.compress(b"fyra\n" * 1000)[:-9])
     refused(lambda: list(text_lines([tmp_path / "d.gz"], "x")), file="d.gz")
-
-
-def test_damaged_and_endless_gzipped_texts_and_a_pipe_are_rejected(tmp_path: Path) -> None:
     content = bytearray(gzip.compress(random.Random(0).randbytes(1000).hex().encode()))
     content[500] ^= 255
     (tmp_path / "a.gz").write_bytes(content)

@@ -1,7 +1,7 @@
 """Static vectors of a run: which words get one, from files that fastText's own library wrote and from GloVe's text."""
 
 from collections import Counter
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import fasttext
@@ -12,8 +12,6 @@ from embedding_requests import build_request
 from input_errors import raises_input_error, refused
 from vector_words import PACKED, write_fasttext
 
-from mtl.base.errors import InputError
-from mtl.base.typed import typed
 from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
 from mtl.embedders import read_embeddings
 from mtl.embedders.interface import EmbeddingsRequest, RunReaderRequest
@@ -194,7 +192,7 @@ def embeddings(suite_file: Path, **changes: object) -> WordEmbeddings:
     return random_embeddings(build_request(suite_file, options(**changes)))
 
 
-def test_rare_words_and_words_of_dev_alone_are_unknown(suite_file: Path) -> None:
+def test_random_vectors_of_rare_words_boundary_words_and_seeds(suite_file: Path) -> None:
     made = embeddings(suite_file)
     # The number in each training text occurs once, that in a dev text never.
     assert not [word for word in made.vocabulary.words if word.isdigit()]
@@ -206,9 +204,6 @@ def test_rare_words_and_words_of_dev_alone_are_unknown(suite_file: Path) -> None
     assert "17" in words and "77" not in words
     few = embeddings(suite_file, min_count=1, max_words=5)
     assert set(few.vocabulary.words) < set(words) and few.coverage.found[0] == len(few.vocabulary.words) == 5
-
-
-def test_boundary_words_have_vectors_and_each_seed_draws_its_own(suite_file: Path) -> None:
     request = build_request(suite_file, options(min_count=99))
     made = random_embeddings(replace(request, texts=request.texts.with_boundaries()))
     assert made.vocabulary.words == [*BOUNDARIES]
@@ -223,10 +218,3 @@ def test_boundary_words_have_vectors_and_each_seed_draws_its_own(suite_file: Pat
     assert torch.equal(drawn[0], drawn[1]) and not torch.equal(drawn[0], drawn[2])
     weight = embeddings(suite_file, dim=4000).embedder().table.weight.detach()
     assert abs(weight[1:].std() - 1) < 0.04 and (weight[0] == 0).all()
-
-
-@pytest.mark.parametrize("key", ["dim", "min_count", "max_words"])
-def test_options_must_be_positive(key: str) -> None:
-    assert typed(RandomOptions, asdict(options())) == options()
-    with pytest.raises(InputError, match=f"^embeddings.{key}=0: must (be|lie)"):
-        typed(RandomOptions, {**asdict(options()), key: 0}, "embeddings.")

@@ -180,7 +180,7 @@ def test_files(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert printed.splitlines()[0] == "label" and len(printed.splitlines()) == 3
 
 
-def test_wrong_calls(run: Path, tmp_path: Path) -> None:
+def test_wrong_calls_and_a_run_that_is_not_finished(run: Path, tmp_path: Path) -> None:
     refused(lambda: mtl.load(tmp_path / "none"), file="config.yaml")
     refused(lambda: mtl.load(run, 9))
     refused(lambda: Predictor.load(run, None, "zz"))
@@ -200,9 +200,6 @@ def test_wrong_calls(run: Path, tmp_path: Path) -> None:
     refused(lambda: mtl.load(broken, 1).predict("kansla", [["x"]]), file="best.ckpt")
     checkpoint.unlink()
     refused(lambda: mtl.load(broken, 1).predict("kansla", [["x"]]), file="best.ckpt")
-
-
-def test_a_run_that_is_not_finished(tmp_path: Path) -> None:
     make_run(tmp_path, right(0.5), tasks=["cbd"]).summary.unlink()
     refused(lambda: mtl.load(tmp_path), file="TMP")
 

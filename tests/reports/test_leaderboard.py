@@ -50,7 +50,7 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
     return leaderboard(find_runs(path))
 
 
-def test_families_in_order_ours_first_and_the_best_of_each_split(board: Leaderboard) -> None:
+def test_families_in_order_and_scores_with_an_interval_around(board: Leaderboard) -> None:
     assert [row.name for row in board.rows][:6] == ["floor", "Random", "bad", "good", "partial", "LSTM"]
     assert [row.name for row in board.rows][-1] == "HerBERT" and len(board.rows) == 14
     labels = {row.name: (row.label, row.split, row.family) for row in board.rows}
@@ -59,9 +59,6 @@ def test_families_in_order_ours_first_and_the_best_of_each_split(board: Leaderbo
     assert labels["HerBERT"] == ("published", "test", "transformer")
     assert best(board)[AVERAGE] == {"good", "HerBERT"}  # not the partial one, whatever its average
     assert best(board)["dyk"] == {"good", "Multi-BERT"}
-
-
-def test_scores_are_the_summary_s_with_an_interval_around(board: Leaderboard) -> None:
     good, published = row_of(board, "good"), row_of(board, "LSTM")
     assert good.run is not None
     for id, score in good.scores.items():

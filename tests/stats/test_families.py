@@ -139,15 +139,13 @@ def runs_of_normal_scores(
     sets = [RowSet(f"task {task}", 2000) for task in range(tasks)]
     resampled = 0.1 * HADAMARD[1 : 1 + runs]  # uncorrelated, each with the mean 0
     scores = [[0.1 * rng.normal() + sd * rng.normal(size=seeds[run]) for sd in deviations[run]] for run in range(runs)]
-    columns = {
-        rows.key: {run: Sample(scores[run][task], {rows: resampled[run]}, 0.0) for run in range(runs)}
-        for task, rows in enumerate(sets)
-    }
-    if tasks > 1:
-        columns["average"] = {
-            run: Sample(np.mean(scores[run], axis=0), dict.fromkeys(sets, resampled[run] / tasks), 0.0)
-            for run in range(runs)
-        }
+    columns: dict[str, dict[int, Sample]] = {rows.key: {} for rows in sets} | ({"average": {}} if tasks > 1 else {})
+    for run in range(runs):
+        for task, rows in enumerate(sets):
+            columns[rows.key][run] = Sample(scores[run][task], {rows: resampled[run]}, 0.0)
+        if tasks > 1:
+            shared = dict.fromkeys(sets, resampled[run] / tasks)
+            columns["average"][run] = Sample(np.mean(scores[run], axis=0), shared, 0.0)
     return columns
 
 

@@ -94,7 +94,7 @@ def test_rows_that_every_step_reads_are_updated_as_by_torch(amsgrad: bool) -> No
     torch.testing.assert_close(sparse.weight, dense.weight)
 
 
-def test_rows_without_a_gradient_keep_vector_and_moments() -> None:
+def test_rows_without_a_gradient_keep_their_state_which_is_saved() -> None:
     sparse, _ = tables()
     optimizer = Adam(sparse.parameters(), 0.1, amsgrad=True)
     before = sparse.weight.detach().clone()
@@ -105,9 +105,6 @@ def test_rows_without_a_gradient_keep_vector_and_moments() -> None:
     changed = (sparse.weight != before).any(dim=1)
     assert changed.tolist() == [row in (1, 2, 3) for row in range(10)]
     assert not optimizer.state[sparse.weight]["exp_avg"][0].any()
-
-
-def test_the_state_is_saved_and_loaded() -> None:
     first, second = tables()[0], tables()[0]
     optimizers = [Adam(table.parameters(), 0.1, amsgrad=True) for table in (first, second)]
 

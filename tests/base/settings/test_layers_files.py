@@ -28,7 +28,7 @@ def read(path: Path) -> Config:
     return read_config(path, options)
 
 
-def test_shipped_folders_hold_what_names_mean_and_nested_keys_become_dotted_ones() -> None:
+def test_shipped_folders_paths_and_dotted_keys(tmp_path: Path) -> None:
     assert find_suite("klej") == shipped("configs") / "suite/klej.yaml"
     assert find_yaml("method", "svm", shipped("configs") / "method").is_file()
     assert (shipped("embeddings") / "fasttext-pl.yaml").is_file()
@@ -36,9 +36,6 @@ def test_shipped_folders_hold_what_names_mean_and_nested_keys_become_dotted_ones
     flat = flatten_config(load_job({"suite": "klej", "embeddings": "elmo"}).config)
     assert flat["embeddings.precision"] == "float16" and flat["encoder.hidden_size"] == 1024
     assert "embeddings.sparse" not in flat  # a key of random embeddings
-
-
-def test_a_path_is_a_file_and_a_name_is_one_of_the_folder(tmp_path: Path) -> None:
     for name in ("b", "a"):
         (tmp_path / f"{name}.yaml").touch()
     assert find_yaml("kind", str(tmp_path / "a.yaml"), Path("elsewhere")) == tmp_path / "a.yaml"

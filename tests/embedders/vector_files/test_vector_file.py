@@ -197,14 +197,11 @@ def test_the_first_of_equal_rows_and_two_spaces_after_a_word(tmp_path: Path, con
     assert VectorFile(tmp_path / "vectors.vec").read_once(["kot"]).vectors.tolist() == [vector]
 
 
-def test_rows_that_are_not_utf8_can_be_read(tmp_path: Path) -> None:
+def test_text_that_is_not_utf8_bad_or_announces_one_row_too_many(tmp_path: Path) -> None:
     path = tmp_path / "vectors.vec"
     path.write_bytes(b"2 1\n\xff\x80 1\nkot 2\n")
     read = VectorFile(path).read_once(["kot", b"\xff\x80".decode("utf-8", "surrogateescape"), "\ud83d"])
     assert read.vectors.tolist() == [[2], [1], [0]]
-
-
-def test_bad_text_is_rejected(tmp_path: Path) -> None:
     wide, path = " 1" * 2**17, tmp_path / "vectors.vec"
     for content in (
         *("2 3\n", "kot\n", "1 0\nkot\n", "1 3\nkot 1 2\n", "1 2\ninny 1.0 2.0 3.0\n", "1 999999999999\nkot 1 2\n"),
@@ -221,9 +218,6 @@ def test_bad_text_is_rejected(tmp_path: Path) -> None:
     ):
         path.write_text(content)
         assert_rejected(path)
-
-
-def test_a_header_may_announce_one_too_many(tmp_path: Path) -> None:
     path = tmp_path / "vectors.vec"
     path.write_text("3 2\na 1 2\nb 3 4\n")
     assert (
@@ -240,7 +234,7 @@ def test_a_bad_line_is_named_however_the_file_is_packed(tmp_path: Path, packing:
     assert_rejected(tmp_path / "v")
 
 
-def test_bad_gzip_is_rejected(model: Path, tmp_path: Path) -> None:
+def test_bad_gzip_missing_files_folders_and_pipes_are_rejected(model: Path, tmp_path: Path) -> None:
     data = bytearray(gzip.compress(random.Random(0).randbytes(1000) + ("4 3\n" + rows()).encode()))
     path = tmp_path / "vectors.vec.gz"
     good = gzip.compress(("4 3\n" + rows()).encode())
@@ -253,9 +247,6 @@ def test_bad_gzip_is_rejected(model: Path, tmp_path: Path) -> None:
         VectorFile(path).read_once(["kot"])
     path.write_bytes(gzip.compress(model.read_bytes()))
     assert_rejected(path)
-
-
-def test_missing_files_directories_and_pipes_are_rejected(tmp_path: Path) -> None:
     assert_rejected(tmp_path / "none.vec")
     assert_rejected(tmp_path)
     os.mkfifo(tmp_path / "vectors.vec")

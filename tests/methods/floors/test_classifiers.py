@@ -66,7 +66,7 @@ def test_fasttext_learns_the_same_each_time(words: int, characters: int) -> None
     assert numbers(first) == table.size + 2 * 100
 
 
-def test_fasttext_repeats_the_rows_of_rare_classes_and_reads_any_line() -> None:
+def test_fasttext_with_rare_classes_any_line_and_numbers() -> None:
     rare = np.array([0] * 85 + [7] * 5)
     lines = ["tekst"] * 90
     plain, balanced = (
@@ -81,9 +81,6 @@ def test_fasttext_repeats_the_rows_of_rare_classes_and_reads_any_line() -> None:
     # What fastText says is the error.
     with pytest.raises(InputError, match="^fastText could not train: "):
         FastTextClassifier(lr=1e30).fit(LINES, LABELS)
-
-
-def test_fasttext_predicts_numbers_by_the_means_of_their_classes() -> None:
     numbers_of_lines = np.where(LABELS == 0, 4.0, 1.5)
     model = FastTextRegressor(0.5, 25, random_state=1).fit(LINES, numbers_of_lines)
     assert sorted(model.means_) == [1.5, 4.0]

@@ -58,7 +58,7 @@ def by_hand() -> dict[str, list[np.ndarray]]:
     return found
 
 
-def test_ngrams_by_their_formula_without_rare_ones_and_those_beyond_the_most() -> None:
+def test_ngrams_by_their_formula_and_none_that_are_left() -> None:
     words, characters = vectors(AB, CD)
     length = np.hypot(1, RARE)  # term frequency = 1 + ln(count), length 1
     np.testing.assert_allclose(words, [[1, 0], [1 / length, RARE / length]])
@@ -74,9 +74,6 @@ def test_ngrams_by_their_formula_without_rare_ones_and_those_beyond_the_most() -
     assert width(max_features=1) == [1, 1]
     assert width(word_ngrams=[1, 2]) == [4, 4]  # and "ab ab", "ab cd"
     assert all(made.fit([AB, CD]).transform([NEW]).nnz == 0 for made in new_vectorizers(config()).values())
-
-
-def test_nothing_left_is_an_error_and_so_is_a_kept_ngram_twice() -> None:
     with pytest.raises(ValueError, match="min_df"):
         TaskFeatures("svm", config(min_count=3), SINGLE).fit(
             [[AB], [CD]]
@@ -133,7 +130,7 @@ def split(targets: list[float], sizes: list[int] | None = None) -> Split:
     return Split(np.arange(inputs)[:, None], np.array(targets), None if sizes is None else np.array(sizes))
 
 
-def test_all_rows_in_their_order_or_fewer_evenly_spread() -> None:
+def test_rows_in_their_order_fewer_of_them_and_candidates() -> None:
     found = training_inputs(SINGLE, split([0.0, 1, 1]), None, False)
     assert found.places.tolist() == [0, 1, 2] and found.targets.tolist() == [0, 1, 1]
     found = training_inputs(CHOICE, split([1.0, 0], [3, 2]), 9, False)
@@ -144,10 +141,7 @@ def test_all_rows_in_their_order_or_fewer_evenly_spread() -> None:
     assert found.places.tolist() == [0, 1, 2]
     # Without candidates there are no pairs.
     assert training_inputs(SINGLE, split([0.0, 1]), None, True).places.tolist() == [0, 1]
-
-
-def test_of_a_choice_the_right_candidate_and_a_wrong_one() -> None:
-    """A row with one candidate has no wrong one."""
+    # A row with one candidate has no wrong one.
     rows = split([2.0, 0, 0] * 500, [4, 3, 1] * 500)
     found = training_inputs(CHOICE, rows, None, True)
     pairs = found.places.reshape(-1, 5) - 8 * np.arange(500)[:, None]

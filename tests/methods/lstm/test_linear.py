@@ -136,25 +136,12 @@ def test_labels_are_weighted_as_in_the_loss_of_the_heads(tmp_path: Path) -> None
     assert any(np.allclose(fit.coef_, estimator.coef_, atol=1e-3) for fit in fits)
 
 
-def test_a_fold_whose_other_folds_have_one_target_gets_no_opinion(parts: Parts, tmp_path: Path) -> None:
-    """One row alone has the other label: the model that does not see it cannot be trained."""
-    config = replace(parts.config, cache_dir=str(tmp_path))
-    train = parts.dataset.splits["labels"]["train"]
-    targets = np.zeros(len(train))
-    targets[3] = 1
-    dataset = with_train(parts.dataset, replace(train, targets=targets))
-    folds = row_folds(LABELS, train)
-    same = folds == folds[3]
-    outputs = train_linear(config, dataset, parts.texts, "sv").outputs["labels"]["train"]
-    assert (outputs[same] == 0).all() and (outputs[~same] != 0).all()
-
-
 def with_train(dataset: Dataset, train: Split) -> Dataset:
     splits = {"labels": {**dataset.splits["labels"], "train": train}}
     return replace(dataset, tasks=[LABELS], splits=splits, answers={})
 
 
-def test_a_task_whose_rows_teach_nothing_has_no_model(parts: Parts, tmp_path: Path) -> None:
+def test_rows_that_teach_nothing_give_no_opinion(parts: Parts, tmp_path: Path) -> None:
     config = replace(parts.config, cache_dir=str(tmp_path))
     train = parts.dataset.splits["labels"]["train"]
     alike = with_train(parts.dataset, replace(train, targets=np.zeros(len(train))))
@@ -164,6 +151,16 @@ def test_a_task_whose_rows_teach_nothing_has_no_model(parts: Parts, tmp_path: Pa
         train_linear(rarer, with_train(parts.dataset, train), parts.texts, "sv"),
     ):
         assert not made.kept and not made.outputs and made.parameters == 0
+    # One row alone has the other label: the model that does not see it cannot be trained.
+    config = replace(parts.config, cache_dir=str(tmp_path))
+    train = parts.dataset.splits["labels"]["train"]
+    targets = np.zeros(len(train))
+    targets[3] = 1
+    dataset = with_train(parts.dataset, replace(train, targets=targets))
+    folds = row_folds(LABELS, train)
+    same = folds == folds[3]
+    outputs = train_linear(config, dataset, parts.texts, "sv").outputs["labels"]["train"]
+    assert (outputs[same] == 0).all() and (outputs[~same] != 0).all()
 
 
 def test_a_damaged_file_is_replaced(parts: Parts, models: LinearModels, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,7 @@
 """Stage 1 that several runs share."""
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -116,9 +116,9 @@ NETWORK = nn.Linear(2, 3)
 RECORD = {"average": 2.0, "seconds": 1.0, "peak_memory": 1, "curve": [{"step": 1.0, "dev/average": 2.0}]}
 
 
-def finished(folder: Path, shared: SharedStage1, network: nn.Module = NETWORK) -> Path:
+def finished(folder: Path, shared: SharedStage1) -> Path:
     folder.mkdir(parents=True)
-    torch.save({"state_dict": network.state_dict()}, folder / "best.ckpt")
+    torch.save({"state_dict": NETWORK.state_dict()}, folder / "best.ckpt")
     write_json(folder / "done.json", {"key": shared.key, **RECORD})
     shared.record(folder)
     return folder
@@ -137,28 +137,25 @@ def test_the_record_says_where_it_was_trained_also_when_the_first_run_is_removed
         shutil.rmtree(source, ignore_errors=True)
 
 
-@pytest.mark.parametrize(
-    "damage", ["removed", "no weights", "no checkpoint", "another shape", "another key", "another record", "no JSON"]
-)
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "removed": lambda source: source.rename(source.parent / "moved"),
+    "no weights": lambda source: (source / "best.ckpt").unlink(),
+    "no checkpoint": lambda source: torch.save([1], source / "best.ckpt"),
+    "another shape": lambda source: torch.save({"state_dict": nn.Linear(2, 4).state_dict()}, source / "best.ckpt"),
+    "another key": lambda source: write_json(source / "done.json", {"key": "other", **RECORD}),
+    "another record": lambda source: write_json(source.parent / "records/k.json", ["x"]),
+    "no JSON": lambda source: (source.parent / "records/k.json").write_text("{", encoding="utf-8"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_what_is_not_there_whole_is_trained_again(tmp_path: Path, damage: str) -> None:
     shared = SharedStage1(tmp_path / "records", "k")
     begun = tmp_path / "two/last.ckpt"
     begun.parent.mkdir()
     begun.touch()
     assert not take(shared, begun.parent)
-    source = finished(tmp_path / "one", shared, nn.Linear(2, 4) if damage == "another shape" else NETWORK)
-    if damage == "removed":
-        source.rename(tmp_path / "moved")
-    elif damage == "no weights":
-        (source / "best.ckpt").unlink()
-    elif damage == "no checkpoint":
-        torch.save([1], source / "best.ckpt")
-    elif damage == "another key":
-        write_json(source / "done.json", {"key": "other", **RECORD})
-    elif damage == "another record":
-        write_json(tmp_path / "records/k.json", ["x"])
-    elif damage == "no JSON":
-        (tmp_path / "records/k.json").write_text("{", encoding="utf-8")
+    DAMAGES[damage](finished(tmp_path / "one", shared))
     assert not take(shared, begun.parent)
     assert list(begun.parent.iterdir()) == [begun]  # what was begun is continued
 

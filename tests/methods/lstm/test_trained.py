@@ -130,7 +130,7 @@ def test_text_vectors_pool_the_joined_outputs(tmp_path: Path) -> None:
     np.testing.assert_allclose(vectors[0, :16], states[0].max(dim=0).values, atol=1e-5)
 
 
-def test_text_vectors_are_those_of_stage_1_and_answers_do_not_depend_on_other_rows(frozen: Trained) -> None:
+def test_text_vectors_are_those_of_stage_1_and_answers_need_a_checkpoint(frozen: Trained, tmp_path: Path) -> None:
     parts, model, _ = frozen
     texts = [parts.dataset.texts[5], "aldrig sett", parts.dataset.texts[5]]
     vectors = model.encode(texts)
@@ -143,9 +143,6 @@ def test_text_vectors_are_those_of_stage_1_and_answers_do_not_depend_on_other_ro
     together = model.predict(CHOICE, rows)
     assert together.tolist() == [model.predict(CHOICE, [row])[0] for row in rows]
     assert together[1] == 0
-
-
-def test_a_missing_checkpoint_is_one_line(frozen: Trained, tmp_path: Path) -> None:
     parts, model, _ = frozen
     elsewhere = TrainedLstm(
         model.config, "sv", tmp_path, model.encoder, model.sequences, model.embeddings, model.answers

@@ -58,7 +58,9 @@ def test_heads_follow_from_the_seed_and_have_float32_outputs_in_bfloat16(bert: P
     assert outputs.dtype == torch.float32 and not torch.equal(outputs, outputs.bfloat16().float())
 
 
-def test_what_a_run_saves_is_the_same_transformer(bert: Path, tmp_path: Path) -> None:
+def test_what_a_run_saves_and_the_fingerprint_of_weights_and_tokenizer(
+    bert: Path, tmp_path: Path, roberta: Path
+) -> None:
     pretrained = open_pretrained(str(bert))
     pretrained.tokenizer(TEXTS, truncation=True, max_length=5)  # the tokenizer keeps this, which is none of its rules
     pretrained.save(tmp_path / "with", weights=True)
@@ -68,9 +70,6 @@ def test_what_a_run_saves_is_the_same_transformer(bert: Path, tmp_path: Path) ->
     read = open_without_weights(tmp_path / "without")
     assert (read.longest, read.dim, read.padding) == (64, 32, 0)
     assert read.parameters == pretrained.parameters and read.rules() == pretrained.rules()
-
-
-def test_the_fingerprint_depends_on_weights_and_tokenizer_alone(bert: Path, tmp_path: Path, roberta: Path) -> None:
     fingerprint = open_pretrained(str(bert)).fingerprint()
     shutil.copytree(bert, tmp_path / "copy")
     assert open_pretrained(str(tmp_path / "copy")).fingerprint() == fingerprint
