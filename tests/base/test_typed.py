@@ -60,9 +60,8 @@ class Outer:
 def test_types_and_defaults_of_which_lists_and_sections_are_copies() -> None:
     given = {"width": "3", "share": "1e-4", "whole": "true", "title": 2026, "words": ("x", 1.5, Path("y"))}
     assert typed(Sizes, given) == Sizes(3, 1e-4, None, True, "2026", ["x", "1.5", "y"])
-    assert typed(Sizes, {"width": 1, "title": date(2026, 11, 25), "name": "a"}) == Sizes(
-        1, name="a", title="2026-11-25"
-    )
+    dated = {"width": 1, "title": date(2026, 11, 25), "name": "a"}
+    assert typed(Sizes, dated) == Sizes(1, name="a", title="2026-11-25")
     assert typed(Outer, {"sizes": Sizes(1), "parts": [{"width": 2}]}) == Outer(Sizes(1), [Sizes(2)])
     given: dict[str, Any] = {"width": 1, "extra": {"a": [1]}, "words": ["x"]}
     made = typed(Sizes, given)

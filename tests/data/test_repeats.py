@@ -14,6 +14,7 @@ from kinds_suite import write_kinds_suite
 from tiny_transformers import write_bert
 
 import mtl.data.repeats as repeats
+from mtl.base.files import write_json
 from mtl.data.dataset import Dataset, Split, build_dataset
 from mtl.data.examples import Example
 from mtl.data.repeats import choosing_notes, without_repeats
@@ -47,9 +48,8 @@ def rows(*texts: tuple[str, ...], spans: tuple[tuple[int, int], ...] = ()) -> li
 def test_what_makes_a_dev_row_new(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = choosing(monkeypatch, TEXT, single("a  b", "c"), single("a b", "A b", " c ", "d"))
     assert texts.choosing_rows(TEXT).tolist() == [1, 3]
-    pairs = choosing(
-        monkeypatch, PAIR, rows(("a", "b"), ("c", "d")), rows(("b", "a"), ("a", "c"), ("c", "d "), ("a", "a"))
-    )
+    dev = rows(("b", "a"), ("a", "c"), ("c", "d "), ("a", "a"))
+    pairs = choosing(monkeypatch, PAIR, rows(("a", "b"), ("c", "d")), dev)
     assert pairs.choosing_rows(PAIR).tolist() == [1, 3]
     triples = choosing(monkeypatch, TRIPLE, rows(("a", "b", "c")), rows(("b", "a", "c"), ("a", "b", "c")))
     assert triples.choosing_rows(TRIPLE).tolist() == [0]
@@ -212,9 +212,6 @@ def test_the_seed_for_new_rows_is_best_on_the_rows_that_choose(folders: tuple[Pa
     for choosing_scores, best in ((({}, {}), {None: 2, "mood": 1}), (({}, {"mood": 70.0}), {"mood": 2})):
         for seed, (dev, own_choosing) in enumerate(zip(scores, choosing_scores, strict=True), 1):
             path = tmp_path / f"run/seed-{seed}/scores.json"
-            content = read_json(path)
-            path.write_text(
-                json.dumps({**content, "dev_scores": dev, "choosing_scores": own_choosing}), encoding="utf-8"
-            )
+            write_json(path, {**read_json(path), "dev_scores": dev, "choosing_scores": own_choosing})
         for task, seed in best.items():
             assert Predictor.load(tmp_path / "run", task=task).seed == seed

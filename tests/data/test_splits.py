@@ -188,9 +188,8 @@ def test_files_of_the_train_and_dev_that_are_used(suffix: str, rows: list[str], 
     for split in written:
         assert [(row.texts, row.target) for row in written[split]] == [(row.texts, row.target) for row in used[split]]
     header = rows[: len(rows) - 40]
-    assert sorted(contents[f"a/train{suffix}"].decode() + contents[f"a/dev{suffix}"].decode()) == sorted(
-        whole + "".join(header)
-    )
+    both = contents[f"a/train{suffix}"].decode() + contents[f"a/dev{suffix}"].decode()
+    assert sorted(both) == sorted(whole + "".join(header))
 
 
 def test_files_that_exist_are_copied_and_rows_that_are_no_lines_refused(tmp_path: Path) -> None:

@@ -130,9 +130,8 @@ def test_each_task_is_read_on_the_split_that_it_is_scored_on_with_what_metrics_r
     rows = run.rows(run.suite.tasks["answer"])
     assert rows.candidates is not None and rows.candidates.tolist() == [4] * 60 and rows.columns["id"][7] == "q7"
     assert run.rows(run.suite.tasks["opposite"]).candidates is None
-    assert {task.id: run.split(task) for task in run.tasks} == {
-        **{"mood": "dev", "stars": "dev", "answer": "dev", "opposite": "test", "mood-elsewhere": "test"}
-    }
+    splits = {"mood": "dev", "stars": "dev", "answer": "dev", "opposite": "test", "mood-elsewhere": "test"}
+    assert {task.id: run.split(task) for task in run.tasks} == splits
     for task in run.tasks:
         assert run.predictions(task).shape == (2, 60) and run.rows(task).targets.tolist() == gold_of(task).tolist()
         assert (run.predictions(task) == gold_of(task)).all()

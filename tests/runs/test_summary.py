@@ -60,9 +60,8 @@ def test_each_task_names_the_split_that_it_is_scored_on(tmp_path: Path) -> None:
     job = load_job({"suite": str(write_kinds_suite(tmp_path)), "method": "svm"})
     tasks = job.suite.choose(None)
     summary = summary_of(job, {1: done(1, **dict.fromkeys(job.suite.tasks, 50.0))}, tasks)
-    assert {id: task["split"] for id, task in summary["tasks"].items()} == {
-        **{"mood": "dev", "stars": "dev", "answer": "dev", "opposite": "test", "mood-elsewhere": "test"}
-    }
+    splits = {"mood": "dev", "stars": "dev", "answer": "dev", "opposite": "test", "mood-elsewhere": "test"}
+    assert {id: task["split"] for id, task in summary["tasks"].items()} == splits
     assert splits_text(summary) == "dev, test" and summary["reduced"] == []
     del summary["tasks"]["opposite"], summary["tasks"]["mood-elsewhere"]
     assert splits_text(summary) == "dev"

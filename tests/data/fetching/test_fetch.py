@@ -12,16 +12,13 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from hub_server import hub_server
 from input_errors import refused
 
 from mtl.api.cli import main
 from mtl.data.fetching.fetch import fetch_suite
 from mtl.data.splits import missing_tasks
 from mtl.tasks.suite import Suite, load_suite
-from mtl.tasks.task import HubSource, Source
-
-SAMMA = {"main": {"train.csv": b"topic,a,b,same\n1,x,y,0\n"}}  # on the Hub
+from mtl.tasks.task import Source
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -81,27 +78,6 @@ def test_what_cannot_be_fetched(suite: Suite, tmp_path: Path) -> None:
     refused(lambda: fetch_suite(suite, suite.choose(["betyg"]), tmp_path / "target"))
     suite.tasks["samma"].files["dev"] = "dev.tsv"  # which the zip does not have
     refused(lambda: fetch_suite(suite, suite.choose(["samma"]), tmp_path / "target"), file="target")
-
-
-@pytest.mark.wings
-def test_the_hub_s_copy_where_the_source_cannot_be_downloaded(
-    suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    task = suite.tasks["samma"]
-    assert task.source is not None
-    with hub_server(monkeypatch, tmp_path / "cache") as server:
-        task.hub = HubSource("owner/samma")
-        fetch_suite(suite, [task], tmp_path / "from-source")
-        assert not server.requests  # where the source answers
-        task.source.url += ".gone"
-        refused(lambda: fetch_suite(suite, [task], tmp_path / "target"))
-        caplog.clear()
-        server.datasets["owner/samma"] = SAMMA
-        fetch_suite(suite, [task], tmp_path / "target")
-    (warning,) = [record.message for record in caplog.records if record.levelname == "WARNING"]
-    assert warning.startswith(f"{task.source.url}: the server answers 404")
-    assert warning.endswith("; task samma comes from the Hugging Face Hub's dataset owner/samma instead")
-    assert sorted(path.name for path in (tmp_path / "target").rglob("*")) == ["pairs", "train.tsv"]
 
 
 @pytest.fixture

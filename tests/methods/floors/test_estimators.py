@@ -29,12 +29,8 @@ WORD = Task("w", kind="word", text=["x"], target="y", metric="accuracy")
 
 def test_every_combination_of_settings_and_one_that_is_unknown() -> None:
     grid = {"C": [1, 2], "class_weight": [None, "balanced"]}
-    assert list(settings("svm", "classifier", grid)) == [
-        {"C": 1, "class_weight": None},
-        {"C": 1, "class_weight": "balanced"},
-        {"C": 2, "class_weight": None},
-        {"C": 2, "class_weight": "balanced"},
-    ]
+    both = [{"C": c, "class_weight": weight} for c in (1, 2) for weight in (None, "balanced")]
+    assert list(settings("svm", "classifier", grid)) == both
     assert list(settings("svm", "regressor", grid)) == [{"C": 1}, {"C": 2}]
     assert list(settings("tree", "classifier", {})) == [{}]
     assert list(settings("svm", "classifier", {"C": None, "class_weight": [None]})) == [{"class_weight": None}]

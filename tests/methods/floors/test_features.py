@@ -131,23 +131,22 @@ def split(targets: list[float], sizes: list[int] | None = None) -> Split:
 
 
 def test_rows_in_their_order_fewer_of_them_and_candidates() -> None:
-    found = training_inputs(SINGLE, split([0.0, 1, 1]), None, False)
-    assert found.places.tolist() == [0, 1, 2] and found.targets.tolist() == [0, 1, 1]
-    found = training_inputs(CHOICE, split([1.0, 0], [3, 2]), 9, False)
-    assert found.places.tolist() == [0, 1, 2, 3, 4] and found.targets.tolist() == [0, 1, 0, 1, 0]
-    found = training_inputs(SINGLE, split([float(i % 2) for i in range(10)]), 4, False)
-    assert found.places.tolist() == [0, 2, 5, 7] and found.targets.tolist() == [0, 0, 1, 1]
-    found = training_inputs(CHOICE, split([1.0, 0, 0], [3, 2, 1]), 1, False)
-    assert found.places.tolist() == [0, 1, 2]
+    for task, rows, most, places, targets in (
+        (SINGLE, split([0.0, 1, 1]), None, [0, 1, 2], [0, 1, 1]),
+        (CHOICE, split([1.0, 0], [3, 2]), 9, [0, 1, 2, 3, 4], [0, 1, 0, 1, 0]),
+        (SINGLE, split([float(i % 2) for i in range(10)]), 4, [0, 2, 5, 7], [0, 0, 1, 1]),
+        (CHOICE, split([1.0, 0, 0], [3, 2, 1]), 1, [0, 1, 2], [0, 1, 0]),
+    ):
+        assert [found.tolist() for found in training_inputs(task, rows, most, False)] == [places, targets]
     # Without candidates there are no pairs.
-    assert training_inputs(SINGLE, split([0.0, 1]), None, True).places.tolist() == [0, 1]
+    assert training_inputs(SINGLE, split([0.0, 1]), None, True)[0].tolist() == [0, 1]
     # A row with one candidate has no wrong one.
     rows = split([2.0, 0, 0] * 500, [4, 3, 1] * 500)
-    found = training_inputs(CHOICE, rows, None, True)
-    pairs = found.places.reshape(-1, 5) - 8 * np.arange(500)[:, None]
-    assert found.targets.reshape(-1, 5).tolist() == [[1, 0, 1, 0, 1]] * 500
+    places, targets = training_inputs(CHOICE, rows, None, True)
+    pairs = places.reshape(-1, 5) - 8 * np.arange(500)[:, None]
+    assert targets.reshape(-1, 5).tolist() == [[1, 0, 1, 0, 1]] * 500
     assert set(pairs[:, 0]) == {2} and set(pairs[:, 2]) == {4} and set(pairs[:, 4]) == {7}
     drawn = np.bincount(pairs[:, 1], minlength=4) / 500
     assert drawn[2] == 0 and np.abs(drawn[[0, 1, 3]] - 1 / 3).max() < 0.08
     assert set(pairs[:, 3]) == {5, 6}
-    assert (training_inputs(CHOICE, rows, None, True).places == found.places).all()
+    assert (training_inputs(CHOICE, rows, None, True)[0] == places).all()

@@ -210,9 +210,8 @@ def test_joined_texts_are_those_of_a_plain_pipeline(pairs: list[str], tmp_path: 
             score = 100 * f1_score([int(line[3]) for line in dev], predicted, zero_division=0)
             expected[f"{name}-1-{longest}"] = (score, [str(label) for label in predicted])
     chosen = read_json(tmp_path / "run/seed-1/chosen/lika.json")
-    assert {trial["settings"]["vectorizer"]: trial["score"] for trial in chosen["trials"]} == pytest.approx(
-        {name: score for name, (score, _) in expected.items()}
-    )
+    scores = {name: score for name, (score, _) in expected.items()}
+    assert {trial["settings"]["vectorizer"]: trial["score"] for trial in chosen["trials"]} == pytest.approx(scores)
     score, predicted = expected[chosen["settings"]["vectorizer"]]
     assert score == max(score for score, _ in expected.values())
     assert chosen["score"] == summary["tasks"]["lika"]["scores"]["1"] == pytest.approx(score)
@@ -229,9 +228,8 @@ def test_joined_texts_of_every_kind_without_a_word_and_rows_of_one_label(
     tasks = {id: of["median"] for id, of in summary["tasks"].items() if id != "stars"}
     assert tasks == {"mood": 100, "answer": 100, "opposite": 100, "mood-elsewhere": 100}
     assert not (tmp_path / "c").exists()  # the texts are not tokenized
-    write_tsv(
-        tmp_path / "data/train.tsv", ("text", "label"), *[(f"{i} ?", "glad" if i % 2 else "arg") for i in range(9)]
-    )
+    rows = [(f"{i} ?", "glad" if i % 2 else "arg") for i in range(9)]
+    write_tsv(tmp_path / "data/train.tsv", ("text", "label"), *rows)
     refused(lambda: run_baseline(job([*floor_settings, *JOINED])))
     path = tmp_path / "data/train.tsv"
     path.write_text(path.read_text(encoding="utf-8").replace("\targ", "\tglad"), encoding="utf-8")

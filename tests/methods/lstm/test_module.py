@@ -58,9 +58,8 @@ def test_lightning_trains_it_further(run: mtl.Run, stage: str) -> None:
     before = {name: weight.clone() for name, weight in module.network.state_dict().items()}
     batches = module.loader("kansla", ROWS, [labels[0], labels[1], labels[0], labels[1]])
     pl.Trainer(max_epochs=2, enable_checkpointing=False, **QUIET).fit(module, batches)
-    changed = {
-        name.partition(".")[0] for name, weight in module.network.state_dict().items() if not weight.equal(before[name])
-    }
+    now = module.network.state_dict()
+    changed = {name.partition(".")[0] for name, weight in now.items() if not weight.equal(before[name])}
     assert changed == ({"heads", "encoder"} if stage == "pretrain" else {"heads"})  # stage 2 has trained heads alone
     outputs = torch.cat([module.eval()(batch)[batch.rows.argsort()] for batch in batches]).softmax(dim=1)
     np.testing.assert_allclose(module.predictor.predict_proba("kansla", ROWS), outputs.detach(), rtol=1e-5)

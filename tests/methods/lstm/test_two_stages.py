@@ -78,9 +78,8 @@ def test_without_its_cache_elmo_gives_the_same(settings: list[str], tmp_path: Pa
         more = ("variant=finetune", f"embeddings.cache={cache}", f"run_dir={tmp_path / cache}")
         scores.append(run_baseline(job(given(settings, "elmo", tmp_path, *more)))["tasks"])
     assert scores[0] == scores[1]
-    cached, computed = (
-        torch.load(tmp_path / cache / "seed-1/pretrain/best.ckpt", weights_only=True) for cache in ("true", "false")
-    )
+    files = [tmp_path / cache / "seed-1/pretrain/best.ckpt" for cache in ("true", "false")]
+    cached, computed = (torch.load(file, weights_only=True) for file in files)
     for name, value in cached["state_dict"].items():
         assert torch.equal(value, computed["state_dict"][name]), name
     assert list((tmp_path / "cache").glob("elmo-*-float16-*/*.rows.npy"))

@@ -115,9 +115,8 @@ def test_disk_space_needed(
     settings = [*floor_settings, "method=transformer", f"transformer.path={bert}", "trainer.threads=1", "seeds=[1,2,3]"]
     settings += ["seeds_in_parallel=2", f"transformer.keep={str(keep).lower()}"]
     needed: list[int] = []
-    monkeypatch.setattr(
-        "mtl.methods.transformer.finetune.check_space", lambda folder, size, remedy: needed.append(size)
-    )
+    space = "mtl.methods.transformer.finetune.check_space"
+    monkeypatch.setattr(space, lambda folder, size, remedy: needed.append(size))
     weights = 4 * open_pretrained(str(bert)).parameters
     prepare(job(settings), None)
     kept = 3 * 3 if keep else 0
