@@ -66,7 +66,7 @@ def stage(
         patience=patience,
         gradient_clip=5.0,
         train=train,
-        dev=loader(DEV),
+        dev=lambda rank, ranks: loader(DEV[rank::ranks]),
         checkpoint=checkpoint,
         validate_first=validate_first,
     )

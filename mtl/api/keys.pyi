@@ -121,6 +121,8 @@ class Trainer(TypedDict, total=False):
     """auto: CSV files, and TensorBoard's where it is installed; csv; tensorboard, wandb or mlflow beside the CSV files; none; or a …"""
     callbacks: Any
     """further callbacks of Lightning for each training, as in [package.module:Class]. In Python also objects (default: None)"""
+    devices: int
+    """processes that train stage 1 together, each on its part of every batch: on as many GPUs, or on the CPU (default: 1)"""
 
 class Floor(TypedDict, total=False):
     word_ngrams: Sequence[int]

@@ -1,8 +1,9 @@
 """Runs in Python: they are made, of a baseline or of predictions, or opened, and have scores, predictions, curves and models."""
 
 import inspect
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import fields
 from functools import cached_property
@@ -20,6 +21,7 @@ from mtl.runs import finished
 from mtl.runs.summary import Summary
 from mtl.runs.table import render
 from mtl.tasks.suite import AVERAGE, load_suite
+from mtl.tasks.target_kind import TargetKind
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import SPLITS
 
@@ -50,7 +52,7 @@ class Run:
         task
         cbd   46.2  46.2
         >>> run.predictions("cbd", seed=1).iloc[:2].to_dict("list")
-        {'seed': [1, 1], 'row': [0, 1], 'prediction': ['1', '1'], 'gold': ['1', '0']}
+        {'seed': [1, 1], 'row': [0, 1], 'prediction': [1, 1], 'gold': [1, 0]}
     """
 
     def __init__(self, record: finished.FinishedRun) -> None:
@@ -117,7 +119,7 @@ class Run:
 
     @checked
     def predictions(self, task: str, split: str | None = None, seed: int | None = None) -> "DataFrame":
-        """Predictions, in the form of the targets in the task's files.
+        """Predictions, in the form of the targets in the task's files. Labels that are whole numbers are integers, as pandas reads them.
 
         Args:
             task: the id of a task of the run.
@@ -136,7 +138,8 @@ class Run:
         if seed is not None and seed not in self.seeds:
             raise InputError(f"not in this run; it has {', '.join(map(str, self.seeds))}", key="seed", value=seed)
         suite_task, folder = self.record.suite.tasks[task], self.record.folder
-        scored, cells = self.record.split(suite_task), target_kind(suite_task)
+        scored, kind = self.record.split(suite_task), target_kind(suite_task)
+        cells: Callable[[Any], Any] = int if _numbered(kind) else kind.to_json
         split = scored if split is None else split
         has = [name for name in SPLITS if folder.predictions(self.seeds[0], name, task).exists()]
         if split not in has:
@@ -146,7 +149,7 @@ class Run:
         for number in self.seeds if seed is None else [seed]:
             columns = [self.record.seed_predictions(suite_task, number, split), *([] if gold is None else [gold])]
             for row, targets in enumerate(zip(*columns, strict=True)):
-                rows.append((number, row, *map(cells.to_json, targets)))
+                rows.append((number, row, *map(cells, targets)))
         return frame(("seed", "row", "prediction", *(() if gold is None else ("gold",))), rows)
 
     @checked
@@ -163,7 +166,8 @@ class Run:
         if kind.chart != "confusion":
             raise InputError("only tasks with one label for each row have a confusion matrix", key="task", value=task)
         counts = Counter(zip(made["gold"], made["prediction"], strict=True))
-        cells = {gold: {answer: counts[gold, answer] for answer in kind.labels} for gold in kind.labels}
+        labels = [int(label) if _numbered(kind) else label for label in kind.labels]
+        cells = {gold: {answer: counts[gold, answer] for answer in labels} for gold in labels}
         return grid(cells, "gold", "prediction")
 
     @checked
@@ -195,6 +199,11 @@ class Run:
 
     def _repr_html_(self) -> str:
         return self.table()._repr_html_()
+
+
+def _numbered(kind: TargetKind) -> bool:
+    """Whether a target is one label, and all labels are whole numbers as Python writes them."""
+    return kind.chart == "confusion" and all(re.fullmatch(r"0|-?[1-9]\d*", label) for label in kind.labels)
 
 
 @checked

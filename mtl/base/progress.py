@@ -118,9 +118,10 @@ class Detail(Struct, tag=True, frozen=True):
 
 
 class Remark(Struct, tag=True, frozen=True):
-    """A line that is shown once, however many seeds say it."""
+    """A line that is shown once, however many seeds say it; `level` is that of its log line."""
 
     text: str
+    level: int = logging.INFO
 
 
 Event: TypeAlias = Advanced | Ended | RunBegun | RunEnded | Scored | Detail | Remark
@@ -147,7 +148,7 @@ class Forecast:
                 if seconds >= LONG:
                     stage = event.title.rpartition("seed ")[2].partition(" · ")[2]
                     long = f"{stage} of {counted(seeds, 'seed')} takes about {format_duration(seconds)} at this speed"
-                    logger.info("%s; faster: %s", long, first.faster)
+                    logger.warning("%s; faster: %s", long, first.faster)
 
 
 class Lines:
@@ -177,9 +178,9 @@ class Lines:
                 logger.info("%s · finished: %s in %s%s", last.title, done, duration, last.note and f" · {last.note}")
             case Detail(text=text):
                 logger.info("%s", text)
-            case Remark(text=text) if text not in self._remarks:
+            case Remark(text=text, level=level) if text not in self._remarks:
                 self._remarks.add(text)
-                logger.info("%s", text)
+                logger.log(level, "%s", text)
 
 
 class Terminal:
@@ -230,9 +231,9 @@ class Terminal:
                 if event.final and seed not in self._finished.setdefault(run, set()):
                     self._finished[run].add(seed)
                     self._trained, self._last = self._trained + 1, time.monotonic()
-            case Remark(text=text) if text not in self._remarks:
+            case Remark(text=text, level=level) if text not in self._remarks:
                 self._remarks.add(text)
-                logger.info("%s", text)
+                logger.log(level, "%s", text)
 
     def lines(self, columns: int) -> list[str]:
         """What is drawn on a terminal of this width."""

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -340,6 +341,20 @@ def _cell(value: Any, where: str, column: str, row: int) -> Any:
     raise InputError(problem, key=f"frames.{where}")
 
 
+def _of_frames(task: str, problem: str) -> str:
+    """What a problem with a task's files means for its frames, with the remedy."""
+    problem = re.sub(r"(\w+)\.jsonl:(\d+)", lambda place: f"{place[1]}, row {int(place[2]) - 1} (from 0)", problem)
+    problem = problem.replace(".jsonl", "").removesuffix("? Then write one in the files")
+    column = re.search(r'column "(.*?)" has no value', problem)
+    if column is not None:
+        return f"{problem}; drop these rows or fill their cells, as in frame.dropna(subset=[{column[1]!r}])"
+    if problem.endswith("one label in several spellings"):
+        return f"{problem}? Then write one, as in frame[column].str.strip().str.lower()"
+    keys = {"metric": ["'metric': …", "'kind': 'labels', 'metric': 'accuracy'"]}
+    answers = keys.get(problem.partition(":")[0], ["'text': […], 'target': …"])
+    return f"{problem}; declare it: {' or '.join(f'tasks={{{task!r}: {{{keys}}}}}' for keys in answers)}"
+
+
 def _written(
     place: Path, name: str, language: str | None, known: Mapping[str, Mapping[str, Any]], files: Mapping[str, bytes]
 ) -> Suite:
@@ -361,8 +376,7 @@ def _written(
                 raise InputError("holds other data than these frames; name another folder with out=", path=data_dir)
             guessed = guess_suite(data_dir, language, name, path, known)
             for task, problem in {**guessed.problems, **guessed.questions}.items():
-                remedy = f"declare it: tasks={{{task!r}: {{'text': […], 'target': …}}}}"
-                raise InputError(f"{problem}; {remedy}", key=f"frames.{task}")
+                raise InputError(_of_frames(task, problem), key=f"frames.{task}")
             content = yaml.safe_load(guessed.document)
             tasks_suite.suite_from(content, path)
             if path.exists() and read_yaml(path) != content:  # comments may differ

@@ -1,5 +1,6 @@
 """A run that is to be made: its configuration, suite, tasks and folders, from the settings and the files that they name."""
 
+import logging
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -264,7 +265,7 @@ def load_run(settings: Mapping[str, Any], placed: Callable[[Job], Job] = lambda 
         elif config.engine == "processes" and device_of(config.trainer.accelerator).type == "cpu":
             chosen["preset"] = WITHOUT_GPU
             paper = f"preset={PAPER} is the paper's model, with {config.encoder.hidden_size:,} units"
-            show(Remark(f"preset={WITHOUT_GPU}, since there is no GPU; {paper}"))
+            show(Remark(f"preset={WITHOUT_GPU}, since there is no GPU; {paper}", logging.WARNING))
     if kind.is_deterministic and job.origins["seeds"] == DEFAULTS:
         chosen["seeds"] = begun.get("seeds", config.seeds[:1])
         if not begun:
@@ -400,9 +401,6 @@ def _listed_seeds(seeds: Any) -> Any:
 
 
 def _unknown_key(key: str, known: Collection[str], embeddings: str, method: str) -> InputError:
-    if key == "trainer.devices":
-        message = "a training uses one device; to use several GPUs, train seeds at once: seeds_in_parallel=N"
-        return InputError(message, key=key)
     section, _, name = key.partition(".")
     kinds = [kind for kind in EMBEDDERS if name in EMBEDDERS[kind].options.__dataclass_fields__]
     if section == "embeddings" and kinds:

@@ -24,10 +24,10 @@ def exact(config: Config) -> AbstractContextManager[None]:
 
 
 def check_precision(config: Config) -> None:
-    """Log and raise what `mtl.training.precision.check_precision` does. Raises InputError for loggers and callbacks that cannot be used."""
+    """Log and raise what `mtl.training.precision.check_precision` does. Raises InputError for loggers, callbacks and devices that cannot be used."""
     if METHODS[config.method].computes:
         check_training_precision(config.trainer)
-    if (config.trainer.logger, config.trainer.callbacks) != ("auto", None):
+    if (config.trainer.logger, config.trainer.callbacks, config.trainer.devices) != ("auto", None, 1):
         check_attached(config.trainer)  # imports Lightning
 
 

@@ -153,14 +153,14 @@ def fit_tasks(
     schedule = Schedule(read.row_lengths(rows), sizes, total_steps, seed, sampling, pool)
     dev = {task.id: data.dev(task) for task in tasks}
     pinned = pin_memory and device_of(config.trainer.accelerator).type == "cuda"
-    train = read.batches(rows)
+    train, validation, in_order = read.batches(rows), read.batches(dev), read.in_order(dev, batch_sizes[1])
     fit(
         MultitaskModule(network, {task.id: data.dev_score(task) for task in tasks}, optimization, parts),
         Stage(
             seed=seed,
             total_steps=total_steps,
             train=lambda epoch: train.loader(schedule.between(epoch * steps, (epoch + 1) * steps), pinned),
-            dev=read.batches(dev).loader(read.in_order(dev, batch_sizes[1]), pinned),
+            dev=lambda rank, ranks: validation.loader(in_order[rank::ranks], pinned),
             scale=data.scale,
             settings=flatten_config(config),
             **stage,

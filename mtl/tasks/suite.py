@@ -32,6 +32,7 @@ from mtl.tasks.task import (
 )
 
 AVERAGE = "average"  # the key of the average, beside the task ids
+LANGUAGE = re.compile(r"[a-z]{2,3}([-_][A-Za-z0-9]+)*")
 
 
 @dataclass
@@ -97,7 +98,7 @@ class Suite:
     Args:
         name: names folders: letters, digits, `.`, `_`, `-`.
         title: the suite's name in tables; default: `name`.
-        language: of the Moses tokenizer: a code such as `sv`; default: `en`.
+        language: of the Moses tokenizer: a code such as `sv` (ISO 639); default: `en`.
         files: file names for all tasks; default: `{train: train.tsv, dev: dev.tsv, test: test.tsv}`. `{task}` stands for the task's id, as
             in `"{task}_train.jsonl"`.
         source: of every task without its own `source`.
@@ -209,6 +210,8 @@ def suite_from(raw: Mapping[Any, Any], path: Path) -> Suite:
             raise InputError(f"embeddings.{kind}: {message}; {hint}", path=path)
     if not is_file_name(suite.name):
         raise InputError(f"{suite.name!r} names folders; use letters, digits, '.', '_' and '-'", path=path, key="name")
+    if not LANGUAGE.fullmatch(suite.language):
+        raise InputError(f"{suite.language!r} is no code of a language, as in sv (ISO 639)", path=path, key="language")
     for id, task in suite.tasks.items():
         task.id = str(id)
         task.title = task.title or task.id

@@ -15,6 +15,7 @@ from mtl.tasks.metrics import score
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import ScoredRows, Task
 from mtl.training.batches import codes_in_order
+from mtl.training.ranks import add_gradients, gather, rank, ranks
 from mtl.training.trainer import ValidatedModule
 
 
@@ -112,7 +113,7 @@ class TaskScore(torchmetrics.Metric):
 
     def __init__(self, task: Task, dev: ScoredRows, answers: Sequence[str], texts: Sequence[str] = ()) -> None:
         """The answers and texts are those of `mtl.tasks.target_kind.HeadTargets`."""
-        super().__init__()
+        super().__init__(sync_on_compute=False)  # `gather` does it: batches of tasks by unit have several widths
         self.task, self.dev, self.answers, self.texts = task, dev, answers, texts
         self.codes: list[Tensor]
         self.rows: list[Tensor]
@@ -128,9 +129,15 @@ class TaskScore(torchmetrics.Metric):
 
     def compute(self) -> float:
         """The metric × 100. Raises DivergedError if any output was not finite."""
-        if not torch.cat(self.finite).all():
+        batches = gather(
+            [
+                (rows.cpu(), codes.cpu(), finite.cpu())
+                for rows, codes, finite in zip(self.rows, self.codes, self.finite, strict=True)
+            ]
+        )
+        if not all(finite.all() for _, _, finite in batches):
             raise DivergedError("the outputs for dev rows are not finite")
-        codes = codes_in_order(list(zip(self.rows, self.codes, strict=True)))
+        codes = codes_in_order([(rows, codes) for rows, codes, _ in batches])
         predictions = target_kind(self.task).head.decode(codes, self.answers, self.texts)
         return score(self.task, predictions, self.dev)
 
@@ -143,11 +150,11 @@ class MultitaskModule(ValidatedModule):
         self, network: TaskNetwork, scores: Mapping[str, TaskScore], optimization: Optimization, parts: int = 1
     ) -> None:
         """The scores are by task id. A batch is computed in at most so many parts: more take less memory and, without dropout, give the same step up
-        to rounding."""
+        to rounding. Each rank (`mtl.training.ranks`) computes as many."""
         super().__init__()
         self.network, self.scores = network, dict(scores)
         self.optimization, self.parts = optimization, parts
-        # The parts of a step's batch after the first one, with their share in the loss.
+        # The parts of a step's batch that this process computes after its first one, with their share in the loss.
         self._further: list[tuple[Batch, Tensor]] = []
 
     def forward(self, batch: Batch) -> Tensor:
@@ -159,14 +166,16 @@ class MultitaskModule(ValidatedModule):
         return batch.to(device, non_blocking=True)
 
     def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
-        first, *further = batch.parts(self.parts)
-        if not further:
-            loss = self.network.loss(first)
+        parts = batch.parts(self.parts * ranks())
+        if len(parts) == ranks() == 1:
+            loss = self.network.loss(batch)
         else:
             # Lightning's own accumulation would give each part the same weight, and so more to each row of a smaller part.
             weight = self.network.loss_weight(batch)
-            self._further = [(part, self.network.loss_weight(part) / weight) for part in further]
-            loss = self.network.loss(first) * self.network.loss_weight(first) / weight
+            shares = [(part, self.network.loss_weight(part) / weight) for part in parts[rank() :: ranks()]]
+            # A rank without rows has gradients of zero.
+            (first, share), *self._further = shares or [(parts[0], torch.zeros_like(weight))]
+            loss = self.network.loss(first) * share
         self.losses.append((f"task {batch.task}, ", loss.detach()))
         return loss
 
@@ -181,6 +190,9 @@ class MultitaskModule(ValidatedModule):
             self.losses.append((task, before + loss.detach()))
             precision.pre_backward(loss, self).backward(*args, **kwargs)
         self._further = []
+
+    def on_after_backward(self) -> None:
+        add_gradients(self.network.parameters())
 
     def record(self) -> dict[str, Any]:
         """The record of a training that has ended: seconds, peak_memory (bytes), curve."""

@@ -115,15 +115,20 @@ def test_a_confusion_matrix_counts_each_prediction(run: mtl.Run) -> None:
     refused(lambda: run.confusion_matrix("betyg"), key="task")
 
 
+def test_labels_that_are_whole_numbers_are_integers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = mtl.run(suite="klej-sample", method="majority", tasks=["cbd", "nkjp-ner"])
+    made = run.predictions("cbd")
+    assert {made["prediction"].dtype, made["gold"].dtype} == {np.dtype(np.int64)}
+    assert run.confusion_matrix("cbd").columns.tolist() == [0, 1]
+    assert all(isinstance(label, str) for label in run.predictions("nkjp-ner")["gold"])
+
+
 def test_keys_are_completed_and_public_names_alone_listed() -> None:
     names = set(inspect.signature(mtl.run).parameters)
     assert names == {"settings", *(key.partition(".")[0] for key, _ in declared_keys(Config))}
     assert set(mtl.__all__) <= set(dir(mtl)) and not {"Any", "TYPE_CHECKING", "annotations"} & set(dir(mtl))
     assert all(hasattr(mtl, name) for name in dir(mtl))
-
-
-def test_a_training_uses_one_device() -> None:
-    refused(lambda: mtl.run(suite="klej-sample", trainer={"devices": 2}), key="trainer.devices")
 
 
 def test_probabilities_are_those_of_the_classifier(floor_settings: list[str]) -> None:

@@ -136,6 +136,9 @@ for _ in range(100_000):
         ({"train": ROWS}, {"tasks": {"mina": {"metrik": "f1"}}}, "tasks.mina.metrik"),
         ({"train": ROWS}, {"tasks": {"mina": {"target": "nix"}}}, "frames.mina"),
         ({"train": ROWS}, {"tasks": {"mina": {"metric": "nix"}}}, None),
+        ({"train": {**ROWS, "label": [None, *ROWS["label"][1:]]}}, {}, "frames.mina"),
+        ({"train": {**ROWS, "label": [ROWS["label"][1].upper(), *ROWS["label"][1:]]}}, {}, "frames.mina"),
+        ({"train": {"text": ROWS["text"], "stars": [1, 2, 3, 4, 5, 3] * 10}}, {}, "frames.mina"),
     ],
     ids=count(),
 )

@@ -126,6 +126,7 @@ class TrainerConfig:
     threads: Annotated[int, AT_LEAST_ONE] | None = None
     logger: Annotated[str, Role.INDIFFERENT, Role.CODE] = "auto"
     callbacks: Annotated[list[str] | None, Role.CODE, Meta(examples=["[package.module:Class]"])] = None
+    devices: Annotated[int, AT_LEAST_ONE] = 1
 
     def check(self) -> None:
         if self.logger not in LOGGERS and ":" not in self.logger:

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 import msgspec
 import torch
 
-from mtl.base.errors import InputError, UserError, sigterm_as_interrupt
+from mtl.base.errors import InputError, UserError, exit_with_parent, sigterm_as_interrupt
 from mtl.base.locks import LOST
 from mtl.base.memory import check_fits, machine_memory
 from mtl.base.progress import Advanced, Detail, Ended, Event, Scored, log_to_standard_error, set_display, show
@@ -115,7 +115,7 @@ def _execute(unit: Unit, report: Any, errors: Any) -> None:
         os.dup2(errors.fileno(), 2)
     errors.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to every process; only the parent handles it
-    threading.Thread(target=_exit_with_parent, daemon=True).start()
+    threading.Thread(target=exit_with_parent, daemon=True).start()
     with standard_streams():
         log_to_standard_error(unit.prefix)
         if RELAYED:
@@ -152,14 +152,6 @@ def _result(report: Any, running: Running) -> Any:
     else:
         raise RuntimeError(f"{name}: its process ended with status {status}; its error message is above")
     raise InputError(f"{name}: {problem}; run the same command again to continue")
-
-
-def _exit_with_parent() -> None:
-    """Wait until the parent process ends for any reason, then end this process."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    connection.wait([parent.sentinel])
-    os._exit(1)
 
 
 def _stop(processes: Sequence[Any]) -> None:

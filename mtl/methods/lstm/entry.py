@@ -1,5 +1,6 @@
 """The registry entry of the LSTM."""
 
+from mtl.base.errors import InputError
 from mtl.base.memory import check_fits
 from mtl.base.settings.schema import PAPER, Config
 from mtl.base.wings import resolve
@@ -42,7 +43,11 @@ class LstmKind(MethodKind):
         return "checkpoints and thresholds" if config.finetune.threshold != "argmax" else "checkpoints"
 
     def check(self, config: Config, suite: Suite) -> None:
-        """Raise InputError for an LSTM that is too large."""
+        """Raise InputError for an LSTM that is too large, and for sparse gradients of several processes."""
+        if config.trainer.devices > 1 and getattr(config.embeddings, "sparse", False):
+            raise InputError(
+                "gradients of several processes are dense; set embeddings.sparse=false", key="trainer.devices"
+            )
         check_trainable(config, getattr(config.embeddings, "dim", None) or 0, embeddings=0)
 
     def shared(self, config: Config) -> str | None:

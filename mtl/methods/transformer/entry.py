@@ -17,7 +17,8 @@ class TransformerKind(MethodKind):
 
     family = "transformer"
     reads = (
-        *("variant", "embeddings_dir", "transformer.", "loss.", "trainer."),
+        *("variant", "embeddings_dir", "transformer.", "loss."),
+        *("trainer.accelerator", "trainer.precision", "trainer.force_precision", "trainer.logger", "trainer.callbacks"),
         *("finetune.", "head.hidden_size", "head.dropout", "head.overlap", "head.pair"),
     )
     builds = "mtl.methods.transformer.finetune:FineTuned"
