@@ -218,9 +218,7 @@ def test_joined_texts_are_those_of_a_plain_pipeline(pairs: list[str], tmp_path: 
     assert read_column(tmp_path / "run/seed-1/predictions/dev_pred_lika.tsv") == predicted
 
 
-def test_joined_texts_of_every_kind_without_a_word_and_rows_of_one_label(
-    tmp_path: Path, floor_settings: list[str]
-) -> None:
+def test_joined_texts_of_every_kind(tmp_path: Path) -> None:
     """A choice is learned from one right and one wrong candidate of each row; mood's estimator answers mood-elsewhere, too."""
     folders = [f"data_dir={tmp_path}/data", f"run_dir={tmp_path}/run", f"cache_dir={tmp_path}/c"]
     suite = f"suite={write_kinds_suite(tmp_path)}"
@@ -228,12 +226,14 @@ def test_joined_texts_of_every_kind_without_a_word_and_rows_of_one_label(
     tasks = {id: of["median"] for id, of in summary["tasks"].items() if id != "stars"}
     assert tasks == {"mood": 100, "answer": 100, "opposite": 100, "mood-elsewhere": 100}
     assert not (tmp_path / "c").exists()  # the texts are not tokenized
-    rows = [(f"{i} ?", "glad" if i % 2 else "arg") for i in range(9)]
-    write_tsv(tmp_path / "data/train.tsv", ("text", "label"), *rows)
-    refused(lambda: run_baseline(job([*floor_settings, *JOINED])))
+
+
+def test_training_rows_without_a_word_or_of_one_label(floor_settings: list[str], tmp_path: Path) -> None:
     path = tmp_path / "data/train.tsv"
     path.write_text(path.read_text(encoding="utf-8").replace("\targ", "\tglad"), encoding="utf-8")
-    refused(lambda: run_baseline(job([*floor_settings, "method=svm"])))
+    refused(lambda: run_baseline(job([*floor_settings, "method=svm", f"run_dir={tmp_path}/one"])))
+    write_tsv(path, ("text", "label"), *[(f"{i} ?", "glad" if i % 2 else "arg") for i in range(9)])
+    refused(lambda: run_baseline(job([*floor_settings, *JOINED])))
 
 
 def reading(method: str, folder: Path) -> list[str]:
