@@ -56,7 +56,7 @@ def stage_2(config: Config, method: TwoStages, once: bool) -> None:
     texts = method.sequences
     with tempfile.TemporaryDirectory() as folder:
         if once:
-            read = encode_once(config, method.dataset, texts, network, 1, Path(folder)).for_head(reads_tokens=False)
+            read = encode_once(config, method.dataset, texts, network, 1, Path(folder))[False]
         else:
             read = TaskInput(texts, encoder=encoder)
         for task in method.dataset.tasks:

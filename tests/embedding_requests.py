@@ -6,13 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from command_line import job
 
 from mtl.base.settings.schema import EmbedderOptions
 from mtl.data.dataset import load_dataset
 from mtl.data.text import TokenizedTexts, Vocabulary, tokenized
-from mtl.embedders import recipes
-from mtl.embedders.find import find_vectors
-from mtl.embedders.interface import EmbeddingsRequest
+from mtl.embedders import EMBEDDERS, recipes
+from mtl.embedders.find import Vectors, find_vectors
+from mtl.embedders.interface import Embeddings, EmbeddingsRequest
 from mtl.embedders.words import WordEmbeddings, coverage
 from mtl.jobs.job import Job
 from mtl.tasks.suite import load_suite
@@ -33,6 +34,27 @@ def vectors_of(run: Job) -> Path | None:
         vectors.check_obtainable()
         vectors.train_if_missing(run.suite, run.data_dir, run.config.held_out, torch.device("cpu"))
     return None if vectors is None else vectors.path
+
+
+def small_job(suite_file: Path, *settings: str, fasttext: str | None = None) -> Job:
+    """A run with fastText on the small suite, whose file names these vectors."""
+    if fasttext is not None:
+        text = suite_file.read_text(encoding="utf-8")
+        suite_file.write_text(f"{text}embeddings: {{fasttext: {fasttext}}}\n", encoding="utf-8")
+    folder = suite_file.parent
+    given = [f"suite={suite_file}", f"data_dir={folder / 'data'}", f"embeddings_dir={folder / 'vectors'}"]
+    return job([*given, "embeddings=fasttext", *settings])
+
+
+def build(suite_file: Path, run: Job) -> Embeddings:
+    request = build_request(suite_file, run.config.embeddings)
+    return EMBEDDERS[run.config.embeddings.name].build(replace(request, path=vectors_of(run)))
+
+
+def found(run: Job) -> Vectors:
+    vectors = find_vectors(run.config, run.suite)
+    assert vectors is not None
+    return vectors
 
 
 # Of padding and of the unknown word, then of the words pies and kot.

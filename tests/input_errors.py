@@ -8,9 +8,10 @@ import fcntl
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -99,3 +100,9 @@ def raises_input_error(
     for expected, actual in ((file, file_name(raised)), (line, raised.line), (key, raised.key)):
         assert expected in (ANY, actual), str(raised)
     MESSAGES.check(os.environ["PYTEST_CURRENT_TEST"].rpartition(" ")[0], raised)
+
+
+def refused(made: Callable[[], object], **where: Any) -> None:
+    """What is made must raise as in `raises_input_error`."""
+    with raises_input_error(**where):
+        made()

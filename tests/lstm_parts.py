@@ -1,7 +1,7 @@
 """A small dataset with a task of every target kind, and the parts of an LSTM on it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,8 @@ from mtl.data.text import TokenizedTexts, tokenized
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.interface import Embeddings, EmbeddingsRequest
 from mtl.methods.coded import Coded
-from mtl.methods.lstm.trained import encode_once, encoder_runs, new_network, reads_tokens, running_input
+from mtl.methods.heads import TaskInput
+from mtl.methods.lstm.trained import encode_once, new_network, reads_tokens
 from mtl.methods.stage2 import Finetuning
 from mtl.model.heads import AttentionHead, Head, ProjectingHead
 from mtl.model.network import Network
@@ -31,9 +32,7 @@ LABELS = Task(id="labels", kind="labels", text=["x"], target="y", labels=["arg",
 NUMBERS = Task(id="numbers", kind="number", text=["x", "z"], target="y", range=[0, 10], metric="spearman")
 CHOICE = Task(id="choice", kind="choice", text=["q"], candidates=["a[]"], target="y", metric="accuracy")
 WORDS = Task(id="words", kind="word", text=["x"], target="y", metric="accuracy")
-OTHER = Task(
-    id="other", kind="word", text=["x"], target="y", metric="accuracy", scored="test", answered_by="words"
-)  # no training rows
+OTHER = replace(WORDS, id="other", scored="test", answered_by="words")  # no training rows
 TASKS = [LABELS, NUMBERS, CHOICE, WORDS, OTHER]
 TRAINED = TASKS[:4]
 TRAIN, DEV = slice(0, 40), slice(40, 60)
@@ -46,9 +45,7 @@ def mixed_dataset() -> Dataset:
     """
     texts, made = [text for text, _, _ in rows(60)], rows(60)
     labels = [Example(i, ((text,),), float(label == "glad")) for i, (text, label, _) in enumerate(made, start=2)]
-    numbers = [
-        Example(i + 2, ((text, texts[(7 * i + 3) % 60]),), float(score)) for i, (text, _, score) in enumerate(made)
-    ]
+    numbers = [Example(i + 2, ((text, texts[(7 * i + 3) % 60]),), float(n)) for i, (text, _, n) in enumerate(made)]
     choices = [
         Example(i + 2, tuple((text, texts[(i + k) % 60]) for k in range(1, 3 + i % 2)), float(i % 2))
         for i, text in enumerate(texts)
@@ -95,9 +92,8 @@ def lstm_parts(folder: Path, *settings: str) -> Parts:
     training_texts = dataset.distinct_texts("train")
     request = EmbeddingsRequest(run.config.embeddings, texts, training_texts, vectors_of(run), folder / "cache", cpu)
     embeddings = EMBEDDERS[run.config.embeddings.name].build(request)
-    return Parts(
-        run.config, run.suite, Coded(dataset, run.config.head.overlap), texts, embeddings, embeddings.sequences(texts)
-    )
+    coded = Coded(dataset, run.config.head.overlap)
+    return Parts(run.config, run.suite, coded, texts, embeddings, embeddings.sequences(texts))
 
 
 def stages(
@@ -106,12 +102,12 @@ def stages(
     """Stage 2 of each task, as the configuration says; it leaves its files at the task's place in the folder."""
     config, heads, encoder = parts.config, network.heads, network.encoder
     assert encoder is not None
-    runs = encoder_runs(config)
-    encoded = None if runs else encode_once(config, parts.dataset, parts.sequences, network, 1, folder)
+    tuned = config.finetune.train_encoder
+    encoded = {} if tuned else encode_once(config, parts.dataset, parts.sequences, network, 1, folder)
     made = {}
     for task in TRAINED:
-        tokens = reads_tokens(heads, task)
-        read = encoded.for_head(tokens) if encoded else running_input(config, encoder, parts.sequences, tokens)
+        own = TaskInput(parts.sequences, encoder=encoder.for_task()) if tuned else None
+        read = own or encoded[reads_tokens(heads, task)]
         made[task.id] = Finetuning(config, parts.data, task, read, 1, place(folder, task.id))
     return made
 

@@ -50,9 +50,8 @@ def mutated_json(content: Any, most: int = 500, seed: int = 1) -> Iterator[tuple
     Yields:
         What was changed, as "key.key: change", and the file's bytes. YAML can be written the same way: JSON is YAML.
     """
-    changes = [
-        (keys, change) for keys in _fields(content) for change in (*VALUES, *(("missing", "renamed") if keys else ()))
-    ]
+    inside = (*VALUES, "missing", "renamed")
+    changes = [(keys, change) for keys in _fields(content) for change in (inside if keys else VALUES)]
     for keys, change in random.Random(seed).sample(changes, min(most, len(changes))):
         yield f"{'.'.join(map(str, keys))}: {change}", _changed(content, keys, change).encode()
 

@@ -49,11 +49,7 @@ def assert_same_weights(one: MultitaskModule, other: MultitaskModule) -> None:
 
 
 def stage(
-    folder: Path,
-    patience: int = 100,
-    cut: int | None = None,
-    checkpoint: str = "best",
-    validate_first: bool = False,
+    folder: Path, patience: int = 100, cut: int | None = None, checkpoint: str = "best", validate_first: bool = False
 ) -> Stage:
     def train(epoch: int) -> DataLoader[Batch]:
         if epoch == cut:

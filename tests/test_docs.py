@@ -106,7 +106,7 @@ def test_the_example_of_a_sweep_is_right(tmp_path: Path) -> None:
         ("making-tasks", lambda path: [u.name for u in load_recipe(path).uses], ["keep", "duplicates", "map", "split"]),
     ],
 )
-def test_the_first_example_is_right(
+def test_first_example_is_right(
     tmp_path: Path, document: str, parts: Callable[[Path], object], expected: object
 ) -> None:
     path = tmp_path / "mine.yaml"

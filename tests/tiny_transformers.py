@@ -51,9 +51,7 @@ def word_pieces(texts: Sequence[str]) -> Tokenizer:
     trainer = trainers.WordPieceTrainer(vocab_size=400, show_progress=False, special_tokens=MARKS)
     words.train_from_iterator(texts, trainer)
     words.post_processor = processors.TemplateProcessing(  # type: ignore[assignment]
-        single="[CLS] $A [SEP]",
-        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
-        special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
     return words
 

@@ -142,7 +142,7 @@ MUTATIONS = (
         "model/sequences.py",
         "gathered[~inside] = 0",
         "pass",
-        ("model", "embedders", "methods/lstm/test_trained_encoded.py"),
+        ("model", "embedders", "methods/lstm/test_trained.py"),
     ),
     Mutation(
         "fold: held-out rows are also training rows",

@@ -74,9 +74,7 @@ class _Version(argparse.Action):
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parse a command line. Settings may come before or after options."""
     parser = _Parser("mtl", description=DESCRIPTION)
-    parser.add_argument(
-        "--version", action=_Version, nargs=0, help="print the version and the extras that are installed"
-    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and the installed extras")
     add_commands(parser.add_subparsers(metavar="COMMAND", required=True))
     if "_ARGCOMPLETE" in os.environ and missing_package("completion") is None:  # a shell asks what can follow
         import argcomplete

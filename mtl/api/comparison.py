@@ -131,9 +131,8 @@ class Comparison:
         if task not in self.board.columns:
             raise InputError(f"not in this comparison; it has {', '.join(self.board.columns)}", key="task", value=task)
         scored = [(score.median, row) for row in self.board.rows if (score := row.score(task))]
-        rows = [row for _, row in sorted(scored, key=lambda pair: -pair[0])][
-            ::-1
-        ]  # from the bottom; of equal ones the first on top
+        # From the bottom; of equal ones, the first on top.
+        rows = [row for _, row in sorted(scored, key=lambda pair: -pair[0])][::-1]
         if not rows:
             raise InputError("no run has a score", key="task", value=task)
         if ax is None:

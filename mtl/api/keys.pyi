@@ -11,8 +11,6 @@ class Embeddings(TypedDict, total=False):
     """None: the file's dimension"""
     trainable: bool
     """True: training changes the vectors; jiant keeps them fixed unless an option is set"""
-    init_std: float
-    """standard deviation of the normal distribution of the initial vectors (torch and jiant)"""
     min_count: int
     """1: all words get their vector, including new words at prediction time; N > 1: only words that occur at least N times in the …"""
     max_words: int | None
@@ -87,10 +85,6 @@ class Pretrain(TypedDict, total=False):
     """the most training steps; about 36 epochs over KLEJ's training examples (not in the paper) (default: 20000)"""
     validate_every: int
     """steps between validations (not in the paper) (default: 500)"""
-    checkpoint: Literal["best", "last"]
-    """the weights that stage 2 starts from: of the best validation, or the last ones, as in jiant (default: best)"""
-    warmup_steps: int
-    """steps in which the learning rate rises linearly (default: 0)"""
     sampling: float
     """a step draws its task in proportion to (training examples) to this power; 0: all tasks equally often (default: 1.0)"""
 
@@ -109,8 +103,6 @@ class Finetune(TypedDict, total=False):
     """most passes over a task's training examples (not in the paper) (default: 50)"""
     train_encoder: bool
     """False: stage 2 trains the head alone; True: the encoder too. The variant sets it (default: False)"""
-    encoder_dropout: bool
-    """True: keep a frozen encoder's dropout on while heads train, as in jiant (default: False)"""
     token_outputs: Literal["float32", "float16", "recompute"]
     """how stage 2 keeps the frozen encoder's outputs on disk, with a projection, attention or spans; recompute: not on disk, but the …"""
     threshold: Literal["argmax", "dev", "bagged"]

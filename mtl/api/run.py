@@ -110,9 +110,7 @@ class Run:
                     every = {AVERAGE: "dev/average", **{id: f"dev/{id}" for id in self.tasks}}
                     scores = {only: "dev/average"} if only else every
                     first = (int(point["step"]), point["seconds"], point.get("train/loss"))
-                    rows += [
-                        (seed, stage, task, *first, value(point[key])) for task, key in scores.items() if key in point
-                    ]
+                    rows += [(seed, stage, id, *first, value(point[key])) for id, key in scores.items() if key in point]
         return frame(("seed", "stage", "task", "step", "seconds", "loss", "score"), rows)
 
     def table(self) -> MarkdownText:

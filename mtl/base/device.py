@@ -88,10 +88,9 @@ def describe_device(device: torch.device) -> str:
         return f"GPU: {torch.cuda.get_device_name()}, float32 {precision}"
     if device.type != "cpu":
         return f"GPU: {device.type}"
-    lines = (
-        CPU_INFORMATION.read_text(encoding="utf-8", errors="replace").splitlines() if CPU_INFORMATION.is_file() else []
-    )
-    model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), None)
+    text = CPU_INFORMATION.read_text(encoding="utf-8", errors="replace") if CPU_INFORMATION.is_file() else ""
+    lines = (line for line in text.splitlines() if line.startswith("model name"))
+    model = next((line.partition(":")[2].strip() for line in lines), None)
     processor = platform.processor() or platform.machine() if model is None else model
     return f"CPU: {processor}, {torch.get_num_threads()} of {os.cpu_count()} threads"
 

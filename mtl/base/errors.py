@@ -61,12 +61,8 @@ class UserError(Exception):
         unit: str | None = None,
     ) -> None:
         super().__init__(message)
-        self.message = message
         self.path = None if path is None else fspath(path)
-        self.line = line
-        self.key = key
-        self.value = value
-        self.unit = unit
+        self.message, self.line, self.key, self.value, self.unit = message, line, key, value, unit
 
     def __str__(self) -> str:
         file = self.path if self.line is None else f"{self.path}:{self.line}" if self.path else f"line {self.line}"

@@ -27,9 +27,8 @@ def _beside(path: Path) -> Path:
 
 @contextmanager
 def naming(path: Path, partial: Path | None = None) -> Iterator[None]:
-    """An error of a write within the block is an OSError that names `path`, or what lies below it, in place of `partial`, its temporary
-    path. Libraries that are not written in Python raise errors of other types for a full disk.
-    """
+    """An error of a write within the block is an OSError that names `path`, or what lies below it, in place of `partial`, its temporary path.
+    Libraries that are not written in Python raise errors of other types for a full disk."""
     try:
         yield
     except Exception as error:
@@ -178,9 +177,8 @@ def numbered_alike(name: str, names: Iterable[str]) -> list[str]:
     found = sorted((int(match[1]), each) for each in names if (match := re.fullmatch(pattern, each)))
     numbers = [number for number, _ in found]
     if numbers[:1] not in ([0], [1]) or numbers != list(range(numbers[0], numbers[0] + int(number[3] or len(found)))):
-        raise ValueError(
-            f"its parts have the numbers {', '.join(map(str, numbers[:20]))}; one is missing, or stands twice"
-        )
+        shown = ", ".join(map(str, numbers[:20]))
+        raise ValueError(f"its parts have the numbers {shown}; one is missing, or stands twice")
     return [each for _, each in found]
 
 

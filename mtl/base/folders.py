@@ -42,11 +42,9 @@ def check_new_folder(path: Path) -> None:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Yield a temporary folder beside `path`; move it to `path` when the block ends without an exception.
-
-    When the block raises, the temporary folder is removed. An OSError of a write names the file below `path`, or `path` itself, and not
-    the temporary folder. Raises InputError as `check_new_folder`, before the block.
-    """
+    """Yield a temporary folder beside `path`; move it to `path` when the block ends without an exception. When the block raises, the temporary folder
+    is removed. An OSError of a write names the file below `path`, or `path` itself, and not the temporary folder. Raises InputError as
+    `check_new_folder`, before the block."""
     check_new_folder(path)
     path = path.resolve()
     with staging(path, path.parent) as stage, naming(path, stage):
@@ -58,11 +56,8 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def staging(path: Path, beside: Path) -> Iterator[Path]:
-    """Yield a temporary folder, in the folder `beside`, for files that the block moves to `path`.
-
-    It is removed when the block ends. One that a killed process left is removed before the block. While another process writes to
-    `path`, this one waits.
-    """
+    """Yield a temporary folder, in the folder `beside`, for files that the block moves to `path`. It is removed when the block ends. One that a
+    killed process left is removed before the block. While another process writes to `path`, this one waits."""
     lock = beside / f".{path.name}.lock"
     with without_empty_folders(beside), waiting_lock(lock, f"{path}: another process writes it"):
         try:
@@ -100,10 +95,8 @@ def _listed(folder: Path) -> dict[str, list[str]]:
 
 
 def write_files(folder: Path, texts: Mapping[str, str]) -> None:
-    """Write files to a folder, and remove those that mtl wrote there before and that are not among them. All other files stay.
-
-    After an error, the folder is as before. A process that is killed while files are moved leaves some new and some old ones; the same
-    command completes them.
+    """Write files to a folder, and remove those that mtl wrote there before and that are not among them. All other files stay. After an error, the
+    folder is as before. A process that is killed while files are moved leaves some new and some old ones; the same command completes them.
 
     Args:
         texts: the content of each file, by its path in the folder, with slashes. A lone surrogate becomes its escape sequence.

@@ -67,7 +67,8 @@ def _argument(value: Any, hint: Any, name: str) -> Any:
     if isinstance(text, str) and (problem := text_problem(text)):
         raise InputError(problem, key=name)
     if not _fits(value, hint):
-        kinds = dict.fromkeys(WORDS.get(get_origin(kind) or kind, _name_of(kind)) for kind in _kinds(hint))
+        named = [(get_origin(kind) or kind, getattr(kind, "__name__", kind)) for kind in _kinds(hint)]
+        kinds = dict.fromkeys(WORDS.get(kind, f"a {name}") for kind, name in named)
         holds = isinstance(value, Collection) and not isinstance(value, str | bytes) and len(value) > 0
         what = f"{type(value).__name__} that holds these values" if holds else f"value of type {type(value).__name__}"
         raise InputError(f"must be {listed(list(kinds), 9, ' or ')}, not a {what}", key=name)
@@ -79,10 +80,6 @@ def _kinds(hint: Any) -> tuple[Any, ...]:
     if get_origin(hint) in (Union, types.UnionType):
         return tuple(kind for part in get_args(hint) for kind in _kinds(part))
     return (hint,)
-
-
-def _name_of(kind: Any) -> str:
-    return f"a {kind if isinstance(kind, str) else getattr(kind, '__name__', kind)}"
 
 
 def _fits(value: Any, hint: Any) -> bool:

@@ -115,10 +115,8 @@ class Holder:
             return False
         try:
             os.kill(self.pid, 0)
-        except ProcessLookupError:
-            return True
-        except OSError:
-            return False
+        except OSError as error:
+            return isinstance(error, ProcessLookupError)
         return False
 
     def __str__(self) -> str:
@@ -138,10 +136,8 @@ def holder_of(path: Path) -> Holder | None:
 
 
 def _system_lock(path: Path, timeout: float) -> AbstractContextManager[Any] | None:
-    """The system's lock of this file, acquired within `timeout` seconds (-1: no limit); None where there is no flock.
-
-    Raises Busy, and OSError, which names the folder if the file cannot be made in it: nobody knows of locks.
-    """
+    """The system's lock of this file, acquired within `timeout` seconds (-1: no limit); None where there is no flock. Raises Busy, and OSError, which
+    names the folder if the file cannot be made in it: nobody knows of locks."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         return FileLock(path, timeout=timeout, fallback_to_soft=False).acquire()

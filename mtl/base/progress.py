@@ -350,9 +350,7 @@ class Progress:
             done: units already done, when an interrupted operation continues.
             at_most: whether the operation may end before all units are done.
         """
-        self.total = total
-        self.done = done
-        self._note = ""
+        self.total, self.done, self._note = total, done, ""
         self._first = Advanced(next(_keys), title, done, done, total, unit, 0.0, "", at_most)
         self._begin = time.monotonic()
         self._next_event = self._begin

@@ -87,9 +87,8 @@ def read_bytes(path: Path, limit: int) -> bytes:
 
 
 class OpenLines:
-    """The lines of an open file, plain, gzipped, or the only file in a zip, one by one.
-
-    Memory holds one line, of at most `limit` bytes, and unpacking is bounded by the file's size.
+    """The lines of an open file, plain, gzipped, or the only file in a zip, one by one. Memory holds one line, of at most `limit` bytes, and
+    unpacking is bounded by the file's size.
 
     Attributes:
         packing: a key of PACKINGS, or None for a plain file.
@@ -100,13 +99,9 @@ class OpenLines:
     def __init__(
         self, path: Path, file: io.BufferedReader, packing: str | None, limit: int, member: str | None = None
     ) -> None:
-        self._path = path
-        self._raw = file
-        self.packing = packing
-        self._lines = file
+        self._path, self._raw, self._lines, self.packing, self._limit = path, file, file, packing, limit
         if packing is not None:
             self._lines = io.BufferedReader(cast(io.RawIOBase, _unpacked(path, file, packing, member)), 2**20)
-        self._limit = limit
         self._checked = UNPACKED_FREE
         self.number = self.offset = 0
 

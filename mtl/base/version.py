@@ -5,16 +5,8 @@ from importlib.metadata import PackageNotFoundError, version
 
 VERSION = "0.1.0"
 PACKAGES = (
-    "torch",
-    "pytorch-lightning",
-    "torchmetrics",
-    "numpy",
-    "scipy",
-    "scikit-learn",
-    "sacremoses",
-    "fasttext",
-    "transformers",
-    "tokenizers",
+    *("torch", "pytorch-lightning", "torchmetrics", "numpy", "scipy", "scikit-learn"),
+    *("sacremoses", "fasttext", "transformers", "tokenizers"),
 )
 
 

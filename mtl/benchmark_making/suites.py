@@ -229,12 +229,7 @@ class AuditReport:
 
 
 @checked
-def audit(
-    *settings: Settings,
-    check: str = "data",
-    share: float | None = None,
-    **named: Any,
-) -> AuditReport:
+def audit(*settings: Settings, check: str = "data", share: float | None = None, **named: Any) -> AuditReport:
     """Check a suite's data, as `mtl audit` does with the same settings.
 
     Args:

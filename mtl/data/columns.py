@@ -21,6 +21,8 @@ Value = str | int | float | bool | list[str]  # of a column in a row; a cell of 
 
 INTEGER_LIMIT = 2**63
 LIST = "[]"
+KEY = "key"  # in the name of a column: the key of each object of an object (`items_of`)
+TOKENS, TAGS = "tokens", "tags"  # the columns that marked spans become (`mtl.tasks.task.Reading.spans`)
 BATCH = 256  # rows of a parquet file that are decoded at a time
 DECODED_LIMIT = 2**31  # the most bytes that decoded columns may hold: a small file can unpack to a huge one
 ROW_COST = 64  # bytes that a row counts beside its values
@@ -139,6 +141,20 @@ def lists_below(items: Sequence[object]) -> dict[str, list[str]]:
     return {key: [text(item[key]) for item in keyed] for key in shared}
 
 
+def items_of(value: Any) -> list[Any]:
+    """The items of a list, or the objects below the keys of an object, with each of these keys as `KEY`."""
+    if isinstance(value, dict):
+        return [{**item, KEY: key} for key, item in value.items() if isinstance(item, dict)]
+    return value if isinstance(value, list) else []
+
+
+def below(item: Any, keys: Sequence[str]) -> Any:
+    """What stands below nested keys, or places of lists, of an item; None: nothing."""
+    for key in keys:
+        item = _keyed(item).get(key)
+    return item
+
+
 def listed(names: list[str]) -> str:
     """Names in one line of an error message, whatever characters an untrusted file puts into them."""
     return ", ".join(name if name.isprintable() else ascii(name) for name in names) or "nothing"
@@ -157,11 +173,8 @@ def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]
         names = list(_names(file.schema_arrow))
         for column in columns:
             if column not in names:
-                raise InputError(
-                    f"no column {column!r} with texts or numbers ({LIST} at its end: lists of texts);"
-                    f" it has {listed(names)}",
-                    path=path,
-                )
+                wanted = f"no column {column!r} with texts or numbers ({LIST} at its end: lists of texts)"
+                raise InputError(f"{wanted}; it has {listed(names)}", path=path)
         # What a list is made of cannot be named: the whole key above it is decoded.
         leaves = [column.removesuffix(LIST).split(".")[0] if column.endswith(LIST) else column for column in columns]
         decoded = 0

@@ -228,18 +228,10 @@ def build_dataset(read: Sequence[TaskExamples]) -> Dataset:
         and TARGET_KINDS[part.task.kind].head_type is not None
         and (words := target_kind(part.task).head.answers(splits[part.task.id]["train"].targets))
     }
-    return Dataset(
-        [part.task for part in read],
-        list(index),
-        splits,
-        {part.task.id: part.held_out for part in read if part.held_out},
-        answers,
-        scored_rows={
-            part.task.id: describe_rows(part.task, part.rows[part.task.scored_split])
-            for part in read
-            if part.task.is_scored
-        },
-    )
+    held_out = {part.task.id: part.held_out for part in read if part.held_out}
+    scored = [(part.task, part.rows[part.task.scored_split]) for part in read if part.task.is_scored]
+    scored_rows = {task.id: describe_rows(task, rows) for task, rows in scored}
+    return Dataset([part.task for part in read], list(index), splits, held_out, answers, scored_rows=scored_rows)
 
 
 def make_split(task: Task, examples: Sequence[Example], index: Mapping[str, int]) -> Split:
@@ -303,20 +295,16 @@ def describe_rows(task: Task, examples: Sequence[Example]) -> dict[str, Any]:
     occurrence (a row without a group counts as a group); None if no two rows share a group. "candidates": the number of candidates
     in each row of a choice, or of units. "columns": the values of the task's `further_columns`. The last two exist only if the task has them.
     """
-    texts = json.dumps([example.row for example in examples])
+    digest = hashlib.sha256(json.dumps([example.row for example in examples]).encode()).hexdigest()
     numbers: dict[Any, int] = {}
     groups = [
         numbers.setdefault(("row", number) if example.group is None else example.group, len(numbers))
         for number, example in enumerate(examples)
     ]
-    described: dict[str, Any] = {
-        "texts": hashlib.sha256(texts.encode()).hexdigest(),
-        "groups": groups if len(numbers) < len(examples) else None,
-    }
+    described: dict[str, Any] = {"texts": digest, "groups": groups if len(numbers) < len(examples) else None}
     if (counts := row_sizes(task, examples)) is not None:
         described["candidates"] = counts.tolist()
     if task.further_columns:
-        described["columns"] = {
-            name: [example.columns[number] for example in examples] for number, name in enumerate(task.further_columns)
-        }
+        names = enumerate(task.further_columns)
+        described["columns"] = {name: [example.columns[number] for example in examples] for number, name in names}
     return described

@@ -102,9 +102,8 @@ def make_spans(task: Task, texts: Sequence[str], ends: Sequence[object]) -> tupl
         start, stop = span
         length = len(texts[side])
         if not 0 <= start < stop <= length:
-            raise ValueError(
-                f"span {column!r}: {start} to {stop} is not within its text, which has {length} characters"
-            )
+            problem = f"{start} to {stop} is not within its text, which has {length} characters"
+            raise ValueError(f"span {column!r}: {problem}")
         spans.append((start, stop))
     return tuple(spans)
 
@@ -140,26 +139,22 @@ def read_rows(task: Task, path: Path) -> list[Row]:
 
 
 def read_targets(task: Task, path: Path, sizes: np.ndarray | None = None) -> np.ndarray:
-    """The targets (rows,) in a file of one column with a header, as `mtl.submissions.format.write_predictions` writes it.
-
-    Raises InputError for a target that is not valid, with its line.
+    """The targets (rows,) in a file of one column with a header, as `mtl.submissions.format.write_predictions` writes it. Raises InputError for a
+    target that is not valid, with its line.
 
     Args:
         sizes: the number of candidates or of units of each row, (rows,), where it is known.
     """
-    return _read_column(task, path, target_kind(task).parse, sizes)
+    return _read_column(task, path, sizes, target_kind(task).parse)
 
 
 def read_predicted(task: Task, path: Path, sizes: np.ndarray | None = None) -> np.ndarray:
     """As `read_targets`, but predictions, where `TargetKind.parse_prediction` says what is valid."""
-    return _read_column(task, path, target_kind(task).parse_prediction, sizes)
+    return _read_column(task, path, sizes, target_kind(task).parse_prediction)
 
 
-def _read_column(
-    task: Task, path: Path, parse: Callable[[str, int | None], Target], sizes: np.ndarray | None
-) -> np.ndarray:
-    cells = target_kind(task)
-    values = []
+def _read_column(task: Task, path: Path, sizes: np.ndarray | None, parse: Callable[..., Target]) -> np.ndarray:
+    cells, values = target_kind(task), []
     of_rows = chain([] if sizes is None else sizes.tolist(), repeat(None))
     for number, (line, size) in enumerate(zip(read_lines(path)[1:], of_rows, strict=False), start=2):
         try:
@@ -201,10 +196,9 @@ def _cells(values: Mapping[str, Any], column: str | None) -> list[str] | None:
 
 def target_value(task: Task, values: Mapping[str, Any]) -> Value:
     """The target of a row, from its values by column. Raises ValueError for values of several columns that are no target."""
-    columns = task.target_columns
-    return (
-        values[task.target] if len(columns) == 1 else target_kind(task).gather({name: values[name] for name in columns})
-    )
+    if len(task.target_columns) == 1:
+        return values[task.target]
+    return target_kind(task).gather({name: values[name] for name in task.target_columns})
 
 
 def target_cell(kind: TargetKind, value: Value) -> str:

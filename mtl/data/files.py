@@ -31,19 +31,14 @@ def numbered(path: Path) -> list[Path]:
 
 
 def part_files(path: Path, part: str | None) -> list[Path]:
-    """The files that a part of this one means: itself, those of other numbers (`numbered`), or those of its suffix in its folder and the
-    folders beside it.
-
-    Raises InputError as `numbered`, for files outside these folders, and for folders without such a file.
-    """
+    """The files that a part of this one means: itself, those of other numbers (`numbered`), or those of its suffix in its folder and the folders
+    beside it. Raises InputError as `numbered`, for files outside these folders, and for folders without such a file."""
     if part == NUMBERED:
         return numbered(path)
     if (folders := FOLDERS.fullmatch(part or "")) is None:
         return [path]
     root = path.parent.parent
-    listed = (
-        folders[1].split(",") if folders[1] else sorted(folder.name for folder in root.iterdir() if folder.is_dir())
-    )
+    listed = folders[1].split(",") if folders[1] else sorted(each.name for each in root.iterdir() if each.is_dir())
     files = [sorted(root.glob(f"{escape(name)}/*{path.suffix}")) for name in listed]
     if folders[1] and (empty := [name for name, found in zip(listed, files, strict=True) if not found]):
         raise InputError(f"no {path.suffix} file in folder {empty[0]}", path=root)

@@ -58,15 +58,11 @@ def json_rows(path: Path, text: str, part: str | None) -> Iterator[tuple[int, Ro
     if part is None and text[start : start + 1] == "{":
         _, end = document.value(start)
         if document.start(end) < len(text):  # another value follows: JSON Lines in a file of this name
-            for number, line in enumerate(text.split("\n"), start=1):
-                if line.strip():
-                    yield number, parse_row(path, number, line)
+            yield from ((number, parse_row(path, number, line)) for number, line in _filled(text))
             return
     first, _, rest = text.partition("\n")
     if part is None and rest.strip() and _is_list(first):  # a list of cells on each line
-        for number, line in enumerate(text.split("\n"), start=1):
-            if line.strip():
-                yield number, _row(JsonText(path, line, number), 0)
+        yield from ((number, _row(JsonText(path, line, number), 0)) for number, line in _filled(text))
         return
     if part is not None:
         start = document.member(start, part)
@@ -82,11 +78,14 @@ def json_rows(path: Path, text: str, part: str | None) -> Iterator[tuple[int, Ro
     records = list(document.members(start))
     if not all(text[position : position + 1] == "{" for _, position in records):
         names = ", ".join(key for key, _ in records[:8])
-        raise document.error(
-            f"is one object with the keys {names}; name the one that holds the rows: {path.name}#KEY", start
-        )
+        remedy = f"name the one that holds the rows: {path.name}#KEY"
+        raise document.error(f"is one object with the keys {names}; {remedy}", start)
     for key, position in records:
         yield document.line(position), {ID: key, **_row(document, position)}
+
+
+def _filled(text: str) -> Iterator[tuple[int, str]]:
+    return ((number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip())
 
 
 def _is_list(line: str) -> bool:
@@ -113,12 +112,9 @@ def _questions(document: "JsonText", start: int) -> Iterator[Row]:
         outer = [_row(document, position)]
         for key in (PARAGRAPHS, QUESTIONS):
             inner = [({name: value for name, value in row.items() if name != key}, row.get(key)) for row in outer]
-            if any(
-                not isinstance(items, list) or not all(isinstance(item, dict) for item in items) for _, items in inner
-            ):
-                raise document.error(
-                    f"an article of SQuAD has lists of objects, {PARAGRAPHS!r} and in them {QUESTIONS!r}", position
-                )
+            if not all(isinstance(items, list) and all(isinstance(item, dict) for item in items) for _, items in inner):
+                problem = f"an article of SQuAD has lists of objects, {PARAGRAPHS!r} and in them {QUESTIONS!r}"
+                raise document.error(problem, position)
             outer = [{**row, **item} for row, items in inner for item in items or ()]
         yield from outer
 
@@ -142,19 +138,13 @@ class JsonText:
     """
 
     def __init__(self, path: Path | str, text: str, first: int = 1) -> None:
-        self._path = path
-        self._text = text
+        self._path, self._text = path, text
         self._known = 0, first  # a position and its line
 
     def line(self, position: int) -> int:
-        before, line = self._known
-        line = (
-            line + self._text.count("\n", before, position)
-            if position >= before
-            else self._text.count("\n", 0, position) + 1
-        )
-        self._known = position, line
-        return line
+        before, line = self._known if position >= self._known[0] else (0, 1)
+        self._known = position, line + self._text.count("\n", before, position)
+        return self._known[1]
 
     def error(self, problem: str, position: int) -> InputError:
         return InputError(problem, path=self._path, line=self.line(min(position, len(self._text))))

@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.data.columns import LIST, parquet_names, parquet_rows, text, value_of
+from mtl.base.wings import wings
+from mtl.data.columns import LIST, TAGS, TOKENS, parquet_names, parquet_rows, text, value_of
 from mtl.data.conll import conll_columns, sentences
 from mtl.data.files import data_lines, part_files
 from mtl.data.json_rows import json_rows, parse_row
-from mtl.data.marked import TAGS, TOKENS, with_tags
 from mtl.tasks.task import BESIDE, NUMBERED, Layout
 
 MOST_COLUMNS = 10_000
@@ -69,7 +69,11 @@ def stream_rows(
         wanted = list(dict.fromkeys([*(name for name in wanted if name not in made), *spans.split(BESIDE)]))
     rows = _rows(path, layout, wanted)
     if spans is not None:
-        rows = with_tags(path, rows, spans)
+        marked = next((wing.marked for wing in wings() if wing.marked), None)
+        if marked is None:
+            problem = "is read by a part of mtl that is missing here; install the whole of mtl"
+            raise InputError(problem, key="reading.spans")
+        rows = marked.tagged(path, rows, spans)
     if layout.beside is not None:
         rows = _with_lines(path, layout, rows)
     return rows if name is None else _with_value(path, rows, name, value)
@@ -143,11 +147,8 @@ def _quoted_rows(path: Path, layout: Layout, separator: str) -> Iterator[tuple[i
             yield line, cells or [""]
             line = reader.line_num + 1
     except csv.Error as error:
-        raise InputError(
-            f"{str(error).split(' - ')[0]}; a cell that holds a quote mark stands in quotes, with the mark doubled",
-            path=path,
-            line=line,
-        ) from None
+        rule = "a cell that holds a quote mark stands in quotes, with the mark doubled"
+        raise InputError(f"{str(error).split(' - ')[0]}; {rule}", path=path, line=line) from None
     finally:
         csv.field_size_limit(longest)
 

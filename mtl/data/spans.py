@@ -47,13 +47,8 @@ class SpanPlacer:
     def __init__(
         self, texts: TokenizedTexts, raw: Sequence[str], language: str, max_length: int, boundary_words: bool = False
     ) -> None:
-        """
-        Args:
-            texts: each cut to its first `max_length` tokens.
-            raw: the same texts as strings.
-            boundary_words: whether an encoder reads the words of `mtl.data.text.BOUNDARIES` around each text;
-                `max_length` does not count them.
-        """
+        """The texts are cut to their first `max_length` tokens each; `raw` are the same texts as strings. `boundary_words` says whether an encoder
+        reads the words of `mtl.data.text.BOUNDARIES` around each text; `max_length` does not count them."""
         self._texts, self._raw = texts, raw
         self._language, self._max_length, self._boundary_words = language, max_length, boundary_words
         self.sources: list[int] = []  # for each new text, the text that it is cut from
@@ -86,18 +81,14 @@ class SpanPlacer:
     def warn(self) -> None:
         """Log warnings, with counts, about texts that are cut around their spans, units that are cut, and spans without a token of their own."""
         if self._further:
-            logger.warning(
-                "%d texts with spans are longer than max_length=%d tokens; they keep the tokens nearest to their spans",
-                *(len(self._further), self._max_length),
-            )
+            cut = "%d texts with spans are longer than max_length=%d tokens"
+            logger.warning(f"{cut}; they keep the tokens nearest to their spans", len(self._further), self._max_length)
         if self.cut_units:
-            logger.warning(
-                "%d tokens to predict are after max_length=%d; no model reads them", self.cut_units, self._max_length
-            )
+            said = "%d tokens to predict are after max_length=%d; no model reads them"
+            logger.warning(said, self.cut_units, self._max_length)
         if self.missed:
-            logger.warning(
-                "%d spans have no token of their own; the token nearest to them is read instead", self.missed
-            )
+            said = "%d spans have no token of their own; the token nearest to them is read instead"
+            logger.warning(said, self.missed)
 
     def _with_steps(self, kind: TargetKind, split: Split) -> Split:
         """The split with the steps of its units, (rows, most units), PAST after the last one of a row."""

@@ -54,11 +54,9 @@ def read_task(task: Task, data_dir: Path, share: float) -> TaskExamples:
 
 
 def split_files(task: Task, data_dir: Path, share: float) -> dict[str, bytes]:
-    """The rows that train and those that serve as dev as the contents of files, by the path of the file.
-
-    Without a dev file, both are made of the lines of the training file. Raises InputError as `read_task`, for a split that is not a single
-    whole file, and for a training file whose rows are not lines, or whose lines are not read as the same rows in other files.
-    """
+    """The rows that train and those that serve as dev as the contents of files, by the path of the file. Without a dev file, both are made of the
+    lines of the training file. Raises InputError as `read_task`, for a split that is not a single whole file, and for a training file whose rows are
+    not lines, or whose lines are not read as the same rows in other files."""
     paths = {split: path for split in ("train", "dev") if (path := task.path(split, data_dir))}
     for split, path in paths.items():
         layout = task.layout(split, data_dir)
@@ -75,9 +73,8 @@ def split_files(task: Task, data_dir: Path, share: float) -> dict[str, bytes]:
         raise InputError(f"its rows are not lines; write_splits takes {', '.join(LINES)}", path=path)
     content = read_bytes(path)
     if WIDE.match(layout.reading.encoding or declared_encoding(content)):
-        raise InputError(
-            "is UTF-16 or UTF-32, whose lines --write-splits does not take; save the file as UTF-8", path=path
-        )
+        problem = "is UTF-16 or UTF-32, whose lines --write-splits does not take; save the file as UTF-8"
+        raise InputError(problem, path=path)
     lines = re.findall(rb"[^\n]*\n|[^\n]+", content)
     starts = sorted(row.line for rows in (read.rows["train"], read.rows["dev"]) for row in rows)
     ends = dict(zip(starts, [*starts[1:], len(lines) + 1], strict=True))
@@ -86,9 +83,8 @@ def split_files(task: Task, data_dir: Path, share: float) -> dict[str, bytes]:
         rows = [b"".join(lines[row.line - 1 : ends[row.line] - 1]) for row in read.rows[split]]
         whole = [row if row.endswith(b"\n") else row + b"\n" for row in rows]
         contents[f"{task.folder or task.id}/{split}{path.suffix}"] = b"".join([*lines[: starts[0] - 1], *whole])
-    if _rows_again(task, layout, contents) != [
-        [replace(row, line=0) for row in read.rows[s]] for s in ("train", "dev")
-    ]:
+    same = [[replace(row, line=0) for row in read.rows[split]] for split in ("train", "dev")]
+    if _rows_again(task, layout, contents) != same:
         problem = "its lines are not read as the same rows in files of train and dev"
         raise InputError(f"{problem}; save it as .jsonl, or leave task {task.id} out (tasks=[…])", path=path)
     return contents
@@ -262,7 +258,5 @@ def check_present(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     )
     if present:
         remedy += f"; or run the tasks that have their files: tasks=[{','.join(present)}]"
-    raise InputError(
-        f"no such file; tasks of suite {suite.name} without their files: {', '.join(wanted)}; {remedy}",
-        path=missing[wanted[0]],
-    )
+    problem = f"no such file; tasks of suite {suite.name} without their files: {', '.join(wanted)}"
+    raise InputError(f"{problem}; {remedy}", path=missing[wanted[0]])

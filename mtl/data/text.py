@@ -42,9 +42,8 @@ def moses(language: str) -> Tokenizer:
     from sacremoses.corpus import NonbreakingPrefixes
 
     if language not in NonbreakingPrefixes().available_langs:
-        logger.warning(
-            "language %s: Moses has no list of abbreviations for it; general rules tokenize the texts", language
-        )
+        said = "language %s: Moses has no list of abbreviations for it; general rules tokenize the texts"
+        logger.warning(said, language)
     tokenizer = MosesTokenizer(lang=language)
 
     def tokenize(text: str) -> list[str]:
@@ -109,8 +108,7 @@ class TokenizedTexts:
             write_arrays(path, {**arrays, "counted": np.array([self.empty, self.cut])})
 
     def _tokenize(self, tokenize: Tokenizer, max_length: int) -> None:
-        self.empty = 0
-        self.cut = 0
+        self.empty = self.cut = 0
         type_ids: dict[str, int] = {}
         tokens = array("i")
         starts = array("q", [0])
@@ -196,14 +194,11 @@ def tokenized(texts: Sequence[str], language: str, max_length: int, cache_dir: P
     """The texts as `TokenizedTexts`. Log how many are cut, and how many have no token."""
     result = TokenizedTexts(texts, language, max_length, cache_dir)
     if result.empty:
-        logger.warning(
-            "%d of %d distinct texts have no token; each is kept as one unknown token", result.empty, len(result)
-        )
+        said = "%d of %d distinct texts have no token; each is kept as one unknown token"
+        logger.warning(said, result.empty, len(result))
     if result.cut:
-        logger.info(
-            "%d of %d distinct texts are longer than max_length=%d tokens and are cut",
-            *(result.cut, len(result), max_length),
-        )
+        said = "%d of %d distinct texts are longer than max_length=%d tokens and are cut"
+        logger.info(said, result.cut, len(result), max_length)
     logger.info("%d distinct texts, %d tokens", len(result), len(result.tokens))
     return result
 

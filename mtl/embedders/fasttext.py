@@ -23,9 +23,8 @@ getattr(fasttext, sys.argv[4])(**arguments).save_model(sys.argv[2])
 
 
 def training_process(function: str, arguments: dict[str, Any], out: Path) -> "subprocess.Popen[str]":
-    """A process in which fastText trains a model, and the C library allocates memory that is set to zero.
-
-    So all initial vectors have defined values with one thread, too: only one thread gives the same vectors each time.
+    """A process in which fastText trains a model, and the C library allocates memory that is set to zero. So all initial vectors have defined values
+    with one thread, too: only one thread gives the same vectors each time.
 
     Args:
         function: the name of the function of the package fasttext: train_unsupervised or train_supervised.

@@ -57,10 +57,8 @@ class Vectors:
         raise InputError(f"no such vectors; {'; '.join(remedies)}", path=path)
 
     def train_if_missing(self, suite: Suite, data_dir: Path, held_out: float, device: "torch.device") -> None:
-        """Train the vectors of a run as their recipe says, if they do not exist; they must be obtainable.
-
-        Raises InputError if they cannot be trained, and for vectors of other texts than the training rows of now.
-        """
+        """Train the vectors of a run as their recipe says, if they do not exist; they must be obtainable. Raises InputError if they cannot be
+        trained, and for vectors of other texts than the training rows of now."""
         recipe = self.recipe
         if recipe is None or not recipe.train:
             return
@@ -73,10 +71,8 @@ class Vectors:
 
 
 def find_vectors(config: Config, suite: Suite) -> Vectors | None:
-    """The word vectors that the configuration or the suite names; None for a kind of embeddings that needs no file.
-
-    Raises InputError if no vectors are named.
-    """
+    """The word vectors that the configuration or the suite names; None for a kind of embeddings that needs no file. Raises InputError if no vectors
+    are named."""
     name = config.embeddings.name
     if EMBEDDERS[name].exists is None:
         return None

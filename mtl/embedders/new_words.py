@@ -25,12 +25,8 @@ MOST_NEW = 200_000  # words beside the vocabulary that a reader keeps; with 300 
 def run_words(
     request: RunReaderRequest, file: Path | None = None, ngrams: bool = True, source: "WordSource | None" = None
 ) -> "WordReader":
-    """The vocabulary of a finished run. New words get their vectors from the source, or from the file, as `FileSource` reads it.
-
-    With neither, they are unknown.
-
-    Raises InputError if the run has no vectors, or another number of them than of words.
-    """
+    """The vocabulary of a finished run. New words get their vectors from the source, or from the file, as `FileSource` reads it. With neither, they
+    are unknown. Raises InputError if the run has no vectors, or another number of them than of words."""
     weight = request.weights.get("table.weight")
     if weight is None or weight.dim() != 2:
         message = "the weights of stage 1 have no word vectors; restore them, or make the run again"
@@ -62,14 +58,9 @@ class FileSource:
     """A file of vectors. If it does not exist, no word has a vector."""
 
     def __init__(self, path: Path, dim: int | None, ngrams: bool) -> None:
-        """Open the file when it is first read.
-
-        It must exist if no size of the vectors, `dim`, is to be expected. `ngrams` says whether words that it lacks may get vectors from
-        their character n-grams.
-        """
-        self.file = VectorFile(path)
-        self.dim = dim
-        self.ngrams = ngrams
+        """Open the file when it is first read. It must exist if no size of the vectors, `dim`, is to be expected. `ngrams` says whether words that it
+        lacks may get vectors from their character n-grams."""
+        self.file, self.dim, self.ngrams = VectorFile(path), dim, ngrams
 
     def read(self, words: Sequence[str]) -> WordVectors:
         """As `WordSource.read`. Raises InputError for vectors of another size."""
@@ -89,16 +80,12 @@ class FileSource:
 
 
 class WordReader:
-    """A vocabulary, to which words that have a vector in `source` are added when a text has them. All other words are unknown.
-
-    No word is looked up twice, until MOST_NEW new words are known; then they are forgotten, so that memory stays bounded.
-    """
+    """A vocabulary, to which words that have a vector in `source` are added when a text has them. All other words are unknown. No word is looked up
+    twice, until MOST_NEW new words are known; then they are forgotten, so that memory stays bounded."""
 
     def __init__(self, vocabulary: Vocabulary, embedder: WordEmbedder, source: WordSource | None = None) -> None:
         """Start with the words of the vocabulary, of which the embedder has vectors, in this order. Without a source, no word is added."""
-        self.vocabulary = vocabulary
-        self.embedder = embedder
-        self.source = source
+        self.vocabulary, self.embedder, self.source = vocabulary, embedder, source
         self.dim = embedder.table.embedding_dim
         self._first_new = len(vocabulary)
         self.without_vector: set[str] = set()

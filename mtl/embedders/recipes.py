@@ -63,26 +63,6 @@ def fetchable(embeddings: str) -> list[str]:
     return [recipe.name for recipe in recipes if recipe.embeddings == embeddings and recipe.url]
 
 
-def fetch(recipe_name: str, embeddings_dir: Path) -> Path:
-    """Download the vectors of a recipe and return their path. Raises InputError if that is not possible."""
-    from mtl.data.fetching.archives import gunzip
-    from mtl.data.fetching.download import download
-
-    recipe = load_recipe(recipe_name)
-    if recipe.url is None:
-        raise InputError("names no address to fetch from", key="recipe", value=recipe.name)
-    path = embeddings_dir / recipe.file
-    if path.exists():
-        return path
-    packed = recipe.url.endswith(".gz") and path.suffix != ".gz"
-    archive = path.with_name(path.name + ".gz") if packed else path
-    download(recipe.url, archive, recipe.sha256, recipe.size)
-    if packed:
-        gunzip(archive, path)
-        archive.unlink()
-    return path
-
-
 def fetch_embeddings(name: str, recipe: str | None = None, embeddings_dir: str = "embeddings") -> Path:
     """Download the pretrained vectors of a recipe and return their path. Raises InputError if it cannot be done.
 
@@ -97,14 +77,27 @@ def fetch_embeddings(name: str, recipe: str | None = None, embeddings_dir: str =
         klej = load_suite(find_suite("klej")).embeddings.get(name)
         recipe = klej if klej in names else names[0]
         logger.info("recipe=%s", recipe)
-    return fetch(recipe, Path(embeddings_dir))
+    named = load_recipe(recipe)
+    if named.url is None:
+        raise InputError("names no address to fetch from", key="recipe", value=named.name)
+    path = Path(embeddings_dir) / named.file
+    if path.exists():
+        return path
+    from mtl.data.fetching.archives import gunzip
+    from mtl.data.fetching.download import download
+
+    packed = named.url.endswith(".gz") and path.suffix != ".gz"
+    archive = path.with_name(path.name + ".gz") if packed else path
+    download(named.url, archive, named.sha256, named.size)
+    if packed:
+        gunzip(archive, path)
+        archive.unlink()
+    return path
 
 
 def vector_path(name: str, embeddings_dir: Path, held_out: float) -> tuple[Path, Recipe | None]:
-    """The file or folder of the vectors that a path or a recipe's name means, and the recipe. It need not exist.
-
-    Vectors that a recipe trains have a different file for each share of training rows that are held out.
-    """
+    """The file or folder of the vectors that a path or a recipe's name means, and the recipe. It need not exist. Vectors that a recipe trains have a
+    different file for each share of training rows that are held out."""
     if Path(name).exists() or Path(name).suffix in (".bin", ".vec", ".txt", ".gz", ".zip", ".kv") or "/" in name:
         return Path(name), None
     recipe = load_recipe(name)

@@ -9,15 +9,9 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.settings.schema import EmbedderOptions
-from mtl.base.typed import AT_LEAST_ONE, POSITIVE, SIZE
+from mtl.base.typed import AT_LEAST_ONE, SIZE
 from mtl.base.wings import lazy
-from mtl.embedders.interface import (
-    EmbedderKind,
-    EmbeddingsRequest,
-    Reader,
-    RunReaderRequest,
-    unknown_words,
-)
+from mtl.embedders.interface import EmbedderKind, EmbeddingsRequest, Reader, RunReaderRequest, unknown_words
 
 if TYPE_CHECKING:
     from mtl.embedders.words import WordEmbeddings
@@ -29,23 +23,20 @@ class RandomOptions(EmbedderOptions):
 
     dim: Annotated[int, SIZE]
     trainable: bool
-    init_std: Annotated[float, POSITIVE]
     min_count: Annotated[int, AT_LEAST_ONE]
     max_words: Annotated[int, AT_LEAST_ONE] | None = None
     sparse: bool = False
 
 
 def random_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
-    """Vectors drawn from N(0, init_std²) for the words of `frequent_words`. All other words are unknown."""
+    """Vectors drawn from N(0, 1) for the words of `frequent_words`. All other words are unknown."""
     from mtl.data.text import Vocabulary
     from mtl.embedders.words import WordEmbeddings, coverage, frequent_words
 
     options, texts = request.options, request.texts
     vocabulary = Vocabulary(frequent_words(texts, request.training_texts, options.min_count, options.max_words))
     covered = coverage(texts, vocabulary.ids(texts.types) != Vocabulary.UNKNOWN)
-    return WordEmbeddings(
-        *(vocabulary, options.dim, None, covered, options.trainable, options.init_std), sparse=options.sparse
-    )
+    return WordEmbeddings(vocabulary, options.dim, None, covered, options.trainable, sparse=options.sparse)
 
 
 def static_kind(title: str) -> EmbedderKind:

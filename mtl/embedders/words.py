@@ -22,7 +22,7 @@ class WordEmbeddings:
 
     Attributes:
         vocabulary: the words that have a vector.
-        vectors: float32 (len(vocabulary), dim), or None if each seed draws its own vectors from N(0, init_std²).
+        vectors: float32 (len(vocabulary), dim), or None if each seed draws its own vectors from N(0, 1).
         trainable: whether stage 1 trains the vectors.
         drawn: bool (len(vocabulary),), the rows of `vectors` that each seed draws from N(0, 1) instead; None: no row.
         sparse: as in `WordEmbedder`.
@@ -33,7 +33,6 @@ class WordEmbeddings:
     vectors: np.ndarray | None
     coverage: "Coverage"
     trainable: bool
-    init_std: float = 1.0
     drawn: np.ndarray | None = None
     sparse: bool = False
 
@@ -47,10 +46,7 @@ class WordEmbeddings:
     def embedder(self) -> "WordEmbedder":
         """A new embedder; random vectors are drawn from torch's current random state."""
         embedder = WordEmbedder(len(self.vocabulary), self.dim, self.trainable, self.sparse)
-        if self.vectors is None:
-            with torch.no_grad():
-                embedder.table.weight.mul_(self.init_std)
-        else:
+        if self.vectors is not None:
             embedder.load(self.vectors, self.drawn)
         return embedder
 
@@ -137,9 +133,8 @@ def frequent_words(
 
 @dataclass(frozen=True)
 class Coverage:
-    """The numbers of types (distinct words) and tokens in the dataset's distinct texts, (types, tokens), by the source of their vectors.
-
-    Boundary words are not counted.
+    """The numbers of types (distinct words) and tokens in the dataset's distinct texts, (types, tokens), by the source of their vectors. Boundary
+    words are not counted.
 
     Attributes:
         found: of words with a vector.

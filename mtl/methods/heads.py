@@ -28,6 +28,7 @@ from mtl.training.precision import mixed_precision
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
+_words = re.compile(r"\w+").findall
 BUCKETS = 1 << 22  # the number of values of the hash of an n-gram
 FLOAT = 4  # bytes of a number
 CHARACTERS = (2, 3, 4, 5)  # the lengths of character n-grams, which stay within words, as in the TF-IDF floors
@@ -51,11 +52,9 @@ def new_heads(config: Config, tasks: Sequence[Task], outputs: Mapping[str, int],
         InputError: if they do not fit this machine's memory.
     """
     head = config.head
-    attention_size = head.attention_size if head.attention else None
-    sizes = (head.hidden_size, head.dropout, attention_size, head.projection)
-    make = partial(
-        Heads, tasks, outputs, dim, *sizes, len(FEATURES) if head.overlap else 0, head.pair == "cosine", head.crf
-    )
+    attention, features = head.attention_size if head.attention else None, len(FEATURES) if head.overlap else 0
+    sizes = (head.hidden_size, head.dropout, attention, head.projection, features)
+    make = partial(Heads, tasks, outputs, dim, *sizes, head.pair == "cosine", head.crf)
     try:
         with torch.device("meta"):  # it computes sizes alone, and draws no random numbers
             weights = sum(weight.numel() for weight in make().parameters())
@@ -72,20 +71,12 @@ class TaskInput:
     Args:
         sequences: texts for the encoder, or its outputs for their tokens. Batches hold rows of similar length.
         vectors: float32 (texts, dim), for heads that read a vector of each whole text. Rows are shuffled freely.
-        encoder: the encoder that runs in each step, because it is trained with the head or has dropout; None if the texts are already
-            encoded.
-        shuffled: whether rows are shuffled freely although they are sequences.
+        encoder: the encoder that runs in each step, because it is trained with the head; None if the texts are already encoded.
     """
 
     sequences: Sequences | None = None
     vectors: Tensor | None = None
     encoder: Encoder | None = None
-    shuffled: bool = False
-
-    @property
-    def lengths(self) -> np.ndarray | None:
-        """The texts' lengths in tokens, int64 (texts,); None if rows are shuffled freely."""
-        return None if self.sequences is None or self.shuffled else self.sequences.lengths.numpy()
 
     def batches(self, rows: Mapping[str, Split]) -> BatchDataset:
         """The dataset that makes batches of these rows, which are by the id of the task whose head reads them."""
@@ -93,7 +84,7 @@ class TaskInput:
 
     def row_lengths(self, rows: Mapping[str, Split]) -> dict[str, np.ndarray]:
         """The rows' lengths for making batches; all 0 if rows are shuffled freely."""
-        lengths = self.lengths
+        lengths = None if self.sequences is None else self.sequences.lengths.numpy()
         return {id: np.zeros(len(part)) if lengths is None else row_lengths(part, lengths) for id, part in rows.items()}
 
     def in_order(self, rows: Mapping[str, Split], size: int) -> list[Chosen]:
@@ -123,10 +114,8 @@ class TaskInput:
     def codes(
         self, network: TaskNetwork, head: str, splits: Mapping[str, Split], size: int, trainer: TrainerConfig
     ) -> dict[str, np.ndarray]:
-        """The codes that a network predicts for all splits but train: (rows,) or (rows, codes) by split.
-
-        The network is on the CPU before and after, and on the device of `trainer` meanwhile. The arguments are as in `computed`.
-        """
+        """The codes that a network predicts for all splits but train: (rows,) or (rows, codes) by split. The network is on the CPU before and after,
+        and on the device of `trainer` meanwhile. The arguments are as in `computed`."""
         network.to(device_of(trainer.accelerator))
         codes = {
             name: self.computed(predict_rows, network, head, split, size, trainer)
@@ -154,7 +143,8 @@ def overlap(texts: Sequence[str], pairs: np.ndarray) -> np.ndarray:
     distinct, inverse = np.unique(pairs, return_inverse=True)
     lower = [texts[number].lower() for number in distinct]
     first, second = inverse.reshape(pairs.shape).T
-    cosines = [_cosines(_vectors(lower, length), first, second) for length in (None, *CHARACTERS)]
+    vectors = (_vectors(lower, length) for length in (None, *CHARACTERS))
+    cosines = [np.asarray(of[first].multiply(of[second]).sum(axis=1)).ravel() for of in vectors]
     words = [frozenset(_words(text)) for text in lower]
     shared = np.array([len(words[u] & words[v]) for u, v in zip(first, second, strict=True)])
     counts = np.array([len(distinct_words) for distinct_words in words])
@@ -176,14 +166,6 @@ def _vectors(texts: Sequence[str], length: int | None) -> "csr_matrix":
     counts = vectorizer.transform(texts)
     counts.data = 1 + np.log(counts.data)
     return normalize(counts)
-
-
-def _cosines(vectors: "csr_matrix", first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    return np.asarray(vectors[first].multiply(vectors[second]).sum(axis=1)).ravel()
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text)
 
 
 def _ratio(part: np.ndarray, total: np.ndarray) -> np.ndarray:

@@ -26,16 +26,8 @@ if TYPE_CHECKING:
 # Configuration keys that every method reads; a name that ends in a dot means all keys that begin with it.
 COMMON_KEYS = (
     *("suite", "data_dir", "cache_dir", "run_dir", "runs_dir", "tasks", "seeds", "seeds_in_parallel", "max_length"),
-    *(
-        "held_out",
-        "choose_on_repeats",
-        "baselines",
-        "statistic",
-        "trainer.threads",
-        "submission.",
-        "engine",
-        "resources.",
-    ),
+    *("held_out", "choose_on_repeats", "baselines", "statistic", "trainer.threads", "submission.", "engine"),
+    "resources.",
 )
 
 Predictions = dict[str, np.ndarray]  # by split other than train: targets (rows,), see `mtl.tasks.targets`
@@ -64,11 +56,8 @@ class Method(ABC):
 
     @abstractmethod
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
-        """The cost of a seed, which is known only after `predictions`.
-
-        parameters, parameters_without_embeddings (numbers), pretrain_seconds (None where there is no stage 1),
-        finetune_seconds, peak_memory (bytes), sentences_per_second (texts, on one core, from text to prediction).
-        """
+        """The cost of a seed, which is known only after `predictions`. parameters, parameters_without_embeddings (numbers), pretrain_seconds (None
+        where there is no stage 1), finetune_seconds, peak_memory (bytes), sentences_per_second (texts, on one core, from text to prediction)."""
 
     def save(self, folder: Path) -> None:  # noqa: B027
         """Write to the run's folder what loading the run needs in addition to the files of the seeds: here, nothing."""
@@ -248,10 +237,8 @@ class MethodKind(ABC):
         return None
 
     def find_inputs(self, config: Config, suite: Suite) -> "Vectors | None":
-        """Check, before any data is read, that a run has what it needs beside the data. Returns the word vectors that it reads, if any.
-
-        Raises InputError as `check` does, and for vectors that do not exist and cannot be trained.
-        """
+        """Check, before any data is read, that a run has what it needs beside the data. Returns the word vectors that it reads, if any. Raises
+        InputError as `check` does, and for vectors that do not exist and cannot be trained."""
         self.check(config, suite)
         vectors = self.vectors(config, suite)
         if vectors is not None:
@@ -286,7 +273,5 @@ class MethodKind(ABC):
 
     def unanswered(self, suite: Suite) -> list[str]:
         """The ids of the suite's tasks that it cannot answer, among them tasks that such a task's head would answer."""
-        tasks = suite.tasks
-        return [
-            id for id, task in tasks.items() if not (self.answers(task) and self.answers(tasks[task.answered_by or id]))
-        ]
+        answers = {id: self.answers(task) for id, task in suite.tasks.items()}
+        return [id for id, task in suite.tasks.items() if not (answers[id] and answers[task.answered_by or id])]

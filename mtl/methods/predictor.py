@@ -73,7 +73,7 @@ class Predictor:
         Raises:
             InputError: for a folder without a finished run, a run whose models are not kept, and an unknown seed, task or device.
         """
-        torch_device = device_of(device, "device")
+        on = device_of(device, "device")
         folder = RunFolder(run_dir)
         if run_dir.is_dir():
             check_plain_folder(run_dir)
@@ -81,9 +81,8 @@ class Predictor:
         method = METHODS[method_name(config.method)]
         if method.loads is None:
             kept = ", ".join(name for name, kind in METHODS.items() if kind.loads)
-            message = f"the models of method {config.method} are not kept; runs of these methods predict new rows:"
-            message += f" {kept}"
-            raise InputError(message, path=run_dir)
+            message = f"the models of method {config.method} are not kept"
+            raise InputError(f"{message}; runs of these methods predict new rows: {kept}", path=run_dir)
         if not folder.summary.exists():
             raise InputError("this run is not finished; give its command again", path=run_dir)
         summary, inputs = read_summary(folder.summary), folder.read_inputs()
@@ -99,9 +98,7 @@ class Predictor:
             raise InputError(f"seed {seed}: not in this run; it has {', '.join(map(str, seeds))}")
         answers = read_json(folder.answers, dict[str, list[str]]) if folder.answers.exists() else {}
         tasks = list(summary["tasks"])
-        request = LoadRequest(
-            config, suite, folder.path, folder.seed(seed), inputs, answers, torch_device, tasks, encoder_task
-        )
+        request = LoadRequest(config, suite, folder.path, folder.seed(seed), inputs, answers, on, tasks, encoder_task)
         return cls(folder, config, suite, tasks, seed, method.load(request), device)
 
     @exact_arithmetic()
@@ -251,10 +248,7 @@ def _transformer_class() -> type:
 
     class TextTransformer(TransformerMixin, BaseEstimator):
         def __init__(self, run_dir: str, seed: int | None, device: str, pooling: str | None) -> None:
-            self.run_dir = run_dir
-            self.seed = seed
-            self.device = device
-            self.pooling = pooling
+            self.run_dir, self.seed, self.device, self.pooling = run_dir, seed, device, pooling
 
         def keep(self, predictor: Predictor) -> None:
             """Use a run that is loaded already; it must be the one that the parameters name."""

@@ -40,11 +40,9 @@ class Finetuning:
     start: str = "after stage 1"  # what the first validation comes after, for messages
 
     def train(self, heads: Heads) -> Network:
-        """The task's network with its best weights, trained from the head of stage 1, or loaded if this stage has finished.
-
-        The weights of stage 1 are the first candidate for the best ones, so the score on dev after stage 2 is never lower than
-        before. The task's head in `heads` is changed to the best one.
-        """
+        """The task's network with its best weights, trained from the head of stage 1, or loaded if this stage has finished. The weights of stage 1
+        are the first candidate for the best ones, so the score on dev after stage 2 is never lower than before. The task's head in `heads` is changed
+        to the best one."""
         lone = new_heads(self.config, [self.task], heads.outputs, heads.dim)
         lone.layers[0] = heads[self.task.id]
         network = Network([self.task], lone, self.input.encoder)

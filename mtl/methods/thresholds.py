@@ -120,10 +120,8 @@ def shift_outputs(outputs: np.ndarray, shifts: dict[int, float], sign: int = 1) 
 
 
 def recorded_shifts(folder: Path, task: Task) -> dict[int, float] | None:
-    """The shifts that the finished stage's checkpoint in `folder` contains, by output; None if none were chosen yet.
-
-    Raises InputError for a file that is damaged.
-    """
+    """The shifts that the finished stage's checkpoint in `folder` contains, by output; None if none were chosen yet. Raises InputError for a file
+    that is damaged."""
     path, labels = folder / WEIGHTS["best"], shifted_outputs(task)
     recorded = read_checkpoint(path, Checkpoint).get("threshold_shift")
     if recorded is None:

@@ -1,8 +1,7 @@
 """What a seed of trained networks cost, and the speed of prediction with any trained method."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,12 +52,10 @@ def networks_cost(
 def sentences_per_second(
     predict: Callable[[Task, Sequence[Row]], object], dataset: Dataset, tasks: Sequence[Task] | None = None
 ) -> float:
-    """Texts per second on one core, from text to prediction. Each task in turn predicts a batch of its scored rows.
-
-    Before each measured call, it is called once with one row, so that loading a model is not measured. No tasks: all of the dataset.
-    """
+    """Texts per second on one core, from text to prediction. Each task in turn predicts a batch of its scored rows. Before each measured call, it is
+    called once with one row, so that loading a model is not measured. No tasks: all of the dataset."""
     read, seconds = 0, 0.0
-    with one_core():
+    with threads_of_torch(1), threadpool_limits(1):
         while seconds < SECONDS:
             for task in tasks or dataset.tasks:
                 split = dataset.scored(task)  # of which evenly chosen rows
@@ -69,10 +66,3 @@ def sentences_per_second(
                 seconds += time.perf_counter() - start
                 read += sum(isinstance(part, str) for row in rows for part in row)
     return read / seconds
-
-
-@contextmanager
-def one_core() -> Iterator[None]:
-    """Limit all computation within the block to one thread."""
-    with threads_of_torch(1), threadpool_limits(1):
-        yield

@@ -17,11 +17,8 @@ ENCODING_TOKENS = 8192  # in one batch when texts are encoded without training
 
 
 class Encoder(nn.Module):
-    """Word embeddings, a BiLSTM and max pooling over time (KLEJ, section 4.1).
-
-    Dropout is applied to the word embeddings and to the LSTM's outputs (as in jiant). A text's vector does not depend on its batch,
-    except for rounding.
-    """
+    """Word embeddings, a BiLSTM and max pooling over time (KLEJ, section 4.1). Dropout is applied to the word embeddings and to the LSTM's outputs
+    (as in jiant). A text's vector does not depend on its batch, except for rounding."""
 
     def __init__(
         self,
@@ -104,10 +101,8 @@ class Encoder(nn.Module):
 
 
 def batches_by_length(lengths: Tensor) -> Iterator[Tensor]:
-    """Batches of texts of similar length, the shortest first: int64 indices into `lengths`, which are in tokens, (texts,).
-
-    A batch has at most 256 texts and about ENCODING_TOKENS tokens.
-    """
+    """Batches of texts of similar length, the shortest first: int64 indices into `lengths`, which are in tokens, (texts,). A batch has at most 256
+    texts and about ENCODING_TOKENS tokens."""
     order = torch.argsort(lengths, stable=True)
     done = 0
     while done < len(order):

@@ -45,9 +45,7 @@ class Head(nn.Module):
             crf: whether it learns scores of pairs of neighbouring units' outputs, too.
         """
         super().__init__()
-        self.by_unit = by_unit
-        self.pair = pair
-        self.spans = list(spans)
+        self.by_unit, self.pair, self.spans = by_unit, pair, list(spans)
         self.layers = nn.Sequential(
             nn.Linear(((4 if pair else 1) + len(self.spans) ** 2) * dim, hidden_size),
             nn.Tanh(),
@@ -139,12 +137,7 @@ class ProjectingHead(TokenHead):
     """A head that projects every token before the maximum over time (jiant's `Pooler` with `d_proj`: linear, then max)."""
 
     def __init__(self, dim: int, projection: int, **layers: Any) -> None:
-        """
-        Args:
-            dim: the size of an encoder output.
-            projection: the projected size.
-            layers: the other arguments of `Head`.
-        """
+        """`dim` is the size of an encoder output, `projection` that of a projected one; `layers` are the other arguments of `Head`."""
         super().__init__()
         self.projection = nn.Linear(dim, projection)
         self.head = Head(projection, **layers)
@@ -204,10 +197,8 @@ def pair_features(u: Tensor, v: Tensor) -> Tensor:
 
 
 def span_features(vectors: Sequence[Tensor]) -> Tensor:
-    """The vectors of n spans, then |u − v| and u ∗ v of each two of them: n times (rows, dim) -> (rows, n² * dim).
-
-    Of two spans these are `pair_features`, whether the spans are in one text or in the two texts of a pair.
-    """
+    """The vectors of n spans, then |u − v| and u ∗ v of each two of them: n times (rows, dim) -> (rows, n² * dim). Of two spans these are
+    `pair_features`, whether the spans are in one text or in the two texts of a pair."""
     of_pairs = [feature for u, v in combinations(vectors, 2) for feature in ((u - v).abs(), u * v)]
     return torch.cat([*vectors, *of_pairs], dim=1)
 
@@ -232,20 +223,12 @@ def unit_vectors(states: Tensor, lengths: Tensor, units: Tensor) -> tuple[Tensor
 
 
 class AttentionHead(TokenHead):
-    """A head for pairs in which each sentence attends to the other before pooling (as in jiant, after BiDAF).
-
-    Scores are U Vᵀ over all encoder outputs of the two sentences. Each word attends to the other sentence with a softmax of
-    its scores. [word; attended] runs through a one-layer BiLSTM that both sentences share, then max pooling.
-    """
+    """A head for pairs in which each sentence attends to the other before pooling (as in jiant, after BiDAF). Scores are U Vᵀ over all encoder
+    outputs of the two sentences. Each word attends to the other sentence with a softmax of its scores. [word; attended] runs through a one-layer
+    BiLSTM that both sentences share, then max pooling."""
 
     def __init__(self, dim: int, attention_size: int, *, dropout: float, **layers: Any) -> None:
-        """
-        Args:
-            dim: the size of an encoder output.
-            attention_size: units of the BiLSTM per direction.
-            dropout: of the BiLSTM's outputs, too.
-            layers: the other arguments of `Head`.
-        """
+        """`attention_size` is that of the BiLSTM per direction, whose outputs have the dropout, too; `layers` are the other arguments of `Head`."""
         super().__init__()
         self.lstm = BiLSTM(2 * dim, attention_size, num_layers=1)
         self.dropout = nn.Dropout(dropout)

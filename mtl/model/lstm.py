@@ -41,11 +41,8 @@ _tanh_backward = torch.ops.aten.tanh_backward.grad_input
 
 
 def packed_steps(sizes: list[int], reverse: bool) -> list[Step]:
-    """The steps in the order in which a direction processes them.
-
-    Within a step, sequences that begin there come after those that continue from the previous step (only the backward
-    direction has steps after the first where a sequence begins: at the last token of each shorter sequence).
-    """
+    """The steps in the order in which a direction processes them. Within a step, sequences that begin there come after those that continue from the
+    previous step (only the backward direction has steps after the first where a sequence begins: at the last token of each shorter sequence)."""
     starts = [0]
     for size in sizes:
         starts.append(starts[-1] + size)
@@ -61,18 +58,11 @@ def packed_steps(sizes: list[int], reverse: bool) -> list[Step]:
 
 
 class Packing:
-    """Which packed column holds which step of which sequence of a batch.
-
-    A step's columns are its sequences, the longest first, then 0 to 15 padding columns. `sizes` has the number of sequences of each
-    step, descending.
-    """
+    """Which packed column holds which step of which sequence of a batch. A step's columns are its sequences, the longest first, then 0 to 15 padding
+    columns. `sizes` has the number of sequences of each step, descending."""
 
     def __init__(self, lengths: Tensor, time: int) -> None:
-        """
-        Args:
-            lengths: int64 (batch,), at least 1.
-            time: steps of the padded batch.
-        """
+        """The lengths are int64 (batch,), at least 1; the padded batch has `time` steps."""
         order = torch.argsort(lengths, descending=True, stable=True).numpy()
         sizes = len(order) - np.searchsorted(np.sort(lengths.numpy()), np.arange(int(lengths.max())), side="right")
         widths = -(-sizes // WIDTH_MULTIPLE) * WIDTH_MULTIPLE
@@ -276,21 +266,16 @@ def _previous_states(states: Tensor, steps: Steps) -> Tensor:
 
 
 class BiLSTM(nn.LSTM):
-    """Stacked bidirectional LSTM without dropout between its layers.
-
-    Parameters are named and shaped as those of `torch.nn.LSTM(bidirectional=True)`: either loads the other's state dict.
-    On a CPU, `PackedBiLSTMLayer` computes it, which trains faster than torch, most of all on long texts (experiments/performance/README.md);
-    on a GPU, cuDNN does.
-    """
+    """Stacked bidirectional LSTM without dropout between its layers. Parameters are named and shaped as those of `torch.nn.LSTM(bidirectional=True)`:
+    either loads the other's state dict. On a CPU, `PackedBiLSTMLayer` computes it, which trains faster than torch, most of all on long texts
+    (experiments/performance/README.md); on a GPU, cuDNN does."""
 
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 2) -> None:
         super().__init__(input_size, hidden_size, num_layers, bidirectional=True, batch_first=True)
 
     def forward(self, inputs: Tensor, lengths: Tensor) -> Tensor:  # type: ignore[override]
-        """inputs (batch, time, input_size), lengths (batch,) in steps, on the CPU, at least 1 -> (batch, time, 2 * hidden_size).
-
-        Inputs past a sequence's length are never read; outputs there are zero. Under `torch.autocast` the outputs have its dtype.
-        """
+        """inputs (batch, time, input_size), lengths (batch,) in steps, on the CPU, at least 1 -> (batch, time, 2 * hidden_size). Inputs past a
+        sequence's length are never read; outputs there are zero. Under `torch.autocast` the outputs have its dtype."""
         if inputs.device.type != "cpu":
             return self.on_accelerator(inputs, lengths)
         packing = Packing(lengths, inputs.shape[1])
@@ -305,17 +290,15 @@ class BiLSTM(nn.LSTM):
     def on_accelerator(self, inputs: Tensor, lengths: Tensor) -> Tensor:
         """Sorts the batch itself, by lengths on the CPU: if torch sorted it, the CPU would wait for the GPU in every step."""
         order = torch.argsort(lengths, descending=True, stable=True)
-        packed = pack_padded_sequence(
-            inputs.index_select(0, to_device(order, inputs.device)), lengths[order], batch_first=True
-        )
+        ordered = inputs.index_select(0, to_device(order, inputs.device))
+        packed = pack_padded_sequence(ordered, lengths[order], batch_first=True)
         outputs = pad_packed_sequence(super().forward(packed)[0], batch_first=True, total_length=inputs.shape[1])[0]
         return outputs.index_select(0, to_device(torch.argsort(order), inputs.device))
 
 
 def check_recurrence(device: torch.device, tolerance: float = 1e-3) -> None:
-    """Raise InputError if a device computes a small LSTM, or its gradients, otherwise than the CPU.
-
-    torch's packed bidirectional LSTMs have had wrong and missing gradients on Apple's GPUs (pytorch#102911).
+    """Raise InputError if a device computes a small LSTM, or its gradients, otherwise than the CPU. torch's packed bidirectional LSTMs have had wrong
+    and missing gradients on Apple's GPUs (pytorch#102911).
 
     Args:
         tolerance: the largest difference that counts as rounding, of numbers around 1.
@@ -333,8 +316,5 @@ def check_recurrence(device: torch.device, tolerance: float = 1e-3) -> None:
     for expected, computed in zip(*values, strict=True):
         assert expected is not None
         if computed is None or not torch.allclose(computed.cpu(), expected, atol=tolerance, rtol=tolerance):
-            raise InputError(
-                "this version of torch computes wrong gradients of LSTMs there; set trainer.accelerator=cpu",
-                key="trainer.accelerator",
-                value=device.type,
-            )
+            message = "this version of torch computes wrong gradients of LSTMs there; set trainer.accelerator=cpu"
+            raise InputError(message, key="trainer.accelerator", value=device.type)

@@ -22,12 +22,9 @@ ON_CPU = ("rows", "lengths", "sizes")  # tensors of a batch that packing and spl
 
 @dataclass(frozen=True)
 class Batch:
-    """Rows of one task. A row has one input, or in a choice one for each candidate.
-
-    The two texts of a pair are separate sequences: first the first texts of all inputs, then the second texts of all inputs.
-    Either `tokens` and `lengths` are set, or `vectors` is set: `tokens` holds texts to encode, or the encoder's output for
-    each token; `vectors` holds texts that were encoded before.
-    """
+    """Rows of one task. A row has one input, or in a choice one for each candidate. The two texts of a pair are separate sequences: first the first
+    texts of all inputs, then the second texts of all inputs. Either `tokens` and `lengths` are set, or `vectors` is set: `tokens` holds texts to
+    encode, or the encoder's output for each token; `vectors` holds texts that were encoded before."""
 
     task: str
     rows: Tensor  # int64 (rows,), the numbers of the rows in the split
@@ -124,16 +121,13 @@ class TaskNetwork(nn.Module):
 
 
 class Network(TaskNetwork):
-    """An encoder and the heads of some tasks (KLEJ, section 4.1).
-
-    If `encoder` is None, the batches must hold the outputs of an encoder instead of texts.
-    """
+    """An encoder and the heads of some tasks (KLEJ, section 4.1). If `encoder` is None, the batches must hold the outputs of an encoder instead of
+    texts."""
 
     def __init__(self, tasks: Sequence[Task], heads: "Heads", encoder: Encoder | None) -> None:
         super().__init__(tasks)
         # The heads are registered before the encoder, because the norm of all gradients is summed in this order.
-        self.heads = heads
-        self.encoder = encoder
+        self.heads, self.encoder = heads, encoder
         for id, kind in self.kinds.items():
             if (transitions := heads[id].transitions) is not None:
                 self.kinds[id] = kind.with_transitions(transitions)
@@ -174,19 +168,13 @@ class Heads(nn.Module):
         """
         Args:
             outputs: the number of outputs of each task's head for one input, by task id.
-            dim: the size of an encoder output.
             attention_size: None means pair tasks have no attention between their sentences.
-            projection: the size to which each token is projected before pooling, except where a pair has attention,
-                as in jiant; None: no projection.
-            overlap: the number of features of a pair's overlap.
-            cosine: whether the head of a pair without marked spans whose target is a number gives the cosine of the
-                two texts' centred vectors.
-            crf: whether heads with outputs for units learn scores of pairs of neighbouring units' outputs.
+            projection: the size to which each token is projected before pooling, except where a pair has attention, as in jiant.
+            cosine: whether the head of a pair without marked spans whose target is a number is a `CosineHead`.
+            overlap, crf, and the other arguments: as in `Head`.
         """
         super().__init__()
-        self.dim = dim
-        self.outputs = dict(outputs)
-        self.tasks = [task.id for task in tasks]
+        self.dim, self.outputs, self.tasks = dim, dict(outputs), [task.id for task in tasks]
 
         def head(task: Task) -> AnyHead:
             if cosine and task.is_pair and not task.spans and TARGET_KINDS[task.kind].by_cosine:

@@ -40,9 +40,7 @@ class ArraySequences:
     """
 
     def __init__(self, rows: Rows, starts: np.ndarray, lengths: np.ndarray) -> None:
-        self.rows = rows
-        self.starts = starts
-        self.lengths = torch.from_numpy(lengths)
+        self.rows, self.starts, self.lengths = rows, starts, torch.from_numpy(lengths)
 
     def gather(self, texts: Tensor) -> tuple[Tensor, Tensor]:
         """As `Sequences.gather`: word ids (batch, time) or vectors (batch, time, width), and lengths (batch,)."""

@@ -28,6 +28,7 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
     detailed = sorted((row for row in board.rows if row.run), key=rank, reverse=True)[:MOST_DETAILED]
     ids = {row: f"r{number}" for number, row in enumerate(board.rows)}
     groups = board.groups if board.page_groups is None else board.page_groups
+    families = dict.fromkeys(row.family for row in board.rows)
     return {
         "name": board.name,
         "title": board.title,
@@ -50,17 +51,12 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
         ],
         "whole_averages": board.whole_averages,
         "unscored": [{"id": task, "title": task} for task in board.unscored],
-        "families": [
-            {"id": family, "title": FAMILIES.get(family, family)}
-            for family in dict.fromkeys(row.family for row in board.rows)
-        ],
+        "families": [{"id": family, "title": FAMILIES.get(family, family)} for family in families],
         "notes": [*board.facts, *_detail_note(board, detailed)],
         "rows": [
             {
                 **_row(row, id, scale, row in detailed),
-                "ranks": {
-                    column: list(ranks[number]) for column, ranks in board.tests.ranks.items() if number in ranks
-                },
+                "ranks": {key: list(ranks[number]) for key, ranks in board.tests.ranks.items() if number in ranks},
             }
             for number, (row, id) in enumerate(ids.items())
         ],
@@ -82,7 +78,7 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
             f"r{first}|r{second}": {
                 column: {
                     **{key: _short(getattr(test, key), scale) for key in ("difference", "low", "high")},
-                    **{key: _significant(getattr(test, key)) for key in ("p", "p_holm")},
+                    **{key: p and float(f"{p:.3g}") for key, p in (("p", test.p), ("p_holm", test.p_holm))},
                     **{"verdict": test.verdict, "verdict_holm": test.verdict_holm},
                 }
                 for column, test in tests.items()
@@ -239,10 +235,6 @@ def _short(score: float | None, scale: Scale) -> float | None:
 
 def _rounded(value: float) -> float:
     return round(float(value), 4)
-
-
-def _significant(p: float | None) -> float | None:
-    return None if p is None else float(f"{p:.3g}")
 
 
 def _plain(value: Any) -> str:

@@ -257,9 +257,8 @@ def _by_hardness(rows: Sequence[Row]) -> list[Breakdown]:
         parts = [(name, mask) for name, mask in zip((ALL, *HARD_PARTS), masks, strict=True) if mask.any()]
         table = Breakdown(task, HARD, [(name, int(mask.sum())) for name, mask in parts], 0, metric="accuracy")
         for number, is_right in by_row.items():
-            table.scores[number] = _over_seeds(
-                100 * np.stack([is_right[:, mask].mean(axis=1) for _, mask in parts], axis=1)
-            )
+            by_part = np.stack([is_right[:, mask].mean(axis=1) for _, mask in parts], axis=1)
+            table.scores[number] = _over_seeds(100 * by_part)
         tables.append(table)
     return tables
 
@@ -314,9 +313,7 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
     for first, second in pairs:
         run, reference = rows[first], rows[second]
         for column, key in run.comparable.items():
-            if (
-                column != same and reference.comparable.get(column) == key
-            ):  # of an average, also the tasks that it counts
+            if column != same and reference.comparable.get(column) == key:  # an average's key has its tasks
                 tests[(first, second), column] = compare(run.samples[column], reference.samples[column])
     groups = {group: samples for group, samples in comparable_samples(rows).items() if group[0] != same}
     family = family_tests(groups)

@@ -150,12 +150,10 @@ def summarize(
         }
         if further := _further(task, seeds):
             by_task[task.id]["also"] = further
-    published = {
-        task.id: {split: count for split, count in task.rows.items() if task.files[split] is not None} for task in tasks
-    }
+    published = {task.id: {name: n for name, n in task.rows.items() if task.files[name] is not None} for task in tasks}
     resized = {task.id for task in tasks if task.rows and published[task.id] != dict(rows[task.id])}
     changed = {id: list(splits) for id, splits in (changed or {}).items() if id not in resized}
-    marked = {*resized, *changed}
+    sampled, marked = config.imported.rows, {*resized, *changed}
     one_answer = dict.fromkeys(id for seed in sorted(seeds) for id in seeds[seed]["same_answer"])
     return {
         "suite": suite.name,
@@ -166,9 +164,7 @@ def summarize(
         "average": suite.mean({id: values["median"] for id, values in by_task.items()}),
         "partial": bool(suite.lacking(by_task)),
         "missing": [id for id in suite.tasks if id not in by_task],
-        "reduced": [
-            task.id for task in tasks if task.id in config.imported.rows or {task.id, task.answered_by} & marked
-        ],
+        "reduced": [task.id for task in tasks if task.id in sampled or {task.id, task.answered_by} & marked],
         "changed": changed,
         "not_above_constant": [id for id, values in by_task.items() if values["median"] <= values["constant"]],
         "same_answer": {id: [seed for seed in sorted(seeds) if id in seeds[seed]["same_answer"]] for id in one_answer},

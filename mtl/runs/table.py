@@ -28,9 +28,7 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
     ]
     constants = [] if summary.get("is_constant") else [("Best constant", {id: scores[id]["constant"] for id in scores})]
     simple = [*constants, *((inert(beside["title"]), beside["scores"]) for beside in summary.get("beside", []))]
-    others = [
-        (title, suite.mean(by_task) if scores.keys() <= by_task.keys() else None, by_task) for title, by_task in simple
-    ]
+    others = [(title, suite.mean(found) if scores.keys() <= found.keys() else None, found) for title, found in simple]
     for row in (row for row in rows if any(id in row.scores for id, _ in tasks)):
         title = f"{_model(row)} (published{_split(row, rows)})"
         others.append((title, row.average if comparable else None, row.scores))
@@ -44,9 +42,8 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
         method = summary["method"], summary["embeddings"], summary["variant"]
         if columns and (row.family == "transformer" or floors or (row.method, row.embeddings, row.variant) == method):
             published = row.average if comparable and columns >= set(suite.averaged) else None
-            cells = [
-                _difference(scores[id]["median"], row.scores[id] if id in columns else None, scale) for id, _ in tasks
-            ]
+            theirs = {id: row.scores[id] for id in columns}
+            cells = [_difference(scores[id]["median"], theirs.get(id), scale) for id, _ in tasks]
             body.append([f"ours − {_model(row)}{_split(row, rows)}", _difference(average, published, scale), *cells])
     parts = [f"## {inert(suite.title)}: {ours}", markdown_table([header, *body]), *_notes(summary, suite)]
     return "\n\n".join(parts + _further(summary, suite)) + "\n"
@@ -56,10 +53,8 @@ def _own_rows(summary: Mapping[str, Any], suite: Suite, tasks: Sequence[str]) ->
     """The run's score in bold, and of several seeds what else tells of them. `statistic` says which of the two comes first."""
     scores, show, count = summary["tasks"], suite.shown.show, len(summary["seeds"])
     averages = [suite.mean({id: scores[id]["scores"][str(seed)] for id in scores}) for seed in summary["seeds"]]
-    columns = [
-        averages if summary["average"] is not None else [],
-        *(list(scores[id]["scores"].values()) for id in tasks),
-    ]
+    by_task = [list(scores[id]["scores"].values()) for id in tasks]
+    columns = [averages if summary["average"] is not None else [], *by_task]
     medians = [summary["average"], *(scores[id]["median"] for id in tasks)]
     rows = {"median": [MISSING if value is None else show(value) for value in medians]}
     if count > 1:

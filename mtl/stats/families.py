@@ -219,9 +219,8 @@ def _alone(samples: Sequence[Sample], difference: np.ndarray, rows: np.ndarray, 
 def with_holm(
     tests: Mapping[Key, PairTest], tails: Mapping[Key, float], family: np.ndarray | None = None
 ) -> dict[Key, PairTest]:
-    """The tests with Holm's step-down correction (1979) of their tails: the probability that any of the verdicts is false is at most 5 %.
-
-    The corrected p is never below that of the test alone.
+    """The tests with Holm's step-down correction (1979) of their tails: the probability that any of the verdicts is false is at most 5 %. The
+    corrected p is never below that of the test alone.
 
     Args:
         tails: the tail of each test that has a p (`ColumnTests.tail`).
@@ -230,9 +229,7 @@ def with_holm(
     ordered = np.sort(np.array(list(tails.values())) if family is None else family)
     corrected = _stepped_down(ordered)
     holm = {key: float(corrected[np.searchsorted(ordered, tail)]) for key, tail in tails.items()}
-    return {
-        key: test if test.p is None else replace(test, p_holm=max(test.p, holm[key])) for key, test in tests.items()
-    }
+    return {key: t if t.p is None else replace(t, p_holm=max(t.p, holm[key])) for key, t in tests.items()}
 
 
 def all_tails(family: Mapping[Column, ColumnTests]) -> np.ndarray:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from mtl.data.marked import word_pattern
+from mtl.structured.marked import word_places
 
 LONGEST = 30  # words of a predicted answer, as BERT's script for SQuAD has it (`max_answer_length`)
 KEPT = 1 << 12  # the most texts whose words are kept in memory; questions about one passage are usually neighbours
@@ -23,7 +23,7 @@ def units_of(text: str) -> np.ndarray:
 
     Unit 0 is the whole passage, which has the empty place (0, 0); the others are its words.
     """
-    return np.array([(0, 0), *(match.span() for match in word_pattern().finditer(text))], dtype=np.int64)
+    return np.array([(0, 0), *word_places(text)], dtype=np.int64)
 
 
 def words_of(text: str) -> list[str]:

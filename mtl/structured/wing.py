@@ -1,8 +1,13 @@
 """What structured targets add to the core: kinds of targets that are more than one value, their metrics, and a floor for summaries."""
 
-from mtl.base.wings import Wing
+from mtl.base.wings import MarkedSpans, Wing, lazy
 
 WING = Wing(
+    marked=MarkedSpans(
+        tagged=lazy("mtl.structured.marked:with_tags"),
+        tag=lazy("mtl.structured.marked:tag"),
+        words=lazy("mtl.structured.marked:word_places"),
+    ),
     methods={"lead": "mtl.structured.entry:LEAD"},
     target_kinds={
         "token_labels": "mtl.structured.token_labels:TokenLabels",

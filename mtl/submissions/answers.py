@@ -33,9 +33,8 @@ def read_labels(path: Path, suite: Suite) -> Labels:
 
 
 def check_labels(labels: Mapping[str, Any], suite: Suite, section: str = "labels.") -> Labels:
-    """The map with its spellings in the form in which answers are compared. Raises InputError, which names the key, for an unknown task or label,
-    for a task whose answers mean themselves, such as words, and for two spellings of one task that differ in letter case alone and mean different
-    labels.
+    """The map with its spellings in the form in which answers are compared. Raises InputError, which names the key, for an unknown task or label, for
+    a task whose answers mean themselves, such as words, and for two spellings of one task that differ in letter case alone and mean different labels.
 
     Args:
         labels: by task id, the label that each spelling means.

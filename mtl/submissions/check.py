@@ -149,10 +149,8 @@ def _row_problems(rows: Sequence[dict[str, Any]], data: RowFile) -> Iterator[tup
         if position is not None:
             if position < furthest and in_order:
                 in_order = False
-                yield (
-                    number,
-                    f"row {position + 1} of {data.name} stands here; the rows must be in the order of that file",
-                )
+                problem = f"row {position + 1} of {data.name} stands here; the rows must be in the order of that file"
+                yield number, problem
             furthest, expected = max(furthest, position), position + 1
         elif expected in left:  # stands where that row should stand
             left.remove(expected)

@@ -82,16 +82,14 @@ def write_zip(submitted: Submitted) -> list[str]:
 
 
 def check_zip(path: Path, suite: Suite, data_dir: Path) -> Checked:
-    names = {
-        FILE.format(split="test", task=id): task for id, task in suite.tasks.items() if task.files["test"] is not None
-    }
+    tasks = [task for task in suite.tasks.values() if task.files["test"] is not None]
+    names = {FILE.format(split="test", task=task.id): task for task in tasks}
     return check_lines(path, suite, data_dir, names, indexed=False)
 
 
 def check_lines(path: Path, suite: Suite, data_dir: Path, names: Mapping[str, Task], indexed: bool) -> Checked:
-    """Compare a submission of test predictions, one on each line, with the suite.
-
-    The numbers of rows must be the published ones, or, if none are published, those of the test files in `data_dir`.
+    """Compare a submission of test predictions, one on each line, with the suite. The numbers of rows must be the published ones, or, if none are
+    published, those of the test files in `data_dir`.
 
     Args:
         names: the tasks by the names of the files that it must have.

@@ -137,9 +137,8 @@ def read_cells(task: Task, content: bytes, name: str, ids: Sequence[str], most: 
     keys = [place for place, column in enumerate(header) if column in (*map(str.lower, ids), *IDS, *NUMBERS)]
     is_plain = len(keys) == 1 if len(header) == 2 else header and header[0] in (*PREDICTIONS, task.target.lower())
     if not is_plain or len(header) > 2:
-        expected = (
-            f"it must be {ID} and {PREDICTION}, or {task.target!r} alone with a prediction for each row in their order"
-        )
+        alone = f"{task.target!r} alone with a prediction for each row in their order"
+        expected = f"it must be {ID} and {PREDICTION}, or {alone}"
         raise InputError(f"the header is {', '.join(rows[0] if rows else [])!r}; {expected}", path=name, line=1)
     if uneven := [line for line, cells in enumerate(rows, start=1) if len(cells) != len(header)]:
         raise InputError(f"must have {len(header)} cells, as the header", path=name, line=uneven[0])

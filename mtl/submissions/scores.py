@@ -29,11 +29,9 @@ Gold = tuple[DataRows, ScoredRows]
 
 
 def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float) -> str:
-    """A Markdown table of the metrics of the predictions in a zip or folder, as the suite shows scores, and their average.
-
-    A task's further metrics are below its metric; the average does not include them. Below the average, a line for each task with predicted
-    numbers outside its range. Test predictions are used if test has gold targets, otherwise dev predictions. If a task has no dev file, its dev
-    rows are the held-out rows.
+    """A Markdown table of the metrics of the predictions in a zip or folder, as the suite shows scores, and their average. A task's further metrics
+    are below its metric; the average does not include them. Below the average, a line for each task with predicted numbers outside its range. Test
+    predictions are used if test has gold targets, otherwise dev predictions. If a task has no dev file, its dev rows are the held-out rows.
 
     Args:
         path: prediction files, or a submission of rows.
@@ -96,38 +94,18 @@ def _pairs(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held
 
 
 def _gold(task: Task, split: str, gold_dir: Path, held_out: float) -> Gold | None:
-    """The rows of a split with their gold targets, or None if there are none."""
-    task = replace(task, breakdown=None)  # a score needs no such columns
-    return (
-        _recorded_gold(task, split, gold_dir)
-        or _labelled_gold(task, split, gold_dir)
-        or (_held_out_gold(task, gold_dir, held_out) if split == "dev" else None)
-    )
-
-
-def _recorded_gold(task: Task, split: str, gold_dir: Path) -> Gold | None:
-    """The rows that a run recorded in its `gold` folder."""
-    file = gold_dir / f"{split}_{task.id}.tsv"
-    if not file.is_file():
+    """The rows of a split with their gold targets: those that a run recorded in its `gold` folder, those of a data file in which every row has its
+    target, or the training rows that are held out as the dev rows of a task without a dev file. None if there are none."""
+    task, lines = replace(task, breakdown=None), None  # a score needs no such columns
+    file: Path | None = gold_dir / f"{split}_{task.id}.tsv"
+    if file and file.is_file():
+        rows = recorded_rows(task, file, RunFolder(gold_dir.parent))
+    elif file := labelled_file(task, split, gold_dir):
+        layout = layout_of(task, split, file, gold_dir)
+        rows = scored_rows(task, read_examples(replace(task, group=None), file, True, layout))
+    elif split == "dev" and task.files["dev"] is None and (file := task.path("train", gold_dir)) and file.is_file():
+        part = read_task(replace(task, files={**task.files, "test": None}), gold_dir, held_out)
+        rows, lines = scored_rows(task, part.rows["dev"]), part.held_out
+    else:
         return None
-    rows = recorded_rows(task, file, RunFolder(gold_dir.parent))
-    return DataRows(task, split, file, rows.targets, rows.candidates), rows
-
-
-def _labelled_gold(task: Task, split: str, gold_dir: Path) -> Gold | None:
-    """The rows of a data file in which every row has its target."""
-    if (file := labelled_file(task, split, gold_dir)) is None:
-        return None
-    layout = layout_of(task, split, file, gold_dir)
-    rows = scored_rows(task, read_examples(replace(task, group=None), file, True, layout))
-    return DataRows(task, split, file, rows.targets, rows.candidates), rows
-
-
-def _held_out_gold(task: Task, gold_dir: Path, held_out: float) -> Gold | None:
-    """The training rows that are held out as the dev rows of a task without a dev file."""
-    file = task.path("train", gold_dir)
-    if task.files["dev"] is not None or file is None or not file.is_file():
-        return None
-    part = read_task(replace(task, files={**task.files, "test": None}), gold_dir, held_out)
-    rows = scored_rows(task, part.rows["dev"])
-    return DataRows(task, "dev", file, rows.targets, rows.candidates, part.held_out), rows
+    return DataRows(task, split, file, rows.targets, rows.candidates, lines), rows

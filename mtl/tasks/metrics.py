@@ -67,8 +67,7 @@ def alpha_interval(task: Task, predicted: np.ndarray, rows: ScoredRows, weights:
 
 def _alpha(observed: np.ndarray, expected: np.ndarray) -> np.ndarray:
     """1 minus the observed disagreement as a share of the expected one, (sets,); 1 without any disagreement."""
-    share = np.divide(observed, expected, out=np.zeros_like(observed), where=(observed > 0) & (expected > 0))
-    return 1 - share
+    return 1 - np.divide(observed, expected, out=np.zeros_like(observed), where=(observed > 0) & (expected > 0))
 
 
 def gender_parity(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
@@ -296,10 +295,8 @@ def _standardized(values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, 
 
 
 def one_minus_wmae(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """One minus the mean absolute error averaged over the gold ratings (KLEJ, section 3.7).
-
-    1 − (1 / (|C| (b − a))) Σ_c (1 / n_c) Σ_i |ŷ_i − c|, with C the gold ratings that occur, n_c the number of rows i with rating c,
-    and [a, b] the range.
+    """One minus the mean absolute error averaged over the gold ratings (KLEJ, section 3.7). 1 − (1 / (|C| (b − a))) Σ_c (1 / n_c) Σ_i |ŷ_i − c|, with
+    C the gold ratings that occur, n_c the number of rows i with rating c, and [a, b] the range.
 
     >>> task = Task(text=["text"], target="rating", kind="number", range=[1, 5], metric="one_minus_wmae")
     >>> rows = ScoredRows(np.array([1.0, 1.0, 3.0]))
@@ -333,7 +330,7 @@ def _chance_problem(task: Task) -> str | None:
     return None
 
 
-def _lowest_pseudo_alpha(task: Task) -> float:
+def _below_chance(task: Task) -> float:
     chance = chance_share(task)
     return -100 * chance / (1 - chance)
 
@@ -350,9 +347,7 @@ METRICS: Registry[Metric] = Registry(
         "one_minus_wmae": Metric("1 − wMAE", ("number",), one_minus_wmae),
         "alpha_nominal": Metric("α nominal", _BY_VALUE, alpha_nominal, lowest=LOWEST),
         "alpha_interval": Metric("α interval", ("number",), alpha_interval, lowest=LOWEST),
-        "pseudo_alpha": Metric(
-            "pseudo-α", _BY_VALUE, pseudo_alpha, lowest=_lowest_pseudo_alpha, problem=_chance_problem
-        ),
+        "pseudo_alpha": Metric("pseudo-α", _BY_VALUE, pseudo_alpha, lowest=_below_chance, problem=_chance_problem),
         "gender_parity": Metric("gender parity", ("labels",), gender_parity, problem=parity_problem),
         "gender_parity_by_row": Metric(
             "gender parity by row", ("labels",), gender_parity_by_row, problem=parity_problem

@@ -37,9 +37,8 @@ LANGUAGE = re.compile(r"[a-z]{2,3}([-_][A-Za-z0-9]+)*")
 
 @dataclass
 class Submission:
-    """The format of a suite's submissions, a key of `mtl.submissions.SUBMISSION_FORMATS`, and what the format needs to know.
-
-    zip has no further keys. The others are those of rows.
+    """The format of a suite's submissions, a key of `mtl.submissions.SUBMISSION_FORMATS`, and what the format needs to know. zip has no further keys.
+    The others are those of rows.
 
     Args:
         format: zip or glue (a zip with a file for each task; glue's have the index of each row), or rows (the official rows and an entry).
@@ -164,9 +163,8 @@ class Suite:
 
     def mean(self, scores: Mapping[str, float]) -> float | None:
         """The suite's score: the mean of these scores by task id, over the averaged tasks among them; None if there are none."""
-        means = [
-            fmean(present) for group in self.average_groups if (present := [scores[id] for id in group if id in scores])
-        ]
+        groups = ([scores[id] for id in group if id in scores] for group in self.average_groups)
+        means = [fmean(present) for present in groups if present]
         return fmean(means) if means else None
 
     def divisors(self, ids: Container[str]) -> dict[str, int]:
@@ -224,9 +222,7 @@ def suite_from(raw: Mapping[Any, Any], path: Path) -> Suite:
         if task.decide:
             message = f"{counted(len(task.decide), 'question')} to answer; answer and delete it: {task.decide[0]}"
             raise InputError(f"tasks.{id}.decide: {message}", path=path)
-        problem = (
-            _complete_kind(task, suite) or _target_problem(task) or _rows_problem(task) or _unsafe_path_problem(task)
-        )
+        problem = _complete_kind(task, suite) or _target_problem(task) or _rows_problem(task) or _path_problem(task)
         if problem:
             raise InputError(f"tasks.{id}.{problem}", path=path)
     if problem := _suite_problem(suite):
@@ -282,10 +278,8 @@ def _target_problem(task: Task) -> str | None:
     if task.id == AVERAGE:
         return f"id: {AVERAGE!r} names the average of all tasks; choose another id"
     if sum(value is not None for value in (task.labels, task.range, task.candidates)) > 1 or not task.kind:
-        return (
-            "labels: exactly one of labels (classification), range (regression) and candidates (choice) must be given,"
-            " or kind: word or text"
-        )
+        keys = "labels (classification), range (regression) and candidates (choice)"
+        return f"labels: exactly one of {keys} must be given, or kind: word or text"
     if task.kind not in TARGET_KINDS:
         return f"kind: unknown kind {task.kind!r}, expected one of {', '.join(TARGET_KINDS)}"
     for key in ("labels", "range", "candidates"):
@@ -379,7 +373,7 @@ def _rows_problem(task: Task) -> str | None:
     return None
 
 
-def _unsafe_path_problem(task: Task) -> str | None:
+def _path_problem(task: Task) -> str | None:
     """The path or address in a task's declaration that is not safe to use, as "key: message", or None."""
     for key, name in [("folder", task.folder), *((f"files.{split}", name) for split, name in task.files.items())]:
         if name is not None and not all(map(is_inside, name.split(BESIDE))):

@@ -46,8 +46,7 @@ class HeadTargets(ABC):
     """
 
     def __init__(self, task: Task) -> None:
-        self.task = task
-        self.labels = task.labels or []
+        self.task, self.labels = task, task.labels or []
 
     def answers(self, train: np.ndarray) -> list[str]:
         """The words that the outputs of a head mean, from the targets of the training rows."""
@@ -130,9 +129,8 @@ def log_mean(outputs: Sequence["Tensor"]) -> "Tensor":
     """The logarithm of the mean of several softmaxes. Each has the shape (rows, outputs)."""
     import torch
 
-    return torch.stack([scores.float().log_softmax(dim=1) for scores in outputs]).logsumexp(dim=0) - math.log(
-        len(outputs)
-    )
+    shares = torch.stack([scores.float().log_softmax(dim=1) for scores in outputs])
+    return shares.logsumexp(dim=0) - math.log(len(outputs))
 
 
 class TargetKind(ABC):
@@ -160,8 +158,7 @@ class TargetKind(ABC):
     chart: ClassVar[str | None] = None  # how the report draws predictions against targets: confusion, points or None
 
     def __init__(self, task: Task) -> None:
-        self.task = task
-        self.labels = task.labels or []
+        self.task, self.labels = task, task.labels or []
 
     @cached_property
     def head(self) -> HeadTargets:

@@ -9,9 +9,8 @@ from mtl.tasks.target_kind import TargetKind
 from mtl.tasks.task import Task
 
 # By the value of `kind` in a suite file.
-TARGET_KINDS: Registry[type[TargetKind]] = Registry(
-    {"labels": Labels, "number": Number, "choice": Choice, "word": Word, "text": Text}, "target_kinds"
-)
+_CORE = {"labels": Labels, "number": Number, "choice": Choice, "word": Word, "text": Text}
+TARGET_KINDS: Registry[type[TargetKind]] = Registry(_CORE, "target_kinds")
 
 
 def target_kind(task: Task) -> TargetKind:

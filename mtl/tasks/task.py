@@ -19,18 +19,8 @@ from mtl.base.files import is_sha256
 from mtl.base.untrusted import inside, is_web_address
 
 SPLITS = ("train", "dev", "test")
-FORMS = (
-    "tsv",
-    "csv",
-    "jsonl",
-    "json",
-    "parquet",
-    "txt",
-    "fasttext",
-    "label_text",
-    "conll",
-    "document",
-)  # of data files
+# The forms of data files.
+FORMS = ("tsv", "csv", "jsonl", "json", "parquet", "txt", "fasttext", "label_text", "conll", "document")
 PART = "#"  # in a file's name, before the part that is meant
 # A part: all files of this suffix in the folder of this file and in those beside it, or in the folders of these names.
 FOLDERS = re.compile(r"\*/\*|\{([^{}/]+)\}/\*")
@@ -93,9 +83,8 @@ PERCENT = SCALES[100]
 
 @dataclass
 class Source:
-    """Where a task's official data is: the address of a zip, or one with `{file}`, which stands for a single file's name.
-
-    `{folder}` in the address stands for the task's folder. The checksums of single files are the task's (`Task.checksums`).
+    """Where a task's official data is: the address of a zip, or one with `{file}`, which stands for a single file's name. `{folder}` in the address
+    stands for the task's folder. The checksums of single files are the task's (`Task.checksums`).
 
     Args:
         url: the address.
@@ -182,11 +171,8 @@ class Reading:
 def _is_encoding(name: str) -> bool:
     try:
         # Other codecs give bytes, which `decode` refuses. Those of domain names are of text, and not of files.
-        return isinstance(b"a".decode(name, "ignore"), str) and lookup(name).name not in (
-            "punycode",
-            "idna",
-            "undefined",
-        )
+        others = ("punycode", "idna", "undefined")
+        return isinstance(b"a".decode(name, "ignore"), str) and lookup(name).name not in others
     except (LookupError, ValueError):
         return False
 

@@ -28,10 +28,8 @@ _objects: ContextVar[dict[str, list[Any]]] = ContextVar("_objects")
 
 @contextmanager
 def attached(settings: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], list[str]]]:
-    """Let trainings within the block use the loggers and callbacks that are objects in these settings, by dotted key.
-
-    Returns the settings with the names of classes in place of objects, and the keys of those that hold objects.
-    """
+    """Let trainings within the block use the loggers and callbacks that are objects in these settings, by dotted key. Returns the settings with the
+    names of classes in place of objects, and the keys of those that hold objects."""
     named, objects = dict(settings), {}
     for key in sorted({LOGGER, CALLBACKS} & settings.keys()):
         value = settings[key]
@@ -137,9 +135,7 @@ def _made(value: Any, kind: Any, key: str) -> Any:
             return made()
     except Exception as error:
         problem = f"cannot be made ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
-    remedy = (
-        "name a class that takes no arguments, as in package.module:Class (PYTHONPATH), or give an object from Python"
-    )
+    remedy = "name a class without arguments, as in package.module:Class (PYTHONPATH), or give an object from Python"
     raise InputError(f"{problem}; {remedy}", key=key, value=value)
 
 

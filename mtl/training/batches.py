@@ -33,16 +33,11 @@ class BatchDataset(Dataset[Batch]):
     def __init__(
         self, splits: Mapping[str, Split], sequences: Sequences | None = None, vectors: Tensor | None = None
     ) -> None:
-        """
-        Args:
-            splits: by task id, with codes as targets (`mtl.tasks.target_kind`).
-            vectors: (texts, dim).
-        """
+        """The splits are by task id, with codes as targets (`mtl.tasks.target_kind`); the vectors are (texts, dim)."""
         self.splits = splits
         self.texts = {task: torch.from_numpy(split.texts) for task, split in splits.items()}
         self.targets = {task: torch.from_numpy(split.targets).float() for task, split in splits.items()}
-        self.sequences = sequences
-        self.vectors = vectors
+        self.sequences, self.vectors = sequences, vectors
 
     def __getitem__(self, rows: Chosen) -> Batch:
         task, places = rows
@@ -78,12 +73,9 @@ class BatchDataset(Dataset[Batch]):
 
 
 class Schedule:
-    """The task and the rows of each training step.
-
-    Each step draws one task, with probability proportional to its number of training rows to the power of `sampling` (1: jiant's
-    proportional sampling; 0: all tasks equally often), and takes that task's next batch. A task's rows are shuffled again after
-    each pass over them.
-    """
+    """The task and the rows of each training step. Each step draws one task, with probability proportional to its number of training rows to the
+    power of `sampling` (1: jiant's proportional sampling; 0: all tasks equally often), and takes that task's next batch. A task's rows are shuffled
+    again after each pass over them."""
 
     def __init__(
         self,
@@ -98,13 +90,9 @@ class Schedule:
         Args:
             lengths: by task, the lengths of its training rows in tokens, int64 (rows,).
             batch_sizes: by task, rows in a batch.
-            pool: from how many batches' rows a batch with rows of similar length is made; 1: rows are shuffled
-                freely.
+            pool: from how many batches' rows a batch with rows of similar length is made; 1: rows are shuffled freely.
         """
-        self.lengths = lengths
-        self.batch_sizes = batch_sizes
-        self.seed = seed
-        self.pool = pool
+        self.lengths, self.batch_sizes, self.seed, self.pool = lengths, batch_sizes, seed, pool
         self.tasks = list(lengths)
         sizes = np.array([len(rows) for rows in lengths.values()], dtype=np.float64) ** sampling
         draws = np.random.default_rng([seed, 0]).random(steps)

@@ -27,10 +27,8 @@ def checkpoint_bytes(folder: Path) -> int:
 
 
 def load_finished(network: nn.Module, folder: Path, checkpoint: str = "best") -> bool:
-    """If the stage in this folder has finished, load its weights into the network. Return whether it has finished.
-
-    Raises InputError as `load_weights` does.
-    """
+    """If the stage in this folder has finished, load its weights into the network. Return whether it has finished. Raises InputError as
+    `load_weights` does."""
     if not (folder / DONE).exists():
         return False
     (folder / RESUME).unlink(missing_ok=True)  # still there if the process was killed just after the stage finished
@@ -40,10 +38,8 @@ def load_finished(network: nn.Module, folder: Path, checkpoint: str = "best") ->
 
 
 def load_weights(network: nn.Module, path: Path, remedy: str = RESTORE) -> None:
-    """Load the weights that a stage saved into the network. Weights that the file lacks stay unchanged.
-
-    Raises InputError as `read_weights` and `fill` do; it ends with the remedy.
-    """
+    """Load the weights that a stage saved into the network. Weights that the file lacks stay unchanged. Raises InputError as `read_weights` and
+    `fill` do; it ends with the remedy."""
     fill(network, {**network.state_dict(), **read_weights(path, remedy)}, path, remedy)
 
 
@@ -81,8 +77,7 @@ class Checkpoint(TypedDict):
 
 
 def read_weights(path: Path, remedy: str = RESTORE) -> dict[str, Tensor]:
-    """The weights in a checkpoint, by name, on the CPU. Raises InputError if it does not exist or is damaged, and for a weight that is
-    not finite."""
+    """The weights in a checkpoint, by name, on the CPU. Raises InputError if it does not exist or is damaged, and for a weight that is not finite."""
     weights: dict[str, Tensor] = read_checkpoint(path, Checkpoint, f"; {remedy}")["state_dict"]
     for name, weight in weights.items():
         if not isinstance(weight, Tensor):

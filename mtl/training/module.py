@@ -27,14 +27,8 @@ class Optimization:
     factor: Callable[[int], float]  # the factor of all its learning rates at a step; steps are counted from 0
 
 
-def falling_adam(
-    learning_rate: float, final_learning_rate: float, total_steps: int, warmup_steps: int = 0
-) -> Optimization:
-    """Adam with AMSGrad (jiant), its learning rate falling linearly over `total_steps` steps.
-
-    Args:
-        warmup_steps: the first steps, in which it is multiplied with a factor that rises linearly to 1.
-    """
+def falling_adam(learning_rate: float, final_learning_rate: float, total_steps: int) -> Optimization:
+    """Adam with AMSGrad (jiant), its learning rate falling linearly over `total_steps` steps."""
     last = final_learning_rate / learning_rate
 
     def optimizer(network: nn.Module) -> torch.optim.Optimizer:
@@ -42,26 +36,21 @@ def falling_adam(
         return Adam(parameters, learning_rate, amsgrad=True, fused=fused(parameters))
 
     def factor(step: int) -> float:
-        warmed = min(1.0, (step + 1) / (warmup_steps + 1))
-        return warmed * (1 + (last - 1) * min(1.0, step / total_steps))
+        return 1 + (last - 1) * min(1.0, step / total_steps)
 
     return Optimization(optimizer, factor)
 
 
 def fused(parameters: list[nn.Parameter]) -> bool:
-    """Whether the optimizer of these weights is a fused one: on a CPU alone.
-
-    On a GPU it would undo the loss scaling of 16-mixed after the gradients are clipped.
-    """
+    """Whether the optimizer of these weights is a fused one: on a CPU alone. On a GPU it would undo the loss scaling of 16-mixed after the gradients
+    are clipped."""
     return parameters[0].device.type == "cpu"
 
 
 class Adam(torch.optim.Adam):
-    """Adam that updates only the rows that a sparse gradient has; dense gradients are updated as by `torch.optim.Adam`.
-
-    A table of word vectors has a sparse gradient if its embedder says so (`embeddings.sparse`). The moments of a row without a
-    gradient do not change, as in `torch.optim.SparseAdam`, which has no AMSGrad.
-    """
+    """Adam that updates only the rows that a sparse gradient has; dense gradients are updated as by `torch.optim.Adam`. A table of word vectors has a
+    sparse gradient if its embedder says so (`embeddings.sparse`). The moments of a row without a gradient do not change, as in
+    `torch.optim.SparseAdam`, which has no AMSGrad."""
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
@@ -123,10 +112,7 @@ class TaskScore(torchmetrics.Metric):
     full_state_update = False
 
     def __init__(self, task: Task, dev: ScoredRows, answers: Sequence[str], texts: Sequence[str] = ()) -> None:
-        """
-        Args:
-            answers, texts: see `mtl.tasks.target_kind.HeadTargets`.
-        """
+        """The answers and texts are those of `mtl.tasks.target_kind.HeadTargets`."""
         super().__init__(sync_on_compute=False)  # `gather` does it: batches of tasks by unit have several widths
         self.task, self.dev, self.answers, self.texts = task, dev, answers, texts
         self.codes: list[Tensor]
@@ -157,26 +143,17 @@ class TaskScore(torchmetrics.Metric):
 
 
 class MultitaskModule(ValidatedModule):
-    """Trains a network on batches of one task each (KLEJ, section 4.1).
-
-    It logs `dev/{task}`, a task's metric × 100 over its validation split, and `dev/average`, their plain mean. A row of its curve has
-    the step, seconds, the train loss (none before the first step) and the dev scores.
-    """
+    """Trains a network on batches of one task each (KLEJ, section 4.1). It logs `dev/{task}`, a task's metric × 100 over its validation split, and
+    `dev/average`, their plain mean. A row of its curve has the step, seconds, the train loss (none before the first step) and the dev scores."""
 
     def __init__(
         self, network: TaskNetwork, scores: Mapping[str, TaskScore], optimization: Optimization, parts: int = 1
     ) -> None:
-        """
-        Args:
-            scores: by task id.
-            parts: in how many a batch is computed, at most: more take less memory and, without dropout, give the same
-                step up to rounding. Each rank (`mtl.training.ranks`) computes as many.
-        """
+        """The scores are by task id. A batch is computed in at most so many parts: more take less memory and, without dropout, give the same step up
+        to rounding. Each rank (`mtl.training.ranks`) computes as many."""
         super().__init__()
-        self.network = network
-        self.scores = dict(scores)
-        self.optimization = optimization
-        self.parts = parts
+        self.network, self.scores = network, dict(scores)
+        self.optimization, self.parts = optimization, parts
         # The parts of a step's batch that this process computes after its first one, with their share in the loss.
         self._further: list[tuple[Batch, Tensor]] = []
 

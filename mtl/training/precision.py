@@ -15,11 +15,8 @@ logger = logging.getLogger("mtl")
 
 
 def used_precision(config: TrainerConfig, device: torch.device) -> str:
-    """The precision that a device computes in: `trainer.precision`, or 32-true where that is not possible or would be slower.
-
-    On a CPU, 16-mixed is not possible. bf16-mixed is slower on a CPU without instructions for it, and is used there only with
-    `trainer.force_precision`.
-    """
+    """The precision that a device computes in: `trainer.precision`, or 32-true where that is not possible or would be slower. On a CPU, 16-mixed is
+    not possible. bf16-mixed is slower on a CPU without instructions for it, and is used there only with `trainer.force_precision`."""
     wanted = config.precision
     if wanted == "16-mixed" and device.type == "cpu":
         return "32-true"
@@ -39,9 +36,8 @@ def check_precision(config: TrainerConfig) -> None:
     if wanted == used:
         return
     if wanted == "16-mixed":
-        raise InputError(
-            "needs a GPU; on a CPU set trainer.precision=bf16-mixed or 32-true", key="trainer.precision", value=wanted
-        )
+        message = "needs a GPU; on a CPU set trainer.precision=bf16-mixed or 32-true"
+        raise InputError(message, key="trainer.precision", value=wanted)
     logger.info(
         "trainer.precision=%s: would be slower than float32, because this CPU has no bfloat16 instructions; training uses float32"
         " (trainer.force_precision=true uses bfloat16)",
@@ -50,11 +46,8 @@ def check_precision(config: TrainerConfig) -> None:
 
 
 def choose_attention(model: Any, config: TrainerConfig, device: torch.device) -> None:
-    """Make a model of the transformers library compute attention as plain matrix products where that is faster: in bfloat16 on a
-    CPU.
-
-    A training step with PyTorch's fused attention takes 1.1 to 1.5 times as long there; in float32 both take the same time.
-    """
+    """Make a model of the transformers library compute attention as plain matrix products where that is faster: in bfloat16 on a CPU. A training step
+    with PyTorch's fused attention takes 1.1 to 1.5 times as long there; in float32 both take the same time."""
     if device.type == "cpu" and used_precision(config, device) == "bf16-mixed":
         model.set_attn_implementation("eager")
 

@@ -73,11 +73,9 @@ class Stage:
 
 
 def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
-    """Train until the epochs or the patience are used up, then load the best (or last) weights into the module.
-
-    `stage.folder` receives the weights (best.ckpt, or final.ckpt for the last ones), the logs, and done.json (`stage.facts`, the
-    average × 100 of the validation that the weights come from, and `MultitaskModule.record`). A stage that was interrupted resumes from
-    last.ckpt, which is removed at the end.
+    """Train until the epochs or the patience are used up, then load the best (or last) weights into the module. `stage.folder` receives the weights
+    (best.ckpt, or final.ckpt for the last ones), the logs, and done.json (`stage.facts`, the average × 100 of the validation that the weights come
+    from, and `MultitaskModule.record`). A stage that was interrupted resumes from last.ckpt, which is removed at the end.
 
     Raises:
         InputError: if last.ckpt is damaged, or of another model.
@@ -195,9 +193,7 @@ class StageProgress(Callback):
     """Shows how far a stage is, and the scores of each validation."""
 
     def __init__(self, stage: Stage, bar: Progress) -> None:
-        self.stage = stage
-        self.bar = bar
-        self.average = ""
+        self.stage, self.bar, self.average = stage, bar, ""
 
     def on_train_batch_end(
         self, trainer: pl.Trainer, module: pl.LightningModule, outputs: Any, batch: Any, batch_idx: int
@@ -219,8 +215,7 @@ class BestWeights(Callback):
     """Saves the weights of the validation with the best average; among equal averages, the first one."""
 
     def __init__(self, path: Path, trained_only: bool) -> None:
-        self.path = path
-        self.trained_only = trained_only
+        self.path, self.trained_only = path, trained_only
         self.score: float | None = None
 
     def on_sanity_check_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
@@ -258,10 +253,8 @@ class LastWeights(BestWeights):
 
 
 class Patience(EarlyStopping):
-    """Early stopping that starts from the score of the validation before the first step, if there is one.
-
-    If a stage is killed when its patience is already used up, it does not continue training when it resumes.
-    """
+    """Early stopping that starts from the score of the validation before the first step, if there is one. If a stage is killed when its patience is
+    already used up, it does not continue training when it resumes."""
 
     def on_sanity_check_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
         self.best_score = trainer.callback_metrics[MONITOR]

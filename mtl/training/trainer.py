@@ -67,9 +67,8 @@ class ValidatedModule(pl.LightningModule):
         self._begun = time.monotonic() - self.seconds
 
     def check_losses(self, step: int) -> None:
-        """Set `mean_loss`. Raise DivergedError, which names the step, if a loss or a weight is not finite.
-
-        This waits for the GPU, so it is called at validations alone.
+        """Set `mean_loss`. Raise DivergedError, which names the step, if a loss or a weight is not finite. This waits for the GPU, so it is called at
+        validations alone.
 
         Args:
             step: the number of steps done.
@@ -78,9 +77,8 @@ class ValidatedModule(pl.LightningModule):
         self.losses = []
         if (wrong := (~losses.isfinite()).nonzero()[:, 0].tolist()) != []:
             first = wrong[0]
-            raise DivergedError(
-                f"{names[first]}step {step - len(losses) + first + 1}: the loss is {float(losses[first])}"
-            )
+            where = f"{names[first]}step {step - len(losses) + first + 1}"
+            raise DivergedError(f"{where}: the loss is {float(losses[first])}")
         trained = [parameter for parameter in self.parameters() if parameter.requires_grad]
         if not torch.stack([parameter.isfinite().all() for parameter in trained]).all():
             raise DivergedError(f"{names[-1]}step {step}: weights are not finite")
@@ -157,10 +155,8 @@ def read_state(resume: Path, module: pl.LightningModule) -> State:
 
 
 class TrainingBegun(Callback):
-    """Knows whether training has begun: the state of an interrupted one has then been read.
-
-    Leaves SIGTERM to the program: Lightning's handler would let the training end as if it had been finished.
-    """
+    """Knows whether training has begun: the state of an interrupted one has then been read. Leaves SIGTERM to the program: Lightning's handler would
+    let the training end as if it had been finished."""
 
     def __init__(self) -> None:
         self.value = False
@@ -209,9 +205,8 @@ def quiet() -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", module="pytorch_lightning|lightning_fabric|torch.utils.data|torchmetrics")
-            warnings.filterwarnings(
-                "ignore", message=".*(num_workers|logging interval|Checkpoint directory|LeafSpec|lr_scheduler.step).*"
-            )
+            intended = ".*(num_workers|logging interval|Checkpoint directory|LeafSpec|lr_scheduler.step).*"
+            warnings.filterwarnings("ignore", message=intended)
             yield
     finally:
         threading.excepthook = hook

@@ -75,7 +75,7 @@ def test_bad_input_is_one_line_and_exit_status_2(
         (["embeddings", "fetch"], "mtl embeddings fetch", "EMBEDDINGS"),
     ],
 )
-def test_wrong_usage_is_one_line_and_exit_status_2(
+def test_wrong_usage_is_one_line(
     arguments: list[str], help: str, complaint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as caught:
@@ -85,9 +85,7 @@ def test_wrong_usage_is_one_line_and_exit_status_2(
     assert line.startswith("mtl: error: ") and line.endswith(f"; see {help} --help") and complaint in line
 
 
-def test_sigterm_ends_any_command_as_an_interrupt(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_sigterm_interrupts_any_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def unheard(*_: object) -> None:
         raise AssertionError("the command does not handle SIGTERM")
 
@@ -101,7 +99,7 @@ def test_sigterm_ends_any_command_as_an_interrupt(
     assert capsys.readouterr().err == "mtl: interrupted; the same command continues\n"
 
 
-def test_score_and_check_submission_name_the_suite(
+def test_scoring_names_the_suite(
     suite_file: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(suite_file.parent)
@@ -174,9 +172,7 @@ print(json.dumps([statuses, sorted(sys.modules)]))
         ),
     ],
 )
-def test_commands_import_only_what_they_need(
-    finished: Path, tmp_path: Path, commands: list[str], absent: set[str]
-) -> None:
+def test_commands_import_what_they_need(finished: Path, tmp_path: Path, commands: list[str], absent: set[str]) -> None:
     places = {"run": finished / "run", "folder": finished, "out": tmp_path}
     words = json.dumps([[word.format(**places) for word in command.split()] for command in commands])
     done = subprocess.run([sys.executable, "-c", RUN, words], capture_output=True, text=True)
@@ -261,9 +257,7 @@ def test_settings_may_be_written_as_options(words: str, capsys: pytest.CaptureFi
 
 
 @pytest.mark.wings
-def test_options_and_arguments_of_a_command_stay_what_they_are(
-    suite_file: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_options_of_a_command_stay(suite_file: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     data = ["--data_dir", str(tmp_path / "data")]
     assert main(["data", "--suite", str(suite_file), *data, "--write-splits", str(tmp_path / "splits")]) == 0
     assert main(["audit", "--suite", str(suite_file), *data, "--strict"]) in (0, 1)
@@ -309,9 +303,7 @@ def test_after_the_table_stands_what_could_be_next(
     assert after_the_table == said.format(suite=suite_file, data=tmp_path / "data", folder=tmp_path)
 
 
-def test_two_tasks_whose_splits_would_be_one_file_are_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_two_tasks_with_one_file_of_splits_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = "".join(f"word {number}\t{number % 2}\n" for number in range(40))
     kind = "kind: labels, text: [text], target: label, labels: ['0', '1'], metric: accuracy"
     task = f"{{{kind}, folder: s, files: {{train: %s.tsv, dev: null, test: null}}}}"

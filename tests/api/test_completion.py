@@ -48,9 +48,7 @@ def test_the_script_of_a_shell(shell: str, capsys: pytest.CaptureFixture[str]) -
     assert "_ARGCOMPLETE" in capsys.readouterr().out
 
 
-def test_without_the_package_one_line_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: None)
     assert main(["completion", "bash"]) == 2
     assert capsys.readouterr().err.endswith("install it: pip install 'mtl-baselines[completion]'\n")

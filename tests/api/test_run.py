@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from command_line import content
 from data_files import read_json
-from input_errors import raises_input_error
+from input_errors import raises_input_error, refused
 
 import mtl
 from mtl.api.cli import main
@@ -37,9 +37,7 @@ def test_it_makes_what_the_command_makes_and_only_once(floor_settings: list[str]
     assert again.path == run.path and (run.path / "summary.json").stat().st_mtime_ns == before
 
 
-def test_a_run_that_was_just_made_is_the_one_that_its_files_hold(
-    floor_settings: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_is_what_its_files_hold(floor_settings: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.delattr("mtl.runs.finished.open_run")  # nothing is read again
         run = mtl.run(*floor_settings, "method=majority", seeds=2)
@@ -48,7 +46,7 @@ def test_a_run_that_was_just_made_is_the_one_that_its_files_hold(
     assert run.record.suite == opened.suite
 
 
-def test_scores_and_what_is_shown_are_those_of_the_summary(run: mtl.Run) -> None:
+def test_scores_and_predictions_are_those_of_the_files(run: mtl.Run) -> None:
     assert (run.scores.index.name, run.scores.columns.name) == ("task", "seed")
     assert run.scores.columns.tolist() == run.seeds == [1, 2]
     for task in run.tasks:
@@ -57,9 +55,6 @@ def test_scores_and_what_is_shown_are_those_of_the_summary(run: mtl.Run) -> None
     assert repr(run).startswith(f"Run('{run.path}': Random") and "2 seeds, average " in repr(run)
     assert str(run.table()) in (run.path / "table.md").read_text(encoding="utf-8")
     assert "<table" in run._repr_html_() and "median of 2" in run._repr_html_()
-
-
-def test_predictions_are_those_of_the_files(run: mtl.Run) -> None:
     made = run.predictions("kansla")
     assert made.columns.tolist() == ["seed", "row", "prediction", "gold"]
     for seed in (1, 2):
@@ -85,13 +80,11 @@ def test_predictions_that_are_not_there(run: mtl.Run, arguments: tuple[str, ...]
 
 def test_a_damaged_run_one_without_a_model_and_folders_that_hold_none(run: mtl.Run, tmp_path: Path) -> None:
     # A run without a model.
-    with raises_input_error(file="run"):
-        run.predict("kansla", [["solen skiner"]])
+    refused(lambda: run.predict("kansla", [["solen skiner"]]), file="run")
     assert run.curves.empty
     file = run.path / "seed-1/predictions/dev_pred_kansla.tsv"
     file.write_text("label\nglad\n", encoding="utf-8")
-    with raises_input_error(file=file.name):
-        mtl.open(run.path)
+    refused(lambda: mtl.open(run.path), file=file.name)
     (run.path / "summary.json").unlink()
     for folder in ("none", "data", "run"):
         with raises_input_error(file=folder):
@@ -119,8 +112,7 @@ def test_a_confusion_matrix_counts_each_prediction(run: mtl.Run) -> None:
     for gold, answer in itertools.product(matrix.index, matrix.columns):
         assert matrix.loc[gold, answer] == ((made["gold"] == gold) & (made["prediction"] == answer)).sum()
     assert run.confusion_matrix("kansla").to_numpy().sum() == 60
-    with raises_input_error(key="task"):
-        run.confusion_matrix("betyg")
+    refused(lambda: run.confusion_matrix("betyg"), key="task")
 
 
 def test_labels_that_are_whole_numbers_are_integers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,12 +124,9 @@ def test_labels_that_are_whole_numbers_are_integers(tmp_path: Path, monkeypatch:
     assert all(isinstance(label, str) for label in run.predictions("nkjp-ner")["gold"])
 
 
-def test_completion_knows_every_key() -> None:
+def test_keys_are_completed_and_public_names_alone_listed() -> None:
     names = set(inspect.signature(mtl.run).parameters)
     assert names == {"settings", *(key.partition(".")[0] for key, _ in declared_keys(Config))}
-
-
-def test_public_names_alone_are_listed() -> None:
     assert set(mtl.__all__) <= set(dir(mtl)) and not {"Any", "TYPE_CHECKING", "annotations"} & set(dir(mtl))
     assert all(hasattr(mtl, name) for name in dir(mtl))
 

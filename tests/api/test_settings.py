@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from input_errors import raises_input_error
+from input_errors import refused
 
 import mtl
 from mtl.api.settings import call_text, plain_settings
@@ -38,16 +38,10 @@ def test_the_recorded_call_gives_the_same_settings() -> None:
 
 @pytest.mark.parametrize(
     ("settings", "named", "key"),
-    [
-        ([3], {}, None),
-        (["suite"], {}, None),
-        ([{1: 2}], {}, None),
-        ([], {"encoder": {2: 3}}, None),
-    ],
+    [([3], {}, None), (["suite"], {}, None), ([{1: 2}], {}, None), ([], {"encoder": {2: 3}}, None)],
 )
 def test_settings_of_another_form(settings: list[Any], named: dict[str, Any], key: str | None) -> None:
-    with raises_input_error(key=key):
-        plain_settings(settings, named)
+    refused(lambda: plain_settings(settings, named), key=key)
 
 
 @pytest.mark.parametrize(

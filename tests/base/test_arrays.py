@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from input_errors import raises_input_error
+from input_errors import refused
 
 from mtl.base.arrays import read_array, read_arrays, write_arrays
 
@@ -31,8 +31,7 @@ def test_one_array(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="several arrays"):
         read_array(tmp_path / "several.npz")
     os.mkfifo(tmp_path / "pipe")
-    with raises_input_error(file="pipe"):
-        read_array(tmp_path / "pipe")
+    refused(lambda: read_array(tmp_path / "pipe"), file="pipe")
 
 
 def test_damaged_arrays_raise_value_errors(tmp_path: Path) -> None:

@@ -65,7 +65,9 @@ def test_which_devices_multiply_bfloat16(monkeypatch: pytest.MonkeyPatch) -> Non
             assert multiplies_bfloat16(CPU) == (has_onednn and found != ())
 
 
-def test_exact_arithmetic_is_set_and_restored() -> None:
+def test_exact_arithmetic_is_set_by_elmo_too_and_restored(
+    elmo_files: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = flags()
     with exact_arithmetic():
         assert flags() == ["ieee", "ieee", "ieee", True]
@@ -76,9 +78,6 @@ def test_exact_arithmetic_is_set_and_restored() -> None:
     with pytest.raises(ValueError, match="x"), exact_arithmetic():
         raise ValueError("x")
     assert flags() == before
-
-
-def test_elmo_computes_with_exact_arithmetic(elmo_files: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     elmo, seen = ELMo(*elmo_files), []
     vectors = elmo.token_vectors
     monkeypatch.setattr(elmo, "token_vectors", lambda words: (seen.append(flags()), vectors(words))[1])

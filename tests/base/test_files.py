@@ -10,7 +10,7 @@ import pytest
 import safetensors.torch
 import torch
 from file_limit import file_limit
-from input_errors import raises_input_error
+from input_errors import refused
 
 from mtl.base.errors import InputError
 from mtl.base.files import (
@@ -26,7 +26,7 @@ from mtl.base.files import (
 from mtl.base.folders import new_folder
 
 
-def test_old_file_stays_when_writing_fails(tmp_path: Path) -> None:
+def test_an_old_file_stays_and_an_error_names_the_path_and_not_the_temporary_one(tmp_path: Path) -> None:
     path = tmp_path / "folder" / "file"
     write_text(path, "ołówek\r\n")
     assert path.read_bytes() == "ołówek\r\n".encode()
@@ -36,9 +36,6 @@ def test_old_file_stays_when_writing_fails(tmp_path: Path) -> None:
         raise RuntimeError
     assert path.read_bytes() == "ołówek\r\n".encode()
     assert list(path.parent.iterdir()) == [path]
-
-
-def test_an_error_names_the_path_and_not_the_temporary_one(tmp_path: Path) -> None:
     (tmp_path / "taken").mkdir()
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(IsADirectoryError) as caught:
@@ -77,9 +74,7 @@ def write_by_a_library(path: Path) -> None:
         (write_by_a_library, "file"),
     ],
 )
-def test_a_write_that_the_system_ends_is_an_error_with_the_path(
-    tmp_path: Path, write: Callable[[Path], None], named: str
-) -> None:
+def test_a_failed_write_is_an_error_with_the_path(tmp_path: Path, write: Callable[[Path], None], named: str) -> None:
     with file_limit(20_000), pytest.raises(OSError, match="File too large") as caught:
         write(tmp_path / "file")
     assert (caught.value.errno, caught.value.filename) == (errno.EFBIG, str(tmp_path / named))
@@ -108,8 +103,7 @@ def test_two_machines_may_write_one_file_at_once(tmp_path: Path, monkeypatch: py
 def test_full_disk_error_gives_the_size_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=2_500_000))
     check_space(tmp_path, 2_500_000, "x")
-    with raises_input_error(file="TMP"):
-        check_space(tmp_path, 7_500_000_000, "set a=1")
+    refused(lambda: check_space(tmp_path, 7_500_000_000, "set a=1"), file="TMP")
     with pytest.raises(InputError, match="needs 3 MB of disk space, but 2 MB are free"):
         check_space(tmp_path, 2_500_001, "x")
 
@@ -134,7 +128,7 @@ def test_the_id_of_a_git_blob(tmp_path: Path) -> None:
         (resource.RLIM_INFINITY, resource.RLIM_INFINITY, None),
     ],
 )
-def test_the_limit_of_open_files_is_raised(
+def test_more_open_files(
     limit: int, highest: int, set_to: tuple[int, int] | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = list[tuple[int, int]]()

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from input_errors import raises_input_error
+from input_errors import raises_input_error, refused
 
 from mtl.base import folders
 from mtl.base.folders import LIST, check_written, new_folder, write_files
@@ -56,8 +56,7 @@ def test_what_mtl_did_not_write_is_neither_removed_nor_replaced(tmp_path: Path, 
     (tmp_path / "mine").write_text("mine", encoding="utf-8")
     change(site)
     was = content(tmp_path)
-    with raises_input_error(file=named):
-        write_files(site, {"index.html": "two", "systems/new.html": "new"})
+    refused(lambda: write_files(site, {"index.html": "two", "systems/new.html": "new"}), file=named)
     assert content(tmp_path) == was
 
 
@@ -70,9 +69,7 @@ def test_a_page_that_mtl_did_not_write_stays_beside_its_pages(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("failing", range(4))
-def test_an_error_while_files_are_moved_leaves_the_old_site(
-    tmp_path: Path, failing: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_leaves_the_old_site(tmp_path: Path, failing: int, monkeypatch: pytest.MonkeyPatch) -> None:
     site, before = tmp_path / "site", tmp_path / "before"
     write_files(site, SITE)
     shutil.copytree(site, before)
@@ -118,9 +115,7 @@ def test_a_killed_process_leaves_nothing_that_the_next_one_does_not_mend(tmp_pat
     assert set(json.loads((site / LIST).read_bytes())["files"]) == set(content(site))
 
 
-def test_a_name_whose_case_changes_is_one_file_on_some_file_systems(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_name_in_another_case_may_be_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two names of one file stand for them here, of which one is removed with the other."""
     site, unlink = tmp_path / "site", Path.unlink
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from input_errors import raises_input_error
+from input_errors import raises_input_error, refused
 
 from mtl.base.interface import checked, foreign
 
@@ -54,8 +54,7 @@ def test_values_of_the_right_type_reach_the_function() -> None:
     ids=count(),
 )
 def test_any_other_value_is_one_line(name: str, value: Any) -> None:
-    with raises_input_error(key=name):
-        call(value) if name == "words" else call(**{name: value})
+    refused(lambda: call(value) if name == "words" else call(**{name: value}), key=name)
 
 
 def test_errors_of_files_and_of_foreign_objects_are_one_line() -> None:
@@ -63,9 +62,7 @@ def test_errors_of_files_and_of_foreign_objects_are_one_line() -> None:
     def read(path: str) -> str:
         return Path(path).read_text(encoding="utf-8")
 
-    with raises_input_error():
-        read("none")
-    with raises_input_error():
-        checked(lambda: Path("a\0b").read_text(encoding="utf-8"))()
+    refused(lambda: read("none"))
+    refused(lambda: checked(lambda: Path("a\0b").read_text(encoding="utf-8"))())
     with raises_input_error(key="frame"), foreign("frame"):
         raise KeyError("a\nb")

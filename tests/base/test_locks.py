@@ -50,9 +50,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("missing", [0, errno.EOPNOTSUPP])
-def test_a_lock_is_released_when_its_process_is_killed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: int
-) -> None:
+def test_a_killed_process_releases_its_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: int) -> None:
     if missing:
         without_flock(monkeypatch, missing)
     path = tmp_path / "folder/.lock"
@@ -74,9 +72,7 @@ def test_a_lock_is_released_when_its_process_is_killed(
 
 
 @pytest.mark.parametrize("missing", [errno.ENOSYS, errno.ENOLCK])
-def test_a_lock_of_another_machine_is_not_removed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: int
-) -> None:
+def test_another_machine_s_lock_is_not_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: int) -> None:
     without_flock(monkeypatch, missing)
     write(tmp_path / ".lock.process", ELSEWHERE)
     message = (

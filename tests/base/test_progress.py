@@ -20,9 +20,7 @@ def clock(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> 
     return fake
 
 
-def test_lines_after_5_seconds_then_every_30_seconds_and_at_the_end(
-    clock: Clock, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_lines_after_5_seconds_every_30_and_at_the_end(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
     with Progress("reading", 200, "rows") as shown:
         for _ in range(100):
             clock.now += 1
@@ -36,9 +34,7 @@ def test_lines_after_5_seconds_then_every_30_seconds_and_at_the_end(
     ]
 
 
-def test_progress_yields_each_item_and_counts_it_when_it_is_done(
-    clock: Clock, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_progress_yields_each_item_and_counts_it(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
     for _ in progress(["a", "b", "c"], "reading", "rows"):
         clock.now += 1
     assert caplog.messages == []  # a short operation logs nothing
@@ -60,7 +56,7 @@ def test_progress_yields_each_item_and_counts_it_when_it_is_done(
         (("training", 10, "steps", 0, True), 5, "training · 5 of 10 steps (50%) · at most 10 s left"),
     ],
 )
-def test_time_left(
+def test_left(
     clock: Clock, caplog: pytest.LogCaptureFixture, operation: tuple[Any, ...], reached: int, line: str
 ) -> None:
     with Progress(*operation) as shown:

@@ -86,9 +86,7 @@ def test_several_runs_at_once_name_their_seeds(clock: Clock, terminal: FakeTermi
     assert terminal.shown[2] == "scores   fasttext 1 …  fasttext 2 …"
 
 
-def test_a_table_that_does_not_fit_shows_the_last_seeds_and_the_first_lines(
-    clock: Clock, terminal: FakeTerminal
-) -> None:
+def test_a_table_too_large_shows_the_last_seeds_and_first_lines(clock: Clock, terminal: FakeTerminal) -> None:
     terminal.columns, terminal.lines = 40, 6
     display = Terminal(Screen())
     for seed in range(1, 8):
@@ -118,7 +116,7 @@ def test_short_operations_are_not_drawn_and_all_disappear(clock: Clock, terminal
     assert terminal.shown == [""]
 
 
-def test_remarks_appear_once_and_details_do_not(
+def test_remarks_appear_once_details_not(
     clock: Clock, terminal: FakeTerminal, caplog: pytest.LogCaptureFixture
 ) -> None:
     display = Terminal(Screen())

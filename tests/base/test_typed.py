@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pytest
+from input_errors import raises_input_error, refused
 from msgspec import Meta
 
 from mtl.base.errors import InputError
@@ -25,9 +26,7 @@ from mtl.base.typed import AT_LEAST_ONE, LAYERS, NOT_NEGATIVE, PART, POSITIVE, S
         (LAYERS, (1, 100), (0, 101)),
     ],
 )
-def test_the_ends_belong_to_the_bounds_or_not(
-    bounds: Meta, inside: tuple[float, ...], outside: tuple[float, ...]
-) -> None:
+def test_ends_belong_to_bounds_or_not(bounds: Meta, inside: tuple[float, ...], outside: tuple[float, ...]) -> None:
     Number = make_dataclass("Number", [("value", Annotated[float, bounds])])
     for value in inside:
         assert typed(Number, {"value": value}).value == value
@@ -61,9 +60,8 @@ class Outer:
 def test_types_and_defaults_of_which_lists_and_sections_are_copies() -> None:
     given = {"width": "3", "share": "1e-4", "whole": "true", "title": 2026, "words": ("x", 1.5, Path("y"))}
     assert typed(Sizes, given) == Sizes(3, 1e-4, None, True, "2026", ["x", "1.5", "y"])
-    assert typed(Sizes, {"width": 1, "title": date(2026, 11, 25), "name": "a"}) == Sizes(
-        1, name="a", title="2026-11-25"
-    )
+    dated = {"width": 1, "title": date(2026, 11, 25), "name": "a"}
+    assert typed(Sizes, dated) == Sizes(1, name="a", title="2026-11-25")
     assert typed(Outer, {"sizes": Sizes(1), "parts": [{"width": 2}]}) == Outer(Sizes(1), [Sizes(2)])
     given: dict[str, Any] = {"width": 1, "extra": {"a": [1]}, "words": ["x"]}
     made = typed(Sizes, given)
@@ -73,53 +71,25 @@ def test_types_and_defaults_of_which_lists_and_sections_are_copies() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    "given",
     [
-        ({"width": 1, "heigth": 2}, "unknown key 's.heigth'; known keys: s.extra, s.name, s.share, s.whole, s.width, and 3 more"),
-        ({"withd": 1}, "unknown key 's.withd'; did you mean s.width?"),
-        ({1: 1}, "s.1: a key must be a text; put it in quotes"),
-        ({"share": 0.5}, "s.width: has no value"),
-        ({"width": "wide"}, "s.width=wide: must be a whole number"),
-        ({"width": 2.5}, "s.width=2.5: must be a whole number"),
-        ({"width": True}, "s.width=True: must be a whole number"),
-        ({"width": 10**400}, "s.width: is too large a number; the largest is 1,000,000,000,000,000"),
-        ({"width": 13}, "s.width: brings bad luck"),
-        ({"share": "half"}, "s.share=half: must be a number"),
-        ({"share": 1}, "s.share=1: must be at least 0 and less than 1"),
-        ({"name": "c"}, "s.name=c: must be one of a, b"),
-        ({"whole": "perhaps"}, "s.whole=perhaps: must be true or false"),
-        ({"title": False}, "s.title: YAML reads yes, no, on, off, true and false as truth values; put it in quotes"),
-        ({"title": "${oc.env:HOME}"}, "s.title: holds '${', a reference to another value; write the value itself"),
-        ({"title": b"x"}, "s.title=b'x': must be a text"),
-        ({"words": "x"}, "s.words=x: must be a list, as in s.words=[x,y]"),
-        ({"words": ["x", ["y"]]}, "s.words.1=['y']: must be a text"),
-        ({"rows": 3}, "s.rows: must hold keys and values"),
-        ({"rows": {"a": 0}}, "s.rows.a=0: must be at least 1"),
-        ({"extra": {"a": [{"b": 10**16}]}}, "s.extra.a.0.b: is too large a number"),
-        ({"width": "x" * 1000}, f"s.width={'x' * 100}…: must be a whole number"),
+        {"width": 1, "heigth": 2}, {"withd": 1}, {1: 1}, {"share": 0.5}, {"width": "wide"}, {"width": 2.5}, {"width": True},
+        {"width": 10**400}, {"width": 13}, {"share": "half"}, {"share": 1}, {"name": "c"}, {"whole": "perhaps"}, {"title": False},
+        {"title": "${oc.env:HOME}"}, {"title": b"x"}, {"words": "x"}, {"words": ["x", ["y"]]}, {"rows": 3}, {"rows": {"a": 0}},
+        {"extra": {"a": [{"b": 10**16}]}}, {"width": "x" * 1000},
     ],
 )  # fmt: skip
-def test_a_value_that_its_field_does_not_take_is_named(given: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError) as caught:
-        typed(Sizes, given, "s.")
-    assert str(caught.value).startswith(message)
+def test_a_value_that_its_field_does_not_take_is_named(given: dict[str, Any]) -> None:
+    refused(lambda: typed(Sizes, given, "s."))
 
 
-def test_of_many_keys_the_most_alike_are_named() -> None:
+def test_the_most_alike_of_many_keys_are_named_and_inner_keys_whole() -> None:
     known = {f"encoder.size_{number}" for number in range(100)} | {"seeds"}
     assert str(UnknownKey("seedz", known)) == "unknown key 'seedz'; did you mean seeds?"
     message = str(UnknownKey("foo", known, "s."))
     assert message.count("s.encoder.size_") + message.count("s.seeds") == 5 and message.endswith(" and 96 more")
     assert len(str(UnknownKey("k" * 10**6, known))) < 400
-
-
-def test_keys_of_inner_sections_are_whole() -> None:
-    for given, message in [
-        ({"sizes": 3}, "x.yaml: sizes: must hold keys and values"),
-        ({"sizes": {"width": 1}, "parts": [{"width": 13}]}, "x.yaml: parts.0.width: brings bad luck"),
-        ({"sizes": {"withd": 1}}, "x.yaml: unknown key 'sizes.withd'; did you mean sizes.width?"),
-        ([], "x.yaml: must hold keys and values"),
-    ]:
-        with pytest.raises(InputError) as caught:
+    inner = {"sizes": {"width": 1}, "parts": [{"width": 13}]}
+    for given in ({"sizes": 3}, inner, {"sizes": {"withd": 1}}, []):
+        with raises_input_error(file="x.yaml"):
             typed(Outer, given, path=Path("x.yaml"))
-        assert str(caught.value) == message

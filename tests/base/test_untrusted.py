@@ -7,14 +7,11 @@ from input_errors import raises_input_error
 from mtl.base.untrusted import inside, is_inside, is_web_address, open_lines
 
 
-def test_paths_inside_a_folder_and_web_addresses() -> None:
+def test_paths_and_links_inside_a_folder_and_web_addresses(tmp_path: Path) -> None:
     assert all(map(is_inside, ["", "a", "a/b.tsv", "..a", "a.."]))
     assert not any(map(is_inside, ["..", "../a", "a/../../b", "/a", "\\a", "a\\..\\b", "C:a", "C:\\a", "a\0b"]))
     assert is_web_address("https://example.org/a.zip") and is_web_address("http://127.0.0.1:80/a.zip")
     assert not is_web_address("file:///etc/passwd") and not is_web_address("example.org/a.zip")
-
-
-def test_a_link_leads_out_of_no_folder_from_others(tmp_path: Path) -> None:
     (tmp_path / "data/sub").mkdir(parents=True)
     (tmp_path / "mine").mkdir()
     links = {

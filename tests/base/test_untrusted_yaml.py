@@ -4,24 +4,18 @@ from pathlib import Path
 import pytest
 from input_errors import raises_input_error
 
-from mtl.base.errors import InputError
 from mtl.base.untrusted_yaml import read_yaml
 
 
 @pytest.mark.parametrize(
-    ("text", "key"),
-    [
-        ("url: https://example.org/${oc.env:HOME}.zip\n", "url"),
-        ("tasks:\n  a:\n    labels: [x, 'y ${name}']\n", "tasks.a.labels.1"),
-        ("a:\n  ${b}: 1\n", "a.${b}"),
-    ],
+    "text",
+    ["url: https://x.org/${oc.env:HOME}.zip\n", "tasks:\n  a:\n    labels: [x, 'y ${name}']\n", "a:\n  ${b}: 1\n"],
 )
-def test_interpolation_is_rejected(tmp_path: Path, text: str, key: str) -> None:
-    path = tmp_path / "x.yaml"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError) as caught:
-        read_yaml(path)
-    assert str(caught.value).startswith(f"{path}: {key}: holds '${{'") and os.environ["HOME"] not in str(caught.value)
+def test_interpolation_is_rejected(tmp_path: Path, text: str) -> None:
+    (tmp_path / "x.yaml").write_text(text, encoding="utf-8")
+    with raises_input_error(file="x.yaml") as caught:
+        read_yaml(tmp_path / "x.yaml")
+    assert os.environ["HOME"] not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from input_errors import raises_input_error
+from input_errors import refused
 
 from mtl.data.records import column_names, read_records
 from mtl.data.rows import stream_rows
@@ -63,12 +63,9 @@ def test_sentences(tmp_path: Path, content: str, sentences: list[list[str]]) -> 
     ] == sentences
 
 
-def test_documents(tmp_path: Path) -> None:
+def test_documents_and_a_header_that_names_the_columns(tmp_path: Path) -> None:
     content = "-DOCSTART- O\n\nx O\n\ny O\n\n-DOCSTART- O\nz O\n"
     assert [values[0] for _, values in rows(tmp_path / "a.txt", content, "document")] == ["1", "1", "2"]
-
-
-def test_the_header_names_the_columns(tmp_path: Path) -> None:
     read = rows(tmp_path / "a.txt", "EU NNP B\n", "tokens[]", "tags[]", header=["tokens", "pos", "tags"])
     assert read == [(1, (["EU"], ["B"]))]
 
@@ -84,8 +81,7 @@ def test_the_header_names_the_columns(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_file_of_tokens(tmp_path: Path, content: str, header: list[str] | None, line: int | None) -> None:
-    with raises_input_error(file="a.txt", line=line):
-        rows(tmp_path / "a.txt", content, "column_1[]", header=header)
+    refused(lambda: rows(tmp_path / "a.txt", content, "column_1[]", header=header), file="a.txt", line=line)
 
 
 def test_packed_and_streamed(tmp_path: Path) -> None:

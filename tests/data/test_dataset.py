@@ -21,9 +21,7 @@ from mtl.tasks.task import Task
 
 LABELS = Task(id="t", kind="labels", text=["x"], target="y", labels=["n", "p"], metric="accuracy")
 WORDS = Task(id="w", kind="word", text=["x"], target="y", metric="accuracy")
-CHOICE = Task(
-    id="c", kind="choice", text=["q"], candidates=["a[]"], target="y", metric="accuracy", columns=["topic", "source"]
-)
+CHOICE = replace(WORDS, id="c", kind="choice", text=["q"], candidates=["a[]"], columns=["topic", "source"])
 CHOICES = [  # rows with three candidates, one and two
     Example(2, (("q1", "a"), ("q1", "b"), ("q1", "c")), 2.0, columns=("sun", "x")),
     Example(3, (("q2", "a"),), 0.0, columns=("rain", "y")),
@@ -113,9 +111,8 @@ def test_the_answers_of_a_word_task_are_the_words_of_its_training_rows() -> None
     # A task without training rows has no answers and is not trained.
     other = Task(id="o", kind="word", text=["x"], target="y", metric="accuracy", answered_by="w", scored="test")
     rows = [Example(2, (("a",),), "katt"), Example(3, (("b",),), "hund")]
-    dataset = build_dataset(
-        [TaskExamples(WORDS, {"train": rows, "dev": rows}, []), TaskExamples(other, {"test": rows}, [])]
-    )
+    parts = [TaskExamples(WORDS, {"train": rows, "dev": rows}, []), TaskExamples(other, {"test": rows}, [])]
+    dataset = build_dataset(parts)
     assert (dataset.trained_tasks, list(dataset.answers)) == ([WORDS], ["w"])
     assert dataset.scored(other) is dataset.splits["o"]["test"]
     assert dataset.scored(WORDS) is dataset.splits["w"]["dev"]

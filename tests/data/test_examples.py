@@ -4,9 +4,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from data_files import write_jsonl, write_rows, write_table
-from input_errors import raises_input_error
+from input_errors import raises_input_error, refused
 
-from mtl.base.errors import InputError
 from mtl.data.examples import Example, make_example, read_examples, read_rows, read_targets, span_texts
 from mtl.tasks.task import Task
 
@@ -17,18 +16,15 @@ LISTS = Task(id="c", kind="choice", text=["question"], candidates=["answers[]"],
 LISTS.columns = ["id"]
 
 
-def test_columns_are_found_by_name(tmp_path: Path) -> None:
+def test_columns_are_found_by_name_and_targets_need_not_be_read(tmp_path: Path) -> None:
     path = write_table(tmp_path / "x.tsv", ("id", "b", "score", "a"), [("7", "y", "5.0", "x"), ("8", "v", "1", "u")])
     assert read_examples(NUMBERS, path) == [Example(2, (("x", "y"),), 5.0, "7"), Example(3, (("u", "v"),), 1.0, "8")]
-
-
-def test_without_targets_only_the_texts_are_read(tmp_path: Path) -> None:
     path = write_table(tmp_path / "test.tsv", ("b", "a"), [("y", "x")])
     assert read_examples(NUMBERS, path, targets=False) == [Example(2, (("x", "y"),))]
     assert read_rows(NUMBERS, path) == [("x", "y")]
 
 
-def test_a_choice_has_one_input_for_each_candidate(tmp_path: Path) -> None:
+def test_a_choice_has_one_input_for_each_candidate_wherever_they_stand(tmp_path: Path) -> None:
     rows = [
         {"id": "n1", "question": "q1", "answers": ["a", "b", "c"], "right": 2},
         {"id": "n2", "question": "q2", "answers": ["d"], "right": 0},
@@ -37,30 +33,18 @@ def test_a_choice_has_one_input_for_each_candidate(tmp_path: Path) -> None:
     assert first.inputs == (("q1", "a"), ("q1", "b"), ("q1", "c"))
     assert first.texts == ("q1", "a", "b", "c")
     assert (first.target, first.columns, second.inputs, second.target) == (2.0, ("n1",), (("q2", "d"),), 0.0)
-
-
-def test_candidates_in_columns_of_their_own(tmp_path: Path) -> None:
     task = Task(kind="choice", text=[], candidates=["one", "two"], target="right", metric="accuracy")
     path = write_table(tmp_path / "x.tsv", ("right", "two", "one"), [("1", "b", "a")])
     (example,) = read_examples(task, path)
     assert (example.inputs, example.texts, example.target) == ((("a",), ("b",)), ("a", "b"), 1.0)
 
 
-@pytest.mark.parametrize(
-    ("row", "problem"),
-    [
-        ({"answers": []}, "column 'answers[]': has 0 candidates"),
-        ({"right": 2}, "column 'right': target 2 is not the index of one of the row's 2 candidates"),
-        ({"right": "1"}, "column 'right': target \"1\" must be an integer"),
-        ({"right": None}, "key 'right': a text or a number is expected, not null"),
-    ],
-)
-def test_wrong_choices_name_the_line(tmp_path: Path, row: dict[str, object], problem: str) -> None:
+def test_wrong_choices_name_the_line(tmp_path: Path) -> None:
     good = {"id": "n", "question": "q", "answers": ["a", "b"], "right": 1}
-    path = write_jsonl(tmp_path / "x.jsonl", [good, {**good, **row}])
-    with pytest.raises(InputError) as caught:
-        read_examples(LISTS, path)
-    assert str(caught.value).startswith(f"{path}:2: {problem}")
+    for row in ({"answers": []}, {"right": 2}, {"right": "1"}, {"right": None}):
+        path = write_jsonl(tmp_path / "x.jsonl", [good, {**good, **row}])
+        with raises_input_error(file="x.jsonl", line=2):
+            read_examples(LISTS, path)
 
 
 def test_targets_of_a_file_with_one_column(tmp_path: Path) -> None:
@@ -69,8 +53,7 @@ def test_targets_of_a_file_with_one_column(tmp_path: Path) -> None:
     words = write_table(tmp_path / "words.tsv", ["w"], [["hund"], ["röd katt"]])
     read = read_targets(WORDS, words)
     assert (read.tolist(), read.dtype) == (["hund", "röd katt"], np.dtype(object))
-    with raises_input_error(file="words.tsv", line=2):
-        read_targets(LABELS, words)
+    refused(lambda: read_targets(LABELS, words), file="words.tsv", line=2)
 
 
 SPANS = Task(id="s", kind="labels", text=["one.text", "two.text"], target="y", labels=["n", "p"], metric="accuracy")
@@ -82,7 +65,7 @@ MARKED = {
 }
 
 
-def test_spans_are_read_in_the_order_of_the_texts(tmp_path: Path) -> None:
+def test_spans_are_in_the_order_of_the_texts_and_mark_the_text_beside_them(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "x.jsonl", [MARKED])
     (example,) = read_examples(SPANS, path)
     assert example.spans == ((4, 8), (0, 8), (2, 6)) and example.target == 1.0
@@ -90,9 +73,6 @@ def test_spans_are_read_in_the_order_of_the_texts(tmp_path: Path) -> None:
     (row,) = read_rows(SPANS, path)
     assert row == ("hög bank", "👩 bank", (4, 8), (0, 8), (2, 6)) == example.row
     assert make_example(SPANS, row) == Example(0, example.inputs, spans=example.spans)
-
-
-def test_a_span_marks_the_text_that_stands_beside_it(tmp_path: Path) -> None:
     task = replace(SPANS, text=["text"], spans={"text": ["word.at"]})
 
     def row(start: int, words: object) -> dict[str, object]:
@@ -102,10 +82,8 @@ def test_a_span_marks_the_text_that_stands_beside_it(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "x.jsonl", [row(4, "bank"), row(4, None), row(4, 7)])
     assert [example.spans for example in read_examples(task, path)] == [((4, 8),)] * 3
     write_jsonl(path, [row(4, "bank"), row(3, "bank")])
-    for targets in (True, False):
-        with pytest.raises(InputError) as caught:
-            read_examples(task, path, targets)
-        assert str(caught.value) == (f"{path}:2: span 'word.at' marks ' ban', but the text beside it is 'bank'")
+    refused(lambda: read_examples(task, path, True), file="x.jsonl", line=2)
+    refused(lambda: read_examples(task, path, False), file="x.jsonl", line=2)
 
 
 def test_the_ends_of_a_span_stand_in_two_columns_or_follow_from_words_and_their_place(tmp_path: Path) -> None:
@@ -117,8 +95,7 @@ def test_the_ends_of_a_span_stand_in_two_columns_or_follow_from_words_and_their_
     assert read_examples(task, path)[0].spans == ((0, 3), (5, 6), (5, 6))
     for places in ((1, 5), (4, 5), (2, 4), (2, "x")):
         write_table(path, header, [("hög  2 bank", 0, 3, *places, "2", "n")])
-        with pytest.raises(InputError, match="'2' does not stand at"):
-            read_examples(task, path)
+        refused(lambda: read_examples(task, path), line=2)
 
 
 def test_spans_of_a_table_are_two_columns_each(tmp_path: Path) -> None:
@@ -129,29 +106,17 @@ def test_spans_of_a_table_are_two_columns_each(tmp_path: Path) -> None:
         assert read_examples(task, path)[0].spans == ((4, 8),)
         for ends in (("4", "x"), ("4.0", "8"), ("-4", "8"), ("", "8"), ("8", "4")):
             write_table(path, header, [("hög bank", *ends, "n")], separator)
-            with pytest.raises(InputError, match=rf"x\{suffix}:2: span 'at': "):
+            with raises_input_error(file=path.name, line=2):
                 read_examples(task, path)
 
 
-@pytest.mark.parametrize(
-    ("span", "problem"),
-    [
-        ({"start": 4, "stop": 4}, "span 'two.at': 4 to 4 is not within its text, which has 6 characters"),
-        ({"start": -1, "stop": 3}, "span 'two.at': -1 to 3 is not within its text"),
-        ({"start": 2, "stop": 7}, "span 'two.at': 2 to 7 is not within its text"),
-        ({"start": 2.0, "stop": 6}, "span 'two.at': two integers are expected, start and stop, not (2.0, 6)"),
-        ({"start": True, "stop": 6}, "span 'two.at': two integers are expected, start and stop, not (True, 6)"),
-        ({"start": None, "stop": 6}, "key 'two.at.start': a text or a number is expected, not null"),
-        ({"start": 2}, "no key 'two.at.stop' in this row"),
-        (None, "no key 'two.at.start' in this row"),
-    ],
-)
 @pytest.mark.parametrize("targets", [True, False])
-def test_wrong_spans_name_the_line(tmp_path: Path, span: object, problem: str, targets: bool) -> None:
-    path = write_jsonl(tmp_path / "x.jsonl", [MARKED, {**MARKED, "two": {"text": "👩 bank", "at": span}}])
-    with pytest.raises(InputError) as caught:
-        read_examples(SPANS, path, targets)
-    assert str(caught.value).startswith(f"{path}:2: {problem}") and "\n" not in str(caught.value)
+def test_wrong_spans_name_the_line(tmp_path: Path, targets: bool) -> None:
+    ends = [(4, 4), (-1, 3), (2, 7), (2.0, 6), (True, 6), (None, 6)]
+    for span in (*({"start": start, "stop": stop} for start, stop in ends), {"start": 2}, None):
+        path = write_jsonl(tmp_path / "x.jsonl", [MARKED, {**MARKED, "two": {"text": "👩 bank", "at": span}}])
+        with raises_input_error(file="x.jsonl", line=2):
+            read_examples(SPANS, path, targets)
 
 
 @pytest.mark.parametrize(
@@ -174,32 +139,23 @@ def test_rows_that_are_not_of_the_task(row: tuple[object, ...]) -> None:
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
 @pytest.mark.parametrize(
-    ("task", "good", "bad", "problem"),
+    ("task", "good", "bad"),
     [
-        (NUMBERS, 2.5, "2.5", 'target "2.5" must be a number'),
-        (NUMBERS, 3, True, "target true must be a number"),
-        (WORDS, "katt", 3, "target 3 must be a string"),
-        (replace(LABELS, labels=["pro", "con"]), "pro", 3, "target 3 must be a string"),
-        (LABELS, "1", 1.0, "target 1.0 must be a string"),
+        *((NUMBERS, 2.5, "2.5"), (NUMBERS, 3, True), (WORDS, "katt", 3)),
+        *((replace(LABELS, labels=["pro", "con"]), "pro", 3), (LABELS, "1", 1.0)),
     ],
 )
-def test_targets_of_another_type_name_the_line(
-    tmp_path: Path, task: Task, good: object, bad: object, problem: str, suffix: str
-) -> None:
+def test_targets_of_other_types(tmp_path: Path, task: Task, good: object, bad: object, suffix: str) -> None:
     columns = [*task.text_columns, *([task.group] if task.group else []), task.target]
     path = tmp_path / f"x{suffix}"
     write_rows(path, columns, [[*("x" for _ in columns[1:]), good]])
     assert len(read_examples(task, path)) == 1
     write_rows(path, columns, [[*("x" for _ in columns[1:]), bad]])
-    with pytest.raises(InputError) as caught:
-        read_examples(task, path)
-    assert str(caught.value) == f"{path}:1: column {task.target!r}: {problem}"
+    refused(lambda: read_examples(task, path), file=path.name, line=1)
 
 
 @pytest.mark.parametrize(("labels", "value"), [(["0", "1"], 1), (["true", "false"], True), (["1", "0"], "1")])
-def test_labels_that_look_like_json_values_may_be_these_values(
-    tmp_path: Path, labels: list[str], value: object
-) -> None:
+def test_labels_that_look_like_json_may_be_values(tmp_path: Path, labels: list[str], value: object) -> None:
     task = replace(LABELS, labels=labels)
     (example,) = read_examples(task, write_jsonl(tmp_path / "x.jsonl", [{"sentence": "a", "target": value}]))
     assert example.target == labels.index(str(value).lower())
@@ -208,5 +164,4 @@ def test_labels_that_look_like_json_values_may_be_these_values(
 def test_null_targets_are_allowed_only_where_targets_are_not_read(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "x.jsonl", [{"x": "a", "y": None}])
     assert read_rows(WORDS, path) == [("a",)]
-    with raises_input_error(file="x.jsonl", line=1):
-        read_examples(WORDS, path)
+    refused(lambda: read_examples(WORDS, path), file="x.jsonl", line=1)

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from input_errors import raises_input_error
+from input_errors import raises_input_error, refused
 
 from mtl.data import files as module
 from mtl.data.files import read_lines, split_lines
@@ -17,15 +17,11 @@ def test_lines_end_with_a_line_feed_only(tmp_path: Path) -> None:
     assert split_lines(b"\n", "x") == [""]
 
 
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+def test_files_that_cannot_be_read_or_that_no_memory_may_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for path in (tmp_path / "none", tmp_path):
         with raises_input_error():
             read_lines(path)
-
-
-def test_a_file_that_no_memory_may_hold_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "FILE_LIMIT", 5)
     path = tmp_path / "x"
     path.write_bytes(b"123456")
-    with raises_input_error(file="x"):
-        read_lines(path)
+    refused(lambda: read_lines(path), file="x")

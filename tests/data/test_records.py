@@ -9,11 +9,10 @@ from typing import Any
 import pyarrow
 import pytest
 from data_files import write_rows
-from input_errors import raises_input_error
+from input_errors import refused
 from mutations import message_of, mutated_bytes
 from pyarrow import parquet
 
-from mtl.base.errors import InputError
 from mtl.data import columns as parquet_module
 from mtl.data.columns import text
 from mtl.data.records import Record, column_names, read_fields, read_records
@@ -34,13 +33,9 @@ def values(path: Path, *columns: str) -> list[tuple[Any, ...]]:
     return [record.values for record in read_records(path, columns)]
 
 
-def complaint(path: Path, *columns: str) -> str:
-    """The one line that reading these columns ends with, without the file's name."""
-    with pytest.raises(InputError) as caught:
-        read_records(path, columns)
-    message = str(caught.value)
-    assert message.startswith(str(path)) and message.isprintable()
-    return message.removeprefix(str(path))
+def wrong(path: Path, *columns: str, line: int | str | None = None) -> None:
+    """Reading these columns ends with one line that names the file."""
+    refused(lambda: read_records(path, columns), file=path.name, line=line)
 
 
 TEXTS = [
@@ -75,23 +70,21 @@ def test_line_ends_and_byte_order_mark(tmp_path: Path, suffix: str, end: str, la
     assert column_names(path) == ["a", "b"]
 
 
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        (b"text\ttarget\na\t0\n", ":1: no column 'sentence' in the header; it has text, target"),
-        (b"t\x1b\ttarget\na\t0\n", ":1: no column 'sentence' in the header; it has 't\\x1b', target"),
-        (b"", ":1: no column 'sentence' in the header; it has nothing"),
-        (b"sentence\n", ": no rows after the header"),
-        (b"sentence\tb\na\t0\nb\n", ":3: 1 cells where the header has 2; one row a line, cells set apart by tabs"),
-        (b"sentence\tsentence\na\tb\n", ":1: column 'sentence' stands more than once"),
-        (b"sentence\ta\na\t0\nb\xc5\t1\n", ":3: not UTF-8 (byte 0xc5); save the file as UTF-8"),
-    ],
-)
-def test_damaged_tsv(tmp_path: Path, content: bytes, expected: str) -> None:
-    assert complaint(write(tmp_path / "x.tsv", content), "sentence").startswith(expected)
+def test_damaged_tables(tmp_path: Path) -> None:
+    for content in (b"text\ttarget\na\t0\n", b"t\x1b\ttarget\na\t0\n", b"", b"sentence\tsentence\na\tb\n"):
+        wrong(write(tmp_path / "x.tsv", content), "sentence", line=1)
+    for content in (b"sentence\tb\na\t0\nb\n", b"sentence\ta\na\t0\nb\xc5\t1\n"):
+        wrong(write(tmp_path / "x.tsv", content), "sentence", line=3)
+    wrong(write(tmp_path / "x.tsv", b"sentence\n"), "sentence")
+    wrong(write(tmp_path / "x.csv", ""), "a", line=1)
+    wrong(write(tmp_path / "x.csv", "a,b\n"), "a")
+    for content in ("a,b\n1,2\n3\n", 'a,b\n1,2\n"3,4\n5,6\n'):
+        wrong(write(tmp_path / "x.csv", content), "a", line=3)
+    for content in ('a,b\n"1"2,3\n', "a,b\n1\r2,3\n", b"a,b\n1,\xff\n"):
+        wrong(write(tmp_path / "x.csv", content), "a", line=2)
 
 
-def test_csv_quotes_as_the_standard_says(tmp_path: Path) -> None:
+def test_csv_quotes_as_the_standard_says_and_rows_have_the_line_they_start_on(tmp_path: Path) -> None:
     cells = [*TEXTS, "two\nlines", "two\r\nlines", "x" * 200_000]
     with (tmp_path / "x.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
@@ -99,33 +92,11 @@ def test_csv_quotes_as_the_standard_says(tmp_path: Path) -> None:
     limit = csv.field_size_limit()
     assert values(tmp_path / "x.csv", "cell", "n") == [(cell, str(i)) for i, cell in enumerate(cells)]
     assert csv.field_size_limit() == limit
-
-
-def test_csv_rows_have_the_line_they_start_on(tmp_path: Path) -> None:
     path = write(tmp_path / "x.csv", '"a\nb",c\n1,"2\n\n3"\n4,5\n')
     assert read_records(path, ["c"]) == [Record(3, ("2\n\n3",)), Record(6, ("5",))]
     assert column_names(path) == ["a\nb", "c"]
-    assert complaint(path, "x") == r":1: no column 'x' in the header; it has 'a\nb', c"
+    wrong(path, "x", line=1)
     assert values(write(path, "a\n\n1\n"), "a") == [("",), ("1",)]
-
-
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        ("", ":1: no column 'a' in the header; it has nothing"),
-        ("a,b\n", ": no rows after the header"),
-        (
-            "a,b\n1,2\n3\n",
-            ":3: 1 cells where the header has 2; a cell that holds a comma or a quote mark stands in quotes",
-        ),
-        ('a,b\n1,2\n"3,4\n5,6\n', ":3: unexpected end of data"),
-        ('a,b\n"1"2,3\n', ":2: ',' expected after '\"'"),
-        ("a,b\n1\r2,3\n", ":2: new-line character seen in unquoted field"),
-        (b"a,b\n1,\xff\n", ":2: not UTF-8 (byte 0xff)"),
-    ],
-)
-def test_damaged_csv(tmp_path: Path, content: bytes | str, expected: str) -> None:
-    assert complaint(write(tmp_path / "x.csv", content), "a").startswith(expected)
 
 
 def nested_file(folder: Path, suffix: str) -> Path:
@@ -145,69 +116,40 @@ def test_nested_keys_lists_and_types(tmp_path: Path, suffix: str) -> None:
     assert read_records(path, []) == [Record(1, ()), Record(2, ())]
 
 
-def test_names_of_nested_columns(tmp_path: Path) -> None:
+def test_names_of_nested_columns_of_first_rows_and_of_those_left_out(tmp_path: Path) -> None:
     names = ["id", "first.context", "first.word.text", "answers[]", "label"]
     assert column_names(nested_file(tmp_path, ".jsonl")) == [*names, "score", "ok"]
     assert column_names(nested_file(tmp_path, ".parquet")) == names  # its schema is the first row's
-
-
-def test_names_of_a_long_file_are_of_its_first_rows(tmp_path: Path) -> None:
     path = write(tmp_path / "x.jsonl", '{"a": 1}\n' * 99 + '{"b": 1}\n' + '{"c": 1}\nno json\n')
     assert column_names(path) == ["a", "b"]
-
-
-def test_keys_that_no_column_names_are_left_out(tmp_path: Path) -> None:
     row = '{"a.b": 1, "c[]": 2, "d": [1.5], "e": [{"f": {}}], "h": {}, "i": "\\ud83d\\ude00"}'
     path = write(tmp_path / "x.jsonl", row)
     assert column_names(path) == ["i"]
     assert values(path, "i") == [("😀",)]
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("", "not a row: the line is empty; one JSON object a line"),
-        ("[1]", "not a row: a JSON value that is no object; one JSON object a line"),
-        ('{"a": 1', "not a row: Expecting ',' delimiter at character 8"),
-        ('{"a": NaN}', "not a row: NaN is not a JSON number"),
-        ('{"b": [-Infinity], "a": 1}', "not a row: -Infinity is not a JSON number"),
-        ('{"a": 1, "a": 2}', "not a row: key 'a' stands twice"),
-        ('{"a": ' * 100_000, "not a row: too deeply nested"),
-        ('{"a": ' + "[" * 150 + "]" * 150 + "}", "not a row: too deeply nested"),
-        ('{"a": ' + "9" * 5000 + "}", "not a row: Exceeds the limit"),
-        ('{"a": "\\ud800"}', "not a row: half of a surrogate pair"),
-        ('{"b": {"\\uDC00": 1}, "a": 1}', "not a row: half of a surrogate pair"),
-        ('{"a": 1e999}', "key 'a': inf is not a finite number"),
-        ('{"a": 9223372036854775808}', "key 'a': the integer has more than 64 bits"),
-        ('{"a": null}', "key 'a': a text or a number is expected, not null"),
-        ('{"a": {"b": 1}}', "key 'a': a text or a number is expected, not an object"),
-        ('{"a": ["x"]}', "key 'a': a text or a number is expected, not a list (a list of texts is named a[])"),
-        ('{"b": 1, "c\\n": 2}', "no key 'a' in this row; it has b, 'c\\n'"),
-        ("{}", "no key 'a' in this row; it has nothing"),
-    ],
-)
-def test_damaged_jsonl(tmp_path: Path, line: str, expected: str) -> None:
-    path = write(tmp_path / "x.jsonl", '{"a": 1}\n' + line + '\n{"a": 1}\n')
-    assert complaint(path, "a").startswith(f":2: {expected}")
-
-
-@pytest.mark.parametrize(
-    ("row", "column", "expected"),
-    [
-        ({"a": "x"}, "a[]", "key 'a': a list of texts is expected, not a value of type str"),
-        ({"a": ["x", 1.5]}, "a[]", "key 'a': a list of texts is expected, not one that holds a value of type float"),
-        ({"a": None}, "a[]", "key 'a': a list of texts is expected, not null"),
-        ({"a": {"c": 1}}, "a.b", "no key 'a.b' in this row; it has a.c"),
-    ],
-)
-def test_other_shapes_than_the_column_names(tmp_path: Path, row: object, column: str, expected: str) -> None:
-    assert complaint(write(tmp_path / "x.jsonl", json.dumps(row)), column) == f":1: {expected}"
+def test_damaged_jsonl(tmp_path: Path) -> None:
+    for line in (
+        *("", "[1]", '{"a": 1', '{"a": NaN}', '{"b": [-Infinity], "a": 1}', '{"a": 1, "a": 2}', '{"a": ' * 100_000),
+        *('{"a": ' + "[" * 150 + "]" * 150 + "}", '{"a": ' + "9" * 5000 + "}", '{"a": "\\ud800"}'),
+        *('{"b": {"\\uDC00": 1}, "a": 1}', '{"a": 1e999}', '{"a": 9223372036854775808}', '{"a": null}'),
+        *('{"a": {"b": 1}}', '{"a": ["x"]}', '{"b": 1, "c\\n": 2}', "{}"),
+    ):
+        wrong(write(tmp_path / "x.jsonl", '{"a": 1}\n' + line + '\n{"a": 1}\n'), "a", line=2)
+    # Other shapes than the column names.
+    for row, column in (
+        ({"a": "x"}, "a[]"),
+        ({"a": ["x", 1.5]}, "a[]"),
+        ({"a": None}, "a[]"),
+        ({"a": {"c": 1}}, "a.b"),
+    ):
+        wrong(write(tmp_path / "x.jsonl", json.dumps(row)), column, line=1)
 
 
 def test_jsonl_lines_end_only_at_line_feeds(tmp_path: Path) -> None:
     path = write(tmp_path / "x.jsonl", '{"a": "x\u2028y\x85"}\r\n{"a": "\\r\\n"}\n')
     assert values(path, "a") == [("x\u2028y\x85",), ("\r\n",)]
-    assert complaint(write(path, ""), "a") == ": no rows"
+    wrong(write(path, ""), "a")
     assert column_names(path) == []
 
 
@@ -222,57 +164,46 @@ def test_parquet_columns_that_cannot_be_read(tmp_path: Path) -> None:
     }
     parquet.write_table(pyarrow.table(columns), path)
     assert column_names(path) == ["a", "f"]
-    assert complaint(path, "a") == ":2: key 'a': a text or a number is expected, not null"
-    assert complaint(path, "f") == ":2: key 'f': nan is not a finite number"
-    assert complaint(path, "bytes").startswith(": no column 'bytes' with texts or numbers")
-    assert complaint(path, "bytes").endswith("it has a, f")
+    wrong(path, "a", line=2)
+    wrong(path, "f", line=2)
+    wrong(path, "bytes")
 
 
-def test_parquet_types(tmp_path: Path) -> None:
+def test_parquet_types_and_files_that_are_damaged_or_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x.parquet"
     coded = pyarrow.array(["x", "y"]).dictionary_encode()
     large = pyarrow.array([["é"], []], pyarrow.large_list(pyarrow.large_string()))
     parquet.write_table(pyarrow.table({"coded": coded, "large": large, "flag": [True, False]}), path)
     assert values(path, "coded", "large[]", "flag") == [("x", ["é"], True), ("y", [], False)]
     parquet.write_table(pyarrow.table({"a": pyarrow.array([], pyarrow.string())}), path)
-    assert complaint(path, "a") == ": no rows"
-
-
-def test_damaged_parquet(tmp_path: Path) -> None:
+    wrong(path, "a")
     content = nested_file(tmp_path, ".parquet").read_bytes()
     for damaged in (b"", b"PAR1", content[:-20], content[: len(content) // 2] + content[-8:], b"not parquet at all"):
-        assert complaint(write(tmp_path / "y.parquet", damaged), "id").startswith(": cannot be read: ")
-
-
-def test_a_parquet_file_that_decodes_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        wrong(write(tmp_path / "y.parquet", damaged), "id")
     path = tmp_path / "x.parquet"
     parquet.write_table(pyarrow.table({"a": ["x" * 1000] * 5000}), path)
     assert path.stat().st_size < 10_000  # the repeated text is stored once
     assert len(read_records(path, ["a"])) == 5000
     monkeypatch.setattr(parquet_module, "DECODED_LIMIT", 1_000_000)
-    assert complaint(path, "a") == ": decodes to more than 1000000 bytes; split the file"
+    wrong(path, "a")
 
 
 @pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl", ".parquet"])
 def test_files_that_cannot_be_read(tmp_path: Path, suffix: str) -> None:
     missing = tmp_path / f"none{suffix}"
-    assert complaint(missing, "a") == ": no such file"
-    with raises_input_error():
-        column_names(missing)
-    folder = tmp_path / f"folder{suffix}"
+    wrong(missing, "a")
+    refused(lambda: column_names(missing))
+    folder, pipe = tmp_path / f"folder{suffix}", tmp_path / f"pipe{suffix}"
     folder.mkdir()
-    pipe = tmp_path / f"pipe{suffix}"
     os.mkfifo(pipe)
-    for no_file in (folder, pipe):
-        assert complaint(no_file, "a").startswith(": is not a file")
+    wrong(folder, "a")
+    wrong(pipe, "a")
 
 
 @pytest.mark.parametrize("name", ["x.xml", "x", "x.xml.gz"])
 def test_an_unknown_suffix_names_the_known_ones(tmp_path: Path, name: str) -> None:
-    expected = ": unknown format; a data file's name ends in .tsv, .csv, .jsonl, .ndjson, .json, .parquet, .txt, .conll, .conllu, .bio, .iob"
-    assert complaint(write(tmp_path / name, "a\n1\n"), "a") == expected
-    with raises_input_error():
-        column_names(tmp_path / name)
+    wrong(write(tmp_path / name, "a\n1\n"), "a")
+    refused(lambda: column_names(tmp_path / name))
 
 
 def test_values_as_text() -> None:
@@ -294,8 +225,7 @@ def test_all_fields_of_rows_that_lack_some(tmp_path: Path) -> None:
     assert read_fields(tmp_path / "rows.parquet") == {"a": [1, None], "b.c": [None, "x"]}
     # Of columns with one name, none can be told from the others.
     assert read_fields(write(tmp_path / "rows.tsv", "a\tb\tb\n1\t2\t3\n")) == {"a": ["1"]}
-    with raises_input_error(file="rows.tsv", line=2):
-        read_fields(write(tmp_path / "rows.tsv", "a\tb\n1\n"))
+    refused(lambda: read_fields(write(tmp_path / "rows.tsv", "a\tb\n1\n")), file="rows.tsv", line=2)
 
 
 @pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl", ".parquet"])
@@ -320,18 +250,13 @@ def test_a_file_without_a_header_has_the_columns_that_are_named(tmp_path: Path, 
     assert read_fields(path, HEADED)["mark"] == ["", "*"]
 
 
-def test_a_header_stays_one_where_it_names_any_of_the_columns(tmp_path: Path) -> None:
+def test_a_header_stays_one_and_rows_without_one_have_their_lines(tmp_path: Path) -> None:
     path = write(tmp_path / "a.tsv", "index\tsentence\n0\tOne\n")
     assert read_records(path, ["sentence"], layout=HEADED) == [Record(2, ("One",))]
     assert column_names(path, HEADED) == ["index", "sentence"]
-
-
-def test_rows_without_a_header_are_counted_and_named_by_their_lines(tmp_path: Path) -> None:
     path = write(tmp_path / "a.tsv", "a\t1\t\tOne\nb\t0\tTwo\n")
-    with pytest.raises(InputError, match=r"a.tsv:2: 3 cells where the header has 4"):
-        read_records(path, ["sentence"], layout=HEADED)
-    with pytest.raises(InputError, match="no rows"):
-        read_records(write(tmp_path / "b.tsv", ""), [], layout=HEADED)
+    refused(lambda: read_records(path, ["sentence"], layout=HEADED), line=2)
+    refused(lambda: read_records(write(tmp_path / "b.tsv", ""), [], layout=HEADED))
 
 
 OBJECTS = [{"a": [{"text": "x", "n": 1, "deep": {"y": 1}}, {"text": "y", "n": 2, "z": 1.5}], "b": [[3, "x"], [4, "y"]]}]
@@ -343,7 +268,7 @@ def test_lists_of_objects_are_columns_of_what_all_have(tmp_path: Path) -> None:
     columns = ("a.text[]", "a.n[]", "b.0[]", "b.1[]")
     assert values(path, *columns) == [(["x", "y"], ["1", "2"], ["3", "4"], ["x", "y"]), ([], [], [], [])]
     for column in ("a.deep[]", "a.z[]", "a.text", "b.2[]", "c.n[]", "a.text.x[]"):
-        assert complaint(path, column).startswith((":1: key", ":1: no key"))
+        wrong(path, column, line=1)
     parquet.write_table(pyarrow.table({"a": [[{"text": "x", "n": 1}], []]}), tmp_path / "x.parquet")
     assert column_names(tmp_path / "x.parquet") == ["a.text[]", "a.n[]"]
     assert values(tmp_path / "x.parquet", "a.n[]", "a.text[]") == [(["1"], ["x"]), ([], [])]

@@ -14,6 +14,7 @@ from kinds_suite import write_kinds_suite
 from tiny_transformers import write_bert
 
 import mtl.data.repeats as repeats
+from mtl.base.files import write_json
 from mtl.data.dataset import Dataset, Split, build_dataset
 from mtl.data.examples import Example
 from mtl.data.repeats import choosing_notes, without_repeats
@@ -44,18 +45,14 @@ def rows(*texts: tuple[str, ...], spans: tuple[tuple[int, int], ...] = ()) -> li
     return [Example(line, (row,), 1.0, spans=spans) for line, row in enumerate(texts, 2)]
 
 
-def test_the_order_of_a_pair_and_spaces_do_not_make_a_row_new(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_makes_a_dev_row_new(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = choosing(monkeypatch, TEXT, single("a  b", "c"), single("a b", "A b", " c ", "d"))
     assert texts.choosing_rows(TEXT).tolist() == [1, 3]
-    pairs = choosing(
-        monkeypatch, PAIR, rows(("a", "b"), ("c", "d")), rows(("b", "a"), ("a", "c"), ("c", "d "), ("a", "a"))
-    )
+    dev = rows(("b", "a"), ("a", "c"), ("c", "d "), ("a", "a"))
+    pairs = choosing(monkeypatch, PAIR, rows(("a", "b"), ("c", "d")), dev)
     assert pairs.choosing_rows(PAIR).tolist() == [1, 3]
     triples = choosing(monkeypatch, TRIPLE, rows(("a", "b", "c")), rows(("b", "a", "c"), ("a", "b", "c")))
     assert triples.choosing_rows(TRIPLE).tolist() == [0]
-
-
-def test_another_marked_word_makes_a_row_new_and_spaces_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = ("one bank", "the bank")
     train, again = rows(texts, spans=((4, 8), (4, 8))), rows(texts, spans=((4, 8), (4, 8)))
     other, swapped = rows(texts, spans=((0, 3), (4, 8))), rows(texts[::-1], spans=((4, 8), (4, 8)))
@@ -65,9 +62,6 @@ def test_another_marked_word_makes_a_row_new_and_spaces_do_not(monkeypatch: pyte
     again = rows(("a bank", "the one  bank"), spans=((2, 6), (9, 13)))
     other = rows(("a bank", "the one  bank"), spans=((2, 6), (4, 7)))
     assert choosing(monkeypatch, MARKED, train, [*again, *other]).choosing_rows(MARKED).tolist() == [1]
-
-
-def test_the_order_of_candidates_does_not_make_a_row_new(monkeypatch: pytest.MonkeyPatch) -> None:
     train = [Example(2, (("q", "a"), ("q", "b"), ("q", "c")), 0.0), Example(3, (("q", "d"), ("q", "e")), 0.0)]
     dev = [
         Example(2, (("q", "c"), ("q", "a"), ("q", "b")), 1.0),
@@ -207,9 +201,7 @@ def test_a_run_chooses_as_if_the_repeated_rows_were_not_there(
         assert "chose nothing" not in (tmp_path / name / "table.md").read_text(encoding="utf-8")
 
 
-def test_the_seed_for_new_rows_has_the_best_average_on_the_rows_that_choose(
-    folders: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_the_seed_for_new_rows_is_best_on_the_rows_that_choose(folders: tuple[Path, Path], tmp_path: Path) -> None:
     """Tasks that the average counts as one count as one here, too."""
     text = (folders[1] / "kinds.yaml").read_text(encoding="utf-8")
     (tmp_path / "kinds.yaml").write_text(f"{text}\naverage: [[mood, answer], stars]\n", encoding="utf-8")
@@ -220,9 +212,6 @@ def test_the_seed_for_new_rows_has_the_best_average_on_the_rows_that_choose(
     for choosing_scores, best in ((({}, {}), {None: 2, "mood": 1}), (({}, {"mood": 70.0}), {"mood": 2})):
         for seed, (dev, own_choosing) in enumerate(zip(scores, choosing_scores, strict=True), 1):
             path = tmp_path / f"run/seed-{seed}/scores.json"
-            content = read_json(path)
-            path.write_text(
-                json.dumps({**content, "dev_scores": dev, "choosing_scores": own_choosing}), encoding="utf-8"
-            )
+            write_json(path, {**read_json(path), "dev_scores": dev, "choosing_scores": own_choosing})
         for task, seed in best.items():
             assert Predictor.load(tmp_path / "run", task=task).seed == seed

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow
 import pytest
 from data_files import write_rows
-from input_errors import raises_input_error
+from input_errors import raises_input_error, refused
 
 from mtl.data import files, rows
 from mtl.data.records import column_names, read_records
@@ -101,8 +101,7 @@ def test_packed_files(tmp_path: Path, suffix: str, pack: Any) -> None:
     path = write(tmp_path / f"a.tsv{suffix}", pack(content))
     assert [row["n"] for _, row in stream_rows(path)] == [str(number) for number in range(500)]
     write(path, pack(content)[:-20])
-    with raises_input_error(file=path.name):
-        list(stream_rows(path))
+    refused(lambda: list(stream_rows(path)), file=path.name)
 
 
 def test_members_of_a_zip(tmp_path: Path) -> None:
@@ -136,8 +135,7 @@ def test_numbered_parts_are_one_file(tmp_path: Path, suffix: str) -> None:
     task = Task(id="t", text=["text"], target="n", metric="accuracy", files={"train": f"{names[0]}#*"})
     assert [file.name for file in files.hash_files([task], tmp_path)] == names
     (tmp_path / names[4]).unlink()
-    with raises_input_error(file=names[0]):
-        read_records(first, ["n"], layout=layout)
+    refused(lambda: read_records(first, ["n"], layout=layout), file=names[0])
 
 
 def test_files_in_folders_are_texts_with_labels(tmp_path: Path) -> None:
@@ -177,57 +175,40 @@ def test_two_files_line_by_line(tmp_path: Path) -> None:
     assert [record.values for record in records] == [("1", "a b"), ("0", "c")]
     for content in ("1\n", "1\n0\n2\n"):
         write(labels, content)
-        with raises_input_error():
-            list(stream_rows(texts, layout))
+        refused(lambda: list(stream_rows(texts, layout)))
     write(labels, "1\n")
-    with raises_input_error(file="x.jsonl"):
-        list(stream_rows(write(tmp_path / "x.jsonl", '{"label": 1}\n'), layout))
+    refused(lambda: list(stream_rows(write(tmp_path / "x.jsonl", '{"label": 1}\n'), layout)), file="x.jsonl")
 
 
 @pytest.mark.parametrize(
     ("name", "content", "layout"),
     [
-        ("a.tsv", "version https://git-lfs.github.com/spec/v1\noid sha256:12\n", Layout()),
-        ("a.csv", "<!DOCTYPE html>\n<html>", Layout()),
-        ("a.tsv", b"text\0\x01n\n", Layout()),
-        ("a.tsv", POLISH.encode("cp1250"), Layout()),
-        ("a.csv", "text;n\na;1\n", Layout()),
-        ("a.csv", "text, n\na, 1\n", Layout()),
-        ("a.tsv", 'text\tn\n"a\nb"\t1\n', Layout()),
-        ("a.tsv", "text\tn\n\na\t1\n", Layout()),
+        *(("a.tsv", "version https://git-lfs.github.com/spec/v1\noid sha256:12\n", Layout()), ("a.csv", "<!DOCTYPE html>\n<html>", Layout())),
+        *(("a.tsv", content, Layout()) for content in (b"text\0\x01n\n", POLISH.encode("cp1250"))),
+        *(("a.csv", content, Layout()) for content in ("text;n\na;1\n", "text, n\na, 1\n")),
+        *(("a.tsv", content, Layout()) for content in ('text\tn\n"a\nb"\t1\n', "text\tn\n\na\t1\n")),
         ("a.json", '{"version": 1, "data": [{"n": 1}]}', Layout()),
         ("a.json", '{"data": [{"paragraphs": [{"context": "p", "qas": ["q"]}]}]}', Layout()),
         ("a.json", '{"data": [{"paragraphs": [{"context": "p"}]}]}', Layout()),
-        ("a.json", '[{"n": 1}, {"n": 2}', Layout()),
-        ("a.json", '[{"n": 1}\n {"n": 2}]', Layout()),
-        ("a.json", "[1, 2]", Layout()),
-        ("a.json", '[{"n": 1},]', Layout()),
-        ("a.json", '[{"n": 1}]\n[{"n": 2}]', Layout()),
-        ("a.json", '[["a", "x", "y"]]', Layout(["n", "m"])),
-        ("a.jsonl", '{"n": 1}\n', Layout(part="train")),
-        ("a.csv", "n\n1\n", Layout(part="train")),
-        ("a.json", '"n"', Layout()),
-        ("a.json", '{"a": {"n": 1}, "a": {"n": 1}}', Layout()),
-        ("a.json", '{"train": []}', Layout(part="dev")),
-        ("a.csv", "text,n\na,1\n", Layout(part="n=2")),
+        *(("a.json", content, Layout()) for content in ('[{"n": 1}, {"n": 2}', '[{"n": 1}\n {"n": 2}]', "[1, 2]", '[{"n": 1},]')),
+        *(("a.json", '[{"n": 1}]\n[{"n": 2}]', Layout()), ("a.json", '[["a", "x", "y"]]', Layout(["n", "m"]))),
+        *(("a.jsonl", '{"n": 1}\n', Layout(part="train")), ("a.csv", "n\n1\n", Layout(part="train"))),
+        *(("a.json", '"n"', Layout()), ("a.json", '{"a": {"n": 1}, "a": {"n": 1}}', Layout())),
+        *(("a.json", '{"train": []}', Layout(part="dev")), ("a.csv", "text,n\na,1\n", Layout(part="n=2"))),
         ("a.txt", "a text without a label\n", form("fasttext")),
     ],
-)
+)  # fmt: skip
 def test_what_is_in_the_place_of_data_is_named(tmp_path: Path, name: str, content: bytes | str, layout: Layout) -> None:
     path = write(tmp_path / name, content)
-    with raises_input_error(file=name):
-        read_records(path, ["n"], layout=layout)
+    refused(lambda: read_records(path, ["n"], layout=layout), file=name)
 
 
 def test_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bomb = write(tmp_path / "a.jsonl.gz", gzip.compress(b" " * 2**27))
-    with raises_input_error(file="a.jsonl.gz"):
-        list(stream_rows(bomb))
+    refused(lambda: list(stream_rows(bomb)), file="a.jsonl.gz")
     names = [f"c{number}" for number in range(rows.MOST_COLUMNS + 1)]
-    with raises_input_error(file="wide.csv", line=1):
-        column_names(write(tmp_path / "wide.csv", ",".join(names) + "\n"))
+    refused(lambda: column_names(write(tmp_path / "wide.csv", ",".join(names) + "\n")), file="wide.csv", line=1)
     with raises_input_error(file="wide.jsonl", line=1):
         list(stream_rows(write(tmp_path / "wide.jsonl", json.dumps(dict.fromkeys(names, 1)))))
     monkeypatch.setattr(files, "MOST_LINES", 3)
-    with raises_input_error(file="long.txt"):
-        list(stream_rows(write(tmp_path / "long.txt", "a\n" * 4)))
+    refused(lambda: list(stream_rows(write(tmp_path / "long.txt", "a\n" * 4))), file="long.txt")

@@ -65,7 +65,7 @@ def test_every_span_is_the_tokens_that_share_a_character_with_it(text: str, lang
             assert marked in "".join(tokens[first:last])
 
 
-def test_a_tokenizer_that_changes_characters_and_a_span_without_a_token() -> None:
+def test_changed_characters_spans_without_a_token_and_the_tokens_nearest() -> None:
     text = "Bo såg DOTMULTI på stan."
     tokens = moses("sv")(text)
     assert tokens == ["Bo", "såg", ".", "på", "stan", "."]  # the literal is how Moses writes a dot
@@ -80,9 +80,6 @@ def test_a_tokenizer_that_changes_characters_and_a_span_without_a_token() -> Non
     tokens, missed = tokens_of(spans, characters)
     # Two tokens equally near, as in the gap between the last two words: the first of them.
     assert tokens.tolist() == [[0, 1], [1, 2], [1, 2], [1, 2], [0, 1]] and missed == 4
-
-
-def test_the_tokens_nearest_to_spans() -> None:
     assert nearest_tokens(9, np.array([[0, 1]]), 4).tolist() == [0, 1, 2, 3]
     assert nearest_tokens(9, np.array([[8, 9]]), 4).tolist() == [5, 6, 7, 8]
     assert nearest_tokens(9, np.array([[4, 6]]), 4).tolist() == [3, 4, 5, 6]

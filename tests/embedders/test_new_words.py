@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 from embedding_requests import VECTORS, two_words
-from input_errors import raises_input_error
+from input_errors import refused
 
 from mtl.data.text import TokenizedTexts
 from mtl.embedders.interface import RunReaderRequest
@@ -43,13 +43,12 @@ def recorded_reads(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return asked
 
 
-def test_a_run_without_a_vector_file_knows_its_own_words(tmp_path: Path) -> None:
+def test_new_words_get_their_vectors_from_the_file_if_there_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = reader(tmp_path)
     assert vectors_of(made, "kot ryba") == [[6, 12], [4, 8]]  # trained; a new word is the unknown one
     assert (made.dim, made.vocabulary.words) == (2, ["pies", "kot"])
-
-
-def test_new_words_get_their_vectors_from_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = recorded_reads(monkeypatch)
     (tmp_path / "v.vec").write_text("ryba 7 8\nkot 0 0\n", encoding="utf-8")
     made = reader(tmp_path, tmp_path / "v.vec")
@@ -74,9 +73,7 @@ def test_words_that_are_learnt_at_once_read_the_file_once(tmp_path: Path, monkey
     assert len(asked) == 3
 
 
-def test_a_missing_file_leaves_new_words_unknown_and_another_dim_is_refused(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_missing_file_knows_no_word_and_dims_must_fit(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     made = reader(tmp_path, tmp_path / "none.vec")
     with caplog.at_level(logging.WARNING, "mtl"):
         assert vectors_of(made, "ryba nic") == [[4, 8], [4, 8]]
@@ -85,8 +82,7 @@ def test_a_missing_file_leaves_new_words_unknown_and_another_dim_is_refused(
         f"{tmp_path / 'none.vec'} does not exist: 2 words that the run never saw are unknown"
     ]
     (tmp_path / "v.vec").write_text("ryba 7 8 9\n", encoding="utf-8")
-    with raises_input_error(file="v.vec"):
-        vectors_of(reader(tmp_path, tmp_path / "v.vec"), "ryba")
+    refused(lambda: vectors_of(reader(tmp_path, tmp_path / "v.vec"), "ryba"), file="v.vec")
 
 
 def test_memory_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from mtl.model.encoder import Encoder
 COUNTED = TokenizedTexts(["kot kot", "kot pies", "dom dom"], "pl", 10)
 
 
-def test_padding_is_zero_and_a_sparse_gradient_has_the_words_of_the_batch() -> None:
+def test_padding_is_zero_gradients_are_sparse_and_some_rows_keep_their_values() -> None:
     embedder = WordEmbedder(5, 3, trainable=True)
     optimizer = torch.optim.Adam(embedder.parameters(), 0.1)
     embedder(torch.tensor([[0, 2], [3, 0]])).pow(2).sum().backward()
@@ -23,9 +23,6 @@ def test_padding_is_zero_and_a_sparse_gradient_has_the_words_of_the_batch() -> N
     gradient = embedder.table.weight.grad
     assert gradient is not None and gradient.is_sparse
     assert gradient.to_dense()[:, 0].tolist() == [0, 0, 2, 0, 1]  # none for padding
-
-
-def test_some_rows_keep_their_random_values() -> None:
     drawn = np.array([False, True, False, True])
     torch.manual_seed(3)
     before = WordEmbedder(4, 2, trainable=True).table.weight.detach().clone()
@@ -35,7 +32,7 @@ def test_some_rows_keep_their_random_values() -> None:
     assert weight[~drawn].tolist() == [[0, 0], [1, 2]]
 
 
-def test_the_most_frequent_words_of_the_training_texts() -> None:
+def test_the_most_frequent_words_and_those_added_after_them() -> None:
     texts = TokenizedTexts(["d c b a", "b a c", "a b e", "e e e f"], "pl", 9)
     training = np.array([0, 1, 2])
     for min_count in (1, 2, 3):
@@ -49,9 +46,6 @@ def test_the_most_frequent_words_of_the_training_texts() -> None:
     # Boundary words are no words of the texts: they do not count, and are always there.
     bounded = frequent_words(texts.with_boundaries(), training, 99, 3)
     assert bounded == [*BOUNDARIES]
-
-
-def test_added_words_come_after_those_that_are_there() -> None:
     embedder = WordEmbedder(3, 2, trainable=True)
     before = embedder(torch.tensor([[0, 1, 2]]))
     saved = set(embedder.state_dict())

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from command_line import content
 from data_files import read_json
-from input_errors import raises_input_error
+from input_errors import raises_input_error, refused
 from kinds_suite import dataset_of, drop_last_row, kinds_job, lstm, write_kinds_suite
 from scipy.special import softmax
 
@@ -119,10 +119,8 @@ def test_each_seed_averages_its_own_models(folder: Path) -> None:
     run = next(run for run in find_runs(folder) if run.folder.path.name == "one-by-seed")
     samples = samples_of(run, SampleCache(None).reduced(run))
     assert not any(sample.is_one_system for sample in samples.values())
-    with raises_input_error(key="seeds"):
-        run_baseline(ensemble(folder, "run", "wide-1", **by_seed))
-    with raises_input_error(key="ensemble.by_seed"):
-        run_baseline(ensemble(folder, "run", **by_seed))
+    refused(lambda: run_baseline(ensemble(folder, "run", "wide-1", **by_seed)), key="seeds")
+    refused(lambda: run_baseline(ensemble(folder, "run", **by_seed)), key="ensemble.by_seed")
 
 
 def test_its_row_says_what_it_is_one_system(folder: Path) -> None:
@@ -154,34 +152,24 @@ def test_a_changed_member_changes_the_ensemble(folder: Path) -> None:
     run_baseline(both)  # it is finished, and what it follows from is the same
     config.write_text(f"{before}\n", encoding="utf-8")
     os.utime(summary)  # a run that is made again has another one, which says that the members are to be compared
-    with raises_input_error(file="both"):
-        run_baseline(both)
+    refused(lambda: run_baseline(both), file="both")
     config.write_text(before, encoding="utf-8")
 
 
 def test_members_that_cannot_be_averaged(folder: Path, tmp_path: Path) -> None:
     without_members = kinds_job(folder, "other", "method=ensemble")
-    with raises_input_error(key="RUN"):
-        ensemble_job([], {})
-    with raises_input_error(key="ensemble.runs"):
-        ensemble(folder, "nowhere")
-    with raises_input_error(key="ensemble.runs"):
-        run_baseline(ensemble(folder, "run", "run"))
-    with raises_input_error(key="seeds"):
-        run_baseline(ensemble(folder, "run", seeds=[1, 2]))
-    with raises_input_error(key="ensemble.runs"):
-        run_baseline(without_members)
-    with raises_input_error(key="ensemble.runs"):
-        run_baseline(ensemble(folder, "run", held_out=0.3))
+    refused(lambda: ensemble_job([], {}), key="RUN")
+    refused(lambda: ensemble(folder, "nowhere"), key="ensemble.runs")
+    refused(lambda: run_baseline(ensemble(folder, "run", "run")), key="ensemble.runs")
+    refused(lambda: run_baseline(ensemble(folder, "run", seeds=[1, 2])), key="seeds")
+    refused(lambda: run_baseline(without_members), key="ensemble.runs")
+    refused(lambda: run_baseline(ensemble(folder, "run", held_out=0.3)), key="ensemble.runs")
     write_kinds_suite(tmp_path)
     drop_last_row(tmp_path / "data/mood/train.jsonl")
-    with raises_input_error(key="ensemble.runs"):
-        run_baseline(ensemble(folder, "run", data_dir=str(tmp_path / "data")))
+    refused(lambda: run_baseline(ensemble(folder, "run", data_dir=str(tmp_path / "data"))), key="ensemble.runs")
     run_baseline(kinds_job(folder, "constant", "method=constant", "tasks=[mood]", "seeds=[1]"))
-    with raises_input_error(key="ensemble.runs"):
-        run_baseline(ensemble(folder, "run", "constant"))
-    with raises_input_error(file="constant"):
-        run_baseline(ensemble(folder, "constant"))
+    refused(lambda: run_baseline(ensemble(folder, "run", "constant")), key="ensemble.runs")
+    refused(lambda: run_baseline(ensemble(folder, "constant")), file="constant")
     kept = ("method=svm", "tasks=[mood]", "seeds=[1]", "floor.keep=true", "floor.min_count=1")
     run_baseline(kinds_job(folder, "svm", *kept))
     with raises_input_error(key="method"):  # it has no probabilities

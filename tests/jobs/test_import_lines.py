@@ -72,9 +72,7 @@ def test_lines_with_ids_may_stand_in_any_order(home: Path) -> None:
     assert predicted("dev", "par") == PAR and summary()["tasks"]["par"]["median"] == 100
 
 
-def test_held_out_rows_are_found_by_the_ids_of_the_training_file(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_held_out_rows_have_the_ids_of_the_training_file(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["baseline", "suite=rader.yaml", "data_dir=data", "method=majority", "tasks=[val]", "seeds=[1]"]) == 0
     lines = read_json(Path("runs/rader/majority/held_out.json"))["val"]
     write("dev_pred_val.jsonl", *({"id": line - 1, "prediction": 1} for line in reversed(lines)))
@@ -112,9 +110,7 @@ def test_held_out_rows_are_found_by_the_ids_of_the_training_file(
         ),
     ],
 )  # fmt: skip
-def test_bad_lines_are_refused(
-    lines: list[Line | str], error: str, home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_lines(lines: list[Line | str], error: str, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write("dev_pred_grad.jsonl", *lines)
     assert refused(capsys) == f"theirs/{error}"
     assert not Path("runs").exists()
@@ -131,9 +127,7 @@ def test_lines_are_counted_before_they_take_memory(
     assert refused(capsys) == f"theirs/{file}: has more than 14 lines; leave out those that are not needed"
 
 
-def test_a_label_or_a_candidate_that_the_row_does_not_have_is_refused(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_label_or_candidate_that_the_row_has_not_is_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write("dev_pred_par.jsonl", {"prediction": "ja"}, {"prediction": "Nej"})
     assert refused(capsys) == "theirs/dev_pred_par.jsonl:2: prediction: unknown label 'Nej', expected one of ja, nej"
     Path("theirs/dev_pred_par.jsonl").unlink()
@@ -159,9 +153,7 @@ def test_ids_that_two_rows_share_or_the_data_lacks_are_refused(home: Path, capsy
     )
 
 
-def test_two_files_with_predictions_of_the_same_rows_are_refused(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_two_files_of_the_same_rows_are_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write("dev_pred_par.jsonl", *({"prediction": label} for label in PAR))
     write("dev_pred_par.tsv", "label", *PAR)
     error = "theirs/dev_pred_par.tsv: dev_pred_par.jsonl has predictions of the same rows; leave one out"
@@ -248,9 +240,7 @@ def test_bad_labels_are_refused(content: str, error: str, home: Path, capsys: py
         ("imported.labels.par=3", "imported.labels.par: "),
     ],
 )
-def test_bad_labels_on_the_command_line_are_refused(
-    setting: str, error: str, home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_labels_of_a_command(setting: str, error: str, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write("dev_pred_par.tsv", "label", *PAR)
     assert refused(capsys, setting).startswith(error)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from data_files import read_json
-from input_errors import raises_input_error
+from input_errors import refused
 
 from mtl.api.cli import main
 from mtl.jobs.baseline import run_baseline
@@ -118,19 +118,12 @@ def test_folders_of_rows(rows: Path, home: Path) -> None:
 
 def test_settings_that_make_no_sense(home: Path, floor: Path) -> None:
     path, settings = predictions(floor, 1), {"suite": "klej-sample"}
-    with raises_input_error(key="NAME"):
-        import_job("../out", [path], settings)
-    with raises_input_error(key="a"):
-        import_job("a", [], settings)
-    with raises_input_error(file="none"):
-        import_job("a", [home / "none"], settings)
+    refused(lambda: import_job("../out", [path], settings), key="NAME")
+    refused(lambda: import_job("a", [], settings), key="a")
+    refused(lambda: import_job("a", [home / "none"], settings), file="none")
     (home / "empty").mkdir()
-    with raises_input_error(file="empty"):
-        import_job("a", [home / "empty"], settings)
+    refused(lambda: import_job("a", [home / "empty"], settings), file="empty")
     (home / "system.yaml").write_text("colour: red\n", encoding="utf-8")
-    with raises_input_error(file="system.yaml"):
-        import_job("a", [path], {**settings, "system": "system.yaml"})
-    with raises_input_error(key="imported.predictions"):
-        run_baseline(import_job("a", [path], {**settings, "seed": [1, 2]}))
-    with raises_input_error(file="predictions"):
-        run_baseline(import_job("a", [path], {**settings, "tasks": ["dyk"]}))
+    refused(lambda: import_job("a", [path], {**settings, "system": "system.yaml"}), file="system.yaml")
+    refused(lambda: run_baseline(import_job("a", [path], {**settings, "seed": [1, 2]})), key="imported.predictions")
+    refused(lambda: run_baseline(import_job("a", [path], {**settings, "tasks": ["dyk"]})), file="predictions")

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import pytest
-from input_errors import raises_input_error
+from input_errors import raises_input_error, refused
 
-from mtl.base.errors import InputError
 from mtl.base.settings.layers import flatten_config, shipped
 from mtl.base.typed import UnknownKey
 from mtl.embedders.static import RandomOptions, StaticOptions
@@ -24,13 +23,9 @@ def test_words_become_values() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("word", "complaint"),
-    [("max_length", "'max_length' is not key=value"), ("=3", "is not key=value"), ("seeds=[1", "is not YAML")],
-)
-def test_a_word_that_is_not_a_setting_is_refused(word: str, complaint: str) -> None:
-    with pytest.raises(InputError, match=complaint):
-        parse_settings([word])
+@pytest.mark.parametrize("word", ["max_length", "=3", "seeds=[1"])
+def test_a_word_that_is_not_a_setting_is_refused(word: str) -> None:
+    refused(lambda: parse_settings([word]))
 
 
 def test_the_defaults_are_the_paper_s() -> None:
@@ -63,41 +58,20 @@ def test_auto_takes_klej_where_its_data_is(tmp_path: Path, monkeypatch: pytest.M
     assert load_job({}).suite.name == load_job({"suite": "auto"}).suite.name == "klej"
     (tmp_path / "elsewhere/klej_ar").mkdir(parents=True)
     assert load_job({"data_dir": "elsewhere"}).suite.name == "klej"
-    with raises_input_error(key="data_dir"):
-        load_job({"data_dir": "nowhere"})
+    refused(lambda: load_job({"data_dir": "nowhere"}), key="data_dir")
 
 
 @pytest.mark.parametrize(
-    ("setting", "complaint"),
+    "setting",
     [
-        ("encoder.hiden_size=3", "unknown key 'encoder.hiden_size'; did you mean encoder.hidden_size?"),
-        ("hidden_size=3", "unknown key 'hidden_size'; did you mean encoder.hidden_size or head.hidden_size?"),
-        ("lr=1", "unknown key 'lr'; did you mean finetune.learning_rate or pretrain.learning_rate?"),
-        ("epochs=3", "unknown key 'epochs'; did you mean finetune.max_epochs?"),
-        ("device=cuda", "unknown key 'device'; did you mean trainer.accelerator?"),
-        ("preset=latop", "preset=latop: unknown; did you mean laptop?"),
-        ("method=smv", "method=smv: unknown; did you mean svm?"),
-        ("nonsense=1", "unknown key 'nonsense'; known keys: "),
-        ("encoder.hidden_size=many", "encoder.hidden_size=many: "),
-        ("seeds=0", "seeds=0: must be a number of seeds, 1 to 10000, or a list"),
-        ("seeds=[1,1]", "seeds=[1, 1]: must be different whole numbers from 0 to 4294967295, as in [1,2,3]"),
-        ("seeds=1.5", "seeds=1.5: must be a list, as in seeds=[1,2,3]"),
-        ("embeddings.path=v.vec", "embeddings.path: random embeddings have no path; set embeddings=fasttext or glove or elmo"),
-        ("suite=blue", "suite=blue: unknown; did you mean glue?"),
-        ("suite=a/b.yaml", "suite=a/b.yaml: no such file"),
-        ("embeddings=bert", "embeddings=bert: unknown; known: "),
-        ("variant=thawed", "variant=thawed: unknown; known: attention, finetune, frozen"),
-        ("architecture=deep", "architecture=deep: unknown; known: jiant, paper"),
-        ("preset=fast", "preset=fast: unknown; known: "),
-        ("method=bayes", "method=bayes: unknown; did you mean naive_bayes?"),
-        ("floor.min_count=1", "floor.min_count: method lstm does not read it; set method=, or drop it"),
+        "encoder.hiden_size=3", "hidden_size=3", "lr=1", "epochs=3", "device=cuda", "preset=latop", "method=smv", "nonsense=1",
+        "encoder.hidden_size=many", "seeds=0", "seeds=[1,1]", "seeds=1.5", "embeddings.path=v.vec", "suite=blue", "suite=a/b.yaml",
+        "embeddings=bert", "variant=thawed", "architecture=deep", "preset=fast", "method=bayes", "floor.min_count=1",
     ],
 )  # fmt: skip
-def test_bad_settings_are_one_line(suite_file: Path, setting: str, complaint: str) -> None:
-    with pytest.raises(InputError) as caught:
+def test_bad_settings_are_one_line(suite_file: Path, setting: str) -> None:
+    with raises_input_error() as caught:
         load_job({"suite": str(suite_file), **parse_settings([setting])})
-    assert complaint in str(caught.value)
-    assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 300
 
 
@@ -112,8 +86,7 @@ def test_the_setting_that_is_meant_is_one_of_the_chosen_method(setting: str, key
     "key", ["encoder.hidden_size", "embeddings", "variant", "architecture", "preset", "boundary_words"]
 )
 def test_a_key_that_only_other_methods_read_is_refused(key: str) -> None:
-    with pytest.raises(InputError, match=f"^{key}: method svm does not read it; set method=, or drop it$"):
-        load_job({"suite": "klej", "method": "svm", key: 8})
+    refused(lambda: load_job({"suite": "klej", "method": "svm", key: 8}), key=key)
 
 
 FOR_METHODS = """\
@@ -140,35 +113,24 @@ def test_a_suite_has_settings_for_single_methods(suite_file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("config", "complaint"),
+    "config",
     [
-        ("methods: {bayes: {max_length: 1}}", "config.methods.bayes: unknown method; did you mean naive_bayes?"),
-        ("methods: {svm: {encoder: {hidden_size: 1}}}", "config.methods.svm: encoder.hidden_size: the method does not read it"),
-        ("methods: {svm: {data_dir: x}}", "config.methods.svm: data_dir: only the command line says where files are"),
-        ("methods: {lstm: {variant: frozen}}", "config.methods.lstm: variant: only the command line and sweeps choose it"),
-        ("methods: {svm: 3}", "config.methods: must hold settings for methods, as in {svm: "),
-        ("methods: {svm: {floor: {mincount: 3}}}", "config.methods.svm: unknown key 'floor.mincount'; did you mean floor.min_count?"),
-        *((f"{key}: paper", f"config: {key}: only the command line and sweeps choose it") for key in ("variant", "preset", "method")),
-        ("runs_dir: ../x", "config: runs_dir: only the command line says where files are"),
-        ("embeddings: {path: x.bin}", "config: embeddings.path: only the command line says where files are"),
+        "methods: {bayes: {max_length: 1}}", "methods: {svm: {encoder: {hidden_size: 1}}}", "methods: {svm: {data_dir: x}}",
+        "methods: {lstm: {variant: frozen}}", "methods: {svm: 3}", "methods: {svm: {floor: {mincount: 3}}}", "variant: paper",
+        "preset: paper", "method: paper", "runs_dir: ../x", "embeddings: {path: x.bin}",
     ],
 )  # fmt: skip
-def test_bad_settings_of_a_suite(suite_file: Path, config: str, complaint: str) -> None:
+def test_bad_settings_of_a_suite(suite_file: Path, config: str) -> None:
     with suite_file.open("a", encoding="utf-8") as file:
         file.write(f"config: {{{config}}}\n")
-    with pytest.raises(InputError) as caught:
-        load_job({"suite": str(suite_file), "method": "svm"})
-    assert f"suite liten: {complaint}" in str(caught.value) and "\n" not in str(caught.value)
+    refused(lambda: load_job({"suite": str(suite_file), "method": "svm"}))
 
 
 @pytest.mark.parametrize("key", ["embeddings", "method", "variant", "architecture", "preset"])
-@pytest.mark.parametrize(
-    ("content", "complaint"), [("a: [", "not YAML: "), ("- 1\n", "must hold keys and values"), ("a: \xff", "not UTF-8")]
-)
-def test_a_broken_file_of_the_user_is_named(tmp_path: Path, key: str, content: str, complaint: str) -> None:
-    (tmp_path / "own.yaml").write_bytes(content.encode("latin-1"))
-    with pytest.raises(InputError, match=rf"own\.yaml:(\d+:)? {complaint}"):
-        load_job({"suite": "klej-sample", key: str(tmp_path / "own.yaml")})
+@pytest.mark.parametrize("content", [b"a: [", b"- 1", b"a: \xff"])
+def test_a_broken_file_of_the_user_is_named(tmp_path: Path, key: str, content: bytes) -> None:
+    (tmp_path / "own.yaml").write_bytes(content)
+    refused(lambda: load_job({"suite": "klej-sample", key: str(tmp_path / "own.yaml")}), file="own.yaml")
 
 
 def test_an_embeddings_file_may_set_keys_of_the_training(tmp_path: Path) -> None:
@@ -184,8 +146,7 @@ def test_an_embeddings_file_may_set_keys_of_the_training(tmp_path: Path) -> None
     path.write_text(text[: text.index("config:")] + "config:\n", encoding="utf-8")
     assert batch_size(str(path)) == 128
     path.write_text(text[: text.index("config:")] + "config: 3\n", encoding="utf-8")
-    with raises_input_error():
-        batch_size(str(path))
+    refused(lambda: batch_size(str(path)))
 
 
 def test_a_file_of_the_user_must_set_every_key(tmp_path: Path) -> None:
@@ -194,16 +155,14 @@ def test_a_file_of_the_user_must_set_every_key(tmp_path: Path) -> None:
     with raises_input_error(file="own.yaml", key="embeddings.trainable"):
         load_job({"suite": "klej-sample", "embeddings": str(path)})
     path.write_text("name: random\nglue: 3\n", encoding="utf-8")
-    with raises_input_error():
-        load_job({"suite": "klej-sample", "embeddings": str(path)})
+    refused(lambda: load_job({"suite": "klej-sample", "embeddings": str(path)}))
 
 
 @pytest.mark.parametrize(
     ("variant", "key", "other"), [("frozen", "finetune.train_encoder", True), ("attention", "head.attention", False)]
 )
 def test_a_variant_is_what_its_name_says(variant: str, key: str, other: bool) -> None:
-    with pytest.raises(InputError, match=rf"{key}={other}: variant {variant} has {key}=.*; choose another"):
-        load_job({"suite": "klej-sample", "variant": variant, key: other})
+    refused(lambda: load_job({"suite": "klej-sample", "variant": variant, key: other}), key=key)
 
 
 JIANT_PARTS = {
@@ -257,30 +216,21 @@ def test_a_preset_wins_over_the_architecture_and_the_suite(suite_file: Path) -> 
     assert not config.embeddings.trainable and config.embeddings.dim is None
     contradicting = folder / "tuned.yaml"
     contradicting.write_text("preset: tuned\nfinetune: {train_encoder: true}\n", encoding="utf-8")
-    with raises_input_error(key="finetune.train_encoder"):
-        load_job({"suite": str(suite_file), "preset": str(contradicting)})
+    refused(lambda: load_job({"suite": str(suite_file), "preset": str(contradicting)}), key="finetune.train_encoder")
 
 
 @pytest.mark.parametrize(
-    ("content", "complaint"),
+    "content",
     [
-        ("encoder: {num_layers: 1}", r"own\.yaml: preset: must be its name"),
-        ("{preset: x, architecture: jiant}", r"own\.yaml: architecture: only the command line and sweeps choose it"),
-        ("{preset: paper, max_length: 3}", r"own\.yaml: paper is the name of a shipped architecture; choose another name"),
-        ("{preset: laptop, max_length: 3}", r"own\.yaml: laptop is the name of a shipped preset"),
-        ("{preset: x, embeddings: {random: 3}}", r"own\.yaml: embeddings: must hold a section for each kind"),
-        ("{preset: x, embeddings: {elmo: {dim: 3}}}", r"own\.yaml: unknown key 'embeddings\.elmo\.dim'; known keys: embeddings\.elmo\.dropout, "),
-        ("{preset: x, embeddings: {cove: {dim: 3}}}", r"own\.yaml: unknown key 'embeddings\.cove'; did you mean embeddings\.glove\?"),
-        ("{preset: x, embeddings: {random: {missing: random}}}", r"own\.yaml: unknown key 'embeddings\.random\.missing'; known keys: "),
-        ("{preset: x, embeddings: {random: {name: fasttext}}}", r"embeddings\.random\.name: only the command line and"),
-        ("{preset: x, data_dir: x}", r"own\.yaml: data_dir: only the command line says where files are"),
+        "encoder: {num_layers: 1}", "{preset: x, architecture: jiant}", "{preset: paper, max_length: 3}", "{preset: laptop}",
+        "{preset: x, embeddings: {random: 3}}", "{preset: x, embeddings: {elmo: {dim: 3}}}", "{preset: x, embeddings: {cove: {dim: 3}}}",
+        "{preset: x, embeddings: {random: {missing: random}}}", "{preset: x, embeddings: {random: {name: fasttext}}}",
+        "{preset: x, data_dir: x}",
     ],
 )  # fmt: skip
-def test_a_bad_preset_is_one_line(tmp_path: Path, content: str, complaint: str) -> None:
+def test_a_bad_preset_is_one_line(tmp_path: Path, content: str) -> None:
     (tmp_path / "own.yaml").write_text(content, encoding="utf-8")
-    with pytest.raises(InputError, match=complaint) as caught:
-        load_job({"suite": "klej-sample", "preset": str(tmp_path / "own.yaml")})
-    assert "\n" not in str(caught.value)
+    refused(lambda: load_job({"suite": "klej-sample", "preset": str(tmp_path / "own.yaml")}))
 
 
 def test_a_variant_of_the_user_has_the_name_in_its_file(tmp_path: Path) -> None:

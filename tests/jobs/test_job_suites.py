@@ -60,9 +60,7 @@ def test_damaged_bytes_and_tasks_that_are_no_texts_are_one_line(tmp_path: Path) 
         ("language: sv", 'language: "\\ud800"', "not YAML"),
     ],
 )  # fmt: skip
-def test_numbers_sizes_and_depths_that_no_suite_has_are_one_line(
-    old: str, new: str, complaint: str, tmp_path: Path
-) -> None:
+def test_numbers_sizes_and_depths_that_no_suite_has(old: str, new: str, complaint: str, tmp_path: Path) -> None:
     path = tmp_path / "suite.yaml"
     assert old in SMALL
     path.write_text(SMALL.replace(old, new, 1), encoding="utf-8")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from data_files import read_json
-from input_errors import raises_input_error
+from input_errors import raises_input_error, refused
 from kinds_suite import write_kinds_suite
 
 from mtl.api.cli import main
@@ -87,8 +87,7 @@ def test_an_average_is_partial_without_one_of_its_tasks_and_another_is_another_r
     run_baseline(job(suite, "constant"))
     text = suite.read_text(encoding="utf-8")
     suite.write_text(text.replace("average: [mood, stars, answer]", "average: [mood]"), encoding="utf-8")
-    with raises_input_error(file="constant"):
-        run_baseline(job(suite, "constant"))
+    refused(lambda: run_baseline(job(suite, "constant")), file="constant")
 
 
 def test_a_run_without_any_task_of_the_average_has_none(suite: Path) -> None:
@@ -111,8 +110,7 @@ def remove(suite: Path, folder: str) -> None:
 
 def test_tasks_without_files_are_left_out_if_the_suite_says_so(suite: Path, caplog: pytest.LogCaptureFixture) -> None:
     remove(suite, "mood")
-    with raises_input_error(file="train.jsonl"):
-        run_baseline(job(suite))
+    refused(lambda: run_baseline(job(suite)), file="train.jsonl")
     suite.write_text(f"allow_missing: true\n{suite.read_text(encoding='utf-8')}", encoding="utf-8")
     made = job(suite)
     assert ids(made) == ["stars", "answer"]
@@ -125,16 +123,14 @@ def test_tasks_without_files_are_left_out_if_the_suite_says_so(suite: Path, capl
     with raises_input_error(file="train.jsonl"):
         run_baseline(job(suite, tasks=["mood", "stars"], run_dir=str(suite.parent / "named")))
     (suite.parent / "data/answer/dev.jsonl").unlink()
-    with raises_input_error(file="dev.jsonl"):
-        run_baseline(job(suite, run_dir=str(suite.parent / "incomplete")))
+    refused(lambda: run_baseline(job(suite, run_dir=str(suite.parent / "incomplete"))), file="dev.jsonl")
 
 
 def test_no_task_is_left_out_if_none_is_there(suite: Path) -> None:
     suite.write_text(f"allow_missing: true\n{suite.read_text(encoding='utf-8')}", encoding="utf-8")
     made = job(suite, data_dir=str(suite.parent / "nowhere"))
     assert made.absent == [] and len(made.run_tasks) == 4
-    with raises_input_error(key="data_dir"):
-        run_baseline(made)
+    refused(lambda: run_baseline(made), key="data_dir")
 
 
 def test_a_run_is_scored_on_test_where_there_is_no_dev_file(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:

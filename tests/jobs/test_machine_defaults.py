@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from command_line import content, job
 from data_files import read_json
-from input_errors import raises_input_error
+from input_errors import raises_input_error, refused
 from small_suite import SMALL, write_suite
 
 from mtl.base.settings.layers import differences, save_config
@@ -79,9 +79,7 @@ def test_the_choice_is_said_once_and_stands_in_the_configuration(caplog: pytest.
     ]
 
 
-def test_a_run_that_has_begun_continues_as_it_began(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_begun_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     monkeypatch.chdir(tmp_path)
     caplog.set_level("INFO")
     begin({"suite": "klej"})
@@ -149,10 +147,8 @@ def test_further_seeds_of_a_finished_run_are_trained(settings: list[str], tmp_pa
             run_baseline(job([*settings, *other.split()]))
     assert read_json(tmp_path / "run/summary.json")["seeds"] == [1, 2]
     config = (tmp_path / "run/config.yaml").read_bytes()
-    with raises_input_error():
-        run_baseline(job([*settings, "seeds=[1,2,3]", f"data_dir={tmp_path / 'none'}"]))
+    refused(lambda: run_baseline(job([*settings, "seeds=[1,2,3]", f"data_dir={tmp_path / 'none'}"])))
     assert (tmp_path / "run/config.yaml").read_bytes() == config
     (tmp_path / "data/dev.tsv").write_text("text\tlabel\nsolen\tglad\n", encoding="utf-8")
-    with raises_input_error(file="run"):
-        run_baseline(job([*settings, "seeds=[1,2,3]"]))
+    refused(lambda: run_baseline(job([*settings, "seeds=[1,2,3]"])), file="run")
     assert read_json(tmp_path / "run/summary.json")["seeds"] == [1, 2]

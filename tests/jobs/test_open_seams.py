@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from data_files import read_json
-from input_errors import raises_input_error
+from input_errors import refused
 from kinds_suite import SUITE, write_kinds_suite
 from torch import Tensor, nn
 
@@ -242,7 +242,5 @@ def test_class_weights_count_in_the_loss_of_the_new_kind() -> None:
 
 
 def test_settings_that_a_new_embedder_or_method_does_not_have_are_refused(suite: Path) -> None:
-    with raises_input_error():
-        job_of(suite, embeddings="lengths", **{"embeddings.scales": 2})
-    with raises_input_error(key="encoder.hidden_size"):
-        job_of(suite, method="first-row", **{"encoder.hidden_size": 3})
+    refused(lambda: job_of(suite, embeddings="lengths", **{"embeddings.scales": 2}))
+    refused(lambda: job_of(suite, method="first-row", **{"encoder.hidden_size": 3}), key="encoder.hidden_size")

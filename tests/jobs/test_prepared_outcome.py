@@ -75,9 +75,7 @@ def test_other_vectors_at_the_same_path_are_refused(finished: list[str], vectors
             run_baseline(job(finished))
 
 
-def test_vectors_that_were_only_touched_are_read_once(
-    finished: list[str], vectors: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_touched_vectors_are_read_once(finished: list[str], vectors: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = run_baseline(job(finished))
     os.utime(vectors, (1, 1))
     assert run_baseline(job(finished)) == expected

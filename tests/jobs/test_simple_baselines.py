@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from command_line import job
 from data_files import read_json
-from input_errors import raises_input_error
+from input_errors import refused
 from small_suite import SMALL, locations
 
 import mtl
@@ -33,9 +33,7 @@ def cells(run: mtl.Run, first: str) -> list[str]:
     return [cell.strip() for cell in row.strip("|").split("|")][1:]
 
 
-def test_it_is_trained_first_and_stands_with_the_best_constant_in_the_table(
-    settings: list[str], tmp_path: Path
-) -> None:
+def test_it_is_trained_first_and_stands_beside_the_best_constant(settings: list[str], tmp_path: Path) -> None:
     run = mtl.run(*settings)
     logistic = mtl.open(tmp_path / "runs/liten/logistic")
     scores = {id: task["median"] for id, task in logistic.summary["tasks"].items()}
@@ -71,10 +69,8 @@ def test_of_many_tasks_its_folder_has_a_short_name(settings: list[str], tmp_path
 def test_a_run_that_cannot_begin_is_refused_before_it_is_trained(settings: list[str], tmp_path: Path) -> None:
     mtl.run(*settings, baselines=False)
     (tmp_path / "runs/liten/random-frozen/summary.json").unlink()
-    with raises_input_error(file="random-frozen"):
-        mtl.run(*settings, held_out=0.2)
-    with raises_input_error():
-        mtl.run(*[setting for setting in settings if "dim=" not in setting], embeddings="fasttext")
+    refused(lambda: mtl.run(*settings, held_out=0.2), file="random-frozen")
+    refused(lambda: mtl.run(*[setting for setting in settings if "dim=" not in setting], embeddings="fasttext"))
     assert [path.name for path in (tmp_path / "runs/liten").iterdir() if path.name[0] != "."] == ["random-frozen"]
 
 
@@ -91,9 +87,7 @@ def test_a_full_disk_or_memory_leaves_the_table_without_it(
     assert caplog.messages[-1].startswith("no logistic regression in the table: ")
 
 
-def test_what_is_of_other_rows_does_not_stand_beside(
-    settings: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_other_rows_are_not_beside(settings: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     floor = [setting for setting in settings if setting not in SMALL]
     run_baseline(job([*floor, "method=logistic", "held_out=0.2", f"run_dir={tmp_path / 'runs/liten/logistic'}"]))
     caplog.set_level("INFO")
@@ -115,9 +109,7 @@ def test_one_with_other_settings_does_not_stand_beside_and_one_with_other_seeds_
 
 
 @pytest.mark.parametrize("baselines", [False, True])
-def test_settings_of_the_suite_that_it_does_not_take_leave_the_run_as_it_is(
-    settings: list[str], tmp_path: Path, baselines: bool
-) -> None:
+def test_settings_that_it_does_not_take_leave_the_run_so(settings: list[str], tmp_path: Path, baselines: bool) -> None:
     with (tmp_path / "liten.yaml").open("a", encoding="utf-8") as suite:
         suite.write("config: {finetune: {train_encoder: true}}\n")
     assert "beside" not in mtl.run(*settings, variant="finetune", baselines=baselines).summary
@@ -138,9 +130,7 @@ def test_large_data_and_a_folder_in_the_way_leave_the_table_without_it(
     assert not (tmp_path / "runs/liten/logistic/summary.json").exists()
 
 
-def test_the_statistic_of_the_first_row_may_change_when_the_run_is_finished(
-    settings: list[str], tmp_path: Path
-) -> None:
+def test_the_statistic_may_change_when_the_run_is_finished(settings: list[str], tmp_path: Path) -> None:
     settings = [*settings, "baselines=false", "seeds=2"]
     run = mtl.run(*settings)
     scores = [task["scores"] for task in run.summary["tasks"].values()]

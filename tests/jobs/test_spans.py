@@ -35,7 +35,6 @@ def predicted(folder: Path, task: str, split: str) -> list[str]:
         "variant=frozen",
         "variant=frozen boundary_words=true finetune.threshold=dev",
         "variant=frozen head.projection=5 encoder.join_input=true head.overlap=true",
-        "variant=frozen finetune.encoder_dropout=true",
         "variant=finetune head.projection=5 boundary_words=true",
         "variant=attention finetune.token_outputs=recompute",
         "variant=frozen head.linear=true boundary_words=true max_length=9",
@@ -90,9 +89,7 @@ def test_rows_in_python(folder: Path) -> None:
         ("sense", ["a", [0, 1], "b", [0, 1]], "has something else than a text where a text is expected"),
     ],
 )
-def test_texts_without_spans_get_a_line_that_says_how(
-    folder: Path, task: str, row: list[object], complaint: str
-) -> None:
+def test_texts_without_spans_are_told_how(folder: Path, task: str, row: list[object], complaint: str) -> None:
     forms = {
         "refers": "1 texts: text; then (start, stop) of 2 spans: pronoun.location in text, candidate.location in text",
         "sense": "2 texts: first.context, second.context; then (start, stop) of 2 spans: first.word.location in"
@@ -124,9 +121,7 @@ def test_floors_read_the_texts_of_tasks_with_spans(tmp_path: Path, method: str) 
 
 
 @pytest.mark.wings
-def test_an_audit_knows_rows_with_the_same_text_and_other_spans(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_audit_knows_rows_by_text_and_spans(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = settings(tmp_path)
     file = tmp_path / "data/refers/train.jsonl"
     assert main(["audit", *given]) == 0

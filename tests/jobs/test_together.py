@@ -16,7 +16,9 @@ from mtl.jobs.baseline import Prepared
 from mtl.jobs.engines import ENGINES, Done, Unit
 from mtl.jobs.together import begin_apart, ordered_units, run_together, unit_of
 
-RUNS = "runs: [{}, {variant: finetune}, {name: last, pretrain.checkpoint: last}, {name: other, encoder.dropout: 0.3}]"
+RUNS = (
+    "runs: [{}, {variant: finetune}, {name: clipped, pretrain.gradient_clip: 0.5}, {name: other, encoder.dropout: 0.3}]"
+)
 
 
 @pytest.fixture
@@ -46,7 +48,7 @@ def test_a_sweep_in_parallel_gives_the_same_and_trains_nothing_twice(
     caplog.clear()
     assert main(["sweep", file, *runs["two"], "seeds_in_parallel=2", "--out", str(tmp_path / "out")]) == 0
     printed = capfd.readouterr()
-    names = ["random-frozen", "random-finetune", "last", "other"]
+    names = ["random-frozen", "random-finetune", "clipped", "other"]
     for name in names:
         assert content(tmp_path / "one/liten" / name) == content(tmp_path / "two/liten" / name) != {}
     lines = printed.out.splitlines()
@@ -55,7 +57,7 @@ def test_a_sweep_in_parallel_gives_the_same_and_trains_nothing_twice(
         at = lines.index(f"run {name} · {tmp_path / 'two/liten' / name / 'table.md'}")
         assert lines[at + 2].startswith("## ")
     progress = "\n".join([printed.err, *caplog.messages])
-    assert "last · seed 2 (2/2) · " in progress and "last · fastText" not in progress
+    assert "clipped · seed 2 (2/2) · " in progress and "clipped · fastText" not in progress
     for of in ("one", "two"):
         done = list(map(read_json, (tmp_path / of).glob("liten/*/*/pretrain/done.json")))
         assert len(done) == 8 and sum("trained_in" not in record for record in done) == 6
@@ -64,9 +66,7 @@ def test_a_sweep_in_parallel_gives_the_same_and_trains_nothing_twice(
     assert "## " not in capfd.readouterr().out
 
 
-def test_long_seeds_begin_first_and_those_that_share_training_after_the_one_that_trains(
-    small: list[str], tmp_path: Path
-) -> None:
+def test_long_seeds_begin_first_and_those_that_share_training_later(small: list[str], tmp_path: Path) -> None:
     runs = [job([*small, f"run_dir={tmp_path / name}"], name) for name in ("a", "b", "c")]
     keys = {"a": {1: "x", 2: "y"}, "b": {1: "x", 2: "z"}, "c": {}}
     prepared = {name: Prepared({}, {}, {}, {}, {}, {}, shared) for name, shared in keys.items()}

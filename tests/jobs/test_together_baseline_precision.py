@@ -91,7 +91,7 @@ def test_a_whole_run_and_its_predictor_compute_in_bfloat16(settings: list[str], 
 
 
 @pytest.mark.slow
-def test_without_instructions_it_uses_float32_and_says_so(
+def test_without_instructions_it_is_float32(
     settings: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     float32 = tmp_path / "float32"

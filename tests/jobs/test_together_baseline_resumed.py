@@ -37,8 +37,6 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
         ),
         ("finetune", ["pretrain/last.ckpt", "finetune/nkjp-ner/last.ckpt", "finetune/cdsc-r/last.ckpt"]),
         ("attention", ["finetune/cdsc-r/last.ckpt", "finetune/cbd"]),
-        ("frozen pretrain.checkpoint=last pretrain.learning_rate=0.02", ["pretrain/final.ckpt", "pretrain/last.ckpt"]),
-        ("frozen finetune.encoder_dropout=true", ["finetune/nkjp-ner/last.ckpt", "finetune/cdsc-r/best.ckpt"]),
         ("frozen preset=laptop", ["pretrain/last.ckpt", "finetune/cdsc-r/last.ckpt", "finetune/cbd/done.json"]),
     ],
 )

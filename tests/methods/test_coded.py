@@ -11,13 +11,10 @@ from mtl.model.network import Heads, Network
 DATA = Coded(mixed_dataset())
 
 
-def test_each_head_has_the_outputs_of_its_task() -> None:
+def test_outputs_words_and_pairs_as_heads_read_them() -> None:
     answers = DATA.dataset.answers["words"]
     assert answers == sorted(answers) and "okänt" not in answers
     assert DATA.outputs == {"labels": 2, "numbers": 1, "choice": 1, "words": len(answers), "other": len(answers)}
-
-
-def test_words_are_indices_of_the_answers_of_the_head_and_unseen_words_are_none_of_them() -> None:
     answers = DATA.answers(WORDS)
     train, dev = (DATA.splits["words"][split].targets for split in ("train", "dev"))
     words = DATA.dataset.splits["words"]["train"].targets
@@ -26,9 +23,6 @@ def test_words_are_indices_of_the_answers_of_the_head_and_unseen_words_are_none_
     assert DATA.answers(OTHER) == DATA.answers(WORDS)
     answers = DATA.answers(WORDS)
     assert DATA.splits["other"]["test"].targets.tolist() == [answers.index("regnet"), -1, answers.index("jag")]
-
-
-def test_pairs_have_one_wrong_candidate_in_training_rows_alone() -> None:
     pairs = section(LossConfig, choice="pairs")
     whole, drawn = DATA.train(CHOICE, section(LossConfig), 1), DATA.train(CHOICE, pairs, 1)
     assert whole is DATA.splits["choice"]["train"]

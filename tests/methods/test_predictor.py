@@ -7,7 +7,7 @@ import pytest
 import torch
 from command_line import job
 from data_files import read_column
-from input_errors import raises_input_error
+from input_errors import raises_input_error, refused
 from kinds_suite import write_kinds_suite
 from run_folders import make_run, right
 from sklearn.base import clone
@@ -28,7 +28,6 @@ from mtl.methods.predictor import Predictor, text_transformer
 QUICK = ["seeds=[1]", "encoder.hidden_size=4", "encoder.num_layers=1", "head.hidden_size=4", "head.attention_size=4"]
 QUICK += ["pretrain.max_steps=3", "pretrain.validate_every=3", "finetune.max_epochs=1"]
 JIANT = "architecture=jiant head.projection=6 finetune.token_outputs=float32"
-FAULTS = "pretrain.checkpoint=last finetune.encoder_dropout=true"  # as in the KLEJ paper's own code
 WORDS = ["solen", "skiner", "jag", "skrattar", "glatt", "regnet", "faller", "dag", "idag", "nummer", "1", "främmande"]
 TEXTS, LABELS = [text for text, _, _ in rows_of(30)], [label for _, label, _ in rows_of(30)]
 
@@ -92,8 +91,6 @@ def check_predictions(job: Job) -> None:
         ("elmo", "finetune", None, None),
         ("elmo", "attention", None, None),
         ("random", f"frozen {JIANT}", 2, True),
-        ("vec", f"frozen {FAULTS}", 2, False),
-        ("elmo", f"attention {FAULTS}", None, None),
         ("elmo", f"attention {JIANT}", None, None),
     ],
 )
@@ -115,9 +112,7 @@ def test_a_run_s_rows_get_the_predictions_of_the_run(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", ["frozen", "finetune", "attention"])
-def test_every_target_kind_and_a_task_without_training_rows(
-    tmp_path: Path, vectors: dict[str, list[str]], variant: str
-) -> None:
+def test_every_kind_and_a_task_without_rows(tmp_path: Path, vectors: dict[str, list[str]], variant: str) -> None:
     folders = [
         f"suite={write_kinds_suite(tmp_path)}",
         *(f"{key}_dir={tmp_path / key}" for key in ("data", "run", "cache")),
@@ -142,7 +137,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run"
 
 
-def test_predictions_are_those_of_the_run(run: Path) -> None:
+def test_predictions_and_vectors_do_not_depend_on_their_neighbours(run: Path) -> None:
     rows = [[line] for line in read_column(run.parent / "data/test.tsv")]
     for seed in (1, 2):
         lines = (run / f"seed-{seed}/predictions/test_pred_kansla.tsv").read_text(encoding="utf-8").splitlines()
@@ -152,9 +147,6 @@ def test_predictions_are_those_of_the_run(run: Path) -> None:
         np.testing.assert_allclose([float(x) for x in predicted], [float(x) for x in numbers], atol=1e-4)
     assert mtl.load(run).predict("samma", [["en text", "en annan"], ["", "ny"]]) != []
     assert mtl.load(run).predict("kansla", []) == []
-
-
-def test_vectors_do_not_depend_on_their_neighbours(run: Path) -> None:
     predictor = mtl.load(run)
     texts = ["solen skiner nummer 1", "", "helt nya ord", "solen skiner nummer 1", "jag " * 300]
     vectors = predictor.encode(texts)
@@ -188,15 +180,11 @@ def test_files(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert printed.splitlines()[0] == "label" and len(printed.splitlines()) == 3
 
 
-def test_wrong_calls(run: Path, tmp_path: Path) -> None:
-    with raises_input_error(file="config.yaml"):
-        mtl.load(tmp_path / "none")
-    with raises_input_error():
-        mtl.load(run, 9)
-    with raises_input_error():
-        Predictor.load(run, None, "zz")
-    with raises_input_error(key="device"):
-        mtl.load(run, device="warp")
+def test_wrong_calls_and_a_run_that_is_not_finished(run: Path, tmp_path: Path) -> None:
+    refused(lambda: mtl.load(tmp_path / "none"), file="config.yaml")
+    refused(lambda: mtl.load(run, 9))
+    refused(lambda: Predictor.load(run, None, "zz"))
+    refused(lambda: mtl.load(run, device="warp"), key="device")
     predictor = mtl.load(run)
     for task, rows in (("zz", [["x"]]), ("samma", [["x"]]), ("kansla", ["x"])):
         with raises_input_error():
@@ -204,23 +192,16 @@ def test_wrong_calls(run: Path, tmp_path: Path) -> None:
     for texts in ("x", ["x", 2]):
         with raises_input_error():
             predictor.encode(texts)  # type: ignore[arg-type]
-    with raises_input_error(key="pooling"):
-        predictor.encode(["x"], pooling="min")
+    refused(lambda: predictor.encode(["x"], pooling="min"), key="pooling")
     broken = tmp_path / "run"
     shutil.copytree(run, broken)
     checkpoint = broken / "seed-1/finetune/kansla/best.ckpt"
     checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
-    with raises_input_error(file="best.ckpt"):
-        mtl.load(broken, 1).predict("kansla", [["x"]])
+    refused(lambda: mtl.load(broken, 1).predict("kansla", [["x"]]), file="best.ckpt")
     checkpoint.unlink()
-    with raises_input_error(file="best.ckpt"):
-        mtl.load(broken, 1).predict("kansla", [["x"]])
-
-
-def test_a_run_that_is_not_finished(tmp_path: Path) -> None:
+    refused(lambda: mtl.load(broken, 1).predict("kansla", [["x"]]), file="best.ckpt")
     make_run(tmp_path, right(0.5), tasks=["cbd"]).summary.unlink()
-    with raises_input_error(file="TMP"):
-        mtl.load(tmp_path)
+    refused(lambda: mtl.load(tmp_path), file="TMP")
 
 
 def test_as_a_transformer_it_gives_the_run_s_vectors(run: Path) -> None:
@@ -267,9 +248,6 @@ def test_a_pipeline_and_wrong_parameters(run: Path, tmp_path: Path) -> None:
     vectors = mtl.load(run).encode(TEXTS, pooling=search.best_params_["texttransformer__pooling"])
     assert (predicted == LogisticRegression().fit(vectors, LABELS).predict(vectors)).all()
     assert (pickle.loads(pickle.dumps(fitted)).predict(TEXTS) == predicted).all()
-    with raises_input_error(key="pooling"):
-        text_transformer(str(run), pooling="min").fit_transform(["x"])
-    with raises_input_error(file="config.yaml"):
-        text_transformer(str(tmp_path / "none")).fit(["x"])
-    with raises_input_error():
-        text_transformer(str(run)).transform("x")
+    refused(lambda: text_transformer(str(run), pooling="min").fit_transform(["x"]), key="pooling")
+    refused(lambda: text_transformer(str(tmp_path / "none")).fit(["x"]), file="config.yaml")
+    refused(lambda: text_transformer(str(run)).transform("x"))

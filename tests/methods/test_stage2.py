@@ -6,10 +6,8 @@ import pytest
 import torch
 from data_files import read_json
 from elmo_files import write_elmo
-from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, TRAINED, WORDS, lstm_parts, stages
+from lstm_parts import CHOICE, OTHER, TRAINED, WORDS, lstm_parts, stages
 
-from mtl.model.encoder import Encoder, past_end
-from mtl.model.lstm import BiLSTM
 from mtl.tasks.task import Task
 from mtl.training.stage import BestWeights
 
@@ -46,9 +44,7 @@ def test_a_frozen_encoder_leaves_only_the_head_to_train(tmp_path: Path, settings
 
 
 @pytest.mark.parametrize("embeddings", ["random", "elmo"])
-def test_finetune_trains_the_encoder_and_not_the_word_vectors(
-    tmp_path: Path, embeddings: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_finetune_trains_no_word_vectors(tmp_path: Path, embeddings: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # The last weights, not the best ones, which may be those that stage 2 began with.
     monkeypatch.setattr(BestWeights, "keeps", lambda *_: True)
     settings = []
@@ -63,9 +59,8 @@ def test_finetune_trains_the_encoder_and_not_the_word_vectors(
         stage.train(network.heads)
         trained[id] = {name: value for name, value in weights(tmp_path / id).items() if name.startswith("encoder.")}
         # The word vectors are fixed, and so not kept a second time; ELMo's mix is learned.
-        assert set(before) - set(trained[id]) == (
-            {"encoder.embedder.table.weight"} if embeddings == "random" else set()
-        )
+        fixed = {"encoder.embedder.table.weight"} if embeddings == "random" else set()
+        assert set(before) - set(trained[id]) == fixed
         assert all(not torch.equal(before[name], value) for name, value in trained[id].items())
     assert not torch.equal(*(trained[id]["encoder.lstm.weight_ih_l0"] for id in ("labels", "numbers")))
     for name, value in before.items():  # stage 1's own encoder stays as it was
@@ -73,11 +68,7 @@ def test_finetune_trains_the_encoder_and_not_the_word_vectors(
 
 
 @pytest.mark.parametrize(
-    "variant",
-    [
-        *("frozen", "finetune", "attention", "frozen finetune.encoder_dropout=true"),
-        *("frozen architecture=jiant", "finetune architecture=jiant"),
-    ],
+    "variant", ["frozen", "finetune", "attention", "frozen architecture=jiant", "finetune architecture=jiant"]
 )
 def test_the_weights_of_stage_1_are_the_first_candidate(tmp_path: Path, variant: str) -> None:
     # At this learning rate no prediction changes, so that nothing is better.
@@ -129,25 +120,17 @@ def test_a_head_answers_a_task_without_training_rows(tmp_path: Path) -> None:
     assert answered["test"][[0, 2]].tolist() == test.tolist()
 
 
-@pytest.mark.parametrize(
-    ("key", "values", "settings"),
-    [
-        ("encoder_dropout", ("false", "true"), ("variant=frozen", "embeddings.dropout=0", "encoder.dropout=0")),
-        ("encoder_dropout", ("false", "true"), ("variant=attention", "embeddings.dropout=0", "encoder.dropout=0")),
-        ("token_outputs", ("float32", "recompute"), ("variant=attention",)),
-        ("token_outputs", ("float32", "recompute"), ("head.projection=6", "encoder.join_input=true")),
-    ],
-)
-def test_without_dropout_of_the_encoder_it_makes_no_difference_when_its_outputs_are_computed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, values: tuple[str, str], settings: tuple[str, ...]
+@pytest.mark.parametrize("settings", [("variant=attention",), ("head.projection=6", "encoder.join_input=true")])
+def test_it_makes_no_difference_when_the_encoders_outputs_are_computed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: tuple[str, ...]
 ) -> None:
     """The same rows in the same batches: only the rounding of sums may differ."""
     # The last weights: which are the best ones may follow from the last bits of a sum.
     monkeypatch.setattr(BestWeights, "keeps", lambda *_: True)
-    predicted = []
+    predicted, values = [], ("float32", "recompute")
     for value in values:
         (tmp_path / value).mkdir()
-        parts = lstm_parts(tmp_path, *settings, f"finetune.{key}={value}")
+        parts = lstm_parts(tmp_path, *settings, f"finetune.token_outputs={value}")
         network = parts.network()
         trained = stages(parts, network, tmp_path / value).items()
         predicted.append({id: stage.predict(stage.train(network.heads), stage.task)["dev"] for id, stage in trained})
@@ -159,44 +142,3 @@ def test_without_dropout_of_the_encoder_it_makes_no_difference_when_its_outputs_
         assert set(weights(first)) == set(weights(second))  # heads alone
         for name, weight in weights(first).items():
             torch.testing.assert_close(weight, weights(second)[name], atol=1e-3, rtol=0)
-
-
-@pytest.mark.parametrize("variant", ["frozen", "attention"])
-def test_dropout_left_on_acts_on_training_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variant: str) -> None:
-    read: list[tuple[bool, float, float]] = []  # while the head trains; shares of zeros in embedded words, in outputs
-    embedded: list[float] = []
-    outputs, forward = Encoder.outputs, BiLSTM.forward
-
-    def zeros(values: torch.Tensor, lengths: torch.Tensor) -> float:
-        inside = ~past_end(values, lengths)
-        return float((values[inside] == 0).float().mean())
-
-    def watched(self: Encoder, tokens: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        states = outputs(self, tokens, lengths)
-        assert not states.requires_grad
-        read.append((self.training, embedded[-1], zeros(states, lengths)))
-        return states
-
-    def lstm(self: BiLSTM, values: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        embedded.append(zeros(values, lengths))
-        return forward(self, values, lengths)
-
-    monkeypatch.setattr(Encoder, "outputs", watched)
-    monkeypatch.setattr(BiLSTM, "forward", lstm)
-    settings = ("finetune.encoder_dropout=true", "embeddings.dropout=0.3", "encoder.dropout=0.6")
-    parts = lstm_parts(tmp_path, f"variant={variant}", *settings)
-    network = parts.network()
-    before = {name: value.clone() for name, value in network.state_dict().items() if name.startswith("encoder.")}
-    for task in (LABELS, NUMBERS):
-        stages(parts, network, tmp_path)[task.id].train(network.heads)
-        assert all(name.startswith("heads.") for name in weights(tmp_path / task.id))
-        assert [path.name for path in (tmp_path / task.id).rglob("*.ckpt")] == ["best.ckpt"]
-    training = np.array([shares for active, *shares in read if active])
-    # Two tasks of 40 rows in batches of 16, two epochs.
-    assert len(training) == 12
-    np.testing.assert_allclose(training.mean(axis=0), [0.3, 0.6], atol=0.05)
-    assert (training > 0.15).all()
-    resting = np.array([shares for active, *shares in read if not active])
-    assert len(resting) > 0 and (resting == 0).all()
-    for name, value in before.items():
-        assert torch.equal(network.state_dict()[name], value), name

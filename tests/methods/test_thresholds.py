@@ -59,14 +59,10 @@ def outputs_like_cbd(seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_resamples_change_the_threshold_less_from_one_dev_to_the_next() -> None:
-    samples = [outputs_like_cbd(seed) for seed in range(20)]
-    best, bagged = (
-        [choose(label_decisions(*sample, 1)) for sample in samples] for choose in (best_shift, bagged_shift)
-    )
+    decisions = [label_decisions(*outputs_like_cbd(seed), 1) for seed in range(20)]
+    best, bagged = (list(map(choose, decisions)) for choose in (best_shift, bagged_shift))
     assert np.std(bagged) < np.std(best)
-    rows, gold = (
-        np.concatenate(part) for part in zip(*(outputs_like_cbd(seed) for seed in range(20, 80)), strict=True)
-    )
+    rows, gold = map(np.concatenate, zip(*map(outputs_like_cbd, range(20, 80)), strict=True))
     on_new_rows, on_new_rows_best = ([f1_at(rows, gold, 1, shift) for shift in shifts] for shifts in (bagged, best))
     assert np.mean(on_new_rows) > np.mean(on_new_rows_best)
 
@@ -77,9 +73,7 @@ def test_a_bagged_threshold_is_the_mean_of_those_of_stratified_resamples(label: 
     rng = np.random.default_rng(5)  # not the draws of `bagged_shift`
     shifts = []
     for _ in range(100):
-        drawn = np.concatenate(
-            [rng.choice(np.flatnonzero(gold == value), size=(gold == value).sum()) for value in (0, 1)]
-        )
+        drawn = np.concatenate([rng.choice(np.flatnonzero(of), size=of.sum()) for of in (gold == 0, gold == 1)])
         tried = np.arange(-4, 8, 0.1) + 0.001
         scores = [f1_at(outputs[drawn], gold[drawn], label, shift) for shift in tried]
         shifts.append(tried[np.argmax(scores)])
@@ -100,14 +94,13 @@ def test_the_threshold_becomes_part_of_the_head(tmp_path: Path, setting: str, th
     with torch.no_grad():
         network.heads[task.id].last.bias[0] -= 100.0  # "arg" is never predicted
     encoded = encode_once(parts.config, data.dataset, parts.sequences, network, 1, tmp_path)
-    read = encoded.for_head(network.heads[task.id].reads_tokens)
+    read = encoded[network.heads[task.id].reads_tokens]
     stage = Finetuning(parts.config, data, task, read, 1, tmp_path / "stage")
     trained = stage.train(network.heads)
     shifts = recorded_shifts(tmp_path / "stage", task)
     assert shifts is not None and list(shifts) == [0] and shifts[0] > 10
     dev = data.splits[task.id]["dev"]
     assert score(task, stage.predict(trained, task)["dev"], dev.scored) > 0
-
     # A later process loads the same head and does not choose again.
     again = stage.train(parts.network().heads)
     for name, weight in trained.state_dict().items():

@@ -9,7 +9,7 @@ from mtl.model.heads import AttentionHead, CosineHead, Head, ProjectingHead
 
 
 @torch.no_grad()
-def test_a_cosine_head_against_numpy() -> None:
+def test_a_cosine_head_against_numpy_as_it_learns_the_mean_vector() -> None:
     torch.manual_seed(0)
     head, lengths = CosineHead(6).double().eval(), torch.tensor([4, 1, 7, 2])
     head.mean.copy_(torch.linspace(-1, 1, 6))
@@ -19,13 +19,8 @@ def test_a_cosine_head_against_numpy() -> None:
     np.testing.assert_allclose(head.read(states, lengths)[:, 0].numpy(), cosines, atol=1e-12)
     head.last.weight.fill_(3.0)
     head.last.bias.fill_(-1.0)
-    np.testing.assert_allclose(
-        head(torch.tensor(np.stack(vectors)))[:, 0].numpy(), 3 * np.array(cosines) - 1, atol=1e-12
-    )
-
-
-@torch.no_grad()
-def test_a_cosine_head_learns_the_mean_vector() -> None:
+    outputs = head(torch.tensor(np.stack(vectors)))[:, 0].numpy()
+    np.testing.assert_allclose(outputs, 3 * np.array(cosines) - 1, atol=1e-12)
     torch.manual_seed(0)
     head, batches = CosineHead(5).double(), torch.randn(150, 8, 5, dtype=torch.float64) + 3
     learned = np.zeros(5)
@@ -69,9 +64,8 @@ def test_outputs_are_float32_in_mixed_precision() -> None:
 
 def mlp(head: Head, vectors: np.ndarray) -> np.ndarray:
     """The head's MLP without dropout, by NumPy: linear, tanh, layer norm, linear."""
-    first, _, norm, _, last = (
-        {name: value.detach().numpy() for name, value in layer.named_parameters()} for layer in head.layers
-    )
+    named = [{name: value.detach().numpy() for name, value in layer.named_parameters()} for layer in head.layers]
+    first, _, norm, _, last = named
     hidden = np.tanh(vectors @ first["weight"].T + first["bias"])
     centred = hidden - hidden.mean(axis=1, keepdims=True)
     scaled = centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + 1e-5)
@@ -131,10 +125,8 @@ def span_vectors(states: np.ndarray, sides: list[int]) -> list[np.ndarray]:
 def test_a_head_against_numpy(pair: bool, sides: list[int], projection: int | None) -> None:
     torch.manual_seed(0)
     common = {"outputs": 3, "pair": pair, "hidden_size": 8, "dropout": 0.5, "spans": sides}
-    head: Head | ProjectingHead = (
-        Head(6, **common) if projection is None else ProjectingHead(6, **common, projection=projection)
-    )
-    head = head.double().eval()
+    made = Head(6, **common) if projection is None else ProjectingHead(6, **common, projection=projection)
+    head = made.double().eval()
     assert head.reads_tokens == bool(sides or projection)
     texts = 4 if pair else 2
     states = torch.randn(texts, 7, 6, dtype=torch.float64)

@@ -43,9 +43,6 @@ def test_each_task_has_a_head_that_fits_it() -> None:
     ):
         heads = network(None, attention_size, projection).heads
         assert [type(heads[task.id]) for task in TASKS] == [single, pair, pair, single]
-
-
-def test_with_cosine_the_head_of_a_pair_with_a_number_compares_the_vectors() -> None:
     for sizes in ((None, None), (3, None), (None, 3)):
         plain, cosine = (Heads(TASKS, OUTPUTS, 8, 5, 0.0, *sizes, cosine=on) for on in (False, True))
         kinds = [[type(heads[task.id]) for task in TASKS] for heads in (plain, cosine)]
@@ -54,6 +51,13 @@ def test_with_cosine_the_head_of_a_pair_with_a_number_compares_the_vectors() -> 
     others = [replace(NUMBERS, spans={"z": ["s"]}), replace(NUMBERS, id="a.b", text=["x"])]
     heads = Heads(others, OUTPUTS, 8, 5, 0.0, cosine=True)
     assert [type(heads[task.id]) for task in others] == [Head, Head]
+    pair = replace(NUMBERS, spans={"z": ["s"], "x": ["t"]})
+    single = replace(LABELS, spans={"x": ["s", "t", "u"]})
+    for sizes in ((None, None), (3, None), (None, 3), (3, 3)):
+        heads = Heads([pair, single], OUTPUTS, 8, 5, 0.0, *sizes)
+        assert all(heads[task.id].reads_tokens for task in (pair, single))
+        mlps = [head if isinstance(head, Head) else head.head for head in (heads["r"], heads["a.b"])]
+        assert [mlp.spans for mlp in mlps] == [[0, 1], [0, 0, 0]]
 
 
 def test_heads_without_a_projection_draw_the_same_weights_as_ever_under_their_names() -> None:
@@ -68,28 +72,14 @@ def test_heads_without_a_projection_draw_the_same_weights_as_ever_under_their_na
     assert names[0].startswith("heads.layers.0.")  # heads come first; a task's id, which may have a dot, is in no name
 
 
-def test_heads_of_tasks_with_spans_read_tokens() -> None:
-    pair = replace(NUMBERS, spans={"z": ["s"], "x": ["t"]})
-    single = replace(LABELS, spans={"x": ["s", "t", "u"]})
-    for sizes in ((None, None), (3, None), (None, 3), (3, 3)):
-        heads = Heads([pair, single], OUTPUTS, 8, 5, 0.0, *sizes)
-        assert all(heads[task.id].reads_tokens for task in (pair, single))
-        mlps = [head if isinstance(head, Head) else head.head for head in (heads["r"], heads["a.b"])]
-        assert [mlp.spans for mlp in mlps] == [[0, 1], [0, 0, 0]]
-
-
 @torch.no_grad()
-def test_token_outputs_may_be_float16() -> None:
+def test_token_outputs_in_float16_and_a_linear_model_s_outputs() -> None:
     model = network(projection=3)
     states = torch.randn(3, 4, 8).half()
     lengths, rows = torch.tensor([4, 2, 3]), torch.arange(3)
     half = model(Batch("a.b", rows, torch.zeros(3), states, lengths))
     assert half.dtype == torch.float32
     assert torch.equal(half, model(Batch("a.b", rows, torch.zeros(3), states.float(), lengths)))
-
-
-@torch.no_grad()
-def test_a_linear_model_s_outputs_are_added() -> None:
     model, batch = network(), on_vectors("a.b", [1.0, 0.0, 1.0], 3, 1)
     base = torch.tensor([[1.0, -1.0], [0.0, 2.0], [30.0, 0.0]])
     both = replace(batch, base=base)

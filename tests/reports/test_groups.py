@@ -36,7 +36,7 @@ def line(board: Leaderboard, metric: str, name: str) -> GroupLine:
     return next(line for line in group(board, metric).lines if line.row.name == name)
 
 
-def test_groups_are_metrics_of_several_tasks_and_further_metrics(board: Leaderboard) -> None:
+def test_groups_are_metrics_of_several_tasks_and_have_their_mean(board: Leaderboard) -> None:
     found = {group.id: list(group.columns) for group in board.groups}
     assert found == {
         "alpha_nominal": ["stance", "entailment"],
@@ -46,9 +46,6 @@ def test_groups_are_metrics_of_several_tasks_and_further_metrics(board: Leaderbo
         "pearson": ["rating"],
         "gender_parity": ["entailment"],
     }
-
-
-def test_a_group_s_mean_is_over_all_of_its_tasks(board: Leaderboard) -> None:
     new = line(board, "alpha_nominal", "new")
     assert line(board, "alpha_nominal", "printed").mean == pytest.approx((55.5 + 23.5) / 2)
     assert new.mean == pytest.approx((new.row.scores["stance"].median + new.row.scores["entailment"].median) / 2)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from alpha_suite import write_alpha_suite
 from data_files import read_json
-from input_errors import raises_input_error
+from input_errors import refused
 from kinds_suite import write_kinds_suite
 from run_folders import gold_of, make_run, right
 
@@ -104,7 +104,7 @@ def test_recorded_rows(tmp_path: Path) -> None:
     assert find_runs(tmp_path) == []
 
 
-def test_columns_that_a_metric_reads_must_be_recorded_and_those_of_a_breakdown_need_not(
+def test_columns_of_metrics_must_be_recorded_not_of_breakdowns(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     folder = make_run(tmp_path / "runs/a", right(0.5), [f"suite={write_alpha_suite(tmp_path)}"])
@@ -130,17 +130,14 @@ def test_each_task_is_read_on_the_split_that_it_is_scored_on_with_what_metrics_r
     rows = run.rows(run.suite.tasks["answer"])
     assert rows.candidates is not None and rows.candidates.tolist() == [4] * 60 and rows.columns["id"][7] == "q7"
     assert run.rows(run.suite.tasks["opposite"]).candidates is None
-    assert {task.id: run.split(task) for task in run.tasks} == {
-        **{"mood": "dev", "stars": "dev", "answer": "dev", "opposite": "test", "mood-elsewhere": "test"}
-    }
+    splits = {"mood": "dev", "stars": "dev", "answer": "dev", "opposite": "test", "mood-elsewhere": "test"}
+    assert {task.id: run.split(task) for task in run.tasks} == splits
     for task in run.tasks:
         assert run.predictions(task).shape == (2, 60) and run.rows(task).targets.tolist() == gold_of(task).tolist()
         assert (run.predictions(task) == gold_of(task)).all()
 
 
-def test_a_method_that_is_not_known_and_a_run_of_another_version(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_unknown_method_and_a_run_of_another_version(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """A summary describes its method, so it needs no registry entry."""
     for name in ("a", "b"):
         folder = make_run(tmp_path / name, right(0.9), ["method=svm"])
@@ -153,6 +150,5 @@ def test_a_method_that_is_not_known_and_a_run_of_another_version(
 
 
 def test_bad_folders(tmp_path: Path) -> None:
-    with raises_input_error(file="none"):
-        find_runs(tmp_path / "none")
+    refused(lambda: find_runs(tmp_path / "none"), file="none")
     assert find_runs(tmp_path) == []

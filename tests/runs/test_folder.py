@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from data_files import read_json
-from input_errors import raises_input_error
+from input_errors import raises_input_error, refused
 from run_folders import make_run, right
 
 from mtl.base.files import write_json
@@ -64,8 +64,7 @@ def test_the_claim_of_a_configuration_and_its_inputs(tmp_path: Path) -> None:
     folder.check(config)
     folder.claim(config, inputs, "32-true")
     other = configured(**{"max_length": 7, "encoder.dropout": 0.1, "data_dir": "moved"})
-    with raises_input_error(file="TMP"):
-        folder.check(other)
+    refused(lambda: folder.check(other), file="TMP")
     with raises_input_error(file="TMP"):
         folder.claim(config, {"a.tsv": "0", "b.tsv": "1", "embeddings": "2", "tasks.a": "1"}, "32-true")
     with raises_input_error(file="TMP"):  # a task that is no longer there
@@ -77,11 +76,9 @@ def test_a_run_keeps_its_precision(tmp_path: Path) -> None:
     folder.check_precision("bf16-mixed")  # a new folder
     folder.claim(configured(), {"a.tsv": "1"}, "bf16-mixed")
     folder.check_precision("bf16-mixed")
-    with raises_input_error():
-        folder.check_precision("32-true")
+    refused(lambda: folder.check_precision("32-true"))
     write_json(folder.inputs, {**read_json(folder.inputs), "precision": "32-true"})
-    with raises_input_error():
-        folder.check_precision("bf16-mixed")
+    refused(lambda: folder.check_precision("bf16-mixed"))
 
 
 def test_a_folder_of_another_version_is_refused(tmp_path: Path) -> None:
@@ -90,8 +87,7 @@ def test_a_folder_of_another_version_is_refused(tmp_path: Path) -> None:
     inputs = read_json(folder.inputs)
     for older in ({**inputs, "format": "1"}, {"a.tsv": "1"}):
         write_json(folder.inputs, older)
-        with raises_input_error(file="TMP"):
-            folder.check(config)
+        refused(lambda: folder.check(config), file="TMP")
 
 
 def test_the_records_of_trainings(tmp_path: Path) -> None:
@@ -101,7 +97,7 @@ def test_the_records_of_trainings(tmp_path: Path) -> None:
     assert folder.stages(1) == []
 
 
-def test_who_waits_for_a_seed_is_told_for_whom(
+def test_who_waits_is_told_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("mtl.base.locks.RENEW_EVERY", 0.01)

@@ -64,7 +64,7 @@ def test_a_damaged_text_file_never_ends_the_search_for_runs(runs: Path) -> None:
 
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda file: file.symlink_to("/dev/zero")])
 @pytest.mark.parametrize("name", ["summary.json", "suite.yaml", "gold/dev_cbd.tsv", "seed-1/pretrain/done.json"])
-def test_what_is_no_file_is_not_read(
+def test_only_files_read(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str, make: Callable[[Path], None]
 ) -> None:
     make_run(tmp_path / "klej/good", right(0.5), tasks=["cbd"], seeds=[1])
@@ -111,7 +111,7 @@ def test_a_damaged_record_is_not_continued_from(tmp_path: Path, name: str) -> No
         message_of(lambda: run_baseline(made), what)
 
 
-def test_a_folder_with_links_is_neither_continued_nor_emptied(
+def test_folders_with_links_are_left_alone(
     settings: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The folder behind the link has the names that a seed's folder has: a run would clear them."""

@@ -27,7 +27,7 @@ def superlim(method: str = "constant") -> Job:
     return load_job({"suite": "superlim", "method": method, "data_dir": "/nowhere", "seeds": [1]})
 
 
-def test_medians_and_their_mean() -> None:
+def test_medians_their_mean_further_metrics_and_the_method() -> None:
     seeds = {1: done(1, cbd=10.0, ar=80.0), 2: done(2, cbd=30.0, ar=81.0), 3: done(3, cbd=20.0, ar=90.0)}
     summary = summary_of(klej("cbd", "ar"), seeds, rows={"ar": {"train": 702, "dev": 150, "test": 150}})
     cbd, ar = summary["tasks"]["cbd"], summary["tasks"]["ar"]
@@ -39,9 +39,6 @@ def test_medians_and_their_mean() -> None:
     assert facts == ["klej", "lstm", "random", "frozen"]
     cost = {"parameters": 10, "pretrain_seconds": 200.0, "peak_memory": 6, "sentences_per_second": None}
     assert (summary["cost"], summary["versions"], summary["machine"]) == (cost, [{"mtl": "1"}], ["CPU", "GPU"])
-
-
-def test_further_metrics_stand_beside_the_main_one() -> None:
     job = klej("cbd", "ar")
     job.suite.tasks["cbd"].also = ["accuracy", "macro_f1"]
     seeds = {n: done(n, cbd=1.0, ar=2.0) | {"also": {"cbd": {"accuracy": 10.0 * n}}} for n in (1, 2, 4)}
@@ -50,9 +47,6 @@ def test_further_metrics_stand_beside_the_main_one() -> None:
     expected = {"scores": {"1": 10.0, "2": 20.0, "4": 40.0}, "median": 20.0, "min": 10.0, "max": 40.0}
     assert tasks["cbd"]["also"] == {"accuracy": expected}  # two seeds lack macro F1, as if begun before the task had it
     assert "also" not in tasks["ar"]
-
-
-def test_a_summary_describes_its_method() -> None:
     settings = {"embeddings": "elmo", "variant": "attention", "architecture": "jiant"}
     summary = summary_of(load_job({"suite": "klej", "tasks": ["cbd"], **settings}), {1: done(1, cbd=1.0)})
     names = ("method", "embeddings", "variant", "architecture", "preset", "family", "title", "folder", "chosen_on_dev")
@@ -66,9 +60,8 @@ def test_each_task_names_the_split_that_it_is_scored_on(tmp_path: Path) -> None:
     job = load_job({"suite": str(write_kinds_suite(tmp_path)), "method": "svm"})
     tasks = job.suite.choose(None)
     summary = summary_of(job, {1: done(1, **dict.fromkeys(job.suite.tasks, 50.0))}, tasks)
-    assert {id: task["split"] for id, task in summary["tasks"].items()} == {
-        **{"mood": "dev", "stars": "dev", "answer": "dev", "opposite": "test", "mood-elsewhere": "test"}
-    }
+    splits = {"mood": "dev", "stars": "dev", "answer": "dev", "opposite": "test", "mood-elsewhere": "test"}
+    assert {id: task["split"] for id, task in summary["tasks"].items()} == splits
     assert splits_text(summary) == "dev, test" and summary["reduced"] == []
     del summary["tasks"]["opposite"], summary["tasks"]["mood-elsewhere"]
     assert splits_text(summary) == "dev"
@@ -90,7 +83,7 @@ def test_tasks_not_above_their_best_constant_answer_and_seeds_with_one_predictio
     assert same_answers({**summary, "is_constant": True}) == ""
 
 
-def test_the_average_is_over_the_tasks_that_the_suite_names() -> None:
+def test_the_suite_s_average_and_reduced_tasks() -> None:
     job, lstm = superlim(), superlim("lstm")
     tasks = job.suite.choose(["swenli", "swediagnostics", "sweparaphrase"])
     summary = summary_of(job, {1: done(1, swenli=10.0, swediagnostics=90.0, sweparaphrase=30.0)}, tasks)
@@ -101,9 +94,6 @@ def test_the_average_is_over_the_tasks_that_the_suite_names() -> None:
     assert not summary["partial"] and len(summary["missing"]) == 7
     words = ["supersim-superlim-relatedness", "supersim-superlim-similarity", "sweanalogy", "swedn"]
     assert summary_of(lstm, seeds, complete)["unanswered"] == words
-
-
-def test_a_task_is_reduced_with_other_sizes_a_changed_file_or_the_task_whose_head_answers_it() -> None:
     job = superlim()
     tasks = job.suite.choose(["swenli", "swediagnostics", "sweparaphrase", "swewic"])
     swewic = {"swewic": {**job.suite.tasks["swewic"].rows, "train": 7}}
@@ -124,9 +114,7 @@ def test_a_task_is_reduced_with_other_sizes_a_changed_file_or_the_task_whose_hea
         ("transformer", {"variant": "joint", "transformer.joint": True}, (False, False)),
     ],
 )
-def test_a_summary_of_an_earlier_version(
-    method: str, config: dict[str, Any], facts: tuple[bool, bool], tmp_path: Path
-) -> None:
+def test_an_earlier_summary(method: str, config: dict[str, Any], facts: tuple[bool, bool], tmp_path: Path) -> None:
     path = make_run(tmp_path / "run", right(1.0), tasks=["cbd"]).summary
     content = read_json(path) | {"method": method, "config": {**config, "pretrain.average": 0.0, "loss.r_drop": 0.5}}
     for key in ("is_constant", "is_one_system", "reads"):

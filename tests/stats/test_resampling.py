@@ -34,7 +34,7 @@ def test_a_resample_s_score_is_that_of_the_rows_drawn(task: Task, block: int, mo
         assert found[:, resample] == pytest.approx(expected, abs=1e-6)
 
 
-def test_groups_are_drawn_whole_and_equal_rows_alike() -> None:
+def test_groups_are_drawn_whole_and_vary_as_groups_do() -> None:
     groups = np.array([0, 1, 1, 2, 0, 2, 1])
     weights = np.concatenate(list(row_weights(row_groups("t", groups))))
     for group in range(3):
@@ -44,9 +44,6 @@ def test_groups_are_drawn_whole_and_equal_rows_alike() -> None:
     assert (drawn.sum(axis=1) == 3).all() and drawn.mean(axis=0) == pytest.approx([1, 1, 1], abs=0.1)
     one, again, other = (np.concatenate(list(row_weights(row_groups(key, np.arange(9))))) for key in ("a", "a", "b"))
     assert (one == again).all() and (one != other).any()
-
-
-def test_rows_of_a_group_that_are_right_together_vary_as_groups_do() -> None:
     groups = np.repeat(np.arange(50), 4)
     predictions = (groups % 2).astype(float)[None]
     rows = ScoredRows(np.zeros(200))

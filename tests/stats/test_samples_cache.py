@@ -61,9 +61,7 @@ def change(file: Path, old: str, new: str) -> None:
 
 
 @pytest.mark.parametrize("version", ["mtl.stats.samples.VERSION", "numpy.__version__"])
-def test_another_version_of_what_draws_and_scores_has_another_key(
-    made: Path, monkeypatch: pytest.MonkeyPatch, version: str
-) -> None:
+def test_another_version_of_numpy_has_another_key(made: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     before = {content_key(run) for run in find_runs(made)}
     monkeypatch.setattr(version, "0")
     assert not before & {content_key(run) for run in find_runs(made)}
@@ -79,9 +77,7 @@ CHANGES: dict[str, Callable[[Path], None]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("change_run", CHANGES.values(), ids=CHANGES)
-def test_what_resamples_follow_from_is_not_taken_from_the_cache(
-    runs_dir: Path, tmp_path: Path, change_run: Callable[[Path], None]
-) -> None:
+def test_changed_predictions_are_resampled(runs_dir: Path, tmp_path: Path, change_run: Callable[[Path], None]) -> None:
     files(runs_dir, tmp_path / "cache")
     before = [content_key(run) for run in find_runs(runs_dir)]
     change_run(runs_dir / "good")
@@ -129,7 +125,7 @@ def test_damaged_files_are_replaced(
         assert len(file.read_bytes()) == len(content)
 
 
-def test_a_cache_that_cannot_be_written_is_one_warning(
+def test_a_cache_without_rights_is_one_warning(
     runs_dir: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").write_text("no folder", encoding="utf-8")
@@ -139,9 +135,7 @@ def test_a_cache_that_cannot_be_written_is_one_warning(
 
 
 @pytest.mark.slow
-def test_damaged_predictions_are_left_out_as_without_a_cache(
-    runs_dir: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_damaged_predictions_are_left_out(runs_dir: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     cache = SampleCache(tmp_path)
     leaderboard(find_runs(runs_dir, cache.check), cache)
     file = runs_dir / "good/seed-1/predictions/dev_pred_ar.tsv"

@@ -39,7 +39,7 @@ def settings(folder: Path, *more: str) -> list[str]:
     "given",
     [
         "embeddings.dim=8 variant=frozen",
-        "embeddings.dim=8 variant=frozen head.crf=true boundary_words=true head.projection=5 finetune.encoder_dropout=true",
+        "embeddings.dim=8 variant=frozen head.crf=true boundary_words=true head.projection=5",
         "embeddings.dim=8 variant=finetune head.overlap=true encoder.join_input=true head.crf=true max_length=2",
         "embeddings.dim=8 variant=attention head.crf=true finetune.token_outputs=recompute head.linear=true",
         "method=logistic floor.keep=true",

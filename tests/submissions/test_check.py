@@ -32,18 +32,14 @@ def check(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Che
     return checked
 
 
-def test_a_run_s_submission_is_valid_and_the_check_says_what_is_not_official(
-    check: Check, made: Path, tmp_path: Path
-) -> None:
+def test_a_run_s_submission_is_valid(check: Check, made: Path, tmp_path: Path) -> None:
     status, lines, _ = check()
     assert status == 0
     assert lines[0] == "rows without labels: grad test, val test, par test"
     assert lines[-1] == f"{tmp_path / 'copy'}: valid for the rows in {made / 'data'}, which are not the official ones"
 
 
-def test_data_with_another_checksum_is_not_official(
-    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_data_of_another_checksum(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     suite, data = tmp_path / "rader.yaml", tmp_path / "official"
     shutil.copytree(made / "official", data)
     text = (made / "rader.yaml").read_text(encoding="utf-8")
@@ -224,8 +220,6 @@ def test_a_file_with_many_problems_lists_ten(check: Check, tmp_path: Path) -> No
     assert len(lines) == 11 and lines[-1].startswith("grad/dev.jsonl: ") and "further problems" in lines[-1]
 
 
-def test_data_without_a_file_of_the_suite_is_one_line(
-    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_data_without_a_file_is_one_line(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check-submission", str(tmp_path), f"suite={made / 'rader.yaml'}", f"data_dir={tmp_path}"]) == 2
     assert capsys.readouterr().err.endswith(f"{tmp_path}: has no files of suite rader to compare with; set data_dir=\n")

@@ -122,9 +122,7 @@ def test_a_link_to_a_folder_is_not_followed(copy: Path, uses: Uses) -> None:
             act(copy)
 
 
-def test_members_that_no_one_asks_for_are_named_ten_at_most_and_not_unpacked(
-    copy: Path, rows_job: Job, uses: Uses
-) -> None:
+def test_foreign_members_are_named_ten_at_most_and_not_unpacked(copy: Path, rows_job: Job, uses: Uses) -> None:
     path = zipped(copy)
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("bomb.txt", b"x" * 1000)

@@ -94,9 +94,7 @@ def test_the_same_rows_in_the_same_order_are_not_ambiguous(rejoin: Rejoin, tmp_p
         ),
     ],
 )
-def test_an_official_row_without_a_prediction_is_one_line(
-    row: str, problem: str, rejoin: Rejoin, tmp_path: Path
-) -> None:
+def test_an_official_row_without_prediction(row: str, problem: str, rejoin: Rejoin, tmp_path: Path) -> None:
     file = tmp_path / "official/val/test.jsonl"
     write_lines(file, [*VAL_TEST[1:], row])
     assert rejoin()[:2] == (2, f"{file}:4: {problem}\n")

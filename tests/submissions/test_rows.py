@@ -23,7 +23,7 @@ def entry_of(suite: Path) -> dict[str, Any]:
     return read_json(file)
 
 
-def test_a_submission_is_the_data_s_rows_with_predictions_in_the_label_s_form(made: Path) -> None:
+def test_a_submission_is_the_data_s_rows_with_predictions_and_an_entry(made: Path) -> None:
     data, submission = made / "data", made / "run/seed-1/submission"
     files = sorted(path.relative_to(submission).as_posix() for path in submission.rglob("*.json*"))
     rows_files = ["grad/dev.jsonl", "grad/test.jsonl", "par/dev.jsonl", "par/test.jsonl", "val/test.jsonl"]
@@ -35,9 +35,6 @@ def test_a_submission_is_the_data_s_rows_with_predictions_in_the_label_s_form(ma
         prediction = predicted[file.split("/")[0]]
         assert read(submission / file) == [f'{row}, "prediction": {prediction}}}' for row in rows]
     assert read(submission / "grad/dev.jsonl")[1] == f'{GRAD_DEV[1][:-1]}, "prediction": {mean}}}'
-
-
-def test_the_entry_is_the_template_with_what_is_known(made: Path) -> None:
     entry = entry_of(made / "rader.yaml")
     dev = entry["tasks"]["grad"].pop("dev")
     # A mean of 1.75 for 3, 2, 1, 0.5: 1 - mean squared error / (2 * variance of the eight pooled values with n - 1).
@@ -52,9 +49,7 @@ def test_the_entry_is_the_template_with_what_is_known(made: Path) -> None:
     assert entry == {**expected, "left_out": ["borta"]} and isinstance(entry["model"]["size"], int)
 
 
-def test_the_run_says_what_keeps_its_files_from_being_submitted(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_run_says_what_keeps_its_files_back(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, logger="mtl")
     submission = run(tmp_path, "submission.name=KB/min modell", "tasks=[grad,par]")
     lines = [line for line in caplog.messages if line.startswith("submission: ")]
@@ -131,7 +126,7 @@ def test_unfilled_names_the_outer_key_where_all_is_null() -> None:
         ("dev: dev.jsonl, ", "dev: dev.tsv, ", "submission.format: rows are written from .jsonl files, and grad has"),
     ],
 )
-def test_a_wrong_declaration_is_one_line(
+def test_wrong_declarations(
     old: str, new: str, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     suite = write_rows_suite(tmp_path)
@@ -143,9 +138,7 @@ def test_a_wrong_declaration_is_one_line(
 @pytest.mark.parametrize(
     "content", ["[]", '{"tasks": {"grad": null}}', "{", '{"left_out": 1}', '{"tasks": {"grad": {"dev": 5}}}', "[" * 999]
 )
-def test_a_template_of_another_form_is_one_line(
-    content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_template_of_another_form(content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     suite = write_rows_suite(tmp_path)
     template = tmp_path / "data/leaderboard/empty.json"
     template.write_text(content, encoding="utf-8")

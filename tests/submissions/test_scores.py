@@ -14,9 +14,7 @@ def scored(made: Path, path: Path, gold: str, *settings: str) -> int:
     return main(["score", str(path), "--gold", str(made / gold), f"suite={made / 'rader.yaml'}", *settings])
 
 
-def test_a_submission_of_rows_is_scored_on_test_where_it_has_targets(
-    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_submission_is_scored_on_test(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     settings = [f"suite={made / 'rader.yaml'}", f"data_dir={made / 'official'}", "--out", str(tmp_path / "out")]
     assert main(["rejoin", str(made / "run/seed-1/submission"), *settings]) == 0
     capsys.readouterr()
@@ -30,9 +28,7 @@ def test_a_submission_of_rows_is_scored_on_test_where_it_has_targets(
     assert [line.split(" | ")[1] for line in capsys.readouterr().out.splitlines()[2:4]] == ["dev", "dev"]
 
 
-def test_rows_may_have_another_order_but_must_be_those_of_the_gold_file(
-    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rows_may_have_another_order_than_gold(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [json.loads(row) for row in read(made / "run/seed-1/submission/grad/dev.jsonl")]
     write_lines(tmp_path / "s/grad/dev.jsonl", [json.dumps({**row, "prediction": row["label"] * 2}) for row in rows])
     assert scored(made, tmp_path / "s", "data", "tasks=[grad]") == 0  # 6, 4, 2 and 1
@@ -53,9 +49,7 @@ def test_json_lines_are_scored_by_their_ids(made: Path, tmp_path: Path, capsys: 
     assert "| grad | dev | alpha_interval | 4 | 1.000 |" in capsys.readouterr().out
 
 
-def test_gold_files_are_named_as_the_suite_names_them(
-    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_gold_files_have_the_suite_s_names(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "s").mkdir()
     assert scored(made, tmp_path / "s", "data") == 2
     assert "gold targets are in files like grad/test.jsonl, with a column 'label'" in capsys.readouterr().err

@@ -30,10 +30,7 @@ def test_labels_numbers_and_candidates_are_averaged() -> None:
     head = target_kind(NUMBER).head
     joint = head.joint([torch.tensor([[0.0], [1.0]]), torch.tensor([[1.0], [0.5]])], None)
     assert joint.tolist() == [[0.5], [0.75]]
-
-
-def test_numbers_as_they_stand_become_those_of_other_heads() -> None:
-    """Both heads predict the same numbers from them."""
+    # Both heads predict the same numbers from them.
     head = target_kind(NUMBER).head
     raw = np.array([[1.0], [2.0], [6.0]], dtype=np.float32)
     standard = head.unscaled().standard(raw)

@@ -3,6 +3,7 @@
 import doctest
 import math
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -10,10 +11,12 @@ from typing import Any
 import krippendorff
 import numpy as np
 import pytest
+from input_errors import refused
 from scipy import stats
 from sklearn import metrics as sklearn_metrics
 
 import mtl.tasks.metrics
+from mtl.tasks import metrics as rouge
 from mtl.tasks.metrics import METRICS, is_metric, lowest_score, metric_named, score, weighted_scores
 from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import ScoredRows, Task
@@ -151,6 +154,7 @@ def test_every_metric_has_an_independent_computation() -> None:
     # What a metric says of a kind, it says of those that are derived from it.
     not_derived = {name for name, kind in TARGET_KINDS.core.items() if kind.derived_from is None}
     assert {kind for _, kind in KINDS} == set(CASES) >= not_derived
+    assert doctest.testmod(mtl.tasks.metrics).failed == 0
 
 
 @pytest.mark.filterwarnings("ignore:A single label was found", "ignore:An input array is nearly constant")
@@ -200,7 +204,7 @@ def test_a_correlation_with_a_constant_is_zero(metric: str) -> None:
     assert found[0] == 0 and found[1] > 90
 
 
-def test_correlations_of_large_numbers_and_divided_triples() -> None:
+def test_correlations_and_alphas_of_large_numbers_and_divided_triples() -> None:
     rng = np.random.default_rng(10)
     small, gold = rng.normal(size=50), rng.normal(size=50)
     expected = 100 * stats.pearsonr(small, gold).statistic
@@ -209,6 +213,16 @@ def test_correlations_of_large_numbers_and_divided_triples() -> None:
     rows, predictions = scored(np.zeros(6)), np.array([0.0, 0, 0, 1, 1, 0])
     weights = np.array([[1.0, 0, 0, 0, 0, 0], [0, 0, 0, 1, 1, 0], [2, 0, 1, 0, 1, 0]])
     assert weighted_scores(task("gender_parity"), predictions, rows, weights) == pytest.approx([100, 0, 75])
+    weights = np.array([[2.0, 1, 0, 0], [0, 0, 0, 3], [1, 1, 1, 1]])
+    gold, predictions = np.array([1.0, 1, 2, 3]), np.array([1.0, 1, 1, 3])
+    for metric in ("alpha_nominal", "alpha_interval"):
+        found = weighted_scores(task(metric), predictions, ScoredRows(gold), weights)
+        assert found[:2].tolist() == [100, 100] and 0 < found[2] < 100
+    rng = np.random.default_rng(13)
+    gold = rng.normal(size=50)
+    predictions = gold + rng.normal(size=50)
+    found = [score(task("alpha_interval"), shift + predictions, ScoredRows(shift + gold)) for shift in (0, 1e8)]
+    assert found[1] == pytest.approx(found[0], abs=1e-4)
 
 
 @pytest.mark.parametrize("metric", PARITY)
@@ -226,19 +240,6 @@ def test_a_triple_that_is_drawn_twice_counts_twice(metric: str) -> None:
         rows, names = [row for row, _ in drawn], [name for _, name in drawn]
         expected = score(of, predictions[rows], ScoredRows(gold[rows], columns={"triple": names}))
         assert found == pytest.approx([expected], abs=1e-4)
-
-
-def test_alpha_of_resamples_without_disagreement_and_of_large_numbers() -> None:
-    weights = np.array([[2.0, 1, 0, 0], [0, 0, 0, 3], [1, 1, 1, 1]])
-    gold, predictions = np.array([1.0, 1, 2, 3]), np.array([1.0, 1, 1, 3])
-    for metric in ("alpha_nominal", "alpha_interval"):
-        found = weighted_scores(task(metric), predictions, ScoredRows(gold), weights)
-        assert found[:2].tolist() == [100, 100] and 0 < found[2] < 100
-    rng = np.random.default_rng(13)
-    gold = rng.normal(size=50)
-    predictions = gold + rng.normal(size=50)
-    found = [score(task("alpha_interval"), shift + predictions, ScoredRows(shift + gold)) for shift in (0, 1e8)]
-    assert found[1] == pytest.approx(found[0], abs=1e-4)
 
 
 @pytest.mark.parametrize(("chance", "share"), [("0", 0.0), ("0.2", 0.2), ("109/2049", 109 / 2049)])
@@ -259,10 +260,6 @@ def test_a_bad_chance(chance: str) -> None:
     assert problem is not None and problem.startswith("chance: ")
     of.chance = None
     assert "needs the accuracy of a guess" in str(METRICS["pseudo_alpha"].problem(of))
-
-
-def test_the_worked_examples() -> None:
-    assert doctest.testmod(mtl.tasks.metrics).failed == 0
 
 
 @pytest.mark.parametrize("parts", [("accuracy", "f1"), ("pearson", "spearman"), ("accuracy", "macro_f1", "matthews")])
@@ -287,3 +284,29 @@ def test_a_mean_fits_the_kinds_that_its_metrics_share() -> None:
     assert metric_named("accuracy+f1").problem(task("accuracy").measured_by("f1")) is None
     for name in ("accuracy+", "+", "accuracy+accuracy", "accuracy+unknown", "unknown", ""):
         assert not is_metric(name)
+
+
+def of(metric: str, predicted: str, gold: str) -> float:
+    task = Task("t", kind="text", text=["x"], target="y", metric=metric)
+    return score(task, np.array([predicted], dtype=object), ScoredRows(np.array([gold], dtype=object)))
+
+
+@pytest.mark.parametrize(
+    ("predicted", "gold", "expected"),
+    [
+        ("ÅR", "år!", 100.0),
+        ("हिन्दी में", "हिन्दी", 200 / 3),  # a vowel sign does not split a word
+        ("snö_snö snö", "snö", 50.0),  # a word counts as often as it occurs; _ is no letter
+        ("", "snö", 0.0),
+        ("…", "—", 0.0),
+    ],
+)
+def test_whole_words(predicted: str, gold: str, expected: float) -> None:
+    assert of("rouge1_words", predicted, gold) == pytest.approx(expected)
+
+
+def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rouge_score", None)
+    rouge.google_scorer.cache_clear()
+    refused(lambda: of("rouge1", "text that no other test has", "another"))
+    assert of("rouge1_words", "a", "a") == 100

@@ -15,15 +15,12 @@ CHOICE = target_kind(TASK)
 SIZES = np.array([2, 4, 12, 1])  # candidates of each row
 
 
-def test_a_choice_has_one_text_beside_its_candidates_or_none() -> None:
+def test_a_choice_has_one_text_or_none_and_candidates_that_may_be_named() -> None:
     choice = replace(TASK)
     choice.text = []
     assert CHOICE.problem(choice) is None
     choice.text = ["a", "b"]
     assert CHOICE.problem(choice) == "text: a choice has at most one text column beside its candidates"
-
-
-def test_candidates_may_be_named() -> None:
     kind = target_kind(replace(TASK, indices=["1", "2", "3"]))
     assert [kind.parse(cell, 3) for cell in "123"] == [0, 1, 2]
     assert (kind.format(1.0), kind.to_json(1.0)) == ("2", "2")

@@ -38,7 +38,7 @@ def test_tasks_are_drawn_in_proportion_to_a_power_of_their_rows(sampling: float)
     assert drawn["tiny"] / 8000 == pytest.approx(10**sampling / total, abs=0.02 if sampling < 1 else 0.002)
 
 
-def test_each_pass_sees_every_row_once_and_small_data_is_shuffled_freely() -> None:
+def test_each_pass_sees_every_row_once_in_batches_of_similar_length() -> None:
     schedule = Schedule(lengths(), batch_sizes(32), 400, seed=1)
     rows = [r for task, r in map(schedule.rows, range(400)) if task == "big"]
     per_pass = -(-3000 // 32)
@@ -47,9 +47,6 @@ def test_each_pass_sees_every_row_once_and_small_data_is_shuffled_freely() -> No
     assert not np.array_equal(rows[0], rows[per_pass])  # shuffled anew
     # Batches of similar length need many batches to choose from: 60 rows give none, 100,000 rows pools of 32.
     assert [pool_size(batches) for batches in (1, 2, 15, 16, 80, 3000)] == [1, 1, 1, 2, 10, 32]
-
-
-def test_each_task_has_its_batch_size_and_rows_of_similar_length() -> None:
     sizes = {"big": 32, "small": 8, "tiny": 3}
     schedule = Schedule(lengths(), sizes, 300, seed=1)
     seen = [(task, len(rows)) for task, rows in map(schedule.rows, range(300))]

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from input_errors import raises_input_error
+from input_errors import refused
 from torch import nn
 
 from mtl.training.checkpoints import (
@@ -57,14 +57,11 @@ def test_a_missing_or_damaged_checkpoint_is_one_line(tmp_path: Path) -> None:
     whole = path.read_bytes()
     for content in (b"", whole[:100], b"not a checkpoint"):
         path.write_bytes(content)
-        with raises_input_error(file="best.ckpt"):
-            read_weights(path)
+        refused(lambda: read_weights(path), file="best.ckpt")
     for value in ({"weights": {}}, [1]):
         torch.save(value, path)
-        with raises_input_error(file="best.ckpt"):
-            read_weights(path)
-    with raises_input_error(file="none.ckpt"):
-        read_weights(tmp_path / "none.ckpt")
+        refused(lambda: read_weights(path), file="best.ckpt")
+    refused(lambda: read_weights(tmp_path / "none.ckpt"), file="none.ckpt")
 
 
 @pytest.mark.parametrize(
@@ -83,8 +80,7 @@ def test_a_tensor_must_have_its_numbers_in_the_file(tmp_path: Path, tensor: torc
     listed.append(listed)
     for value in ({"w": tensor}, {"w": torch.zeros(1), "others": {"all": listed}}):
         torch.save({"state_dict": value}, tmp_path / "best.ckpt")
-        with raises_input_error(file="best.ckpt"):
-            read_weights(tmp_path / "best.ckpt")
+        refused(lambda: read_weights(tmp_path / "best.ckpt"), file="best.ckpt")
 
 
 @pytest.mark.parametrize("content", [None, b"", b"damaged"])
@@ -92,8 +88,7 @@ def test_a_finished_stage_without_its_weights_says_what_to_delete(tmp_path: Path
     (tmp_path / DONE).write_text("{}", encoding="utf-8")
     if content is not None:
         (tmp_path / "final.ckpt").write_bytes(content)
-    with raises_input_error(file="final.ckpt"):
-        load_finished(network(1), tmp_path, "last")
+    refused(lambda: load_finished(network(1), tmp_path, "last"), file="final.ckpt")
 
 
 def test_weights_below_a_prefix_and_sizes_of_checkpoints(tmp_path: Path) -> None:
@@ -108,10 +103,8 @@ def test_weights_below_a_prefix_and_sizes_of_checkpoints(tmp_path: Path) -> None
 
 def test_weights_of_another_network_are_one_line(tmp_path: Path) -> None:
     path, loaded = saved(tmp_path / "best.ckpt", network(1), without="2.bias"), network(2)
-    with raises_input_error(file="best.ckpt"):
-        fill(loaded, read_weights(path), path)
+    refused(lambda: fill(loaded, read_weights(path), path), file="best.ckpt")
     fill(loaded, network(1).state_dict(), path)
     assert torch.equal(loaded[2].bias, network(1)[2].bias)
     other = saved(tmp_path / "other.ckpt", nn.Sequential(nn.Linear(2, 4)))
-    with raises_input_error(file="other.ckpt"):
-        load_weights(loaded, other)
+    refused(lambda: load_weights(loaded, other), file="other.ckpt")

@@ -16,6 +16,10 @@ from mtl.base.untrusted_yaml import read_yaml
 # Options that earlier versions of this format had, with the values that changed nothing.
 DELETED = {
     "pretrain.average": 0.0,
+    "pretrain.checkpoint": "best",
+    "pretrain.warmup_steps": 0,
+    "finetune.encoder_dropout": False,
+    "embeddings.init_std": 1.0,
     "encoder.variational_dropout": False,
     "loss.r_drop": 0.0,
     "embeddings.map": False,
@@ -53,11 +57,8 @@ def find_yaml(kind: str, name: str, folder: Path) -> Path:
     path = folder / f"{name}.yaml"
     if not path.is_file():
         names = sorted(file.stem for file in folder.glob("*.yaml"))
-        close = meant(name, names)
-        remedy = (
-            f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(names)}, or the path of a YAML file"
-        )
-        raise InputError(f"{kind}={name}: unknown; {remedy}")
+        known, close = f"known: {', '.join(names)}, or the path of a YAML file", " or ".join(meant(name, names))
+        raise InputError(f"{kind}={name}: unknown; {f'did you mean {close}?' if close else known}")
     return path
 
 

@@ -89,8 +89,6 @@ class PretrainConfig(OptimizerConfig):
 
     max_steps: Annotated[int, POSITIVE]
     validate_every: Annotated[int, POSITIVE]
-    checkpoint: Literal["best", "last"]
-    warmup_steps: Annotated[int, NOT_NEGATIVE]
     sampling: Annotated[float, ZERO_TO_ONE]
 
     def check(self) -> None:
@@ -103,15 +101,11 @@ class FinetuneConfig(OptimizerConfig):
 
     max_epochs: Annotated[int, POSITIVE]
     train_encoder: bool
-    encoder_dropout: bool
     token_outputs: Literal["float32", "float16", "recompute"]
     threshold: Literal["argmax", "dev", "bagged"]
 
     def check(self) -> None:
         check_final_rate("finetune", self.learning_rate, self.final_learning_rate)
-        if self.encoder_dropout and self.train_encoder:
-            message = "is for a frozen encoder; finetune.train_encoder=True trains it"
-            raise InputError(message, key="encoder_dropout", value="True")
 
 
 @dataclass

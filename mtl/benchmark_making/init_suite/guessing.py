@@ -17,8 +17,7 @@ from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count,
 from mtl.benchmark_making.init_suite.target import TargetColumn, target_column
 from mtl.benchmark_making.init_suite.texts import group_column, text_columns, unread_columns
 from mtl.benchmark_making.init_suite.tokens import guess_tokens, tagged_columns
-from mtl.data.columns import LIST
-from mtl.data.marked import TAGS
+from mtl.data.columns import LIST, TAGS
 from mtl.tasks.task import SPLITS, span_ends
 
 # The keys that follow from the kind of the targets.

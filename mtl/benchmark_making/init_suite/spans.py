@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import permutations
 from typing import Any, NamedTuple
 
+from mtl.base.wings import MarkedSpans, wings
 from mtl.benchmark_making.init_suite.tables import FileTable, count, quoted, quoted_names
-from mtl.data.columns import LIST
+from mtl.data.columns import LIST, below
 from mtl.data.examples import counted_places
-from mtl.data.marked import Span, below, tag, word_pattern
 from mtl.tasks.task import BESIDE, COUNTED, SPAN_ENDS, span_ends
 
 MOST_TYPES = 200
@@ -44,12 +44,15 @@ class _Fit(NamedTuple):
 
 def span_columns(table: FileTable) -> SpanColumns | None:
     """The columns of a text and of its spans; None if no list of the file holds spans with types, or more than one way to read them fits
-    equally well."""
-    found = [guess for name, rows in table.objects.items() if (guess := _guess(table, name, rows))]
+    equally well, and without the wing that reads them."""
+    marked = next((wing.marked for wing in wings() if wing.marked), None)
+    if marked is None:
+        return None
+    found = [guess for name, rows in table.objects.items() if (guess := _guess(marked, table, name, rows))]
     return found[0] if len(found) == 1 else None
 
 
-def _guess(table: FileTable, name: str, rows: Sequence[Sequence[Any]]) -> SpanColumns | None:
+def _guess(marked: MarkedSpans, table: FileTable, name: str, rows: Sequence[Sequence[Any]]) -> SpanColumns | None:
     items = [item for row in rows for item in row]
     paths = list(dict.fromkeys(path for item in items for path in _paths(item)))
     values = {path: [below(item, path.split(".")) for item in items] for path in paths}
@@ -60,7 +63,7 @@ def _guess(table: FileTable, name: str, rows: Sequence[Sequence[Any]]) -> SpanCo
         for start, stop in permutations(numbers, 2)
         if None not in values[stop]
         for column in table.columns.values()
-        if column.texts and (fit := _fit(column.texts, _ends(rows, start, stop))).whole >= WHOLE
+        if column.texts and (fit := _fit(marked, column.texts, _ends(rows, start, stop))).whole >= WHOLE
     }
     said = {ends: [path for path in texts if values[path] == fit.words] for ends, fit in fits.items()}
     best = max(((bool(said[ends]), fit.whole) for ends, fit in fits.items()), default=None)
@@ -82,8 +85,8 @@ def _guess(table: FileTable, name: str, rows: Sequence[Sequence[Any]]) -> SpanCo
         questions.append(
             f"reading: {quoted_names(types)} of {quoted(name)} may be the types of spans; {types[0]} is taken"
         )
-    rows_of_spans = [[Span(*ends, "x") for ends in of_row] for of_row in _ends(rows, start, stop)]
-    tagged = [tag(*pair) for pair in zip(table.columns[column].texts, rows_of_spans, strict=True)]
+    rows_of_spans = [[(*ends, "x") for ends in of_row] for of_row in _ends(rows, start, stop)]
+    tagged = [marked.tag(*pair) for pair in zip(table.columns[column].texts, rows_of_spans, strict=True)]
     if left_out := sum(each.left_out for each in tagged):
         what = f"{count(left_out, 'span')} of {quoted(name)} share a word with a longer one, hold no word, or are not within the text"
         questions.append(f"reading: {what}, and would not count; is this meant?")
@@ -108,7 +111,7 @@ def _paths(item: Any, prefix: str = "") -> Iterator[str]:
             yield f"{prefix}{key}"
 
 
-def _fit(contents: Sequence[str], rows: Sequence[Sequence[tuple[int, int]]]) -> _Fit:
+def _fit(marked: MarkedSpans, contents: Sequence[str], rows: Sequence[Sequence[tuple[int, int]]]) -> _Fit:
     """The fit of the spans with these ends in the texts of the same rows; of 0 if too many are not within their texts."""
     within = [_is_within(*pair, content) for content, ends in zip(contents, rows, strict=True) for pair in ends]
     if sum(within) < WHOLE * len(within) or not within:
@@ -116,7 +119,7 @@ def _fit(contents: Sequence[str], rows: Sequence[Sequence[tuple[int, int]]]) -> 
     whole = single = 0
     words, inclusive = list[str](), list[str]()
     for content, ends in zip(contents, rows, strict=True):
-        places = [match.span() for match in word_pattern().finditer(content)] if ends else []
+        places = marked.words(content) if ends else []
         inner = {place for first, end in places for place in range(first + 1, end)}
         last_of_single = {end for first, end in places if end - first == 1}
         for start, stop in ends:

@@ -32,11 +32,7 @@ class Entry:
 
 
 def write_site(
-    title: str,
-    board: Leaderboard,
-    scored: Sequence[ScoredSubmission],
-    refused: Mapping[str, str],
-    out: Path,
+    title: str, board: Leaderboard, scored: Sequence[ScoredSubmission], refused: Mapping[str, str], out: Path
 ) -> None:
     """Write index.html, systems/NAME.html, leaderboard.json and leaderboard.csv, as `write_files` does.
 

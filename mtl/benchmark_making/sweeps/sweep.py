@@ -80,10 +80,7 @@ def load_sweep(name: str, overrides: Mapping[str, Any] | None = None, only: Sequ
 
 
 def run_sweep(
-    sweep: Sweep,
-    make: Callable[[Job], Any],
-    make_together: Callable[[Sequence[Job]], Any],
-    report: Callable[[], Any],
+    sweep: Sweep, make: Callable[[Job], Any], make_together: Callable[[Sequence[Job]], Any], report: Callable[[], Any]
 ) -> list[str]:
     """Make the runs that are not finished, then the report.
 

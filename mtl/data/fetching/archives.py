@@ -21,10 +21,8 @@ PIECE = 2**12  # bytes that are unpacked at a time: bzip2 and LZMA unpack all th
 
 def unpack(archive: Path, folder: Path, names: Sequence[str]) -> None:
     """Write the members of the zip `archive` whose file name is in `names`, wherever they stand in it, to `folder/NAME`; on failure, write none.
-
-    Names that the archive lacks are skipped. Raises InputError if it has none of them, for paths outside the archive, links and devices,
-    and as `read_zip`.
-    """
+    Names that the archive lacks are skipped. Raises InputError if it has none of them, for paths outside the archive, links and devices, and as
+    `read_zip`."""
 
     def file_name(member: str) -> str | None:
         path = PurePosixPath(member.replace("\\", "/"))
@@ -71,9 +69,7 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
         with open_regular(path) as file, zipfile.ZipFile(file) as source:
             yield source
     except Exception as error:  # zipfile and the decompressors raise many kinds for damaged members
-        if isinstance(error, InputError) or getattr(
-            error, "filename", None
-        ):  # of a file that is missing or cannot be written
+        if isinstance(error, InputError) or getattr(error, "filename", None):  # a file is missing, or cannot be written
             raise
         raise InputError(f"not a zip, or a damaged one: {error}; copy or download it again", path=path) from None
 

@@ -25,8 +25,7 @@ logger = logging.getLogger("mtl")
 
 
 class UnavailableError(InputError):
-    """The server refuses this file, or its file is not the expected one. Other files on the same server may still be
-    available."""
+    """The server refuses this file, or its file is not the expected one. Other files on the same server may still be available."""
 
 
 class _TemporaryError(Exception):
@@ -36,10 +35,9 @@ class _TemporaryError(Exception):
 def download(
     url: str, path: Path, checksum: str | None = None, size: int | None = None, log_digest: bool = True
 ) -> None:
-    """Download a file, unless it is there already (and has this checksum, if one is given).
-
-    The bytes are written to `NAME.part` in the same folder. A call after an interruption requests only the rest, unless the
-    file has changed on the server. `path` is created only when the file is complete and verified.
+    """Download a file, unless it is there already (and has this checksum, if one is given). The bytes are written to `NAME.part` in the same folder.
+    A call after an interruption requests only the rest, unless the file has changed on the server. `path` is created only when the file is complete
+    and verified.
 
     Args:
         checksum: as `checksum_problem` takes it.
@@ -145,9 +143,8 @@ def _fetch(part: _Part, size: int | None) -> None:
             logger.warning("%s: %s; trying again", part.shown, reason)
             time.sleep(PAUSE * failures)
         except requests.RequestException as error:
-            raise InputError(
-                f"{part.shown}: cannot be downloaded: {without_login(str(error))}; check the address"
-            ) from error
+            reason = without_login(str(error))
+            raise InputError(f"{part.shown}: cannot be downloaded: {reason}; check the address") from error
 
 
 def _transfer(part: _Part, size: int | None) -> None:

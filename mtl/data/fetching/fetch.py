@@ -65,11 +65,8 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
         logger.info("not verified, since the suite has no checksums of them: %s", ", ".join(unverified))
     _fetch_template(suite, data_dir)
     if unavailable:
-        raise InputError(
-            f"{', '.join(unavailable)} could not be downloaded; all other files of the chosen tasks are"
-            " there; put these files there yourself, or run without their tasks",
-            path=data_dir,
-        )
+        problem = f"{', '.join(unavailable)} could not be downloaded; all other files of the chosen tasks are there"
+        raise InputError(f"{problem}; put these files there yourself, or run without their tasks", path=data_dir)
     if still := missing_tasks(suite, data_dir).keys() & {task.id for task in tasks if not task.withdrawn}:
         raise InputError(f"the downloaded archives lack files of {', '.join(sorted(still))}", path=data_dir)
 
@@ -112,9 +109,8 @@ def _fetch(task: Task, source: Source, data_dir: Path, unavailable: list[str], u
     except InputError as error:
         if task.hub is None:
             raise
-        logger.warning(
-            "%s; task %s comes from the Hugging Face Hub's dataset %s instead", error, task.id, task.hub.dataset
-        )
+        said = "%s; task %s comes from the Hugging Face Hub's dataset %s instead"
+        logger.warning(said, error, task.id, task.hub.dataset)
         _fetch_copy(task, task.hub, data_dir)
 
 

@@ -171,8 +171,7 @@ class UncachedLayers:
     """Texts whose layers are computed each time they are gathered."""
 
     def __init__(self, elmo: ELMo, texts: TokenizedTexts, precision: str) -> None:
-        self.elmo = elmo
-        self.texts = texts
+        self.elmo, self.texts = elmo, texts
         self.dtype = {"float16": torch.float16, "float32": torch.float32}[precision]
         self.lengths = torch.from_numpy(texts.lengths)
 
@@ -183,17 +182,12 @@ class UncachedLayers:
 
 
 class LayerCache:
-    """A folder of shards of one ELMo and one dtype. A shard is two files: the rows of its texts, and an index of the texts.
-
-    The names of both files are a hash of the texts. A text's key in the index is the first 128 bits of the SHA-256 of its tokens. The
-    index is moved into place last, so a shard that has an index is complete. One process at a time fills a cache; the rest wait
-    for it.
-    """
+    """A folder of shards of one ELMo and one dtype. A shard is two files: the rows of its texts, and an index of the texts. The names of both files
+    are a hash of the texts. A text's key in the index is the first 128 bits of the SHA-256 of its tokens. The index is moved into place last, so a
+    shard that has an index is complete. One process at a time fills a cache; the rest wait for it."""
 
     def __init__(self, folder: Path, elmo: ELMo, dtype: np.dtype) -> None:
-        self.folder = folder
-        self.elmo = elmo
-        self.dtype = dtype
+        self.folder, self.elmo, self.dtype = folder, elmo, dtype
 
     def sequences(self, texts: Sequence[Sequence[str]]) -> ArraySequences:
         """The rows of these texts; computes the missing ones first. Raises InputError if the disk has too little space for them."""
@@ -240,10 +234,8 @@ class LayerCache:
                 return
             tokens = sum(len(texts[key]) for key in missing)
             size = tokens * self.elmo.width * self.dtype.itemsize
-            logger.info(
-                "computing ELMo's layers of %d texts, %d tokens: %s on disk in %s",
-                *(len(missing), tokens, format_bytes(size), self.folder),
-            )
+            needed = (len(missing), tokens, format_bytes(size), self.folder)
+            logger.info("computing ELMo's layers of %d texts, %d tokens: %s on disk in %s", *needed)
             check_space(self.folder, size, "set embeddings.cache=false to compute them in every step")
             # Texts of similar length are computed together.
             missing.sort(key=lambda key: (len(texts[key]), key))

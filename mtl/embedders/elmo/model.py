@@ -49,10 +49,8 @@ class ELMo:
     """
 
     def __init__(self, options_file: Path | str, weights_file: Path | str, exact: bool = True) -> None:
-        """Load files in AllenNLP's format; if exact, compute in float64, so that the vectors, rounded to float32, are always the same.
-
-        Float32 is faster; its results depend on the batch and the machine. Raises InputError for files that cannot be read or do not fit.
-        """
+        """Load files in AllenNLP's format; if exact, compute in float64, so that the vectors, rounded to float32, are always the same. Float32 is
+        faster; its results depend on the batch and the machine. Raises InputError for files that cannot be read or do not fit."""
         self.options = read_options(Path(options_file))
         self.dtype = torch.float64 if exact else torch.float32
         self.model = read_weights(Path(weights_file), self.options).to(self.dtype).requires_grad_(False).eval()
@@ -71,16 +69,12 @@ class ELMo:
     def to(self, device: torch.device) -> "ELMo":
         """Move the weights to a device and return self. Stays on the CPU for Apple GPUs, which have no float64."""
         device = torch.device("cpu") if device.type == "mps" else device
-        self.model.to(device)
-        self.device = device
+        self.model, self.device = self.model.to(device), device
         return self
 
     def layers(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
-        """All layers of each sentence: float32 (n_layers + 1, tokens, dim).
-
-        The first is the token layer, without context, concatenated with itself; then the LSTM layers, each the forward
-        states and then the backward states.
-        """
+        """All layers of each sentence: float32 (n_layers + 1, tokens, dim). The first is the token layer, without context, concatenated with itself;
+        then the LSTM layers, each the forward states and then the backward states."""
         return [torch.stack(split_layers(rows, self.options.projection_dim)) for rows in self.rows(sentences)]
 
     @torch.no_grad()
@@ -127,11 +121,9 @@ def split_layers(rows: Tensor, projection_dim: int) -> list[Tensor]:
 
 
 def character_ids(words: Sequence[str], length: int) -> np.ndarray:
-    """Each word between begin-of-word and end-of-word ids, padded: int64 (words, length).
-
-    A word's UTF-8 bytes beyond length − 2 are cut off, even inside a character, as in the original code. A character
-    without a UTF-8 form (a lone surrogate) is left out. The words <S> and </S> are the sentence boundaries.
-    """
+    """Each word between begin-of-word and end-of-word ids, padded: int64 (words, length). A word's UTF-8 bytes beyond length − 2 are cut off, even
+    inside a character, as in the original code. A character without a UTF-8 form (a lone surrogate) is left out. The words <S> and </S> are the
+    sentence boundaries."""
     ids = np.full((len(words), length), PADDING, dtype=np.int64)
     for row, word in enumerate(words):
         characters = [BOUNDARIES[word]] if word in BOUNDARIES else [b + 1 for b in word.encode("utf-8", "ignore")]
@@ -145,10 +137,9 @@ class CharacterEncoder(nn.Module):
 
     def __init__(self, options: Options) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(CHARACTERS, options.character_dim, padding_idx=0)
-        self.convolutions = nn.ModuleList(
-            nn.Conv1d(options.character_dim, number, width) for width, number in options.filters
-        )
+        dim = options.character_dim
+        self.embedding = nn.Embedding(CHARACTERS, dim, padding_idx=0)
+        self.convolutions = nn.ModuleList(nn.Conv1d(dim, number, width) for width, number in options.filters)
         self.widest = max(width for width, _ in options.filters)
         self.activation = {"relu": torch.relu, "tanh": torch.tanh}[options.activation]
         self.highway = Highway(options.n_filters, options.n_highway, activation=torch.relu)
@@ -231,10 +222,8 @@ def reorder_gates(weight: Tensor, order: tuple[int, ...]) -> Tensor:
 
 
 class ProjectedLSTM(nn.Module):
-    """One layer in one direction. The order of its gates is output, input, forget, candidate.
-
-    The forget gate's bias includes the 1.0 that TensorFlow's cell adds. The weights are to be loaded.
-    """
+    """One layer in one direction. The order of its gates is output, input, forget, candidate. The forget gate's bias includes the 1.0 that
+    TensorFlow's cell adds. The weights are to be loaded."""
 
     def __init__(self, options: Options, reverse: bool) -> None:
         super().__init__()
@@ -259,11 +248,7 @@ class BiLM(nn.Module):
     """The bidirectional language model without its softmax."""
 
     def __init__(self, options: Options, dropout: float = 0.0, layer: type[ProjectedLSTM] = ProjectedLSTM) -> None:
-        """
-        Args:
-            dropout: on the input of each LSTM layer.
-            layer: what makes these layers.
-        """
+        """`dropout` is on the input of each LSTM layer, and `layer` makes these layers."""
         super().__init__()
         self.options = options
         self.characters = CharacterEncoder(options)

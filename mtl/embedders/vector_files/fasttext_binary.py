@@ -183,10 +183,8 @@ def _find_matrix(path: Path, file: BufferedReader, header: _Header) -> int:
 
 
 def _pairs(words: Sequence[bytes], rows: np.ndarray, header: _Header) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of the matrix whose mean is each word's vector, as pairs of row and word, and the number of rows of each word.
-
-    A pair is row * len(words) + word, int64; pairs are sorted, and so in the file's order, and may occur twice.
-    """
+    """The rows of the matrix whose mean is each word's vector, as pairs of row and word, and the number of rows of each word. A pair is row *
+    len(words) + word, int64; pairs are sorted, and so in the file's order, and may occur twice."""
     in_file = np.flatnonzero(rows >= 0)
     keys = [rows[in_file] * len(words) + in_file]
     counts = (rows >= 0).astype(np.int64)
@@ -227,11 +225,9 @@ def _add_rows(file: BufferedReader, start: int, keys: np.ndarray, sums: np.ndarr
 
 
 def ngram_hashes(words: Sequence[bytes], minn: int, maxn: int) -> tuple[np.ndarray, np.ndarray]:
-    """Hash the character n-grams of every `<word>`, of minn to maxn characters, as fastText does: uint32, and each one's word, int64.
-
-    A character is a byte and the UTF-8 continuation bytes after it. The hash is FNV-1a over bytes that are sign-extended to 32 bits,
-    because fastText reads them as C's signed char. If minn is 1, single characters are n-grams, except `<` and `>`.
-    """
+    """Hash the character n-grams of every `<word>`, of minn to maxn characters, as fastText does: uint32, and each one's word, int64. A character is
+    a byte and the UTF-8 continuation bytes after it. The hash is FNV-1a over bytes that are sign-extended to 32 bits, because fastText reads them as
+    C's signed char. If minn is 1, single characters are n-grams, except `<` and `>`."""
     text = np.frombuffer(b"".join(b"<" + word + b">" for word in words), dtype=np.int8)
     lengths = np.fromiter((len(word) + 2 for word in words), dtype=np.int64, count=len(words))
     signed = text.astype(np.int32).view(np.uint32)

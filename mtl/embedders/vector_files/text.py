@@ -26,11 +26,8 @@ _LINES_PER_UPDATE = 4096  # of the progress bar
 
 
 def read_text(path: Path, words: Sequence[bytes]) -> Arrays:
-    """The vectors of `words`, which are distinct and UTF-8 encoded: the fields of `WordVectors`.
-
-    Only lines that may begin with one of `words` are parsed, so this takes little longer than reading the lines.
-    Raises InputError if the file is damaged or in another format.
-    """
+    """The vectors of `words`, which are distinct and UTF-8 encoded: the fields of `WordVectors`. Only lines that may begin with one of `words` are
+    parsed, so this takes little longer than reading the lines. Raises InputError if the file is damaged or in another format."""
     positions = {word: position for position, word in enumerate(words)}
     first_parts = {word.partition(b" ")[0] for word in words}
     with _open(path, "reading") as (start, lines):
@@ -46,10 +43,7 @@ def read_text(path: Path, words: Sequence[bytes]) -> Arrays:
 
 
 class IndexedText:
-    """An `OpenVectors`.
-
-    A packed file is unpacked into a temporary file without a name, which exists as long as this object.
-    """
+    """An `OpenVectors`. A packed file is unpacked into a temporary file without a name, which exists as long as this object."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -120,11 +114,8 @@ class _Start(NamedTuple):
 
 @contextmanager
 def _open(path: Path, activity: str) -> Iterator[tuple[_Start, Iterator[tuple[int, bytes]]]]:
-    """How the file begins, and its lines from the first row on with their numbers; a progress bar with the activity follows them.
-
-    Raises InputError at the end for a file that announces more vectors than it has. One is not missed if the last line is whole: some
-    programs count the first line.
-    """
+    """How the file begins, and its lines from the first row on with their numbers; a progress bar with the activity follows them. Raises InputError
+    at the end for a file that announces more vectors than it has. One is not missed if the last line is whole: some programs count the first line."""
     with open_lines(path, LINE_LIMIT) as lines, Progress(f"{activity} {path.name}", path.stat().st_size, "B") as bar:
         start = _read_start(path, lines)
 

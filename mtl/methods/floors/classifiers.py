@@ -159,10 +159,7 @@ class FastTextClassifier(BaseEstimator):
         return self
 
     def train(self, lines: Sequence[str], codes: Sequence[Sequence[int]], copies: np.ndarray, loss: str) -> None:
-        """Train fastText with this loss on lines, each with its codes and repeated so often, in random order.
-
-        Raises InputError if it fails.
-        """
+        """Train fastText with this loss on lines, each with its codes and repeated so often, in random order. Raises InputError if it fails."""
         import fasttext
 
         words = len({word for line in lines for word in line.split()})
@@ -230,20 +227,17 @@ class FastTextRegressor(FastTextClassifier):
 
 
 class TokenLines(RowFeatures):
-    """What fastText reads of rows: a line of the tokens of each row, in lower case. Those of a pair have marks that say what other floors'
-    features say with numbers: 1: only in the first text, 2: only in the second one, =: in both.
-    """
+    """What fastText reads of rows: a line of the tokens of each row, in lower case. Those of a pair have marks that say what other floors' features
+    say with numbers: 1: only in the first text, 2: only in the second one, =: in both."""
 
     def transform(self, rows: Sequence[Sequence[Document]]) -> list[str]:
         """One line for each row."""
-        return [self._line(row) for row in rows]
+        return [" ".join(self._tokens(row)) for row in rows]
 
-    def _line(self, row: Sequence[Document]) -> str:
+    def _tokens(self, row: Sequence[Document]) -> list[str]:
         sides = [[token.lower() for token in document.tokens if token != END] for document in row]
         if len(sides) == 1:
-            return " ".join(sides[0])
-        first, second = sides
-        shared = {*first} & {*second}
-        marked = [f"={token}" if token in shared else f"1:{token}" for token in first]
-        marked += [f"={token}" if token in shared else f"2:{token}" for token in second]
-        return " ".join(marked)
+            return sides[0]
+        shared = {*sides[0]} & {*sides[1]}
+        marked = zip("12", sides, strict=True)
+        return [f"={token}" if token in shared else f"{mark}:{token}" for mark, side in marked for token in side]

@@ -47,9 +47,8 @@ def constant(task: Task, train: Split, rows: Split, rng: np.random.Generator, te
 
 def uniform(task: Task, train: Split, rows: Split, rng: np.random.Generator, texts: Sequence[str] = ()) -> np.ndarray:
     """Each possible answer is equally probable: "Random" in the Superlim paper."""
-    return _in_texts(
-        task, target_kind(task).uniform(train.targets, rows.scored.candidates, len(rows), rng), rows, texts
-    )
+    drawn = target_kind(task).uniform(train.targets, rows.scored.candidates, len(rows), rng)
+    return _in_texts(task, drawn, rows, texts)
 
 
 def _in_texts(task: Task, drawn: np.ndarray, rows: Split, texts: Sequence[str]) -> np.ndarray:
@@ -58,10 +57,8 @@ def _in_texts(task: Task, drawn: np.ndarray, rows: Split, texts: Sequence[str]) 
 
 
 def majority(task: Task, train: Split, rows: Split, rng: np.random.Generator, texts: Sequence[str] = ()) -> np.ndarray:
-    """The most frequent target of the training rows; for numbers, their mean: "MaxFreq/Avg" in the Superlim paper.
-
-    For targets of units, such as the tags of tokens, the kind answers by the texts (`TargetKind.usual`).
-    """
+    """The most frequent target of the training rows; for numbers, their mean: "MaxFreq/Avg" in the Superlim paper. For targets of units, such as the
+    tags of tokens, the kind answers by the texts (`TargetKind.usual`)."""
     kind = target_kind(task)
     if kind.by_unit:
         firsts = [texts[number] for number in rows.texts[:, 0].tolist()]
@@ -86,8 +83,7 @@ class CosineInRange(BaseEstimator):
     _parameter_constraints = {"low": [Real], "high": [Real]}
 
     def __init__(self, low: float = 0.0, high: float = 1.0) -> None:
-        self.low = low
-        self.high = high
+        self.low, self.high = low, high
 
     def fit(self, features: np.ndarray, targets: np.ndarray) -> "CosineInRange":
         """Do nothing, and return the estimator."""
@@ -155,10 +151,8 @@ def quiet_fit(estimator: Any, features: Any, targets: np.ndarray, weights: np.nd
 
 
 class YesOrNo:
-    """A trained classifier of pairs of a text and a candidate, which calls each pair right (1) or not (0).
-
-    `mtl.tasks.targets.Choice` takes a row's first candidate with the highest score: the first that is called right, else the first.
-    """
+    """A trained classifier of pairs of a text and a candidate, which calls each pair right (1) or not (0). `mtl.tasks.targets.Choice` takes a row's
+    first candidate with the highest score: the first that is called right, else the first."""
 
     def __init__(self, classifier: Any) -> None:
         self.classifier = classifier

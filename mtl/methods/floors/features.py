@@ -20,9 +20,7 @@ from mtl.tasks.targets import TARGET_KINDS, target_kind
 from mtl.tasks.task import Task
 
 LEAST_SCALE = 1e-100  # of cosines, so that scaled ones are finite
-MOST_UNITS = (
-    2_000_000  # of a task's training rows that linear models learn from, unless `floor.train_rows` says otherwise
-)
+MOST_UNITS = 2_000_000  # of training rows that linear models learn from, unless `floor.train_rows` says otherwise
 KINDS = ("words", "characters")  # of n-grams, in the order of the features
 COMPARES_PAIRS = ("overlap", "static", "fasttext")  # methods without features of joined texts
 VECTORIZERS = {"counts": CountVectorizer, "tfidf": TfidfVectorizer}
@@ -65,10 +63,8 @@ class RowFeatures:
         raise NotImplementedError
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Learn what others with the same settings had learned. Their `state` is not trusted.
-
-        Raises KeyError, TypeError, ValueError or RecursionError for a state of another form.
-        """
+        """Learn what others with the same settings had learned. Their `state` is not trusted. Raises KeyError, TypeError, ValueError or
+        RecursionError for a state of another form."""
         raise NotImplementedError
 
 
@@ -98,9 +94,8 @@ def documents_of(
 
 def fitted_state(vectorizer: CountVectorizer) -> dict[str, Any]:
     """The n-grams that a vectorizer has chosen, as one text, and their weights, if it weights them: what `restore_fitted` takes."""
-    state: dict[str, Any] = {
-        "ngrams": json.dumps(sorted(vectorizer.vocabulary_, key=vectorizer.vocabulary_.__getitem__))
-    }
+    ngrams = sorted(vectorizer.vocabulary_, key=vectorizer.vocabulary_.__getitem__)
+    state: dict[str, Any] = {"ngrams": json.dumps(ngrams)}
     if isinstance(vectorizer, TfidfVectorizer):
         state["idf"] = torch.from_numpy(vectorizer.idf_)
     return state
@@ -131,13 +126,11 @@ def finite_numbers(tensor: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def new_vectorizers(config: FloorConfig) -> dict[str, TfidfVectorizer]:
-    """TF-IDF of word n-grams, and of character n-grams within words, both in lower case, by kind.
-
-    Term frequencies are on a logarithmic scale. Each kind's vector has length 1, or 0 for a text with no known n-gram.
-    """
+    """TF-IDF of word n-grams, and of character n-grams within words, both in lower case, by kind. Term frequencies are on a logarithmic scale. Each
+    kind's vector has length 1, or 0 for a text with no known n-gram."""
     common = {"min_df": config.min_count, "max_features": config.max_features, "sublinear_tf": True}
-    words = {"preprocessor": _tokens, "tokenizer": list, "token_pattern": None, "lowercase": False}
-    characters = {"preprocessor": _text, "analyzer": "char_wb"}
+    words = {"tokenizer": _tokens, "token_pattern": None, "lowercase": False}
+    characters = {"preprocessor": lambda document: document.text.lower(), "analyzer": "char_wb"}
     return {
         "words": TfidfVectorizer(**words, ngram_range=tuple(config.word_ngrams), **common),
         "characters": TfidfVectorizer(**characters, ngram_range=tuple(config.char_ngrams), **common),
@@ -181,9 +174,8 @@ class TaskFeatures(RowFeatures):
         for kind, vectorizer in self._vectorizers.items():
             restore_fitted(vectorizer, state[kind])
         if self._task.is_pair:
-            self._scaler.mean_, self._scaler.scale_ = (
-                finite_numbers(state[name], (len(KINDS),)) for name in ("mean", "scale")
-            )
+            mean, scale = (finite_numbers(state[name], (len(KINDS),)) for name in ("mean", "scale"))
+            self._scaler.mean_, self._scaler.scale_ = mean, scale
             if (self._scaler.scale_ < LEAST_SCALE).any():
                 raise ValueError("its cosines have no scale")
             self._scaler.n_features_in_ = len(KINDS)
@@ -205,11 +197,9 @@ def cosines(sides: Sequence[Vectors]) -> np.ndarray:
 
 
 def pair_features(method: str, sides: Sequence[Vectors], standardized: np.ndarray) -> Matrix:
-    """What a method reads of pairs, (rows, features).
-
-    Linear models and naive Bayes: the pair's n-grams (`bag`), |u - v| and u * v of each kind, and the cosines. Trees: the last three, and
-    the sums of |u - v|. A forest: copies of the four that compare whole texts, too; of the sqrt(n) features that it draws at each split,
-    two are such copies on average. Overlap: only the cosines.
+    """What a method reads of pairs, (rows, features). Linear models and naive Bayes: the pair's n-grams (`bag`), |u - v| and u * v of each kind, and
+    the cosines. Trees: the last three, and the sums of |u - v|. A forest: copies of the four that compare whole texts, too; of the sqrt(n) features
+    that it draws at each split, two are such copies on average. Overlap: only the cosines.
 
     Args:
         sides: the vectors of the two sides.
@@ -253,10 +243,6 @@ def _sides(vectors: Vectors, indices: np.ndarray) -> list[Vectors]:
 
 def _tokens(document: Document) -> list[str]:
     return [token.lower() for token in document.tokens]
-
-
-def _text(document: Document) -> str:
-    return document.text.lower()
 
 
 class CountedFeatures(RowFeatures):
@@ -341,26 +327,16 @@ class UnitFeatures(CountedFeatures):
         return (row[0].tokens for row in rows)
 
 
-class TrainingInputs(NamedTuple):
-    """Places in the split's `texts`, int64 (inputs,), and targets (inputs,) as scikit-learn's estimators take them."""
-
-    places: np.ndarray
-    targets: np.ndarray
-
-
-def training_inputs(task: Task, train: Split, most_rows: int | None, in_pairs: bool) -> TrainingInputs:
-    """The inputs of the training rows, or of `most_rows` of them that are evenly spread over the file; of a split with units, of as many rows
-    as have MOST_UNITS.
-
-    With `in_pairs`, a row of a choice has two: its right candidate, and a wrong one, drawn at random, equally for all seeds.
-    """
+def training_inputs(task: Task, train: Split, most_rows: int | None, in_pairs: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The inputs of the training rows, or of `most_rows` of them that are evenly spread over the file; of a split with units, of as many rows as have
+    MOST_UNITS. With `in_pairs`, a row of a choice has two: its right candidate, and a wrong one, drawn at random, equally for all seeds."""
     rows = np.arange(len(train))
     if most_rows is None and target_kind(task).by_unit and train.sizes is not None:
         most_rows = max(1, MOST_UNITS * len(train) // max(MOST_UNITS, int(train.sizes.sum())))
     if most_rows is not None and most_rows < len(train):
         rows = np.arange(most_rows) * len(train) // most_rows
     inputs = _right_and_wrong(task, train, rows) if in_pairs and train.sizes is not None else train.inputs(rows)
-    return TrainingInputs(inputs, target_kind(task).fit_targets(train.targets, train.sizes)[inputs])
+    return inputs, target_kind(task).fit_targets(train.targets, train.sizes)[inputs]
 
 
 def _right_and_wrong(task: Task, train: Split, rows: np.ndarray) -> np.ndarray:

@@ -33,7 +33,6 @@ from mtl.methods.floors.features import (
     Document,
     Matrix,
     RowFeatures,
-    TrainingInputs,
     by_unit,
     documents_of,
     training_inputs,
@@ -178,7 +177,7 @@ class Floor(Method):
     def fit_estimator(self, task: Task, values: dict[str, Any], seed: int, features: Matrix) -> Any:
         """An estimator that is trained on the features of the inputs to train on. Raises InputError if all have one target."""
         estimator = new_estimator(self.config.method, task, values, seed, torch.get_num_threads())
-        targets = self._training(task).targets
+        _, targets = self._training(task)
         if target_kind(task).estimator == "classifier" and len(np.unique(targets)) == 1:
             raise InputError(f"task {task.id}: all its training rows have one target; leave it out with tasks=")
         trained = quiet_fit(estimator, features, targets)
@@ -188,7 +187,7 @@ class Floor(Method):
         """Whether the estimator learns which pairs of a text and a candidate are right, from one wrong candidate of each row."""
         return task.candidates is not None and self.config.floor.choice == "pairs"
 
-    def _training(self, task: Task) -> TrainingInputs:
+    def _training(self, task: Task) -> tuple[np.ndarray, np.ndarray]:
         train = self.dataset.splits[task.id]["train"]
         return training_inputs(task, train, self.config.floor.train_rows.get(task.id), self._in_pairs(task))
 
@@ -206,15 +205,15 @@ class Floor(Method):
         if (task.id, vectorizer) not in self._features:
             features = self.new_features(task, vectorizer)
             splits = self.dataset.splits[task.id]
-            inputs = self._training(task)
-            if target_kind(task).by_unit and len(inputs.places) < len(splits["train"].texts):
+            places, _ = self._training(task)
+            if target_kind(task).by_unit and len(places) < len(splits["train"].texts):
                 logger.warning(
                     "task %s: learns from %d of %d words, those of rows that are evenly spread over the training rows; floor.train_rows.%s sets"
                     " the number of rows",
-                    *(task.id, len(inputs.places), len(splits["train"].texts), task.id),
+                    *(task.id, len(places), len(splits["train"].texts), task.id),
                 )
             try:
-                by_split = {"train": features.fit(self._documents(task, splits["train"], inputs.places))}
+                by_split = {"train": features.fit(self._documents(task, splits["train"], places))}
             except ValueError:
                 raise InputError(f"task {task.id}: {features.problem}") from None
             further = {name: self._documents(task, part) for name, part in splits.items() if name != "train"}
@@ -235,6 +234,5 @@ class Floor(Method):
             message = f"method {self.config.method} compares the texts of a pair; drop it"
             raise InputError(message, key="floor.features", value="joined")
         if unknown := set(self.config.floor.train_rows) - set(tasks := self.suite.tasks):
-            raise InputError(
-                f"floor.train_rows.{min(unknown)}: suite {self.suite.name} has no such task; it has {', '.join(tasks)}"
-            )
+            known = f"suite {self.suite.name} has no such task; it has {', '.join(tasks)}"
+            raise InputError(f"floor.train_rows.{min(unknown)}: {known}")

@@ -124,10 +124,10 @@ def restored_kept(content: KeptContent, method: str, settings: FloorConfig, task
 
 def new_features(method: str, settings: FloorConfig, task: Task, vectorizer: str | None) -> RowFeatures:
     """What makes features of a task's rows, before it is fitted. `vectorizer` is the one for joined texts; None: they are not joined."""
-    if target_kind(task).by_unit:
-        return TokenLines() if method == "fasttext" else UnitFeatures(settings)
     if method == "fasttext":
         return TokenLines()
+    if target_kind(task).by_unit:
+        return UnitFeatures(settings)
     return JoinedFeatures(vectorizer, settings.separator) if vectorizer else TaskFeatures(method, settings, task)
 
 
@@ -165,10 +165,8 @@ class TrainedFloor:
         return decided(task, *self._read(task, rows))
 
     def outputs(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
-        """What it says as a head's outputs, float32 (inputs, outputs): of classes, logarithms of probabilities.
-
-        Raises InputError as `predict` does, and for a classifier without probabilities.
-        """
+        """What it says as a head's outputs, float32 (inputs, outputs): of classes, logarithms of probabilities. Raises InputError as `predict` does,
+        and for a classifier without probabilities."""
         estimator, features, *_ = self._read(task, rows)
         kind = target_kind(task)
         if kind.estimator == "classifier" and not hasattr(estimator, "predict_proba"):

@@ -84,11 +84,8 @@ class WordFile:
 
 
 class TextVectors(RowFeatures):
-    """Each text as the mean of its tokens' vectors; a text without a known token is zero.
-
-    A text is encoded once, however many tasks and seeds read it. The features of a row are u for a text; [u, v, |u - v|, u * v] for a pair
-    (Conneau et al. 2017, as in jiant's classifiers).
-    """
+    """Each text as the mean of its tokens' vectors; a text without a known token is zero. A text is encoded once, however many tasks and seeds read
+    it. The features of a row are u for a text; [u, v, |u - v|, u * v] for a pair (Conneau et al. 2017, as in jiant's classifiers)."""
 
     def __init__(self, source: Source, documents: Sequence[Document]) -> None:
         """Encode these documents of distinct texts, once and for all."""
@@ -117,9 +114,8 @@ class TextVectors(RowFeatures):
     def _means(self, documents: Sequence[Document]) -> np.ndarray:
         """The means of texts, float32 (documents, dim)."""
         tokens = self.source.tokens(documents)
-        index = {
-            token: number for number, token in enumerate(dict.fromkeys(token for text in tokens for token in text))
-        }
+        distinct = dict.fromkeys(token for text in tokens for token in text)
+        index = {token: number for number, token in enumerate(distinct)}
         vectors, known = self.source.vectors(list(index))
         counted = known.astype(np.float64)
         means = np.zeros((len(documents), vectors.shape[1]), dtype=np.float32)

@@ -56,13 +56,8 @@ class LstmKind(MethodKind):
 
 def further_names(config: Config) -> list[str]:
     """What a title and a folder's name say of a configuration beside embeddings and variant."""
-    names = [name for name in (config.architecture, config.preset) if name != PAPER]
-    parts = {
-        "overlap": config.head.overlap,
-        "linear": config.head.linear,
-        "cosine": config.head.pair == "cosine",
-        "crf": config.head.crf,
-    }
+    head, names = config.head, [name for name in (config.architecture, config.preset) if name != PAPER]
+    parts = {"overlap": head.overlap, "linear": head.linear, "cosine": head.pair == "cosine", "crf": head.crf}
     return [*names, *(name for name, on in parts.items() if on)]
 
 

@@ -77,10 +77,8 @@ class _CachedModel(TypedDict):
 
 @dataclass(frozen=True)
 class LinearModels:
-    """The linear models of a run, by the id of the task that each was trained on, and the seconds that they took to train.
-
-    Outputs are by task id and split.
-    """
+    """The linear models of a run, by the id of the task that each was trained on, and the seconds that they took to train. Outputs are by task id and
+    split."""
 
     kept: Mapping[str, Kept]
     outputs: Mapping[str, Mapping[str, np.ndarray]]
@@ -105,10 +103,8 @@ def basis(floor: FloorConfig) -> str:
 
 
 def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, language: str) -> LinearModels:
-    """The linear models of all tasks whose training rows can teach one; from the cache if they are there.
-
-    Tasks on words have none: their answers are too many. Nor has a task whose targets have several values, whose training rows have one
-    target alone, or no n-gram in two texts.
+    """The linear models of all tasks whose training rows can teach one; from the cache if they are there. Tasks on words have none: their answers are
+    too many. Nor has a task whose targets have several values, whose training rows have one target alone, or no n-gram in two texts.
 
     Args:
         texts: those of the dataset, without boundary words.
@@ -230,11 +226,9 @@ class _Fitting:
         return quiet_fit(estimator, self.matrix[inputs], self.targets[inputs], weights)
 
     def out_of_fold(self, bar: Progress) -> tuple[torch.Tensor, dict[str, float]]:
-        """For each training row, the outputs of a model that was trained on the other folds, float32 (inputs, outputs); and the penalty, which
-        has the smallest loss on the first fold.
-
-        Rows that belong together are in one fold (`row_folds`). Of a fold whose other folds have one target alone, all outputs are 0.
-        """
+        """For each training row, the outputs of a model that was trained on the other folds, float32 (inputs, outputs); and the penalty, which has
+        the smallest loss on the first fold. Rows that belong together are in one fold (`row_folds`). Of a fold whose other folds have one target
+        alone, all outputs are 0."""
         folds = row_folds(self.task, self.train)
         of_inputs = folds if self.train.sizes is None else np.repeat(folds, self.train.sizes)
         tried = PENALTIES[self.kind.estimator]
@@ -261,12 +255,9 @@ class _Fitting:
 
 
 def row_folds(task: Task, train: Split) -> np.ndarray:
-    """The fold of each training row, from 0 to FOLDS - 1, int64 (rows,): random, and the same for rows that belong together.
-
-    These are the rows of one of the suite's groups, and those that share a text, on either side of a pair. If this joins more rows than half a
-    fold has, through one text or a chain of them, only rows with the same first text stay together: a text in so many rows is known to
-    a model on new rows, too.
-    """
+    """The fold of each training row, from 0 to FOLDS - 1, int64 (rows,): random, and the same for rows that belong together. These are the rows of
+    one of the suite's groups, and those that share a text, on either side of a pair. If this joins more rows than half a fold has, through one text
+    or a chain of them, only rows with the same first text stay together: a text in so many rows is known to a model on new rows, too."""
     joined, first = (_joined_rows(train, sides) for sides in (train.texts.shape[1], 1))
     most = max(len(train) / (2 * FOLDS), np.bincount(first).max(initial=0))
     groups = joined if np.bincount(joined).max(initial=0) <= most else first

@@ -48,7 +48,7 @@ class Module(MultitaskModule):
         """Read the weights of a finished stage, as tensors alone: no code in the file runs. `eval()` turns dropout off.
 
         Args:
-            checkpoint_path: best.ckpt (or final.ckpt) of stage 1, RUN/seed-N/pretrain, or of the stage 2 of a task, RUN/seed-N/finetune/TASK.
+            checkpoint_path: best.ckpt of stage 1, RUN/seed-N/pretrain, or of the stage 2 of a task, RUN/seed-N/finetune/TASK.
                 The run's other files say which network it is.
             map_location: the device: cpu, cuda or auto.
 

@@ -63,20 +63,16 @@ def pretrain(
     folder: Path,
     shared: "SharedStage1",
 ) -> Network:
-    """The network with the weights of the best validation of stage 1, or with `pretrain.checkpoint=last` of the last one.
-
-    It is trained, or loaded if `folder` has a finished stage. `folder` receives what `fit` writes, or the weights of another run that
-    has trained the same stage 1.
-    """
-    checkpoint = config.pretrain.checkpoint
+    """The network with the weights of the best validation of stage 1. It is trained, or loaded if `folder` has a finished stage. `folder` receives
+    what `fit` writes, or the weights of another run that has trained the same stage 1."""
     network = new_network(config, data.dataset.trained_tasks, data.outputs, embeddings, seed)
-    if load_finished(network, folder, checkpoint):
+    if load_finished(network, folder):
         shared.record(folder)  # the process that finished it may have been killed before it did so
         return network
     title = f"seed {seed} · stage 1"
     with shared.reserved(title):
-        if shared.take(folder, checkpoint, network, title):
-            load_finished(network, folder, checkpoint)
+        if shared.take(folder, network, title):
+            load_finished(network, folder)
             return network
         train_together(config.trainer, _train, network, config, data, sequences, seed, folder, title, shared.key)
         shared.record(folder)
@@ -89,7 +85,7 @@ def _train(
     """Train the network as `pretrain` says, in each of the processes that do so together."""
     settings, tasks = config.pretrain, data.dataset.trained_tasks
     every = min(settings.validate_every, settings.max_steps)
-    rates = settings.learning_rate, settings.final_learning_rate, settings.max_steps, settings.warmup_steps
+    rates = settings.learning_rate, settings.final_learning_rate, settings.max_steps
     fit_tasks(
         *(config, data, network, TaskInput(sequences)),
         *({task.id: data.train(task, config.loss, seed) for task in tasks}, falling_adam(*rates)),
@@ -104,7 +100,6 @@ def _train(
         epochs=math.ceil(settings.max_steps / every),
         patience=settings.patience,
         gradient_clip=settings.gradient_clip,
-        checkpoint=settings.checkpoint,
         facts={"key": key},
     )
 
@@ -155,12 +150,10 @@ class SharedStage1:
             return nullcontext()
         return waiting_lock(self.records / f"{self.key}.lock", f"{title} · another process trains the same")
 
-    def take(self, folder: Path, checkpoint: str, network: nn.Module, title: str) -> bool:
-        """If another run has finished this stage 1 and its weights fit the network, put them and its record into `folder`. Return whether.
-
-        Weights are linked, so that they need no further space on one file system. `checkpoint` says which ones are kept.
-        """
-        weights = WEIGHTS[checkpoint]
+    def take(self, folder: Path, network: nn.Module, title: str) -> bool:
+        """If another run has finished this stage 1 and its weights fit the network, put them and its record into `folder`. Return whether. Weights
+        are linked, so that they need no further space on one file system."""
+        weights = WEIGHTS["best"]
         finished = ((self.records / record).resolve() for record in self._recorded())
         fitting = (path for path in finished if self._is_done(path) and weights_fit(network, path / weights))
         if (source := next(fitting, None)) is None:

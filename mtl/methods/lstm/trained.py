@@ -6,7 +6,7 @@ import logging
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,10 +51,8 @@ logger = logging.getLogger("mtl")
 def new_network(
     config: Config, tasks: Sequence[Task], outputs: Mapping[str, int], embeddings: Embeddings, seed: int
 ) -> Network:
-    """The network before training, the same for the same seed; `outputs` are those of heads for one input, by task id.
-
-    Raises InputError for a network that cannot be trained in this machine's memory.
-    """
+    """The network before training, the same for the same seed; `outputs` are those of heads for one input, by task id. Raises InputError for a
+    network that cannot be trained in this machine's memory."""
     check_trainable(config, embeddings.dim, embeddings.parameters())
     torch.manual_seed(seed)
     encoder = new_encoder(config, embeddings.embedder(), embeddings.dim)
@@ -62,34 +60,18 @@ def new_network(
 
 
 def new_encoder(config: Config, embedder: Any, dim: int) -> Encoder:
-    """The encoder that the configuration describes, for an embedder whose vectors have the size `dim`.
-
-    Raises InputError for an encoder that no memory of this machine holds.
-    """
+    """The encoder that the configuration describes, for an embedder whose vectors have the size `dim`. Raises InputError for an encoder that no
+    memory of this machine holds."""
     check_fits_memory(config, dim, lstm_weights(config, dim))
     encoder = config.encoder
     dropouts = (config.embeddings.dropout, encoder.dropout)
     return Encoder(embedder, dim, encoder.hidden_size, encoder.num_layers, *dropouts, encoder.join_input)
 
 
-@dataclass(frozen=True)
-class Encoded:
-    """The frozen encoder's output for all texts, the same for all tasks, as far as a head reads it."""
-
-    vectors: Tensor | None  # of whole texts, float32 (texts, dim)
-    tokens: Sequences | None  # computed once, or in each step
-
-    def for_head(self, reads_tokens: bool) -> TaskInput:
-        """The input of a head that reads tokens, or vectors of whole texts."""
-        return TaskInput(self.tokens) if reads_tokens else TaskInput(vectors=self.vectors)
-
-
 class ComputedOutputs:
-    """The token outputs of a frozen encoder, without dropout, computed each time they are read.
-
-    They are those that `encode_once` would keep, except for the rounding of sums. No network holds this encoder: a stage's
-    checkpoints are the same as with outputs that are computed once, and training a head does not turn the encoder's dropout on.
-    """
+    """The token outputs of a frozen encoder, without dropout, computed each time they are read. They are those that `encode_once` would keep, except
+    for the rounding of sums. No network holds this encoder: a stage's checkpoints are the same as with outputs that are computed once, and training a
+    head does not turn the encoder's dropout on."""
 
     def __init__(self, encoder: Encoder, sequences: Sequences, trainer: TrainerConfig, kept: str) -> None:
         """For `finetune.token_outputs=float16`, outputs are rounded as they would be on disk."""
@@ -107,27 +89,12 @@ class ComputedOutputs:
             return self.encoder.outputs(tokens.to(device), lengths).to(self.dtype).float(), lengths
 
 
-def encoder_runs(config: Config) -> bool:
-    """Whether the encoder runs in each step of stage 2, because it is trained or uses dropout."""
-    return config.finetune.train_encoder or config.finetune.encoder_dropout
-
-
-def running_input(config: Config, encoder: Encoder, sequences: Sequences, reads_tokens: bool) -> TaskInput:
-    """The input of a head with an encoder that runs in each step. If the encoder is trained, each task trains its own copy."""
-    if config.finetune.train_encoder:
-        return TaskInput(sequences, encoder=encoder.for_task())
-    # Vectors of whole texts have no length, so rows are shuffled freely, as with vectors that were computed once.
-    return TaskInput(sequences, encoder=encoder.requires_grad_(False), shuffled=not reads_tokens)
-
-
 def encode_once(
     config: Config, dataset: Dataset, sequences: Sequences, network: Network, seed: int, folder: Path
-) -> Encoded:
-    """The frozen encoder's output for the texts of all tasks: vectors of whole texts, and token outputs if a head reads them.
-
-    Token outputs are in an unnamed temporary file on the disk of this folder while they are used, or computed in each step if
-    `finetune.token_outputs` says so, or if the disk has too little space.
-    """
+) -> dict[bool, TaskInput]:
+    """The frozen encoder's output for the texts of all tasks, as heads read it: those that read tokens (True), and those that read vectors. Token
+    outputs are in an unnamed temporary file on the disk of this folder while they are used, or computed in each step if `finetune.token_outputs` says
+    so, or if the disk has too little space."""
     encoder, heads = network.encoder, network.heads
     assert encoder is not None
     encoder.to(device_of(config.trainer.accelerator))
@@ -139,7 +106,7 @@ def encode_once(
     read = _texts(dataset, [task for task in dataset.tasks if reads_tokens(heads, task)])
     if len(read):
         tokens = _token_outputs(config, encoder, sequences, read, seed, folder)
-    return Encoded(vectors, tokens)
+    return {True: TaskInput(tokens), False: TaskInput(vectors=vectors)}
 
 
 def reads_tokens(heads: Heads, task: Task) -> bool:
@@ -217,8 +184,6 @@ class TrainedLstm(TrainedNetworks):
         Args:
             encoder: from stage 1, on the device to compute on.
             sequences: turns tokenized texts, whose words may be new, into the encoder's input.
-            answers: see `mtl.data.dataset.Dataset`.
-            trained_on: ids of the tasks of stage 1.
             linear: the linear models that heads add their outputs to.
             reader: the embeddings of a finished run, which `learn` needs.
         """
@@ -284,7 +249,7 @@ class TrainedLstm(TrainedNetworks):
         outputs = target_kind(task).head.outputs(self.answers.get(task.id, []))
         heads = new_heads(self.config, [task], {task.id: outputs}, encoder.output_size)
         fill(heads, weights_below(weights, "heads."), path)
-        reads_outputs = heads[task.id].reads_tokens and not encoder_runs(self.config)
+        reads_outputs = heads[task.id].reads_tokens and not self.config.finetune.train_encoder
         return Network([task], heads, None if reads_outputs else encoder).to(self.device)
 
 
@@ -296,14 +261,13 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
         raise InputError(message, key="task", value=request.task)
     name = config.embeddings.name
     EMBEDDERS[name].check_installed(name)
-    checkpoint = pretrain_folder(request.seed_folder) / WEIGHTS[config.pretrain.checkpoint]
+    checkpoint = pretrain_folder(request.seed_folder) / WEIGHTS["best"]
     weights = weights_below(read_weights(checkpoint), "encoder.")
     vectors = find_vectors(config, request.suite)
     path, fingerprint = None if vectors is None else vectors.path, request.inputs["embeddings"]
     learned = weights_below(weights, "embedder.")
-    reader = EMBEDDERS[name].load(
-        RunReaderRequest(config.embeddings, request.folder, learned, fingerprint, path, request.device)
-    )
+    described = RunReaderRequest(config.embeddings, request.folder, learned, fingerprint, path, request.device)
+    reader = EMBEDDERS[name].load(described)
     encoder = new_encoder(config, reader.embedder, reader.dim)
     fill(encoder, weights, checkpoint)
     linear = None

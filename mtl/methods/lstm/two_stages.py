@@ -17,9 +17,10 @@ from mtl.embedders import EMBEDDERS
 from mtl.embedders.interface import EmbeddingsRequest
 from mtl.methods.coded import Coded
 from mtl.methods.floors.kept import TrainedFloor
+from mtl.methods.heads import TaskInput
 from mtl.methods.lstm.linear import LinearModels, basis, train_linear
 from mtl.methods.lstm.stage1 import SharedStage1, pretrain, stage1_key
-from mtl.methods.lstm.trained import TrainedLstm, encode_once, encoder_runs, reads_tokens, running_input
+from mtl.methods.lstm.trained import TrainedLstm, encode_once, reads_tokens
 from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.stage2 import Finetuning
 from mtl.methods.throughput import networks_cost
@@ -45,15 +46,12 @@ class TwoStages(Method):
         if device.type == "mps":
             check_recurrence(device)
         plain_texts = tokenized(request.dataset.texts, suite.language, config.max_length, Path(config.cache_dir))
-        dataset, texts = with_token_spans(
-            request.dataset, plain_texts, suite.language, config.max_length, config.boundary_words
-        )
+        reading = (suite.language, config.max_length, config.boundary_words)
+        dataset, texts = with_token_spans(request.dataset, plain_texts, *reading)
         self.dataset, self.texts = dataset, texts
         self.as_read = request.dataset, plain_texts  # without what marked spans and boundary words add
-        training_texts = dataset.distinct_texts("train")
-        self.embeddings = EMBEDDERS[config.embeddings.name].build(
-            EmbeddingsRequest(config.embeddings, texts, training_texts, request.vectors, Path(config.cache_dir), device)
-        )
+        parts = (texts, dataset.distinct_texts("train"), request.vectors, Path(config.cache_dir), device)
+        self.embeddings = EMBEDDERS[config.embeddings.name].build(EmbeddingsRequest(config.embeddings, *parts))
         logger.info("%s embeddings: %s", config.embeddings.name, self.embeddings.coverage)
         self.fingerprints |= {"embeddings": self.embeddings.fingerprint(), "tokenizer": moses_version()}
         if config.head.linear:
@@ -105,13 +103,15 @@ class TwoStages(Method):
         gc.collect()
         start = time.monotonic()
         encoded = None
-        if not encoder_runs(config):
+        if not config.finetune.train_encoder:
             with mixed_precision(config.trainer, device_of(config.trainer.accelerator)):
                 encoded = encode_once(config, dataset, self.sequences, network, seed, folder)
         self._encoding_seconds = time.monotonic() - start
         for task in dataset.trained_tasks:
-            tokens = reads_tokens(heads, task)
-            read = encoded.for_head(tokens) if encoded else running_input(config, encoder, self.sequences, tokens)
+            if encoded is None:  # each task trains its own copy of the encoder
+                read = TaskInput(self.sequences, encoder=encoder.for_task())
+            else:
+                read = encoded[reads_tokens(heads, task)]
             stage = Finetuning(config, self.data, task, read, seed, finetune_folder(folder, task.id))
             trained = stage.train(heads)
             for answered in self.dataset.answered(task):

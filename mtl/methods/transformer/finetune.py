@@ -20,13 +20,7 @@ from mtl.methods.heads import TaskInput
 from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.throughput import networks_cost
 from mtl.methods.transformer.inputs import InputReader, longest_input, read_dataset
-from mtl.methods.transformer.network import (
-    TransformerNetwork,
-    check_layers,
-    fine_tuning,
-    freeze_layers,
-    warmup_steps,
-)
+from mtl.methods.transformer.network import TransformerNetwork, check_layers, fine_tuning, freeze_layers, warmup_steps
 from mtl.methods.transformer.trained import TrainedTransformer, model_folder, open_origin
 from mtl.runs.folder import finetune_folder, seed_folder
 from mtl.tasks.targets import target_kind
@@ -50,10 +44,8 @@ def write_codes(folder: Path, codes: Mapping[str, Mapping[str, np.ndarray]]) -> 
 
 
 def read_predictions(folder: Path, data: Coded, task: Task) -> Predictions | None:
-    """The predictions (rows,) by split that `write_codes` kept for a task; None if there are none.
-
-    Raises InputError for a damaged file, and for one with predictions of other rows.
-    """
+    """The predictions (rows,) by split that `write_codes` kept for a task; None if there are none. Raises InputError for a damaged file, and for one
+    with predictions of other rows."""
     path = folder / PREDICTED
     if not path.exists():
         return None
@@ -119,10 +111,8 @@ class FineTuned(Method):
                 (task_folder / WEIGHTS[config.transformer.checkpoint]).unlink(missing_ok=True)
 
     def fine_tune(self, network: TransformerNetwork, task: Task, seed: int, folder: Path) -> None:
-        """Train the network on its task, or load its weights if `folder` has a finished stage.
-
-        `transformer.checkpoint` says whether the last weights are used or those with the best score on dev.
-        """
+        """Train the network on its task, or load its weights if `folder` has a finished stage. `transformer.checkpoint` says whether the last weights
+        are used or those with the best score on dev."""
         config, settings = self.config, self.config.transformer
         if load_finished(network, folder, settings.checkpoint):
             return
@@ -173,11 +163,8 @@ class FineTuned(Method):
         stages = [finetune_folder(seed, task.id) for seed in seeds for task in self.dataset.trained_tasks]
         kept = weights * len(stages) if settings.keep else 0
         present = sum(map(checkpoint_bytes, stages))
-        logger.info(
-            "disk space: %s while a task is fine-tuned%s",
-            format_bytes(training),
-            f", and {format_bytes(kept)} for weights that are kept" if settings.keep else "",
-        )
+        further = f", and {format_bytes(kept)} for weights that are kept" if settings.keep else ""
+        logger.info("disk space: %s while a task is fine-tuned%s", format_bytes(training), further)
         folder.mkdir(parents=True, exist_ok=True)
         remedy = "set transformer.keep=false" if settings.keep else "set run_dir= on another disk"
         check_space(folder, max(0, training + kept - present), remedy)
@@ -191,9 +178,5 @@ class FineTuned(Method):
             steps = settings.epochs * pass_batches(rows, settings.batch_size)
             if steps <= warmup_steps(settings, steps):
                 short.append(f"{task.id} ({steps})")
-        if not short:
-            return []
-        return [
-            f"The learning rate never reaches its peak, since the warm-up of {settings.warmup:g} steps is not shorter than the"
-            f" training, on {', '.join(short)}."
-        ]
+        why = f"the warm-up of {settings.warmup:g} steps is not shorter than the training, on {', '.join(short)}"
+        return [f"The learning rate never reaches its peak, since {why}."] if short else []

@@ -49,10 +49,8 @@ logger = logging.getLogger("mtl")
 
 
 class Frozen(Method):
-    """`mtl.methods.method.Method` of a transformer whose body is not trained.
-
-    Each text is read alone; the head of a pair reads both vectors, their difference and their product, as the LSTM's does.
-    """
+    """`mtl.methods.method.Method` of a transformer whose body is not trained. Each text is read alone; the head of a pair reads both vectors, their
+    difference and their product, as the LSTM's does."""
 
     def __init__(self, request: BuildRequest) -> None:
         """Raises InputError for a transformer that cannot be opened."""

@@ -20,12 +20,9 @@ Parts = tuple[str, ...]  # the texts of one model input
 
 
 class InputReader:
-    """Turns texts into token ids with a transformer's tokenizer.
-
-    One or two texts are read as the tokenizer reads a text or a pair; where they are too long, the longer one is cut
-    at its end. Further texts follow, each after the tokenizer's separator, as parts of the second text (Superlim's
-    protocol). They are not cut: they are short, marked words.
-    """
+    """Turns texts into token ids with a transformer's tokenizer. One or two texts are read as the tokenizer reads a text or a pair; where they are
+    too long, the longer one is cut at its end. Further texts follow, each after the tokenizer's separator, as parts of the second text (Superlim's
+    protocol). They are not cut: they are short, marked words."""
 
     def __init__(self, pretrained: Pretrained, max_length: int) -> None:
         """The largest length of an input is in tokens (`longest_input`)."""
@@ -53,9 +50,8 @@ class InputReader:
         tokens = np.concatenate(rows) if rows else np.empty((0, 2), dtype=np.int32)
         for kind, most, column in zip(("token", "type"), self._most, tokens.T, strict=True):
             if len(column) and most is not None and column.max() >= most:
-                raise InputError(
-                    f"{self.name}: its tokenizer gives the {kind} {column.max()}, and the model has {most}; restore the folder's files"
-                )
+                message = f"its tokenizer gives the {kind} {column.max()}, and the model has {most}; restore the folder's files"
+                raise InputError(f"{self.name}: {message}")
         return ArraySequences(tokens, starts, lengths)
 
     def notes(self) -> list[str]:
@@ -88,11 +84,9 @@ class InputReader:
         """Raise InputError if so many texts and further texts have no token each, beside the marks of the tokenizer."""
         least = self._least(sides) + 2 * further
         if self.length < least:
-            raise InputError(
-                f"is too short for inputs of {sides + further} texts with the marks of {self.name}; set max_length={least} or more",
-                key="max_length",
-                value=self.length,
-            )
+            inputs = f"inputs of {sides + further} texts with the marks of {self.name}"
+            message = f"is too short for {inputs}; set max_length={least} or more"
+            raise InputError(message, key="max_length", value=self.length)
 
     def _least(self, sides: int) -> int:
         """The length of one or two texts of a token each, with the tokenizer's marks."""
@@ -132,15 +126,12 @@ class InputReader:
         tokenizer = self.tokenizer
         separator = tokenizer.eos_token_id if tokenizer.sep_token_id is None else tokenizer.sep_token_id
         if separator is None:
-            raise InputError(
-                f"{self.name}: its tokenizer has no separator, which spans stand behind; leave their tasks out with tasks="
-            )
+            message = "its tokenizer has no separator, which spans stand behind; leave their tasks out with tasks="
+            raise InputError(f"{self.name}: {message}")
         room = min(int(self.length * MOST_FURTHER), self.length - self._least(2)) // len(further) - 1
         with tokenizing(self.name):
-            texts = [
-                tokenizer(encodable(text), add_special_tokens=False)["input_ids"][: max(1, room)] for text in further
-            ]
-        return [token for text in texts for token in (separator, *text)]
+            texts = [tokenizer(encodable(text), add_special_tokens=False)["input_ids"] for text in further]
+        return [token for text in texts for token in (separator, *text[: max(1, room)])]
 
 
 def longest_input(max_length: int, pretrained: Pretrained) -> int:

@@ -54,9 +54,8 @@ class TransformerNetwork(TaskNetwork):
             models.append(model)
         if settings.gradient_checkpointing:
             if not models[0].supports_gradient_checkpointing:
-                raise InputError(
-                    f"{pretrained.name} cannot do it; drop the key", key="transformer.gradient_checkpointing"
-                )
+                message = f"{pretrained.name} cannot do it; drop the key"
+                raise InputError(message, key="transformer.gradient_checkpointing")
             for model in models:
                 model.gradient_checkpointing_enable({"use_reentrant": False})
         self.models = nn.ModuleList(models)
@@ -112,11 +111,9 @@ def warmup_steps(settings: TransformerConfig, total_steps: int) -> int:
 
 
 def parameter_groups(network: TransformerNetwork, settings: TransformerConfig) -> list[dict[str, Any]]:
-    """The trained weights as groups of one learning rate and one weight decay each.
-
-    Biases and layer norms, which are vectors, have no weight decay, as usual for BERT. Of L layers, layer l (from 0) has the factor
-    `layer_decay` ** (L - l), embeddings have that of a layer below layer 0, and what stands above the layers has the factor 1.
-    """
+    """The trained weights as groups of one learning rate and one weight decay each. Biases and layer norms, which are vectors, have no weight decay,
+    as usual for BERT. Of L layers, layer l (from 0) has the factor `layer_decay` ** (L - l), embeddings have that of a layer below layer 0, and what
+    stands above the layers has the factor 1."""
     layers = int(network.body.config.num_hidden_layers)
     groups: dict[tuple[int, bool], list[nn.Parameter]] = {}
     for level, parameter in leveled(network):

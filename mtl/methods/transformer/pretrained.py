@@ -41,10 +41,8 @@ Opened = TypeVar("Opened")
 
 @dataclass(frozen=True)
 class Pretrained:
-    """A transformer's tokenizer and body: transformers' model without a head, float32, on the CPU. Messages give its name.
-
-    Where the files lack a pooler, which stands between a body and a head, its weights are drawn, always the same.
-    """
+    """A transformer's tokenizer and body: transformers' model without a head, float32, on the CPU. Messages give its name. Where the files lack a
+    pooler, which stands between a body and a head, its weights are drawn, always the same."""
 
     name: str
     body: Any
@@ -115,11 +113,9 @@ class Pretrained:
         return json.dumps({**rules, "truncation": None, "padding": None})  # these two are those of its last call
 
     def classifier(self, outputs: int) -> Any:
-        """The architecture's own model for sequence classification: this body, copied, with a new head of so many outputs.
-
-        A body without weights leaves those of the copy to be loaded. The head is drawn from torch's random numbers. Its last layer computes
-        in float32 under `torch.autocast` too: in bfloat16, which has 8 significant bits, many rows would have the same output.
-        """
+        """The architecture's own model for sequence classification: this body, copied, with a new head of so many outputs. A body without weights
+        leaves those of the copy to be loaded. The head is drawn from torch's random numbers. Its last layer computes in float32 under
+        `torch.autocast` too: in bfloat16, which has 8 significant bits, many rows would have the same output."""
         from transformers import AutoModelForSequenceClassification
 
         config = copy.deepcopy(self.config)
@@ -159,10 +155,8 @@ class ExactLinear(nn.Linear):
 
 
 def open_pretrained(path: str, tokenizer: str | None = None) -> Pretrained:
-    """The transformer in a folder, or with a name on the Hub. Its tokenizer may have another name or path.
-
-    Weights are read as tensors only, and no code of others runs. Raises InputError, which says what is wrong and what to do.
-    """
+    """The transformer in a folder, or with a name on the Hub. Its tokenizer may have another name or path. Weights are read as tensors only, and no
+    code of others runs. Raises InputError, which says what is wrong and what to do."""
     import_transformers()
     check_place("transformer.path", path)
     if tokenizer is not None:
@@ -176,11 +170,9 @@ def open_pretrained(path: str, tokenizer: str | None = None) -> Pretrained:
 
 
 def open_parts(path: str, tokenizer: str, dtype: torch.dtype | str) -> tuple[Any, Any]:
-    """The body in a folder, or with a name on the Hub, in a precision ("auto": that of its files), and the tokenizer in another.
-
-    Raises InputError for a body whose files lack weights, other than those of a pooler or a decoder, or hold some of other sizes or not
-    finite, and for a tokenizer with tokens that the body does not have.
-    """
+    """The body in a folder, or with a name on the Hub, in a precision ("auto": that of its files), and the tokenizer in another. Raises InputError
+    for a body whose files lack weights, other than those of a pooler or a decoder, or hold some of other sizes or not finite, and for a tokenizer
+    with tokens that the body does not have."""
     from transformers import AutoModel
 
     check_sizes(path)
@@ -193,28 +185,23 @@ def open_parts(path: str, tokenizer: str, dtype: torch.dtype | str) -> tuple[Any
         body, report = opened(path, weights, AutoModel.from_pretrained, path, dtype=dtype, **options)
     if mismatched := sorted(report["mismatched_keys"]):
         name, theirs, here = mismatched[0]
-        raise InputError(
-            f"its weights are not of the sizes in config.json: {name} is {tuple(theirs)}, and config.json says {tuple(here)}; {AGAIN}",
-            path=path,
-        )
+        sizes = f"{name} is {tuple(theirs)}, and config.json says {tuple(here)}"
+        raise InputError(f"its weights are not of the sizes in config.json: {sizes}; {AGAIN}", path=path)
     unread = ("pooler", "decoder.") if body.config.is_encoder_decoder else ("pooler",)
     if lacking := sorted(name for name in report["missing_keys"] if not any(part in name for part in unread)):
         parts = f"has no weights for {counted(len(lacking), 'part')} of its body, such as {lacking[0]}"
         raise InputError(f"{parts}; {AGAIN}", path=path)
     if further := sorted(name for name in report["unexpected_keys"] if _is_further_layer(body, name)):
-        message = (
-            f"config.json describes {body.config.num_hidden_layers} layers, and the files hold {further[0]}; {AGAIN}"
-        )
-        raise InputError(message, path=path)
+        described = f"config.json describes {body.config.num_hidden_layers} layers"
+        raise InputError(f"{described}, and the files hold {further[0]}; {AGAIN}", path=path)
     for name, weight in body.named_parameters():
         if not weight.isfinite().all():
             raise InputError(f"its weights hold values that are not finite, in {name}; {AGAIN}", path=path)
     # Not their number: a token's id may be any.
     tokens, entries = max(read.get_vocab().values()) + 1, body.get_input_embeddings().num_embeddings
     if tokens > entries:
-        raise InputError(
-            f"{tokenizer}: its tokenizer has {tokens} tokens, but the model {path} has {entries}; set transformer.tokenizer="
-        )
+        message = f"its tokenizer has {tokens} tokens, but the model {path} has {entries}; set transformer.tokenizer="
+        raise InputError(f"{tokenizer}: {message}")
     return body, read
 
 
@@ -317,10 +304,8 @@ def check_place(key: str, name: str) -> None:
 
 
 def opened(name: str, part: str, read: Callable[..., Opened], *arguments: Any, **options: Any) -> Opened:
-    """`read(…)` of a part of a folder, without running code that it brings along: transformers would ask on standard input.
-
-    Raises InputError with the beginning of what transformers says, which raises errors of many kinds.
-    """
+    """`read(…)` of a part of a folder, without running code that it brings along: transformers would ask on standard input. Raises InputError with
+    the beginning of what transformers says, which raises errors of many kinds."""
     try:
         return read(*arguments, trust_remote_code=False, **options)
     except OSError as error:
@@ -370,10 +355,8 @@ def _no_tokenizer(name: str) -> InputError:
 
 
 def positions(body: Any) -> int | None:
-    """The most tokens that a body has positions for; None if it has no such limit.
-
-    RoBERTa's table of positions begins after its padding index, so that it has fewer positions than rows.
-    """
+    """The most tokens that a body has positions for; None if it has no such limit. RoBERTa's table of positions begins after its padding index, so
+    that it has fewer positions than rows."""
     for name, part in body.named_modules():
         if name.endswith("position_embeddings") and isinstance(part, nn.Embedding) and part.padding_idx is not None:
             return part.num_embeddings - part.padding_idx - 1

@@ -27,13 +27,7 @@ from mtl.methods.trained import TrainedNetworks
 from mtl.methods.transformer.entry import OWN
 from mtl.methods.transformer.inputs import InputReader, encodable, longest_input, model_inputs, with_inputs
 from mtl.methods.transformer.network import TransformerNetwork, body_input
-from mtl.methods.transformer.pretrained import (
-    Pretrained,
-    check_runs,
-    open_pretrained,
-    open_without_weights,
-    tokenizing,
-)
+from mtl.methods.transformer.pretrained import Pretrained, check_runs, open_pretrained, open_without_weights, tokenizing
 from mtl.model.encoder import POOLINGS, batches_by_length
 from mtl.model.network import TaskNetwork
 from mtl.model.sequences import ArraySequences
@@ -54,10 +48,8 @@ Mark = tuple[int, int, int]
 def encode_texts(
     body: Any, pretrained: Pretrained, sequences: ArraySequences, pooling: str, title: str = "encoding texts"
 ) -> Tensor:
-    """The vectors of all sequences, float32 on the CPU, (texts, dim), without dropout, computed on the body's device.
-
-    They are pooled over all tokens of a text, also those that the tokenizer puts around it, as in sentence-transformers.
-    """
+    """The vectors of all sequences, float32 on the CPU, (texts, dim), without dropout, computed on the body's device. They are pooled over all tokens
+    of a text, also those that the tokenizer puts around it, as in sentence-transformers."""
     vectors = torch.empty(len(sequences.lengths), pretrained.dim)
     for indices, states, lengths in _outputs(body, pretrained, sequences, title):
         vectors[indices] = POOLINGS[pooling](states, lengths).cpu()
@@ -72,11 +64,9 @@ def encode_marks(
     marks: Sequence[Mark],
     pooling: str,
 ) -> Tensor:
-    """The vectors of marked spans, each in its text, float32 on the CPU, (marks, dim).
-
-    A span that has no token, because its text is cut before it, has the vector of the token that is nearest to it. The sequences are
-    those of the texts, each read alone. Raises InputError for a tokenizer that does not say which characters a token has.
-    """
+    """The vectors of marked spans, each in its text, float32 on the CPU, (marks, dim). A span that has no token, because its text is cut before it,
+    has the vector of the token that is nearest to it. The sequences are those of the texts, each read alone. Raises InputError for a tokenizer that
+    does not say which characters a token has."""
     by_text: dict[int, list[int]] = {}
     for number, mark in enumerate(marks):
         by_text.setdefault(mark[0], []).append(number)
@@ -157,12 +147,7 @@ class TransformerEncoder:
         body: Callable[[], Any],
         trained_on: Sequence[str] = (),
     ) -> None:
-        """
-        Args:
-            pretrained: what the tokenizer and the sizes are read from.
-            body: returns the body that encodes texts, with its weights.
-            trained_on: see `mtl.methods.method.Model`.
-        """
+        """`pretrained` has the tokenizer and the sizes; `body` returns the body that encodes texts, with its weights."""
         self.pretrained, self.trainer, self.device = pretrained, trainer, device
         self.length = longest_input(max_length, pretrained)
         self.dim = pretrained.dim
@@ -211,11 +196,7 @@ class HeadsOnBody(TrainedNetworks, TransformerEncoder):
         answers: Mapping[str, Sequence[str]],
         trained_on: Sequence[str] = (),
     ) -> None:
-        """
-        Args:
-            network: returns the network with a task's head, with its weights.
-            answers: see `mtl.data.dataset.Dataset`.
-        """
+        """`network` returns the network with a task's head, with its weights; `answers`: see `mtl.data.dataset.Dataset`."""
         TransformerEncoder.__init__(self, pretrained, config.max_length, config.trainer, device, body, trained_on)
         size = config.transformer.rows_at_once if config.finetune.train_encoder else config.finetune.batch_size
         TrainedNetworks.__init__(self, config, device, size, lambda task: network(task).to(device), answers)
@@ -249,10 +230,8 @@ def load_trained(request: LoadRequest) -> TrainedTransformer:
     file = WEIGHTS[config.transformer.checkpoint]
     kept = {id: path for id in request.suite.tasks if (path := finetune_folder(folder, id) / file).exists()}
     if not kept:
-        raise InputError(
-            "the weights of its models were not kept; make the run again with transformer.keep=true and another run_dir=",
-            path=request.folder,
-        )
+        message = "the weights of its models were not kept; make the run again with transformer.keep=true and another run_dir="
+        raise InputError(message, path=request.folder)
 
     def network(task: Task) -> TransformerNetwork:
         outputs = target_kind(task).head.outputs(request.answers.get(task.id, []))
@@ -275,11 +254,8 @@ def load_trained(request: LoadRequest) -> TrainedTransformer:
 
 
 def open_origin(request: BuildRequest) -> Pretrained:
-    """The transformer that `transformer.path` names; without a path, a tiny one, which is pre-trained on the training texts of all the suite's
-    tasks if it does not exist.
-
-    Raises InputError as `open_pretrained` does.
-    """
+    """The transformer that `transformer.path` names; without a path, a tiny one, which is pre-trained on the training texts of all the suite's tasks
+    if it does not exist. Raises InputError as `open_pretrained` does."""
     config, suite = request.config, request.suite
     path = config.transformer.path
     if path is None:
@@ -290,15 +266,11 @@ def open_origin(request: BuildRequest) -> Pretrained:
         texts = training_texts(suite, request.data_dir, config.held_out)
         path = str(train(texts, suite.language, Path(config.embeddings_dir) / f"{suite.name}-transformer", OWN))
     pretrained = open_pretrained(path, config.transformer.tokenizer)
-    logger.info(
-        "transformer %s: %d layers of %d, %s weights",
-        *(path, pretrained.layers, pretrained.dim, f"{pretrained.parameters:,}"),
-    )
+    sizes = (pretrained.layers, pretrained.dim, f"{pretrained.parameters:,}")
+    logger.info("transformer %s: %d layers of %d, %s weights", path, *sizes)
     if pretrained.longest is not None and pretrained.longest < config.max_length:
-        logger.info(
-            "max_length=%d: the transformer takes %d tokens at most, and inputs are cut to these",
-            *(config.max_length, pretrained.longest),
-        )
+        message = "max_length=%d: the transformer takes %d tokens at most, and inputs are cut to these"
+        logger.info(message, config.max_length, pretrained.longest)
     return pretrained
 
 

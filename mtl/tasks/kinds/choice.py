@@ -79,9 +79,8 @@ class Choice(TargetKind):
     def parse(self, cell: str, candidates: int | None = None) -> float:
         if (names := self.task.indices) is not None:
             if cell not in names[:candidates]:
-                raise ValueError(
-                    f"target {cell!r} is not the index of a candidate, one of {', '.join(names[:candidates])}"
-                )
+                known = ", ".join(names[:candidates])
+                raise ValueError(f"target {cell!r} is not the index of a candidate, one of {known}")
             return float(names.index(cell))
         if not cell.isdecimal() or not cell.isascii() or len(cell) > MOST_DIGITS:
             raise ValueError(f"target {cell!r} is not the index of a candidate (0, 1, …)")

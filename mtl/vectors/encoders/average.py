@@ -102,17 +102,16 @@ class SourceReader(WordReader):
 
 @dataclass(frozen=True)
 class DrawnVectors:
-    """A vector from N(0, std²) for any word. It depends on the word and the seed alone. See `mtl.embedders.new_words.WordSource`."""
+    """A vector from N(0, 1) for any word. It depends on the word and the seed alone. See `mtl.embedders.new_words.WordSource`."""
 
     dim: int
-    std: float
     seed: int
 
     def read(self, words: Sequence[str]) -> WordVectors:
         vectors = np.empty((len(words), self.dim), dtype=np.float32)
         for row, word in zip(vectors, words, strict=True):
             digest = hashlib.sha256(f"{self.seed} {word}".encode("utf-8", "surrogatepass")).digest()
-            row[:] = self.std * np.random.default_rng(int.from_bytes(digest[:8], "big")).standard_normal(self.dim)
+            row[:] = np.random.default_rng(int.from_bytes(digest[:8], "big")).standard_normal(self.dim)
         return WordVectors(vectors, np.ones(len(words), dtype=bool), np.zeros(len(words), dtype=bool))
 
     def fingerprint(self) -> str:
@@ -121,7 +120,7 @@ class DrawnVectors:
 
 def open_random(options: Any, path: Path | None, seed: int, device: torch.device) -> Reader:
     """A random vector for any word."""
-    return SourceReader(DrawnVectors(options.dim, options.init_std, seed), options.dim, parameters=0)
+    return SourceReader(DrawnVectors(options.dim, seed), options.dim, parameters=0)
 
 
 def open_static(options: Any, path: Path | None, seed: int, device: torch.device) -> Reader:
@@ -157,7 +156,7 @@ class Opener(NamedTuple):
 STATIC = Opener(open_static, ("embeddings.path", "embeddings.dim", "embeddings.missing"))
 # By the name of the embeddings.
 OPENERS = {
-    "random": Opener(open_random, ("embeddings.dim", "embeddings.init_std", "seed")),
+    "random": Opener(open_random, ("embeddings.dim", "seed")),
     "fasttext": STATIC,
     "glove": STATIC,
     "elmo": Opener(open_elmo, ("embeddings.path", "embeddings.exact")),

@@ -92,12 +92,7 @@ def load_model(folder: Path, device: str) -> Any:
     logging.getLogger("sentence_transformers").setLevel(logging.ERROR)  # hides what it logs about models in general
     options: Mapping[str, Any] = {"device": device, "local_files_only": True}
     return opened(
-        str(folder),
-        "the model",
-        SentenceTransformer,
-        str(folder),
-        **options,
-        model_kwargs={"use_safetensors": True},
+        str(folder), "the model", SentenceTransformer, str(folder), **options, model_kwargs={"use_safetensors": True}
     )
 
 

@@ -36,13 +36,7 @@ from mtl.vectors.pretraining.tokens import (
     word_beginnings,
     write_tokens,
 )
-from mtl.vectors.pretraining.training import (
-    MASK_SHARE,
-    MaskedLanguageModelling,
-    Masking,
-    new_bert,
-    parameter_count,
-)
+from mtl.vectors.pretraining.training import MASK_SHARE, MaskedLanguageModelling, Masking, new_bert, parameter_count
 
 LOG = "training.json"
 CARD = """---

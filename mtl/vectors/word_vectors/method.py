@@ -86,9 +86,7 @@ def unit_rows(vectors: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
 
 
 def nearest_words(
-    blocks: Iterable[tuple[Sequence[str], np.ndarray]],
-    queries: np.ndarray,
-    excluded: Sequence[Iterable[str]],
+    blocks: Iterable[tuple[Sequence[str], np.ndarray]], queries: np.ndarray, excluded: Sequence[Iterable[str]]
 ) -> list[str | None]:
     """For each query, the word whose vector has the highest cosine with it; among equals, the first. None if no word is left.
 

@@ -4,14 +4,7 @@ import io
 import pytest
 from audit_parts import CHOICE, PAIR, POSITIVE, RATING, WORD, only, part
 
-from mtl.benchmark_making.audits.findings import (
-    DAMAGED,
-    damage,
-    is_quoted,
-    plain,
-    target_findings,
-    text_findings,
-)
+from mtl.benchmark_making.audits.findings import DAMAGED, damage, is_quoted, plain, target_findings, text_findings
 
 
 def test_clean_rows_have_no_finding() -> None:

@@ -40,7 +40,7 @@ def environment() -> Iterator[None]:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("RAY_worker_niceness", "0")  # with Ray's 15, other tests leave it no time
         patch.delenv("RAY_ADDRESS", raising=False)
-        patch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parents[2]), str(Path(__file__).parents[3])]))
+        patch.setenv("PYTHONPATH", os.pathsep.join(str(Path(__file__).parents[level]) for level in (1, 2, 3)))
         yield
 
 

@@ -34,26 +34,6 @@ def test_the_rows_of_table_3_are_in_the_folders_of_mtl_baseline() -> None:
 
 
 @pytest.mark.slow
-def test_the_faults_of_jiant_alone_and_together() -> None:
-    configs = {run.name: run.config for run in load_sweep("jiant", SAMPLE).runs}
-    plain = {name: configs.pop(f"{name}-frozen") for name in ("random", "fasttext")}
-    found = {name: sorted(differing(plain[config.embeddings.name], config)) for name, config in configs.items()}
-    faults = [
-        "embeddings.trainable: True, False",
-        "pretrain.checkpoint: best, last",
-        "finetune.encoder_dropout: False, True",
-    ]
-    assert found == {
-        "jiant-frozen-random": faults[:1],
-        "jiant-frozen-fasttext": faults[:1],
-        "jiant-last-checkpoint": faults[1:2],
-        "jiant-dropout-left-on": faults[2:],
-        "jiant-training-faults-random": sorted(faults),
-        "jiant-training-faults-fasttext": sorted(faults),
-    }
-
-
-@pytest.mark.slow
 def test_both_readings_and_each_part_alone() -> None:
     runs = {run.name: run.config for run in load_sweep("readings", SAMPLE).runs}
     for embeddings in ("fasttext", "random", "elmo"):

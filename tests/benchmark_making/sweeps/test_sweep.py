@@ -224,14 +224,14 @@ def test_vectors_that_do_not_exist_are_found_before_the_first_run(
     assert len(load_sweep("table3", parse_settings(small), ["random-frozen", "fasttext-frozen"]).runs) == 2
 
 
-FAULTY = "runs: [{}, {name: last, pretrain.checkpoint: last}, {finetune.encoder_dropout: true}]"
+FURTHER = "runs: [{}, {name: clipped, pretrain.gradient_clip: 0.5}, {finetune.patience: 1}]"
 
 
 @pytest.mark.slow
 def test_finished_runs_are_not_run_again(
     small: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    file = written(tmp_path, f"title: Three\n{FAULTY}")
+    file = written(tmp_path, f"title: Three\n{FURTHER}")
     runs = tmp_path / "runs/liten"
     run_baseline(job(small))
     before = {path: path.stat().st_mtime_ns for path in runs.rglob("*.ckpt")}
@@ -240,7 +240,7 @@ def test_finished_runs_are_not_run_again(
     page = f"{tmp_path / 'out'}/index.html"
     assert lines[0] == "Three: 3 runs, 1 of them finished" and lines[-1] == page
     first = [line for line in lines if line.startswith("suite liten (")]
-    others = ["last", "random-frozen,finetune.encoder_dropout=true"]
+    others = ["clipped", "random-frozen,finetune.patience=1"]
     assert [line.rpartition(" in ")[2] for line in first] == [str(runs / name) for name in others]
     assert sum("random-frozen: this run is finished" in message for message in caplog.messages) == 1
     assert {path: path.stat().st_mtime_ns for path in before} == before
@@ -248,14 +248,14 @@ def test_finished_runs_are_not_run_again(
     report = (tmp_path / "out/costs.csv").read_text(encoding="utf-8")
     assert f"mtl sweep {file} " in report and all(name in report for name in ["random-frozen", *others])
     # A run of a sweep is the one that `mtl baseline` makes.
-    run_baseline(job([*small, "pretrain.checkpoint=last", f"run_dir={tmp_path / 'alone'}"]))
-    there = content(runs / "last")
+    run_baseline(job([*small, "pretrain.gradient_clip=0.5", f"run_dir={tmp_path / 'alone'}"]))
+    there = content(runs / "clipped")
     assert content(tmp_path / "alone") == there
     # All runs are finished now.
     capsys.readouterr()
     assert main(["sweep", file, *small, "--out", str(tmp_path / "out")]) == 0
     assert capsys.readouterr().out.splitlines() == ["Three: 3 runs, 3 of them finished", page]
-    assert content(runs / "last") == there
+    assert content(runs / "clipped") == there
 
 
 def test_a_folder_of_another_configuration_is_refused_first(floors: list[str], tmp_path: Path) -> None:

@@ -7,10 +7,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from input_errors import raises_input_error
+from input_errors import raises_input_error, refused
 from mutations import message_of, mutated_bytes
 
-from mtl.base.errors import InputError
 from mtl.data.fetching import archives as module
 from mtl.data.fetching.archives import gunzip, read_zip, unpack
 
@@ -26,12 +25,10 @@ def zipped(path: Path, members: list[tuple[str | zipfile.ZipInfo, bytes]]) -> Pa
     return path
 
 
-def assert_rejected(archive: Path, folder: Path, message: str) -> None:
+def assert_rejected(archive: Path, folder: Path) -> None:
     """Unpacking fails with a one-line message that names the archive, and writes nothing."""
-    with pytest.raises(InputError, match=message) as caught:
+    with raises_input_error(file=archive.name):
         unpack(archive, folder, NAMES)
-    assert str(caught.value).startswith(f"{archive}: ")
-    assert "\n" not in str(caught.value)
     assert not folder.exists() or list(folder.iterdir()) == []
 
 
@@ -49,22 +46,14 @@ def test_requested_members_are_unpacked_from_any_folder_of_the_archive(tmp_path:
     }
 
 
-def test_two_members_with_the_same_name_are_rejected(tmp_path: Path) -> None:
-    archive = zipped(tmp_path / "a.zip", [("a/train.tsv", b"1"), ("b/train.tsv", b"2")])
-    assert_rejected(archive, tmp_path / "out", "has two files train.tsv: a/train.tsv and b/train.tsv")
-
-
-@pytest.mark.parametrize("name", ["../evil", "../train.tsv", "a/../../train.tsv", "/train.tsv", "..\\t.tsv", "C:\\t"])
-def test_path_outside_the_archive_is_rejected(tmp_path: Path, name: str) -> None:
-    archive = zipped(tmp_path / "a.zip", [("train.tsv", b"train"), (name, b"evil")])
-    assert_rejected(archive, tmp_path / "out", "has a path outside")
-
-
-@pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFIFO])
-def test_link_or_device_is_rejected(tmp_path: Path, kind: int) -> None:
-    member = zipfile.ZipInfo("train.tsv")
-    member.external_attr = (kind | 0o777) << 16
-    assert_rejected(zipped(tmp_path / "a.zip", [(member, b"/etc/passwd")]), tmp_path / "out", "train.tsv is a link")
+def test_paths_outside_the_archive_links_and_names_that_stand_twice_are_rejected(tmp_path: Path) -> None:
+    for name in ("../evil", "../train.tsv", "a/../../train.tsv", "/train.tsv", "..\\t.tsv", "C:\\t"):
+        assert_rejected(zipped(tmp_path / "a.zip", [("train.tsv", b"train"), (name, b"evil")]), tmp_path / "out")
+    for kind in (stat.S_IFLNK, stat.S_IFIFO):
+        member = zipfile.ZipInfo("train.tsv")
+        member.external_attr = (kind | 0o777) << 16
+        assert_rejected(zipped(tmp_path / "a.zip", [(member, b"/etc/passwd")]), tmp_path / "out")
+    assert_rejected(zipped(tmp_path / "a.zip", [("a/train.tsv", b"1"), ("b/train.tsv", b"2")]), tmp_path / "out")
 
 
 def change(archive: Path, *edits: tuple[int, bytes]) -> Path:
@@ -77,44 +66,31 @@ def change(archive: Path, *edits: tuple[int, bytes]) -> Path:
     return archive
 
 
-@pytest.mark.parametrize(
-    ("offset", "content", "message"),
-    [
-        (8, b"\x01", "train.tsv is encrypted"),
-        (10, b"\x61", "a damaged one"),  # an unknown compression
-        (24, (999).to_bytes(4, "little"), "a damaged one"),  # wrong lengths
-        (24, (1001).to_bytes(4, "little"), "a damaged one"),
-    ],
-)
-def test_a_member_that_cannot_be_unpacked_is_rejected(
-    tmp_path: Path, offset: int, content: bytes, message: str
-) -> None:
+@pytest.mark.parametrize(("place", "content"), [(8, b"\1"), (10, b"a"), (24, b"\xe7\3\0\0"), (24, b"\xe9\3\0\0")])
+def test_members_that_cannot_be_unpacked(tmp_path: Path, place: int, content: bytes) -> None:
+    """An encrypted one, an unknown compression, and wrong lengths."""
     archive = zipped(tmp_path / "a.zip", [("dev.tsv", b"dev"), ("train.tsv", bytes(1000))])
-    assert_rejected(change(archive, (offset, content)), tmp_path / "out", message)
+    assert_rejected(change(archive, (place, content)), tmp_path / "out")
 
 
 def test_zip_bomb_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = zipped(tmp_path / "a.zip", [("train.tsv", bytes(600)), ("dev.tsv", bytes(600)), ("no", bytes(5000))])
     monkeypatch.setattr(module, "UNPACKED_LIMIT", 1199)
-    assert_rejected(archive, tmp_path / "out", "its files would unpack to 1200 bytes")
+    assert_rejected(archive, tmp_path / "out")
     monkeypatch.setattr(module, "UNPACKED_LIMIT", 1200)
     unpack(archive, tmp_path / "out", NAMES)
 
 
-@pytest.mark.parametrize("content", [b"", b"<html>not here</html>", CONTENT])
-def test_file_that_is_no_zip_is_rejected(tmp_path: Path, content: bytes) -> None:
+def test_what_is_no_zip_or_has_no_requested_member_is_rejected(tmp_path: Path) -> None:
     archive = tmp_path / "a.zip"
-    archive.write_bytes(content)
-    assert_rejected(archive, tmp_path / "out", "not a zip")
-
-
-def test_missing_zip_or_zip_without_a_requested_member_is_rejected(tmp_path: Path) -> None:
-    assert_rejected(tmp_path / "none.zip", tmp_path / "out", "No such file")
-    archive = zipped(tmp_path / "a.zip", [("other.tsv", b"")])
-    assert_rejected(archive, tmp_path / "out", "contains none of train.tsv, dev.tsv")
-    archive = zipped(archive, [("train.tsv", CONTENT)])
+    for content in (b"", b"<html>not here</html>", CONTENT):
+        archive.write_bytes(content)
+        assert_rejected(archive, tmp_path / "out")
+    assert_rejected(tmp_path / "none.zip", tmp_path / "out")
+    assert_rejected(zipped(archive, [("other.tsv", b"")]), tmp_path / "out")
+    zipped(archive, [("train.tsv", CONTENT)])
     archive.write_bytes(archive.read_bytes()[:-30])
-    assert_rejected(archive, tmp_path / "out", "a damaged one")
+    assert_rejected(archive, tmp_path / "out")
 
 
 def test_gunzip_unpacks_all_members(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -142,28 +118,20 @@ def test_gunzip_rejects_an_incomplete_gzip_file(tmp_path: Path, content: bytes) 
     archive.write_bytes(content)
     path.parent.mkdir()
     path.write_bytes(b"older")
-    with raises_input_error(file="a.gz"):
-        gunzip(archive, path)
+    refused(lambda: gunzip(archive, path), file="a.gz")
     assert path.read_bytes() == b"older"
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_gunzip_without_an_archive_or_disk_space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gunzip_without_an_archive_or_disk_space_and_of_a_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = tmp_path / "a.gz"
-    with raises_input_error(file="a.gz"):
-        gunzip(archive, tmp_path / "a.bin")
+    refused(lambda: gunzip(archive, tmp_path / "a.bin"), file="a.gz")
+    archive.write_bytes(gzip.compress(bytes(2**23)))
+    refused(lambda: gunzip(archive, tmp_path / "out" / "a.bin"), file="a.gz")
+    assert list((tmp_path / "out").iterdir()) == []
     archive.write_bytes(COMPLETE)
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 10}))
-    with raises_input_error(file="TMP"):
-        gunzip(archive, tmp_path / "a.bin")
-
-
-def test_a_gzip_bomb_is_rejected_and_no_file_remains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    archive = tmp_path / "a.gz"
-    archive.write_bytes(gzip.compress(bytes(2**23)))
-    with raises_input_error(file="a.gz"):
-        gunzip(archive, tmp_path / "out" / "a.bin")
-    assert list((tmp_path / "out").iterdir()) == []
+    refused(lambda: gunzip(archive, tmp_path / "a.bin"), file="TMP")
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
@@ -187,5 +155,4 @@ def test_no_more_is_unpacked_than_a_member_declares(tmp_path: Path, monkeypatch:
     for start in (data.index(b"PK\x03\x04") + 22, data.rindex(b"PK\x01\x02") + 24):
         data[start : start + 4] = (100).to_bytes(4, "little")
     archive.write_bytes(data)
-    with raises_input_error(file="a.zip"):
-        read_zip(archive, NAMES.__contains__, 10**6)
+    refused(lambda: read_zip(archive, NAMES.__contains__, 10**6), file="a.zip")

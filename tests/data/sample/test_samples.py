@@ -60,9 +60,7 @@ def write_part(name: str, files: int, folder: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SAMPLES)
-def test_data_that_a_kill_has_left_incomplete_is_completed(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_data_that_a_kill_left_is_completed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     suite = load_suite(shipped("configs") / f"suite/{name}.yaml")
     write_sample(name, tmp_path / "whole")
     whole = contents(tmp_path / "whole")

@@ -1,14 +1,23 @@
+import logging
+import os
+import subprocess
+import sys
+from collections import namedtuple
 from pathlib import Path
 
 import numpy as np
+import pytest
 import torch
-from elmo_files import write_elmo
-from input_errors import raises_input_error
+from elmo_files import sentences, write_elmo
+from input_errors import raises_input_error, refused
 
+from mtl.base.errors import InputError
 from mtl.data.text import TokenizedTexts
-from mtl.embedders.elmo import ELMO, ElmoOptions
-from mtl.embedders.elmo.embeddings import ElmoEmbeddings, ElmoReader, elmo_embeddings, run_elmo
+from mtl.embedders.elmo import ELMO, ELMo, ElmoOptions
+from mtl.embedders.elmo import embeddings as cache
+from mtl.embedders.elmo.embeddings import ElmoEmbeddings, ElmoReader, LayerCache, elmo_embeddings, run_elmo
 from mtl.embedders.interface import EmbeddingsRequest, RunReaderRequest
+from mtl.model.sequences import ArraySequences
 
 TEXTS = TokenizedTexts(["solen skiner", "nej", "jag skrattar gott idag"], "sv", 9)
 CPU = torch.device("cpu")
@@ -22,9 +31,7 @@ def build(folder: Path, cache_dir: Path, cache: bool = True) -> ElmoEmbeddings:
     return elmo_embeddings(EmbeddingsRequest(options(cache), TEXTS, np.array([0]), folder, cache_dir, CPU))
 
 
-def test_cached_layers_equal_computed_layers_and_an_elmo_knows_all_words(
-    elmo_files: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_cached_layers_equal_computed_ones_of_all_words(elmo_files: tuple[Path, Path], tmp_path: Path) -> None:
     folder = elmo_files[0].parent
     made = build(folder, tmp_path / "cache")
     texts = torch.tensor([2, 0, 2, 1])
@@ -40,7 +47,7 @@ def test_cached_layers_equal_computed_layers_and_an_elmo_knows_all_words(
     assert made.coverage.found == (len(TEXTS.types), len(TEXTS.tokens))
 
 
-def test_a_run_reads_only_the_elmo_that_it_was_made_with(tmp_path: Path) -> None:
+def test_a_run_reads_only_the_elmo_that_it_was_made_with(tmp_path: Path, elmo_files: tuple[Path, Path]) -> None:
     write_elmo(tmp_path / "elmo")
     made = build(tmp_path / "elmo", tmp_path / "cache")
 
@@ -51,15 +58,9 @@ def test_a_run_reads_only_the_elmo_that_it_was_made_with(tmp_path: Path) -> None
     torch.testing.assert_close(gathered, made.uncached_sequences(TEXTS).gather(torch.tensor([1]))[0])
     assert reader().dim == made.dim
     write_elmo(tmp_path / "elmo", scale=0.9)
-    with raises_input_error(file="elmo"):
-        reader()
-
-
-def test_a_folder_without_an_elmo_is_one_line(elmo_files: tuple[Path, Path], tmp_path: Path) -> None:
-    with raises_input_error(file="none"):
-        build(tmp_path / "none", tmp_path)
-    with raises_input_error(file="TMP"):
-        build(tmp_path, tmp_path)
+    refused(lambda: reader(), file="elmo")
+    refused(lambda: build(tmp_path / "none", tmp_path), file="none")
+    refused(lambda: build(tmp_path, tmp_path), file="TMP")
 
 
 assert ELMO.exists is not None
@@ -78,3 +79,108 @@ def test_a_folder_holds_an_elmo_once_its_weights_are_there(tmp_path: Path) -> No
     (tmp_path / "file").write_bytes(b"")
     assert "must name the folder" in str(ELMO.problem(tmp_path / "file"))
     assert ELMO.problem(tmp_path) is None and ELMO.problem(tmp_path / "none") is None
+
+
+@pytest.fixture
+def elmo(elmo_files: tuple[Path, Path]) -> ELMo:
+    return ELMo(*elmo_files)
+
+
+def check(sequences: ArraySequences, elmo: ELMo, texts: list[list[str]], tolerance: float) -> None:
+    rows, lengths = sequences.gather(torch.arange(len(texts)).flip(0))
+    assert lengths.tolist() == [len(text) for text in texts][::-1]
+    for row, length, text in zip(rows, lengths, texts[::-1], strict=True):
+        torch.testing.assert_close(row[:length].float(), elmo.rows([text])[0], atol=tolerance, rtol=0)
+        assert (row[length:] == 0).all()
+
+
+def test_float16_rows_equal_elmo_s_up_to_rounding(elmo: ELMo, tmp_path: Path) -> None:
+    texts = sentences(30, 9)
+    half = LayerCache(tmp_path, elmo, np.dtype("float16")).sequences(texts)
+    assert half.gather(torch.tensor([3]))[0].dtype == torch.float16
+    check(half, elmo, texts, 2e-3)
+
+
+def test_several_shards(elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "SHARD", 30 * 4 * elmo.width)  # 30 tokens
+    monkeypatch.setattr(cache, "CHUNK", 2)
+    texts = [*sentences(30, 9), ["a"] * 40]
+    check(LayerCache(tmp_path, elmo, np.dtype("float32")).sequences(texts), elmo, texts, 1e-5)
+    assert len(list(tmp_path.glob("*.index.npz"))) > 4
+
+
+def test_each_text_is_computed_once(elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    some, more = sentences(20, 9), sentences(40, 9)
+    layer_cache = LayerCache(tmp_path, elmo, np.dtype("float32"))
+    layer_cache.sequences([*some, *some])
+    computed: list[list[str]] = []
+    rows = elmo.rows
+    monkeypatch.setattr(elmo, "rows", lambda texts: computed.extend(texts) or rows(texts))
+    cached = layer_cache.sequences([*more, *some])
+    assert {tuple(text) for text in computed} == {tuple(t) for t in more} - {tuple(t) for t in some}
+    monkeypatch.undo()
+    check(cached, elmo, [*more, *some], 1e-5)
+
+
+def test_complete_shards_are_kept_after_a_crash(elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "SHARD", 30 * 4 * elmo.width)
+    texts, layer_cache = sentences(40, 9), LayerCache(tmp_path, elmo, np.dtype("float32"))
+    calls = 0
+    rows = elmo.rows
+
+    def failing(texts: list[list[str]]) -> list[torch.Tensor]:
+        nonlocal calls
+        calls += 1
+        if calls == 4:
+            raise KeyboardInterrupt
+        return rows(texts)
+
+    monkeypatch.setattr(elmo, "rows", failing)
+    with pytest.raises(KeyboardInterrupt):
+        layer_cache.sequences(texts)
+    complete = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.np?")}
+    assert len(complete) == 6
+    # Rows without an index, and a temporary file, as a SIGKILL leaves them.
+    (tmp_path / ("0" * 16 + ".rows.npy")).write_bytes(b"half")
+    (tmp_path / ".x.rows.npy.1.partial").write_bytes(b"half")
+    check(layer_cache.sequences(texts), elmo, texts, 1e-5)
+    assert all(path.stat().st_mtime_ns == time for path, time in complete.items())
+    assert not list(tmp_path.glob(".*.partial"))
+
+
+@pytest.mark.slow
+def test_two_processes_fill_one_cache(elmo_files: tuple[Path, Path], elmo: ELMo, tmp_path: Path) -> None:
+    code = f"""if True:
+        import numpy as np
+        from pathlib import Path
+        from mtl.embedders.elmo import ELMo
+        from mtl.embedders.elmo.embeddings import LayerCache
+        texts = [[chr(97 + i % 26) * (1 + j % 5) for j in range(1 + i % 30)] for i in range(400)]
+        elmo = ELMo({str(elmo_files[0])!r}, {str(elmo_files[1])!r})
+        cached = LayerCache(Path({str(tmp_path)!r}), elmo, np.dtype("float32")).sequences(texts)
+        print(len(cached.rows.shards), float(cached.rows[np.arange(100)].sum()))
+    """
+    command = [sys.executable, "-c", code]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ) for _ in range(2)]
+    outputs = [process.communicate()[0] for process in both]
+    assert outputs[0] == outputs[1] and outputs[0].startswith("1 ")
+
+
+def test_full_disk(
+    elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    usage = namedtuple("usage", "total used free")
+    monkeypatch.setattr("shutil.disk_usage", lambda _: usage(100, 0, 100))
+    with caplog.at_level(logging.INFO, logger="mtl"), pytest.raises(InputError) as refused:
+        LayerCache(tmp_path / "new", elmo, np.dtype("float32")).sequences(sentences(200, 400))
+    assert "but 0 MB are free; free some space, or set embeddings.cache=false" in str(refused.value)
+    assert "computing ELMo's layers of" in caplog.text and "MB on disk" in caplog.text
+    assert not list((tmp_path / "new").glob("*.np?"))
+
+
+def test_broken_shard_gives_a_one_line_error(elmo: ELMo, tmp_path: Path) -> None:
+    layer_cache = LayerCache(tmp_path, elmo, np.dtype("float32"))
+    layer_cache.sequences([["a"]])
+    next(tmp_path.glob("*.rows.npy")).write_bytes(b"")
+    with raises_input_error(file="9ff807771f08be9d.rows.npy"):
+        layer_cache.sequences([["a"]])

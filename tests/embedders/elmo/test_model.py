@@ -1,14 +1,23 @@
+import json
+import os
+import random
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import pytest
 import torch
 from elmo_files import WORDS, sentences, write_elmo
 from elmo_reference import Reference
+from input_errors import raises_input_error, refused
 
+from mtl.base.errors import InputError
 from mtl.embedders.elmo import ELMo
-from mtl.embedders.elmo.model import character_ids
+from mtl.embedders.elmo.model import BiLM, character_ids, read_weights, to_file
+from mtl.embedders.elmo.options import read_options
 
 
 @pytest.mark.parametrize(
@@ -46,16 +55,15 @@ def test_layers_do_not_depend_on_the_batch(elmo_files: tuple[Path, Path], batch:
             assert torch.equal(one, other)  # to the last bit
 
 
-def test_float32_is_the_same_except_for_rounding_and_the_state_clip_is_reached(elmo_files: tuple[Path, Path]) -> None:
+def test_float32_a_reached_state_clip_and_several_batches(
+    elmo_files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     some = sentences(20, 20)
     for one, other in zip(ELMo(*elmo_files, exact=False).layers(some), ELMo(*elmo_files).layers(some), strict=True):
         assert one.dtype == other.dtype == torch.float32
         torch.testing.assert_close(one, other, atol=1e-5, rtol=0)
     _, first, _ = ELMo(*elmo_files).layers([WORDS])[0]
     assert first.abs().max() == 0.5
-
-
-def test_more_sentences_than_one_batch(elmo_files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     elmo, some = ELMo(*elmo_files), sentences(30, 12)
     expected = elmo.layers(some)
     monkeypatch.setattr("mtl.embedders.elmo.model.TOKENS", 20)
@@ -78,3 +86,123 @@ def test_empty_sentences_surrogates_markers_and_long_words(elmo_files: tuple[Pat
     assert character_ids(["aż" * 9], 5).tolist() == [[259, 98, 0xC5 + 1, 0xBC + 1, 260]]
     assert character_ids(["aaż"], 5).tolist() == [[259, 98, 98, 0xC5 + 1, 260]]  # inside a character
     np.testing.assert_array_equal(character_ids(["a" * 48], 50), character_ids(["a" * 99], 50))
+
+
+@pytest.mark.parametrize("keep", [0, 100, 4000, -1])
+def test_truncated_file(elmo_files: tuple[Path, Path], tmp_path: Path, keep: int) -> None:
+    options, weights = elmo_files
+    (tmp_path / "w.hdf5").write_bytes(weights.read_bytes()[:keep])
+    refused(lambda: ELMo(options, tmp_path / "w.hdf5"), file="w.hdf5")
+
+
+def test_missing_file_and_files_of_other_programs(elmo_files: tuple[Path, Path], tmp_path: Path) -> None:
+    options, _ = elmo_files
+    refused(lambda: ELMo(options, tmp_path / "none.hdf5"), file="none.hdf5")
+    (tmp_path / "zip.hdf5").write_bytes(b"PK\x03\x04" * 500)
+    refused(lambda: ELMo(options, tmp_path / "zip.hdf5"), file="zip.hdf5")
+    with h5py.File(tmp_path / "keras.hdf5", "w") as file:
+        file["model_weights/dense"] = np.zeros(3)
+    refused(lambda: ELMo(options, tmp_path / "keras.hdf5"), file="keras.hdf5")
+
+
+@pytest.mark.parametrize("name", ["CNN/W_cnn_1", "CNN_high_1/b_carry", "RNN_1/RNN/MultiRNNCell/Cell1/LSTMCell/W_P_0"])
+def test_missing_dataset(tmp_path: Path, name: str) -> None:
+    options, weights = write_elmo(tmp_path)
+    with h5py.File(weights, "a") as file:
+        del file[name]
+    refused(lambda: ELMo(options, weights), file="weights.hdf5")
+    with h5py.File(weights, "a") as file:
+        file[name] = np.array(["words", "words"], dtype="S5")
+    refused(lambda: ELMo(options, weights), file="weights.hdf5")
+
+
+def test_options_that_do_not_fit(tmp_path: Path) -> None:
+    _, weights = write_elmo(tmp_path / "a")
+    other, _ = write_elmo(tmp_path / "b", lstm={"dim": 15})
+    for changes in (
+        {"lstm": {"n_layers": 1}},
+        {"char_cnn": {"n_highway": 1}},
+        {"char_cnn": {"filters": [[1, 3], [2, 4]]}},
+    ):
+        fewer, _ = write_elmo(tmp_path / "c", **changes)
+        with raises_input_error(file="weights.hdf5"):
+            ELMo(fewer, weights)
+    refused(lambda: ELMo(other, weights), file="weights.hdf5")
+
+
+def replaced(
+    folder: Path, change: Callable[[h5py.File, str], None], name: str = "CNN_proj/b_proj"
+) -> tuple[Path, Path]:
+    """An ELMo's files, with another thing in place of a dataset."""
+    options, weights = write_elmo(folder)
+    with h5py.File(weights, "a") as file:
+        del file[name]
+        change(file, name)
+    return options, weights
+
+
+def link_to_itself(file: h5py.File, name: str) -> None:
+    file[name] = h5py.SoftLink(f"/{name}")
+
+
+def link_outside(file: h5py.File, name: str) -> None:
+    file[name] = h5py.ExternalLink("other.hdf5", f"/{name}")
+
+
+def stored_outside(file: h5py.File, name: str) -> None:
+    file.create_dataset(name, shape=(6,), dtype="f4", external=[("secret.txt", 0, 24)])
+
+
+def virtual(file: h5py.File, name: str) -> None:
+    layout = h5py.VirtualLayout(shape=(6,), dtype="f4")
+    layout[:] = h5py.VirtualSource("other.hdf5", name, shape=(6,))
+    file.create_virtual_dataset(name, layout)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(link_to_itself, link_outside, stored_outside, virtual),
+        lambda file, name: file.create_dataset(name, data=np.full(6, np.nan)),
+        lambda file, name: file.create_dataset(name, data=np.full(6, b"x", dtype="S5")),
+    ],
+)
+def test_datasets_are_in_the_file(tmp_path: Path, change: Callable[[h5py.File, str], None]) -> None:
+    write_elmo(tmp_path / "b")[1].rename(tmp_path / "other.hdf5")
+    (tmp_path / "secret.txt").write_bytes(b"x" * 24)
+    options, weights = replaced(tmp_path, change)
+    refused(lambda: ELMo(options, weights), file="weights.hdf5")
+
+
+def test_group_behind_a_link_and_a_pipe(tmp_path: Path) -> None:
+    options, weights = replaced(tmp_path, lambda file, name: link_outside(file, name), "CNN_proj")
+    refused(lambda: ELMo(options, weights), file="weights.hdf5")
+    os.mkfifo(tmp_path / "pipe.hdf5")
+    refused(lambda: ELMo(options, tmp_path / "pipe.hdf5"), file="pipe.hdf5")
+
+
+def test_datasets_far_larger_than_the_file(tmp_path: Path) -> None:
+    wide = {"dim": 2**19, "projection_dim": 2**19}
+    options, weights = write_elmo(tmp_path)
+    content = json.loads(options.read_text())
+    content["lstm"].update(wide)
+    options.write_text(json.dumps(content))
+    with torch.device("meta"):
+        expected = to_file(BiLM(read_options(options)))
+    with h5py.File(weights, "w") as file:
+        for name, value in expected.items():
+            file.create_dataset(name, shape=tuple(value.shape), dtype="f4")  # never written
+    refused(lambda: ELMo(options, weights), file="weights.hdf5")
+
+
+def test_mutated_weights_are_read_or_rejected(tmp_path: Path) -> None:
+    chance = random.Random(0)
+    options, weights = write_elmo(tmp_path)
+    original = weights.read_bytes()
+    for _ in range(40):
+        content = bytearray(original)
+        for _ in range(chance.randint(1, 4)):
+            content[chance.randrange(len(content))] = chance.randrange(256)
+        weights.write_bytes(content)
+        with suppress(InputError):
+            read_weights(weights, read_options(options))

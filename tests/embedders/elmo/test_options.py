@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 from elmo_files import OPTIONS
-from input_errors import raises_input_error
+from input_errors import refused
 
-from mtl.base.errors import InputError
 from mtl.embedders.elmo.options import read_options
 
 
@@ -23,34 +22,20 @@ def test_options_are_read_also_without_a_clip(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    "changes",
     [
-        ({"lstm": {"dim": "x"}}, "lstm.dim: must be a whole number, got a text"),
-        ({"lstm": {"n_layers": 0}}, "lstm.n_layers: must be a whole number >= 1"),
-        ({"lstm": {"cell_clip": -3}}, "lstm.cell_clip: must be a number >= 0"),
-        ({"lstm": {"proj_clip": float("nan")}}, "not JSON"),
-        ({"lstm": {"use_skip_connections": 1}}, "lstm.use_skip_connections: must be true or false"),
-        ({"char_cnn": {"filters": []}}, "char_cnn.filters: must be a list of length >= 1"),
-        ({"char_cnn": {"filters": [[1, 2]] * 10**5}}, "char_cnn.filters: must be a list of length <= 100"),
-        (
-            {"char_cnn": {"max_characters_per_token": 10**6}},
-            "char_cnn.max_characters_per_token: must be a whole number <= 4096",
-        ),
-        ({"char_cnn": {"filters": [[60, 3]]}}, "up to 60 wide, but max_characters_per_token is only 50"),
-        ({"char_cnn": {"activation": "gelu"}}, "char_cnn.activation: Invalid enum value 'gelu'"),
-        ({"char_cnn": {"n_characters": 300}}, "char_cnn.n_characters: must be a whole number <= 262"),
-        ({"char_cnn": {"embedding": {}}}, "char_cnn.embedding: has no dim"),
+        {"lstm": {"dim": "x"}}, {"lstm": {"n_layers": 0}}, {"lstm": {"cell_clip": -3}}, {"lstm": {"proj_clip": float("nan")}},
+        {"lstm": {"use_skip_connections": 1}}, {"char_cnn": {"filters": []}}, {"char_cnn": {"filters": [[1, 2]] * 10**5}},
+        {"char_cnn": {"max_characters_per_token": 10**6}}, {"char_cnn": {"filters": [[60, 3]]}}, {"char_cnn": {"activation": "gelu"}},
+        {"char_cnn": {"n_characters": 300}}, {"char_cnn": {"embedding": {}}},
     ],
-)
-def test_wrong_options(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=rf"options\.json: .*{message}"):
-        read_options(write(tmp_path / "options.json", **changes))
+)  # fmt: skip
+def test_wrong_options(tmp_path: Path, changes: dict[str, Any]) -> None:
+    refused(lambda: read_options(write(tmp_path / "options.json", **changes)), file="options.json")
 
 
 @pytest.mark.parametrize("content", [b"", b"[1]", b"{", b"\xff", b'{"lstm": 3}', b"[" * 100_000, b'{"lstm":' * 100_000])
 def test_file_without_options(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "options.json").write_bytes(content)
-    with raises_input_error():
-        read_options(tmp_path / "options.json")
-    with raises_input_error(file="none.json"):
-        read_options(tmp_path / "none.json")
+    refused(lambda: read_options(tmp_path / "options.json"))
+    refused(lambda: read_options(tmp_path / "none.json"), file="none.json")

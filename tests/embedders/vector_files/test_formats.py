@@ -10,7 +10,7 @@ import fasttext
 import numpy as np
 import pytest
 from gensim.models import KeyedVectors
-from input_errors import raises_input_error
+from input_errors import refused
 from vector_words import LEXICON, OUTSIDE, has_surrogates
 
 from mtl.embedders.vector_files import word_index
@@ -62,9 +62,7 @@ def test_blocks_have_every_word_once_with_its_vector(path: Path, rows: int) -> N
     np.testing.assert_allclose(np.concatenate(vectors), read.vectors, atol=1e-6)
 
 
-def test_any_number_of_calls_read_the_words_of_the_file_once(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_words_of_a_file_are_read_once(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected, file = VectorFile(path).read_once(WORDS), VectorFile(Path(shutil.copy(path, tmp_path)))
     built, build = [], WordIndex.build
     monkeypatch.setattr(WordIndex, "build", lambda entries: built.append(0) or build(entries))
@@ -76,8 +74,7 @@ def test_any_number_of_calls_read_the_words_of_the_file_once(
     assert file.read([]).vectors.shape == (0, DIM)
     assert len(built) == 1
     file.path.write_bytes(path.read_bytes() + b" ")
-    with raises_input_error(file=path.name):
-        file.read(["kot"])
+    refused(lambda: file.read(["kot"]), file=path.name)
 
 
 def test_words_with_the_same_hash_are_distinguished(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

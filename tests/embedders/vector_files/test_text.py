@@ -6,9 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from input_errors import raises_input_error
+from input_errors import refused
 from vector_words import PACKED, assert_rejected, zipped
 
+from mtl.base.errors import InputError
 from mtl.embedders.vector_files.vector_file import VectorFile
 
 DIM = 5
@@ -52,9 +53,7 @@ def test_glove_s_format(tmp_path: Path, packing: str, header: bytes) -> None:
     assert file.shape == (len(ENCODED), DIM)
 
 
-def test_a_zip_is_read_without_its_content_in_memory_or_on_disk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_zip_is_read_without_its_content_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mtl.embedders.vector_files.text.tempfile", None)  # must not be used
     peaks = []
     for rows in (2_000, 20_000):
@@ -72,8 +71,7 @@ def test_a_zip_is_read_without_its_content_in_memory_or_on_disk(
 @pytest.mark.parametrize("further", [["glove.6B.50d.txt"], ["a", "b", "c", "d"]])
 def test_a_zip_of_several_files(tmp_path: Path, further: list[str]) -> None:
     (tmp_path / "v.zip").write_bytes(zipped(glove(), *further))
-    with raises_input_error(file="v.zip"):
-        VectorFile(tmp_path / "v.zip").read_once(["the"])
+    refused(lambda: VectorFile(tmp_path / "v.zip").read_once(["the"]), file="v.zip")
 
 
 def test_zips_that_cannot_be_read(tmp_path: Path) -> None:
@@ -87,22 +85,18 @@ def test_zips_that_cannot_be_read(tmp_path: Path) -> None:
     wrong_sum = bytearray(good)
     wrong_sum[14] ^= 255
     wrong_sum[member + 16] ^= 255
-    for bad, fragment in (
-        (zipped(glove(), compression=zipfile.ZIP_BZIP2), "vectors.txt is encrypted or compressed with another method"),
-        (zipped(glove(), compression=zipfile.ZIP_LZMA), "vectors.txt is encrypted or compressed with another method"),
-        (bytes(encrypted), "vectors.txt is encrypted"),
-        (b"PK\x05\x06" + bytes(18), "a zip without a file"),
-        (bytes(wrong), ""),
-        (bytes(wrong_sum), "damaged zip (Bad CRC-32 for file 'vectors.txt')"),
-        *((good[:length], "damaged zip (File is not a zip file)") for length in (4, len(good) // 2, len(good) - 1)),
-    ):
+    path.write_bytes(wrong)
+    with pytest.raises(InputError, match="damaged zip"):
+        VectorFile(path).read_once(["the"])
+    packed = [zipped(glove(), compression=method) for method in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)]
+    cut = [good[:length] for length in (4, len(good) // 2, len(good) - 1)]
+    for bad in (*packed, bytes(encrypted), b"PK\x05\x06" + bytes(18), bytes(wrong_sum), *cut):
         path.write_bytes(bad)
-        assert_rejected(path, fragment)
+        assert_rejected(path)
     assert [file.name for file in tmp_path.iterdir()] == ["v.zip"]
 
 
 def test_no_space_to_unpack_a_gzip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "v.vec.gz").write_bytes(PACKED["gzip"](glove()))
     monkeypatch.setattr("tempfile.TemporaryFile", lambda: Path("/dev/full").open("wb", 0))  # noqa: SIM115
-    with raises_input_error(file="v.vec.gz"):
-        VectorFile(tmp_path / "v.vec.gz").read(["kot"])
+    refused(lambda: VectorFile(tmp_path / "v.vec.gz").read(["kot"]), file="v.vec.gz")

@@ -151,32 +151,22 @@ def test_quantized_and_truncated_models_are_rejected(tmp_path: Path, model: Path
         classifier = fasttext.train_supervised(str(text), **settings)
         classifier.quantize(input=str(text), cutoff=cutoff, retrain=False)
         classifier.save_model(str(tmp_path / name))
-        assert_rejected(tmp_path / name, "quantized", ".bin")
+        assert_rejected(tmp_path / name)
     data = model.read_bytes()
     assert len(data) > 10_000
     for length in [4, 6, 30, 70, 90, 500, 5000, len(data) // 2, len(data) - 1]:
         path = tmp_path / "truncated.bin"
         path.write_bytes(data[:length])
-        assert_rejected(path, "download or copy it again")
+        assert_rejected(path)
 
 
-@pytest.mark.parametrize(
-    ("offset", "value", "fragments"),
-    [
-        (0, 7, ["not a fastText model"]),
-        (4, 13, ["version 13"]),
-        (8, DIM + 1, ["matrix", "damaged"]),  # the dimension
-        (8, -1, ["damaged"]),
-        (64, 3, ["damaged"]),  # the number of words
-    ],
-)
-def test_damaged_headers_are_rejected(
-    model: Path, tmp_path: Path, offset: int, value: int, fragments: list[str]
-) -> None:
+@pytest.mark.parametrize(("place", "value"), [(0, 7), (4, 13), (8, DIM + 1), (8, -1), (64, 3)])
+def test_damaged_headers_refused(model: Path, tmp_path: Path, place: int, value: int) -> None:
+    """What is no fastText model, another version, dimensions, and the number of words."""
     data = bytearray(model.read_bytes())
-    struct.pack_into("<i", data, offset, value)
+    struct.pack_into("<i", data, place, value)
     (tmp_path / "damaged.bin").write_bytes(data)
-    assert_rejected(tmp_path / "damaged.bin", *fragments)
+    assert_rejected(tmp_path / "damaged.bin")
 
 
 def test_endless_words_are_rejected(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +174,7 @@ def test_endless_words_are_rejected(model: Path, tmp_path: Path, monkeypatch: py
     monkeypatch.setattr("mtl.embedders.vector_files.fasttext_binary._CHUNK", 1000)
     path = tmp_path / "endless.bin"
     path.write_bytes(model.read_bytes()[:100] + b"a" * 5000)
-    assert_rejected(path, "does not end", "damaged")
+    assert_rejected(path)
 
 
 # Text
@@ -202,52 +192,32 @@ def test_text(tmp_path: Path, end: str) -> None:
 
 
 @pytest.mark.parametrize(("content", "vector"), [("2 1\nkot 1\nkot 2\n", [1]), ("1 2\nkot  1 2\n", [1, 2])])
-def test_the_first_of_two_equal_rows_counts_and_two_spaces_may_follow_a_word(
-    tmp_path: Path, content: str, vector: list[float]
-) -> None:
+def test_the_first_of_equal_rows_and_two_spaces_after_a_word(tmp_path: Path, content: str, vector: list[float]) -> None:
     (tmp_path / "vectors.vec").write_text(content)
     assert VectorFile(tmp_path / "vectors.vec").read_once(["kot"]).vectors.tolist() == [vector]
 
 
-def test_rows_that_are_not_utf8_can_be_read(tmp_path: Path) -> None:
+def test_text_that_is_not_utf8_bad_or_announces_one_row_too_many(tmp_path: Path) -> None:
     path = tmp_path / "vectors.vec"
     path.write_bytes(b"2 1\n\xff\x80 1\nkot 2\n")
     read = VectorFile(path).read_once(["kot", b"\xff\x80".decode("utf-8", "surrogateescape"), "\ud83d"])
     assert read.vectors.tolist() == [[2], [1], [0]]
-
-
-@pytest.mark.parametrize(
-    ("content", "fragments"),
-    [
-        ("2 3\n", ["no vectors"]),
-        ("kot\n", [":1: "]),
-        ("1 0\nkot\n", [":1: "]),
-        ("1 3\nkot 1 2\n", [":2: ", "2 space-separated numbers where 3"]),
-        ("1 2\ninny 1.0 2.0 3.0\n", [":2: ", "3 space-separated numbers where 2"]),
-        ("1 999999999999\nkot 1 2\n", [":2: "]),
-        ("1 2\nkot 1  2\n", [":2: ", "fix or delete"]),
-        ("a 1 2\nkot 1 dwa\n", [":2: ", "dwa"]),
-        ("3 2\na 1 2\nb 1 2", ["3 vectors", "only 2"]),  # the last line may be cut
-        ("4 2\na 1 2\nb 1 2\n", ["4 vectors", "only 2"]),
-        ("<!DOCTYPE html>\n<html>\n", ["line"]),
+    wide, path = " 1" * 2**17, tmp_path / "vectors.vec"
+    for content in (
+        *("2 3\n", "kot\n", "1 0\nkot\n", "1 3\nkot 1 2\n", "1 2\ninny 1.0 2.0 3.0\n", "1 999999999999\nkot 1 2\n"),
         *(
-            (f"2 2\npies 1 2\nkot {bad}\n", [":3: the vector of 'kot'"])
-            for bad in ("1 nan", "inf -inf", "1e400 2", "1e39 1")
+            "1 2\nkot 1  2\n",
+            "a 1 2\nkot 1 dwa\n",
+            "3 2\na 1 2\nb 1 2",
+            "4 2\na 1 2\nb 1 2\n",
+            "<!DOCTYPE html>\n<html>\n",
         ),
-        ("9" * 10_000 + " 2\nkot 1 2\n", ["announces"]),
-        ("1 " + "9" * 10_000 + "\nkot 1 2\n", [":2: "]),
-        (f"1 {2**17}\nkot" + " 1" * 2**17 + "\n", ["at most 65,536"]),
-        ("kot" + " 1" * 2**17 + "\n", ["at most 65,536"]),
-        ("kot 1 2 3 4\nx\nnowe 1 2 3 4\n", [":2: "]),
-    ],
-)
-def test_bad_text_is_rejected(tmp_path: Path, content: str, fragments: list[str]) -> None:
-    path = tmp_path / "vectors.vec"
-    path.write_text(content)
-    assert_rejected(path, *fragments)
-
-
-def test_a_header_may_announce_one_too_many(tmp_path: Path) -> None:
+        *(f"2 2\npies 1 2\nkot {bad}\n" for bad in ("1 nan", "inf -inf", "1e400 2", "1e39 1")),
+        *("9" * 10_000 + " 2\nkot 1 2\n", "1 " + "9" * 10_000 + "\nkot 1 2\n"),
+        *(f"1 {2**17}\nkot{wide}\n", f"kot{wide}\n", "kot 1 2 3 4\nx\nnowe 1 2 3 4\n"),
+    ):
+        path.write_text(content)
+        assert_rejected(path)
     path = tmp_path / "vectors.vec"
     path.write_text("3 2\na 1 2\nb 3 4\n")
     assert (
@@ -259,51 +229,41 @@ def test_a_header_may_announce_one_too_many(tmp_path: Path) -> None:
 @pytest.mark.parametrize("packing", PACKED)
 def test_a_bad_line_is_named_however_the_file_is_packed(tmp_path: Path, packing: str) -> None:
     (tmp_path / "v").write_bytes(PACKED[packing](b"3 2\na 1 2\nb 1 2\nkot 1.5 2 3\n"))
-    assert_rejected(tmp_path / "v", ":4: ", "3 space-separated numbers where 2")
+    assert_rejected(tmp_path / "v")
     (tmp_path / "v").write_bytes(PACKED[packing](b""))
-    assert_rejected(tmp_path / "v", "empty" if packing == "plain" else ":1: ")
+    assert_rejected(tmp_path / "v")
 
 
-def test_bad_gzip_is_rejected(model: Path, tmp_path: Path) -> None:
+def test_bad_gzip_missing_files_folders_and_pipes_are_rejected(model: Path, tmp_path: Path) -> None:
     data = bytearray(gzip.compress(random.Random(0).randbytes(1000) + ("4 3\n" + rows()).encode()))
     path = tmp_path / "vectors.vec.gz"
     good = gzip.compress(("4 3\n" + rows()).encode())
     for bad in (good[:-5], good[: len(good) // 2], good + b"garbage", good[:10] + b"\xff" * 20 + good[30:]):
         path.write_bytes(bad)
-        assert_rejected(path, "gzip")
+        assert_rejected(path)
     data[500] ^= 255
     path.write_bytes(data)
-    assert_rejected(path)
+    with pytest.raises(InputError, match="gzip"):
+        VectorFile(path).read_once(["kot"])
     path.write_bytes(gzip.compress(model.read_bytes()))
-    assert_rejected(path, "gunzip")
-
-
-def test_missing_files_directories_and_pipes_are_rejected(tmp_path: Path) -> None:
-    assert_rejected(tmp_path / "none.vec", "no such file")
-    assert_rejected(tmp_path, "folder")
+    assert_rejected(path)
+    assert_rejected(tmp_path / "none.vec")
+    assert_rejected(tmp_path)
     os.mkfifo(tmp_path / "vectors.vec")
-    assert_rejected(tmp_path / "vectors.vec", "is not a file")
-
-
-def gzip_bomb(path: Path, start: bytes, unit: bytes, count: int) -> Path:
-    """A gzipped file of `start` and then this unit, repeated."""
-    with gzip.open(path, "wb", compresslevel=6) as file:
-        file.write(start)
-        for _ in range(count):
-            file.write(unit)
-    return path
+    assert_rejected(tmp_path / "vectors.vec")
 
 
 @pytest.mark.parametrize(
-    ("start", "unit", "fragment"),
-    [
-        (b"", b"a" * 2**20, ":1: a line of more than 4 MiB"),
-        (b"1 2\nkot 1 2\n", b" " * 2**20, ":3: a line of more than 4 MiB"),
-        (b"1 2\nkot 1 2\n", b"x 1 2" + b" " * 2**20 + b"\n", "unpacks to more than 100 times its size"),
-    ],
+    ("start", "unit"),
+    [(b"", b"a" * 2**20), (b"1 2\nkot 1 2\n", b" " * 2**20), (b"1 2\nkot 1 2\n", b"x 1 2" + b" " * 2**20 + b"\n")],
+    ids=["first line", "later line", "ratio"],
 )
-def test_gzip_bomb_is_rejected(tmp_path: Path, start: bytes, unit: bytes, fragment: str) -> None:
-    assert_rejected(gzip_bomb(tmp_path / "bomb.vec.gz", start, unit, 80), fragment)
+def test_gzip_bomb_is_rejected(tmp_path: Path, start: bytes, unit: bytes) -> None:
+    with gzip.open(tmp_path / "bomb.vec.gz", "wb", compresslevel=6) as file:
+        file.write(start)
+        for _ in range(80):
+            file.write(unit)
+    assert_rejected(tmp_path / "bomb.vec.gz")
 
 
 def test_mutated_text_is_read_or_rejected(tmp_path: Path) -> None:

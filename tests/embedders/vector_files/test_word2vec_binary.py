@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from gensim.models import KeyedVectors
-from input_errors import raises_input_error
+from input_errors import raises_input_error, refused
 
 from mtl.embedders.vector_files.vector_file import VectorFile
 from mtl.embedders.vector_files.word2vec_binary import is_word2vec_binary
@@ -39,8 +39,7 @@ def test_words_with_spaces_are_refused(tmp_path: Path, word: str, place: int, en
 
 def test_a_packed_file_is_to_be_unpacked(path: Path, tmp_path: Path) -> None:
     (tmp_path / "v.bin.gz").write_bytes(gzip.compress(path.read_bytes()))
-    with raises_input_error(file="v.bin.gz"):
-        VectorFile(tmp_path / "v.bin.gz").read(["7"])
+    refused(lambda: VectorFile(tmp_path / "v.bin.gz").read(["7"]), file="v.bin.gz")
 
 
 def test_all_ways_to_read_a_file_of_word2vec_s_own_program(tmp_path: Path) -> None:
@@ -83,8 +82,6 @@ def test_damaged_files_and_numbers_that_are_not_finite(path: Path) -> None:
         whole[:4] + b"x" * 10**5,
     ):
         path.write_bytes(content)
-        with raises_input_error(file="v.bin"):
-            VectorFile(path).read(["solen"])
+        refused(lambda: VectorFile(path).read(["solen"]), file="v.bin")
     path.write_bytes(b"1 4\nsolen " + np.full(4, np.nan, dtype=np.float32).tobytes())
-    with raises_input_error(file="v.bin"):
-        VectorFile(path).read(["solen"])
+    refused(lambda: VectorFile(path).read(["solen"]), file="v.bin")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from command_line import content, job, mtl
-from input_errors import raises_input_error
+from input_errors import refused
 from processes import CONTEXT, interrupted, start, wait_for
 from small_suite import small_settings
 
@@ -38,9 +38,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return settings
 
 
-def test_the_results_are_those_of_one_after_another_and_of_another_number_of_processes(
-    finished: list[str], tmp_path: Path
-) -> None:
+def test_results_do_not_depend_on_the_number_of_processes(finished: list[str], tmp_path: Path) -> None:
     places = (f"run_dir={tmp_path / 'run'}", f"cache_dir={tmp_path / 'cache'}")
     parallel = mtl("baseline", *finished, *places, "seeds_in_parallel=2")
     assert parallel.returncode == 0, parallel.stderr
@@ -52,9 +50,7 @@ def test_the_results_are_those_of_one_after_another_and_of_another_number_of_pro
     assert run_baseline(job([*finished, "seeds_in_parallel=2"])) == run_baseline(job(finished))
 
 
-def test_a_last_seed_runs_as_it_would_have_beside_the_others(
-    floor_settings: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_last_seed_runs_as_beside_others(floor_settings: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     run = job([*floor_settings, "method=constant", "seeds=[1,2]", "seeds_in_parallel=2"])
     given: list[tuple[list[str], int]] = []
 
@@ -94,9 +90,7 @@ def alive(process: int) -> bool:
 
 @NEEDS_PROC
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_interrupted_all_end_and_one_message_says_so(
-    settings: list[str], tmp_path: Path, number: signal.Signals
-) -> None:
+def test_interrupted_all_end_with_one_message(settings: list[str], tmp_path: Path, number: signal.Signals) -> None:
     process = start(["baseline", *settings, *LONG], tmp_path / "errors")
     checkpoints = [tmp_path / f"run/seed-{seed}/pretrain/last.ckpt" for seed in (1, 2)]
     for checkpoint in checkpoints:
@@ -197,8 +191,7 @@ def test_units_share_the_memory_of_the_machine(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("torch.get_num_threads", lambda: 5)
     results = run(share, tmp_path, "a", "b", "c", at_a_time=3, needs=Needs(memory=6 * 10**9))
     assert {given for given, _ in results.values()} == {"5 0"}
-    with raises_input_error(key="resources.memory"):
-        run(share, tmp_path, "a", needs=Needs(memory=11 * 10**9))
+    refused(lambda: run(share, tmp_path, "a", needs=Needs(memory=11 * 10**9)), key="resources.memory")
 
 
 @pytest.mark.parametrize(
@@ -219,9 +212,7 @@ def test_an_error_in_a_process_is_raised_here(
         run(call, tmp_path, "seed 7")
 
 
-def test_what_a_process_prints_and_its_traceback_appear_here(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_a_process_prints_appears_here(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(RuntimeError, match="its error message is above"):
         run(print_and_fail, tmp_path, "seed 7")
     lines = capsys.readouterr().err.splitlines()

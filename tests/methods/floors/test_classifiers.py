@@ -23,17 +23,15 @@ def small_table(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_linear_head_is_a_logistic_regression_of_standardized_features() -> None:
     features = np.random.default_rng(0).normal(3, 2, (80, 5))
     labels = (features[:, 0] > 3).astype(int) + (features[:, 1] > 5)
-    scaler = StandardScaler().fit(features)
-    expected = LogisticRegression(C=0.5, max_iter=2_000, class_weight="balanced").fit(
-        scaler.transform(features), labels
-    )
+    scaled = StandardScaler().fit_transform(features)
+    expected = LogisticRegression(C=0.5, max_iter=2_000, class_weight="balanced").fit(scaled, labels)
     mine = DenseClassifier("linear", 2.0, "balanced", 1).fit(features, labels)
-    assert mine.predict_proba(features) == pytest.approx(expected.predict_proba(scaler.transform(features)), abs=1e-4)
+    assert mine.predict_proba(features) == pytest.approx(expected.predict_proba(scaled), abs=1e-4)
     assert list(mine.classes_) == [0, 1, 2] and numbers(mine) == 3 * 5 + 3
     targets = features[:, 0] - features[:, 2]
-    ridge = Ridge(2.0).fit(scaler.transform(features), targets)
+    ridge = Ridge(2.0).fit(scaled, targets)
     mine_too = DenseRegressor("linear", 2.0, 1).fit(features, targets)
-    assert mine_too.predict(features) == pytest.approx(ridge.predict(scaler.transform(features)))
+    assert mine_too.predict(features) == pytest.approx(ridge.predict(scaled))
     assert numbers(mine_too) == 5 + 1
 
 
@@ -66,12 +64,10 @@ def test_fasttext_learns_the_same_each_time(words: int, characters: int) -> None
     assert numbers(first) == table.size + 2 * 100
 
 
-def test_fasttext_repeats_the_rows_of_rare_classes_and_reads_any_line() -> None:
+def test_fasttext_with_rare_classes_any_line_and_numbers() -> None:
     rare = np.array([0] * 85 + [7] * 5)
     lines = ["tekst"] * 90
-    plain, balanced = (
-        FastTextClassifier(0.5, 25, class_weight=weight, random_state=1) for weight in (None, "balanced")
-    )
+    plain, balanced = (FastTextClassifier(0.5, 25, class_weight=of, random_state=1) for of in (None, "balanced"))
     of_rare = [model.fit(lines, rare).predict_proba(["tekst"])[0, 1] for model in (plain, balanced)]
     assert of_rare[0] < 0.2 < 0.35 < of_rare[1]
     assert list(plain.classes_) == [0, 7]
@@ -81,9 +77,6 @@ def test_fasttext_repeats_the_rows_of_rare_classes_and_reads_any_line() -> None:
     # What fastText says is the error.
     with pytest.raises(InputError, match="^fastText could not train: "):
         FastTextClassifier(lr=1e30).fit(LINES, LABELS)
-
-
-def test_fasttext_predicts_numbers_by_the_means_of_their_classes() -> None:
     numbers_of_lines = np.where(LABELS == 0, 4.0, 1.5)
     model = FastTextRegressor(0.5, 25, random_state=1).fit(LINES, numbers_of_lines)
     assert sorted(model.means_) == [1.5, 4.0]

@@ -58,7 +58,7 @@ def by_hand() -> dict[str, list[np.ndarray]]:
     return found
 
 
-def test_ngrams_by_their_formula_without_rare_ones_and_those_beyond_the_most() -> None:
+def test_ngrams_by_their_formula_and_none_that_are_left() -> None:
     words, characters = vectors(AB, CD)
     length = np.hypot(1, RARE)  # term frequency = 1 + ln(count), length 1
     np.testing.assert_allclose(words, [[1, 0], [1 / length, RARE / length]])
@@ -74,9 +74,6 @@ def test_ngrams_by_their_formula_without_rare_ones_and_those_beyond_the_most() -
     assert width(max_features=1) == [1, 1]
     assert width(word_ngrams=[1, 2]) == [4, 4]  # and "ab ab", "ab cd"
     assert all(made.fit([AB, CD]).transform([NEW]).nnz == 0 for made in new_vectorizers(config()).values())
-
-
-def test_nothing_left_is_an_error_and_so_is_a_kept_ngram_twice() -> None:
     with pytest.raises(ValueError, match="min_df"):
         TaskFeatures("svm", config(min_count=3), SINGLE).fit(
             [[AB], [CD]]
@@ -87,16 +84,13 @@ def test_nothing_left_is_an_error_and_so_is_a_kept_ngram_twice() -> None:
             restore_fitted(CountVectorizer(), {"ngrams": ngrams})
 
 
-def test_a_single_text_is_its_ngrams_side_by_side_and_counts_once() -> None:
+def test_a_single_text_is_its_ngrams_and_overlap_has_the_cosines() -> None:
     features = TaskFeatures("svm", config(), SINGLE)
     np.testing.assert_allclose(features.fit([[AB], [CD]]).toarray(), np.hstack(vectors(AB, CD)))
     assert features.transform([[NEW], [CD]]).shape == (2, 6)
     once, often = (TaskFeatures("tree", config(), SINGLE) for _ in range(2))
     once.fit([[AB], [CD]])
     np.testing.assert_allclose(often.fit([[AB], [AB], [CD]]).toarray()[1:], once.transform([[AB], [CD]]).toarray())
-
-
-def test_overlap_has_the_cosines() -> None:
     length = np.hypot(1, RARE)  # the words' vectors are (1, 0) and (1, RARE) / length
     _, found = pair_features("overlap")
     np.testing.assert_allclose(found, [[1 / length] * 2, [1, 1], [1, 1]])
@@ -136,27 +130,23 @@ def split(targets: list[float], sizes: list[int] | None = None) -> Split:
     return Split(np.arange(inputs)[:, None], np.array(targets), None if sizes is None else np.array(sizes))
 
 
-def test_all_rows_in_their_order_or_fewer_evenly_spread() -> None:
-    found = training_inputs(SINGLE, split([0.0, 1, 1]), None, False)
-    assert found.places.tolist() == [0, 1, 2] and found.targets.tolist() == [0, 1, 1]
-    found = training_inputs(CHOICE, split([1.0, 0], [3, 2]), 9, False)
-    assert found.places.tolist() == [0, 1, 2, 3, 4] and found.targets.tolist() == [0, 1, 0, 1, 0]
-    found = training_inputs(SINGLE, split([float(i % 2) for i in range(10)]), 4, False)
-    assert found.places.tolist() == [0, 2, 5, 7] and found.targets.tolist() == [0, 0, 1, 1]
-    found = training_inputs(CHOICE, split([1.0, 0, 0], [3, 2, 1]), 1, False)
-    assert found.places.tolist() == [0, 1, 2]
+def test_rows_in_their_order_fewer_of_them_and_candidates() -> None:
+    for task, rows, most, places, targets in (
+        (SINGLE, split([0.0, 1, 1]), None, [0, 1, 2], [0, 1, 1]),
+        (CHOICE, split([1.0, 0], [3, 2]), 9, [0, 1, 2, 3, 4], [0, 1, 0, 1, 0]),
+        (SINGLE, split([float(i % 2) for i in range(10)]), 4, [0, 2, 5, 7], [0, 0, 1, 1]),
+        (CHOICE, split([1.0, 0, 0], [3, 2, 1]), 1, [0, 1, 2], [0, 1, 0]),
+    ):
+        assert [found.tolist() for found in training_inputs(task, rows, most, False)] == [places, targets]
     # Without candidates there are no pairs.
-    assert training_inputs(SINGLE, split([0.0, 1]), None, True).places.tolist() == [0, 1]
-
-
-def test_of_a_choice_the_right_candidate_and_a_wrong_one() -> None:
-    """A row with one candidate has no wrong one."""
+    assert training_inputs(SINGLE, split([0.0, 1]), None, True)[0].tolist() == [0, 1]
+    # A row with one candidate has no wrong one.
     rows = split([2.0, 0, 0] * 500, [4, 3, 1] * 500)
-    found = training_inputs(CHOICE, rows, None, True)
-    pairs = found.places.reshape(-1, 5) - 8 * np.arange(500)[:, None]
-    assert found.targets.reshape(-1, 5).tolist() == [[1, 0, 1, 0, 1]] * 500
+    places, targets = training_inputs(CHOICE, rows, None, True)
+    pairs = places.reshape(-1, 5) - 8 * np.arange(500)[:, None]
+    assert targets.reshape(-1, 5).tolist() == [[1, 0, 1, 0, 1]] * 500
     assert set(pairs[:, 0]) == {2} and set(pairs[:, 2]) == {4} and set(pairs[:, 4]) == {7}
     drawn = np.bincount(pairs[:, 1], minlength=4) / 500
     assert drawn[2] == 0 and np.abs(drawn[[0, 1, 3]] - 1 / 3).max() < 0.08
     assert set(pairs[:, 3]) == {5, 6}
-    assert (training_inputs(CHOICE, rows, None, True).places == found.places).all()
+    assert (training_inputs(CHOICE, rows, None, True)[0] == places).all()

@@ -40,8 +40,7 @@ def test_architecture_and_preset_are_in_the_name_in_this_order(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("setting", "chosen"),
-    [("preset=paper", "checkpoints"), ("preset=laptop", "checkpoints and thresholds")],
+    ("setting", "chosen"), [("preset=paper", "checkpoints"), ("preset=laptop", "checkpoints and thresholds")]
 )
 def test_it_says_what_was_chosen_on_dev(setting: str, chosen: str) -> None:
     assert LSTM.chosen_on_dev(job(["suite=klej-sample", setting]).config) == chosen

@@ -8,7 +8,7 @@ import pytest
 import torch
 from command_line import job
 from data_files import read_column, read_json
-from input_errors import raises_input_error
+from input_errors import refused
 from kinds_suite import write_kinds_suite
 from lstm_parts import CHOICE, LABELS, NUMBERS, Parts, lstm_parts
 from scipy.sparse import csr_matrix
@@ -50,7 +50,7 @@ def features(
     return made, csr_matrix(made.fit(rows))
 
 
-def test_training_rows_are_answered_by_models_that_did_not_see_them(parts: Parts, models: LinearModels) -> None:
+def test_rows_are_answered_by_models_that_did_not_see_them(parts: Parts, models: LinearModels) -> None:
     """scikit-learn's own cross-validation, with our folds; the penalty has the smallest loss on the first fold."""
     train = parts.dataset.splits["labels"]["train"]
     _, matrix = features(parts, LABELS, "train")
@@ -64,9 +64,6 @@ def test_training_rows_are_answered_by_models_that_did_not_see_them(parts: Parts
     outputs = models.outputs["labels"]["train"]
     assert outputs.dtype == np.float32
     np.testing.assert_allclose(np.exp(outputs), best, atol=1e-3)
-
-
-def test_other_rows_are_answered_by_a_model_of_all_training_rows(parts: Parts, models: LinearModels) -> None:
     chosen = models.kept["numbers"].estimator
     fitted, matrix = features(parts, NUMBERS, "train")
     dev = features(parts, NUMBERS, "dev", fitted)[1]
@@ -99,10 +96,7 @@ def test_rows_that_share_a_text_or_a_group_are_in_one_fold() -> None:
     # What the suite says counts even where it fills more than a fold.
     groups = np.repeat([0, 1], [40, 20])
     assert len(set(row_folds(NUMBERS, Split(texts, np.zeros(60), groups=groups)).tolist())) == 2
-
-
-def test_where_texts_join_most_rows_the_first_text_alone_does() -> None:
-    """A chain of pairs, and one text that stands in many rows, such as a topic."""
+    # A chain of pairs, and one text that stands in many rows, such as a topic.
     chain = np.array([[row // 2, 100 + (row + 1) // 2] for row in range(60)])
     topics = np.column_stack([np.arange(60), 100 + np.arange(60) % 4])
     topics[9, 0] = topics[4, 0]
@@ -142,8 +136,22 @@ def test_labels_are_weighted_as_in_the_loss_of_the_heads(tmp_path: Path) -> None
     assert any(np.allclose(fit.coef_, estimator.coef_, atol=1e-3) for fit in fits)
 
 
-def test_a_fold_whose_other_folds_have_one_target_gets_no_opinion(parts: Parts, tmp_path: Path) -> None:
-    """One row alone has the other label: the model that does not see it cannot be trained."""
+def with_train(dataset: Dataset, train: Split) -> Dataset:
+    splits = {"labels": {**dataset.splits["labels"], "train": train}}
+    return replace(dataset, tasks=[LABELS], splits=splits, answers={})
+
+
+def test_rows_that_teach_nothing_give_no_opinion(parts: Parts, tmp_path: Path) -> None:
+    config = replace(parts.config, cache_dir=str(tmp_path))
+    train = parts.dataset.splits["labels"]["train"]
+    alike = with_train(parts.dataset, replace(train, targets=np.zeros(len(train))))
+    rarer = replace(config, floor=replace(config.floor, min_count=1000))
+    for made in (
+        train_linear(config, alike, parts.texts, "sv"),
+        train_linear(rarer, with_train(parts.dataset, train), parts.texts, "sv"),
+    ):
+        assert not made.kept and not made.outputs and made.parameters == 0
+    # One row alone has the other label: the model that does not see it cannot be trained.
     config = replace(parts.config, cache_dir=str(tmp_path))
     train = parts.dataset.splits["labels"]["train"]
     targets = np.zeros(len(train))
@@ -155,26 +163,7 @@ def test_a_fold_whose_other_folds_have_one_target_gets_no_opinion(parts: Parts, 
     assert (outputs[same] == 0).all() and (outputs[~same] != 0).all()
 
 
-def with_train(dataset: Dataset, train: Split) -> Dataset:
-    splits = {"labels": {**dataset.splits["labels"], "train": train}}
-    return replace(dataset, tasks=[LABELS], splits=splits, answers={})
-
-
-def test_a_task_whose_rows_teach_nothing_has_no_model(parts: Parts, tmp_path: Path) -> None:
-    config = replace(parts.config, cache_dir=str(tmp_path))
-    train = parts.dataset.splits["labels"]["train"]
-    alike = with_train(parts.dataset, replace(train, targets=np.zeros(len(train))))
-    rarer = replace(config, floor=replace(config.floor, min_count=1000))
-    for made in (
-        train_linear(config, alike, parts.texts, "sv"),
-        train_linear(rarer, with_train(parts.dataset, train), parts.texts, "sv"),
-    ):
-        assert not made.kept and not made.outputs and made.parameters == 0
-
-
-def test_the_cache_is_read_and_a_damaged_file_of_it_is_replaced(
-    parts: Parts, models: LinearModels, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_damaged_file_is_replaced(parts: Parts, models: LinearModels, monkeypatch: pytest.MonkeyPatch) -> None:
     trainings: list[str] = []
     trained = linear._trained
     monkeypatch.setattr(linear, "_trained", lambda *given: trainings.append(given[2].id) or trained(*given))
@@ -182,9 +171,8 @@ def test_the_cache_is_read_and_a_damaged_file_of_it_is_replaced(
     again = train_linear(parts.config, parts.dataset, parts.texts, "sv")
     assert trainings == [] and len(files) >= 3
     assert again.outputs.keys() == models.outputs.keys()
-    assert all(
-        (again.outputs[id][name] == part).all() for id in again.outputs for name, part in models.outputs[id].items()
-    )
+    for id, splits in models.outputs.items():
+        assert all((again.outputs[id][name] == part).all() for name, part in splits.items())
     for file in files:
         file.write_bytes(file.read_bytes()[:100])
     train_linear(parts.config, parts.dataset, parts.texts, "sv")
@@ -224,17 +212,13 @@ def test_a_run_without_its_linear_models_predicts_nothing(run: Path) -> None:
     content, tasks = file.read_bytes(), listed.read_text(encoding="utf-8")
     try:
         file.unlink()
-        with raises_input_error(file="mood.ckpt"):
-            Predictor.load(run)
+        refused(lambda: Predictor.load(run), file="mood.ckpt")
         torch.save({"in_pairs": 1}, file)
-        with raises_input_error(file="mood.ckpt"):
-            Predictor.load(run)
+        refused(lambda: Predictor.load(run), file="mood.ckpt")
         listed.write_text('["answer", "stars"]', encoding="utf-8")
-        with raises_input_error(file="tasks.json"):
-            Predictor.load(run)
+        refused(lambda: Predictor.load(run), file="tasks.json")
         listed.unlink()
-        with raises_input_error(file="tasks.json"):
-            Predictor.load(run)
+        refused(lambda: Predictor.load(run), file="tasks.json")
     finally:
         file.write_bytes(content)
         listed.write_text(tasks, encoding="utf-8")

@@ -48,9 +48,7 @@ def test_the_cost_counts_one_encoder_all_heads_and_both_stages(settings: list[st
 
 
 @pytest.mark.slow
-def test_the_last_encoder_of_stage_1_is_the_run_s(
-    settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_run_s_encoder_is_the_best(settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stage 2 reads it, and so do predictions and sentence vectors."""
     from mtl.methods.lstm import two_stages
 
@@ -65,16 +63,12 @@ def test_the_last_encoder_of_stage_1_is_the_run_s(
     # The first validation of stage 1 is the best one.
     falling = itertools.count(0, -1)
     monkeypatch.setattr("mtl.training.module.score", lambda *_: float(next(falling)))
-    for checkpoint in ("best", "last"):
-        more = (f"pretrain.checkpoint={checkpoint}", f"run_dir={tmp_path / checkpoint}")
-        run_baseline(job(given(settings, "random", tmp_path, *more)))
-    best, last = read
-    kept = torch.load(tmp_path / "last/seed-1/pretrain/final.ckpt", weights_only=True)["state_dict"]
-    assert all(torch.equal(last[name], kept[name]) for name in last)
-    assert not any(torch.equal(last[name], best[name]) for name in last)
-    assert not (tmp_path / "last/seed-1/pretrain/best.ckpt").exists()
-    loaded = mtl.load(tmp_path / "last").model.encoder.state_dict()
-    assert all(torch.equal(last[f"encoder.{name}"], value) for name, value in loaded.items())
+    run_baseline(job(given(settings, "random", tmp_path, f"run_dir={tmp_path / 'run'}")))
+    (best,) = read
+    kept = torch.load(tmp_path / "run/seed-1/pretrain/best.ckpt", weights_only=True)
+    assert kept["epoch"] == 0 and all(torch.equal(best[name], kept["state_dict"][name]) for name in best)
+    loaded = mtl.load(tmp_path / "run").model.encoder.state_dict()
+    assert all(torch.equal(best[f"encoder.{name}"], value) for name, value in loaded.items())
 
 
 @pytest.mark.slow
@@ -84,16 +78,15 @@ def test_without_its_cache_elmo_gives_the_same(settings: list[str], tmp_path: Pa
         more = ("variant=finetune", f"embeddings.cache={cache}", f"run_dir={tmp_path / cache}")
         scores.append(run_baseline(job(given(settings, "elmo", tmp_path, *more)))["tasks"])
     assert scores[0] == scores[1]
-    cached, computed = (
-        torch.load(tmp_path / cache / "seed-1/pretrain/best.ckpt", weights_only=True) for cache in ("true", "false")
-    )
+    files = [tmp_path / cache / "seed-1/pretrain/best.ckpt" for cache in ("true", "false")]
+    cached, computed = (torch.load(file, weights_only=True) for file in files)
     for name, value in cached["state_dict"].items():
         assert torch.equal(value, computed["state_dict"][name]), name
     assert list((tmp_path / "cache").glob("elmo-*-float16-*/*.rows.npy"))
 
 
 @pytest.mark.slow
-def test_a_threshold_is_chosen_in_the_precision_of_the_predictions(
+def test_a_threshold_has_the_precision_used(
     settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row_outputs, in_bfloat16 = stage2.row_outputs, []

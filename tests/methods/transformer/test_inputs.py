@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from input_errors import raises_input_error
 from tiny_transformers import write_bert, write_roberta
 
-from mtl.base.errors import InputError
 from mtl.methods.transformer.inputs import InputReader
 from mtl.methods.transformer.pretrained import Pretrained, open_pretrained
 
@@ -90,8 +90,7 @@ def test_an_input_is_never_longer_than_the_limit_and_a_limit_without_room_is_an_
         sides, further = min(len(parts), 2), max(0, len(parts) - 2)
         least = marks[sides - 1] + sides + 2 * further
         for length in range(1, least):
-            said = rf"^max_length={length}: is too short for inputs of {len(parts)} texts .*; set max_length={least} or more$"
-            with pytest.raises(InputError, match=said):
+            with raises_input_error(key="max_length"):
                 read(pretrained, [("dag",) * len(parts), parts], length)
         for length in range(least, 30):
             ((found,), _) = read(pretrained, [parts], length)

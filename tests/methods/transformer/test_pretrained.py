@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 from data_files import read_json
-from input_errors import raises_input_error
+from input_errors import raises_input_error, refused
 from tiny_transformers import write_bert, write_roberta
 
 from mtl.base.errors import InputError
@@ -27,7 +27,7 @@ def roberta(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_roberta(tmp_path_factory.mktemp("roberta"), TEXTS)
 
 
-def test_weights_are_read_as_float32(bert: Path) -> None:
+def test_weights_are_float32_and_what_model_and_tokenizer_read(bert: Path, roberta: Path, tmp_path: Path) -> None:
     """The file is in float16, in which transformers would train."""
     pretrained = open_pretrained(str(bert))
     model = pretrained.classifier(3)
@@ -35,10 +35,7 @@ def test_weights_are_read_as_float32(bert: Path) -> None:
     for name, weight in pretrained.body.state_dict().items():
         assert torch.equal(weight, model.base_model.state_dict()[name]), name
     assert model.classifier.out_features == 3
-
-
-def test_what_a_model_and_its_tokenizer_read(bert: Path, roberta: Path, tmp_path: Path) -> None:
-    """A tokenizer that does not say has 1e30; RoBERTa's positions begin after its padding index 1."""
+    # A tokenizer that does not say has 1e30; RoBERTa's positions begin after its padding index 1.
     assert open_pretrained(str(bert)).longest == 64
     assert open_pretrained(str(roberta)).longest == 38
     assert open_pretrained(str(write_bert(tmp_path / "short", TEXTS, length=20))).longest == 20
@@ -61,7 +58,9 @@ def test_heads_follow_from_the_seed_and_have_float32_outputs_in_bfloat16(bert: P
     assert outputs.dtype == torch.float32 and not torch.equal(outputs, outputs.bfloat16().float())
 
 
-def test_what_a_run_saves_is_the_same_transformer(bert: Path, tmp_path: Path) -> None:
+def test_what_a_run_saves_and_the_fingerprint_of_weights_and_tokenizer(
+    bert: Path, tmp_path: Path, roberta: Path
+) -> None:
     pretrained = open_pretrained(str(bert))
     pretrained.tokenizer(TEXTS, truncation=True, max_length=5)  # the tokenizer keeps this, which is none of its rules
     pretrained.save(tmp_path / "with", weights=True)
@@ -71,11 +70,6 @@ def test_what_a_run_saves_is_the_same_transformer(bert: Path, tmp_path: Path) ->
     read = open_without_weights(tmp_path / "without")
     assert (read.longest, read.dim, read.padding) == (64, 32, 0)
     assert read.parameters == pretrained.parameters and read.rules() == pretrained.rules()
-
-
-def test_the_fingerprint_depends_on_weights_and_tokenizer_not_on_the_path(
-    bert: Path, tmp_path: Path, roberta: Path
-) -> None:
     fingerprint = open_pretrained(str(bert)).fingerprint()
     shutil.copytree(bert, tmp_path / "copy")
     assert open_pretrained(str(tmp_path / "copy")).fingerprint() == fingerprint
@@ -89,47 +83,33 @@ def test_the_fingerprint_depends_on_weights_and_tokenizer_not_on_the_path(
 
 def test_a_tokenizer_may_lie_elsewhere_unless_it_is_of_a_larger_model(bert: Path, tmp_path: Path) -> None:
     alone = write_bert(tmp_path / "alone", TEXTS, tokenizer=False)
-    with raises_input_error():
-        open_pretrained(str(alone))
+    refused(lambda: open_pretrained(str(alone)))
     assert len(open_pretrained(str(alone), str(bert)).tokenizer) > 5
     from transformers import BertConfig, BertModel
 
     few = BertConfig(vocab_size=20, hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=64)
     BertModel(few).save_pretrained(tmp_path / "few")
-    with raises_input_error():
-        open_pretrained(str(tmp_path / "few"), str(bert))
+    refused(lambda: open_pretrained(str(tmp_path / "few"), str(bert)))
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("nothing", "transformer.path={}: is no folder of a transformer: it has no config.json"),
-        ("a-file", "transformer.path={}: is a file; name the folder that holds it"),
-        (
-            "nothing/herbrt",
-            "transformer.path={}: no such folder, and not a name on the Hugging Face Hub, as in OWNER/NAME",
-        ),
-        ("unknown", "{}: config.json cannot be read: Unrecognized model in"),
-        (
-            "no-weights",
-            "{}: the model (config.json and its weights) cannot be read: Error no file named model.safetensors",
-        ),
-        ("damaged", "{}: the model (config.json and its weights) cannot be read: "),
-        ("damaged-config", "{}/config.json: not JSON: "),
-        ("damaged-tokenizer", "{}/tokenizer.json: not JSON: "),
-        ("no-tokenizer", "{}: has no tokenizer that can be read; restore its tokenizer.json, or name a folder"),
-        ("half", "{}: has no weights for "),
-        ("other-size", "{}: its weights are not of the sizes in config.json: embeddings.LayerNorm.bias is (32,), and"),
-        ("pickle", "{}: the model (config.json and its weights) cannot be read: "),
-    ],
-)
-def test_folders_that_cannot_be_read(bert: Path, tmp_path: Path, name: str, said: str) -> None:
+def test_folders_that_cannot_be_read(bert: Path, tmp_path: Path) -> None:
     write_wrong(bert, tmp_path)
-    with pytest.raises(InputError) as error:
-        open_pretrained(str(tmp_path / name))
-    assert str(error.value).startswith(said.format(tmp_path / name)) and "\n" not in str(error.value)
-    remedy = "; restore the folder's files, or fetch or write them again"
-    assert "cannot be read: " not in said or str(error.value).endswith(remedy)
+    for name in (
+        "nothing",
+        "a-file",
+        "nothing/herbrt",
+        "damaged-config",
+        "damaged-tokenizer",
+        "no-tokenizer",
+        "half",
+        "other-size",
+    ):
+        with raises_input_error():
+            open_pretrained(str(tmp_path / name))
+    for name in ("unknown", "no-weights", "damaged", "pickle"):  # what transformers says of it stands in between
+        said = rf"^\S+{name}: .*cannot be read: [^\n]+; restore the folder's files, or fetch or write them again$"
+        with pytest.raises(InputError, match=said):
+            open_pretrained(str(tmp_path / name))
     assert not (tmp_path / "run").exists()  # no code of the folder ran
 
 
@@ -176,8 +156,7 @@ def test_code_of_a_folder_never_runs_whatever_is_answered(
 
     monkeypatch.setattr("builtins.input", yes)
     unknown = with_code(bert, tmp_path, "unknown", "mine")
-    with raises_input_error():
-        read(str(unknown))
+    refused(lambda: read(str(unknown)))
     # transformers' own classes are used where there are any.
     known = read(str(with_code(bert, tmp_path, "known", "bert")))
     assert type(known.body).__module__.startswith("transformers.models.bert")
@@ -208,10 +187,7 @@ def write_wrong(bert: Path, folder: Path) -> None:
     (folder / "no-tokenizer/tokenizer.json").unlink()
     (folder / "nothing/config.json").unlink()
     config = read_json(bert / "config.json")
-    for name, values in (
-        ("unknown", {}),
-        ("other-size", {**config, "hidden_size": 64}),
-    ):
+    for name, values in (("unknown", {}), ("other-size", {**config, "hidden_size": 64})):
         (folder / name / "config.json").write_text(json.dumps(values), encoding="utf-8")
     (folder / "no-weights/model.safetensors").unlink()
     (folder / "damaged/model.safetensors").write_bytes(b"damaged")
@@ -222,15 +198,10 @@ def write_wrong(bert: Path, folder: Path) -> None:
     torch.save({"a": Code(folder / "run")}, folder / "pickle/pytorch_model.bin")
 
 
-def test_a_name_of_the_hub_without_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_network_and_no_package(monkeypatch: pytest.MonkeyPatch, bert: Path) -> None:
     import huggingface_hub.constants
 
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
-    with raises_input_error():
-        open_pretrained("nobody/nothing")
-
-
-def test_without_the_package_the_message_names_the_extra(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused(lambda: open_pretrained("nobody/nothing"))
     monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: None)
-    with raises_input_error():
-        open_pretrained(str(bert))
+    refused(lambda: open_pretrained(str(bert)))

@@ -91,14 +91,14 @@ def test_a_vector_does_not_depend_on_its_batch_and_long_texts_are_cut(
 
 
 def test_random_vectors_depend_on_the_word_and_the_seed_alone() -> None:
-    settings = {"embeddings": "random", "embeddings.dim": 400, "embeddings.init_std": 2, "language": "sv"}
+    settings = {"embeddings": "random", "embeddings.dim": 400, "language": "sv"}
     encoder = open_encoder("average", settings)
     apart = encoder.encode(["solen", "skiner", "", "nya"])
     joined = open_encoder("average", settings).encode(["skiner solen"])
     np.testing.assert_allclose(joined[0], apart[:2].mean(axis=0), atol=1e-5)
     assert (apart[2] == 0).all()
     drawn = apart[[0, 1, 3]]
-    assert np.abs(drawn.std(axis=1) - 2).max() < 0.3 and np.abs(np.corrcoef(drawn)[0, 1:]).max() < 0.3
+    assert np.abs(drawn.std(axis=1) - 1).max() < 0.15 and np.abs(np.corrcoef(drawn)[0, 1:]).max() < 0.3
     other = open_encoder("average", {**settings, "seed": 2})
     assert np.abs(other.encode(["solen"]) - apart[0]).max() > 1
     assert other.fingerprint() != encoder.fingerprint()

@@ -4,14 +4,17 @@ import random
 import zipfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from data_files import read_json, write_table
 
 from mtl.api.cli import main
 from mtl.base.settings.layers import find_suite
-from mtl.submissions.format import glue_problem
+from mtl.submissions.format import glue_problem, write_predictions, write_zip_of
 from mtl.tasks.suite import load_suite
+from mtl.tasks.task import Task
 
 MRPC = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String"
 WORDS = ["good", "bad", "film", "plot", "actor", "scene", "music", "story", "light", "house", "river", "stone"]
@@ -58,7 +61,7 @@ def inside(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home)
 
 
-def test_a_run_scores_what_has_labels_and_predicts_the_rest(home: Path) -> None:
+def test_a_run_its_zip_and_its_report(home: Path) -> None:
     summary = read_json(home / "runs/glue/svm/summary.json")
     assert list(summary["tasks"]) == ["cola", "mrpc", "sts-b", "mnli-m", "mnli-mm"]
     medians = {id: record["median"] for id, record in summary["tasks"].items()}
@@ -70,9 +73,6 @@ def test_a_run_scores_what_has_labels_and_predicts_the_rest(home: Path) -> None:
     predictions = {file.name for file in (home / "runs/glue/svm/seed-1/predictions").iterdir()}
     assert {"test_pred_ax.tsv", "dev_pred_mnli-mm.tsv"} <= predictions
     assert "test_pred_sts-b.tsv" not in predictions  # it has no test file
-
-
-def test_the_zip_has_glue_s_files(home: Path) -> None:
     (path,) = home.glob("runs/glue/svm/seed-1/*.zip")
     with zipfile.ZipFile(path) as archive:
         assert archive.namelist() == ["CoLA.tsv", "MRPC.tsv", "MNLI-m.tsv", "MNLI-mm.tsv", "AX.tsv"]
@@ -80,9 +80,6 @@ def test_the_zip_has_glue_s_files(home: Path) -> None:
     plain = (home / "runs/glue/svm/seed-1/predictions/test_pred_ax.tsv").read_text(encoding="utf-8").splitlines()
     assert lines == ["index\tprediction", *(f"{row}\t{label}" for row, label in enumerate(plain[1:]))]
     assert set(plain[1:]) <= {"entailment", "neutral", "contradiction"}
-
-
-def test_the_report_shows_published_rows_by_one_of_two_metrics(home: Path) -> None:
     assert main(["report"]) == 0
     text = (home / "report/report.md").read_text(encoding="utf-8")
     assert "(mnli-m + mnli-mm) / 2" in text and "accuracy + F1" in text
@@ -122,9 +119,7 @@ BAD: dict[str, tuple[Callable[[str], str], str]] = {
 
 
 @pytest.mark.parametrize("kind", BAD)
-def test_a_wrong_file_is_named_with_its_line(
-    whole: Path, tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_wrong_file_has_its_line(whole: Path, tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     change, message = BAD[kind]
     archive = tmp_path / "s.zip"
     with zipfile.ZipFile(archive, "w") as zipped:
@@ -137,7 +132,7 @@ def test_a_wrong_file_is_named_with_its_line(
 
 
 @pytest.mark.wings
-def test_a_zip_comes_back_as_a_submission_to_a_leaderboard_and_as_scores(
+def test_a_zip_comes_back_as_a_submission_and_scores(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The labels of test are given for MRPC alone."""
@@ -173,3 +168,34 @@ def test_glue_is_as_published_and_its_files_are_named_by_titles() -> None:
     assert glue_problem(suite) is None
     suite.tasks["cola"].title = "SST-2"
     assert glue_problem(suite) is not None
+
+
+@pytest.mark.parametrize(
+    ("kind", "declared", "predictions", "lines"),
+    [
+        ("labels", {"labels": ["tak", "nie"]}, np.array([1.0, 0.0, 1.0]), ["nie", "tak", "nie"]),
+        ("number", {"range": [0, 5]}, np.array([0.1, 1 / 3]), ["0.1", str(1 / 3)]),  # read back as they were
+        ("choice", {"candidates": ["y[]"]}, np.array([3.0, 0.0]), ["3", "0"]),
+        ("word", {}, np.array(["sol", "\u00e5ska"], dtype=object), ["sol", "\u00e5ska"]),
+    ],
+)
+def test_one_column(
+    tmp_path: Path, kind: str, declared: dict[str, Any], predictions: np.ndarray, lines: list[str]
+) -> None:
+    task = Task(id="t", kind=kind, text=["x"], target="ocena", metric="accuracy", **declared)
+    for header, first in (("task", "ocena"), ("target", "target")):
+        write_predictions(tmp_path / "p.tsv", task, predictions, header)
+        assert (tmp_path / "p.tsv").read_text(encoding="utf-8") == "\n".join([first, *lines, ""])
+
+
+def test_the_zip_has_the_files_side_by_side_and_the_same_bytes_each_time(tmp_path: Path) -> None:
+    files = [tmp_path / "test_pred_a.tsv", tmp_path / "test_pred_b.tsv"]
+    for file in files:
+        file.write_text(file.name, encoding="utf-8")
+    for name in ("1.zip", "2.zip"):
+        write_zip_of(tmp_path / name, {file.name: file.read_bytes() for file in files})
+    assert (tmp_path / "1.zip").read_bytes() == (tmp_path / "2.zip").read_bytes()
+    with zipfile.ZipFile(tmp_path / "1.zip") as archive:
+        assert archive.namelist() == ["test_pred_a.tsv", "test_pred_b.tsv"]
+        assert {member.date_time for member in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+        assert archive.read("test_pred_a.tsv") == b"test_pred_a.tsv"

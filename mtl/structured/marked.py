@@ -13,24 +13,17 @@ from typing import Any, NamedTuple
 from unicodedata import category
 
 from mtl.base.errors import InputError
-from mtl.data.columns import LIST, text, value_of
+from mtl.data.columns import LIST, TAGS, TOKENS, below, items_of, text, value_of
 from mtl.tasks.task import BESIDE
 
-TOKENS, TAGS = "tokens", "tags"  # the columns that a row gets
 OUTSIDE = "O"
-KEY = "key"  # in the name of a column: the key of each object of an object
 # Scripts without spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, Kana, Han. Each of their letters is a word.
 UNSPACED = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 
 logger = logging.getLogger("mtl")
 
 
-class Span(NamedTuple):
-    """A marked span: its first character, the one after its last, and its type."""
-
-    start: int
-    stop: int
-    type: str
+Span = tuple[int, int, str]  # its first character, the one after its last, and its type
 
 
 class Tagged(NamedTuple):
@@ -49,12 +42,17 @@ def word_pattern() -> re.Pattern[str]:
     return re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])\w)(?:(?![{UNSPACED}])[\w{marks}])*|[^\w\s]")
 
 
+def word_places(content: str) -> list[tuple[int, int]]:
+    """The first character and the end of each token of a text."""
+    return [match.span() for match in word_pattern().finditer(content)]
+
+
 def tag(content: str, spans: Sequence[Span]) -> Tagged:
     """A text with marked spans as tokens with tags."""
-    places = [match.span() for match in word_pattern().finditer(content)]
+    places = word_places(content)
     tags = [OUTSIDE] * len(places)
     cut = left_out = 0
-    for start, stop, type in sorted(dict.fromkeys(spans), key=lambda span: span.start - span.stop):
+    for start, stop, type in sorted(dict.fromkeys(spans), key=lambda span: span[0] - span[1]):
         within = [number for number, (first, end) in enumerate(places) if first < stop and start < end]
         if start < 0 or stop > len(content) or not within or any(tags[number] != OUTSIDE for number in within):
             left_out += 1
@@ -94,9 +92,7 @@ def with_tags(
 def _report(path: Path, cut: int, left_out: int) -> None:
     logger.warning(
         "%s: marked spans that begin or end within a word, and have the whole word: %s; that do not count: %s",
-        path,
-        cut,
-        left_out,
+        *(path, cut, left_out),
     )
 
 
@@ -111,21 +107,4 @@ def _spans(row: dict[str, Any], columns: Sequence[str]) -> Iterator[Span]:
         start = 0 if start is None else start
         if not isinstance(start, int) or not isinstance(stop, int) or not isinstance(type, str) or not type.strip():
             raise ValueError(f"a span has two integers and a type, not {start!r}, {stop!r} and {type!r}")
-        yield Span(start, stop, type)
-
-
-def items_of(value: Any) -> list[Any]:
-    """The items of a list, or the objects below the keys of an object, with each of these keys as `KEY`."""
-    if isinstance(value, dict):
-        return [{**item, KEY: key} for key, item in value.items() if isinstance(item, dict)]
-    return value if isinstance(value, list) else []
-
-
-def below(item: Any, keys: Sequence[str]) -> Any:
-    """What stands below nested keys, or places of lists, of an item; None: nothing."""
-    for key in keys:
-        if isinstance(item, list):
-            item = item[int(key)] if key.isdecimal() and int(key) < len(item) else None
-        else:
-            item = item.get(key) if isinstance(item, dict) else None
-    return item
+        yield start, stop, type

@@ -9,9 +9,9 @@ import pytest
 from data_files import write_jsonl
 from input_errors import raises_input_error
 
-from mtl.data.marked import Span, tag
 from mtl.data.records import read_records
 from mtl.data.rows import stream_rows
+from mtl.structured.marked import tag
 from mtl.tasks.task import Layout, Reading
 
 DOT = "text + spans.start[] + spans.end[] + spans.type[]"
@@ -33,7 +33,7 @@ def test_tags_cover_the_characters_of_their_spans() -> None:
         start, stop = places[first][0], places[last][1]
         inner = chance.randrange(start + 1, stop) if stop - start > 1 else stop
         for end in (stop, inner):
-            found = tag(content, [Span(start, end, "a b")])
+            found = tag(content, [(start, end, "a b")])
             covered = [place for place in places if place[0] < end and place[1] > start]
             assert found.tokens == words
             assert [t == "O" for t in found.tags] == [place not in covered for place in places]
@@ -46,15 +46,7 @@ def test_tokens_are_words_signs_and_letters_of_scripts_without_spaces() -> None:
 
 
 def test_spans_that_do_not_count() -> None:
-    spans = [
-        Span(0, 3, "A"),
-        Span(0, 7, "B"),
-        Span(9, 10, "C"),
-        Span(9, 11, "D"),
-        Span(8, 9, "E"),
-        Span(4, 4, "F"),
-        Span(0, 7, "B"),
-    ]
+    spans = [(0, 3, "A"), (0, 7, "B"), (9, 10, "C"), (9, 11, "D"), (8, 9, "E"), (4, 4, "F"), (0, 7, "B")]
     assert tag("New York x", spans) == (["New", "York", "x"], ["B-B", "I-B", "B-C"], 1, 4)
 
 
