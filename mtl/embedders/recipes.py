@@ -58,9 +58,9 @@ def load_recipe(name: str) -> Recipe:
 
 
 def fetchable(embeddings: str) -> list[str]:
-    """The names of the recipes that say where to download vectors for this kind of embeddings, sorted."""
+    """The names of the recipes that say where published vectors for this kind of embeddings are, sorted."""
     recipes = [load_recipe(file.stem) for file in sorted(shipped("embeddings").glob("*.yaml"))]
-    return [recipe.name for recipe in recipes if recipe.embeddings == embeddings and recipe.url]
+    return [recipe.name for recipe in recipes if recipe.embeddings == embeddings and recipe.source]
 
 
 def fetch(recipe_name: str, embeddings_dir: Path) -> Path:
@@ -69,11 +69,12 @@ def fetch(recipe_name: str, embeddings_dir: Path) -> Path:
     from mtl.data.fetching.download import download
 
     recipe = load_recipe(recipe_name)
-    if recipe.url is None:
-        raise InputError("names no address to fetch from", key="recipe", value=recipe.name)
     path = embeddings_dir / recipe.file
     if path.exists():
         return path
+    if recipe.url is None:
+        by_hand = f"; get {recipe.title} from {recipe.source}, and put it at {path}" if recipe.source else ""
+        raise InputError(f"names no address to download from{by_hand}", key="recipe", value=recipe.name)
     packed = recipe.url.endswith(".gz") and path.suffix != ".gz"
     archive = path.with_name(path.name + ".gz") if packed else path
     download(recipe.url, archive, recipe.sha256, recipe.size)
@@ -87,7 +88,7 @@ def fetch_embeddings(name: str, recipe: str | None = None, embeddings_dir: str =
     """Download the pretrained vectors of a recipe and return their path. Raises InputError if it cannot be done.
 
     Args:
-        recipe: a name or a path; None: the recipe for this kind of embeddings that says where to download them, KLEJ's if there are several.
+        recipe: a name or a path; None: the recipe of published vectors for this kind of embeddings, KLEJ's if there are several.
     """
     if recipe is None:
         names = fetchable(name)

@@ -18,7 +18,7 @@ from mtl.base.settings.layers import shipped
 from mtl.data.examples import Example, read_examples
 from mtl.data.splits import check_present, choose_scored, has_files, hold_out, missing_tasks, read_task, split_files
 from mtl.tasks.suite import load_suite
-from mtl.tasks.task import Reading, Task
+from mtl.tasks.task import HubSource, Reading, Task
 
 COLUMNS: dict[str, Any] = {"text": ["x"], "target": "y", "metric": "accuracy"}
 
@@ -135,6 +135,9 @@ def test_withdrawn_data_is_not_to_be_fetched(suite_file: Path) -> None:
     suite_file.write_text(f"source: {{url: 'https://example.org/x.zip'}}\n{text}", encoding="utf-8")
     suite, data = load_suite(suite_file), suite_file.parent / "data"
     (data / "pairs/train.tsv").unlink()
+    with raises_input_error(file="train.tsv"):
+        check_present(suite, suite.choose(["samma"]), data)
+    suite.tasks["samma"].hub = HubSource("owner/samma")
     with raises_input_error(file="train.tsv"):
         check_present(suite, suite.choose(["samma"]), data)
 

@@ -59,6 +59,8 @@ def test_the_only_vectors_with_an_address_are_fetched(tmp_path: Path, capsys: py
     assert fetch_embeddings("fasttext", "fasttext-pl", str(tmp_path)) == tmp_path / "cc.pl.300.bin"
     with raises_input_error():
         fetch_embeddings("elmo", None, str(tmp_path))
+    with raises_input_error():
+        fetch_embeddings("random", None, str(tmp_path))
     assert (
         main(["embeddings", "fetch", "fasttext", "recipe=3", "embeddings_dir=4"]) == 2
     )  # names that look like numbers
@@ -67,7 +69,7 @@ def test_the_only_vectors_with_an_address_are_fetched(tmp_path: Path, capsys: py
 
 def test_recipes_that_can_be_fetched() -> None:
     assert fetchable("fasttext") == ["fasttext-pl", "fasttext-sv"]
-    assert fetchable("glove") == ["glove-840b"] and fetchable("elmo") == []
+    assert fetchable("glove") == ["glove-840b"] and fetchable("elmo") == ["elmo-pl"]
     recipe = load_recipe("glove-840b")
     assert recipe.url == "https://nlp.stanford.edu/data/glove.840B.300d.zip" and recipe.file == "glove.840B.300d.zip"
     assert vector_path("glove-840b", Path("e"), 0.25) == (Path("e/glove.840B.300d.zip"), recipe)

@@ -102,11 +102,13 @@ def test_the_hub_s_copy_where_the_source_cannot_be_downloaded(
         with raises_input_error():
             fetch_suite(suite, [task], tmp_path / "target")
         caplog.clear()
+        caplog.set_level(logging.INFO, logger="mtl")
         server.datasets["owner/samma"] = SAMMA
         fetch_suite(suite, [task], tmp_path / "target")
     (warning,) = [record.message for record in caplog.records if record.levelname == "WARNING"]
     assert warning.startswith(f"{task.source.url}: the server answers 404")
-    assert warning.endswith("; task samma comes from the Hugging Face Hub's dataset owner/samma instead")
+    assert warning.endswith("; its copy on the Hugging Face Hub is used instead")
+    assert "samma: from the Hugging Face Hub's dataset owner/samma" in caplog.messages
     assert sorted(path.name for path in (tmp_path / "target").rglob("*")) == ["pairs", "train.tsv"]
 
 
@@ -223,3 +225,26 @@ def test_withdrawn_data_is_not_asked_for(single: Path, tmp_path: Path, caplog: p
     assert fetch(single, tmp_path / "target") == 0
     assert f"samma: withdrawn by its publisher; put its files into {tmp_path / 'target/pairs'}" in caplog.text
     assert not (tmp_path / "target/pairs").exists() and (tmp_path / "target/scores/dev.tsv").exists()
+
+
+@pytest.mark.wings
+def test_withdrawn_data_comes_from_its_copy(
+    suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    task = suite.tasks["samma"]
+    task.withdrawn, task.hub = True, HubSource("owner/samma")
+    with hub_server(monkeypatch, tmp_path / "cache") as server:
+        fetch_suite(suite, [task], tmp_path / "target")
+        assert re.search(
+            "samma: withdrawn by its publisher; .*there is no such dataset.*; put its files into", caplog.text
+        )
+        server.datasets["owner/samma"] = SAMMA
+        fetch_suite(suite, [task], tmp_path / "target")
+    assert (tmp_path / "target/pairs/train.tsv").exists()
+
+
+@pytest.mark.wings
+def test_a_benchmark_that_is_no_suite_says_where_its_data_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["data", "pl-mteb"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("mtl: error: suite=pl-mteb: its 28 tasks are data sets of the Hugging Face Hub: `mtl mteb`")
