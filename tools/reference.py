@@ -383,7 +383,7 @@ def downloads() -> Iterator[str]:
         "",
         "*Tried*: mtl's tests download the file from a server on the same machine, which has a generated file of this size (at most 16 MiB) at",
         "the same path. The server redirects, cuts the connection, and has no file, a web page, or one of another size or checksum. No test asks",
-        "the real servers: an address may be out of date.",
+        "the real servers: an address may be out of date. The zips of QQP, MNLI and GloVe were also tried at full size, by hand.",
         "",
         "Copies on the Hugging Face Hub have not been tried. mtl compares their files with the sizes and checksums that the Hub lists. A revision",
         "stands behind a copy's name where it is known; otherwise mtl takes the newest, and logs its commit and how to pin it (`hub.revision`).",
