@@ -54,7 +54,7 @@ class Comparison:
 
     @property
     def intervals(self) -> "DataFrame":
-        """The 95 % interval of each score: the columns run, task, median, low and high. Raises InputError without pandas."""
+        """The 95 % CI of each score: the columns run, task, median, low and high. Raises InputError without pandas."""
         value = self.board.scale.value
         rows = [
             (row.name, column, value(score.median), *map(value, score.interval))
@@ -148,7 +148,7 @@ class Comparison:
         ax.set_ylim(-0.6, len(rows) - 0.4)
         column = self.board.columns[task]
         published = "" if all(row.ours for row in rows) else "; ◇ published"
-        ax.set_xlabel(f"{column.title} ({column.metric}): median, 95 % interval, seeds{published}")
+        ax.set_xlabel(f"{column.title} ({column.metric}): median, 95 % CI, seeds{published}")
         ax.grid(axis="x", alpha=0.3)
         ax.spines[["top", "right"]].set_visible(False)
         return ax
