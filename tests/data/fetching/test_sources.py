@@ -8,6 +8,7 @@ import re
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -57,7 +58,9 @@ def check_refusals(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """A missing file, a web page and another size or content than the stated one are one line each, and no file is there."""
-    expected = {"the server answers 404 Not Found": (404, None, server.content)}
+    expected: dict[str, tuple[int, str | None, bytes]] = {
+        "the server answers 404 Not Found": (404, None, server.content)
+    }
     expected["sends a web page in place of the file"] = (200, "text/html; charset=utf-8", b"<!doctype html>" * 300)
     if sized:
         wrong = server.content[:-1]
@@ -144,7 +147,7 @@ def test_the_template_of_a_leaderboard(
         with download_server(monkeypatch) as server:
             declared = replace(source, url=on(server, source.url))
             suite.submission = replace(suite.submission, template_source=declared)
-            check_refusals(server, lambda s=suite: fetch_suite(s, [], tmp_path), False, source.sha256, tmp_path, caplog)
+            check_refusals(server, partial(fetch_suite, suite, [], tmp_path), False, source.sha256, tmp_path, caplog)
             server.redirects, server.cuts = True, [len(server.content) // 2]
             declared.sha256 = hashlib.sha256(server.content).hexdigest()
             fetch_suite(suite, [], tmp_path)
