@@ -38,6 +38,8 @@ class DownloadServer(LocalServer):
         self.modified: str | None = None
         self.cuts: list[int] = []  # body bytes that each of the next answers sends before it closes the connection
         self.statuses: list[int] = []  # status codes of the next answers
+        self.content_type: str | None = None
+        self.redirects = False  # whether the files are below /moved, to which all other paths lead
         self.ranges = True
         self.if_range = True
         self.content_range: str | None = None  # a wrong Content-Range header
@@ -64,9 +66,11 @@ class _Handler(BaseHTTPRequestHandler):
         server = self.server
         self.close_connection = True
         server.requests.append({name.lower(): value for name, value in self.headers.items()})
-        if server.statuses and (status := server.statuses.pop(0)):
+        if server.redirects and not self.path.startswith("/moved"):
+            return self._answer(302, b"", {"Location": f"/moved{self.path}"})
+        if server.statuses and (status := server.statuses.pop(0)) not in (0, 200):
             return self._answer(status, b"an error page", {})
-        headers = {"ETag": server.etag, "Last-Modified": server.modified}
+        headers = {"ETag": server.etag, "Last-Modified": server.modified, "Content-Type": server.content_type}
         wanted = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
         condition = self.headers.get("If-Range")
         fresh = condition in (None, server.etag, server.modified) or not server.if_range
@@ -90,7 +94,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        cut = server.cuts.pop(0) if server.cuts else len(body)
+        cut = server.cuts.pop(0) if server.cuts and body else len(body)
         data = body[:cut]
         server.sent.append(len(data))
         if server.chunked and data:

@@ -27,9 +27,10 @@ from mtl.base.typed import declared_keys, field_types, in_words, notes_of
 from mtl.benchmark_making.make.recipe import STEPS
 from mtl.benchmark_making.similarity.comparison import SimilarityOptions
 from mtl.embedders import EMBEDDERS
+from mtl.embedders.recipes import load_recipe
 from mtl.methods import METHODS
 from mtl.tasks.metrics import METRICS
-from mtl.tasks.suite import Published, Submission, Suite
+from mtl.tasks.suite import Published, Submission, Suite, load_suite
 from mtl.tasks.task import HubSource, Source, Task
 from mtl.vectors.elmo.training import ELMoTraining
 from mtl.vectors.encoders.average import AverageSettings
@@ -38,6 +39,7 @@ from mtl.vectors.encoders.sentence_transformer import SentenceTransformerSetting
 from mtl.vectors.encoders.transformer import TransformerSettings
 from mtl.vectors.mteb.benchmark import MtebSettings
 from mtl.vectors.pretraining.settings import PretrainingSettings
+from mtl.vectors.wing import WING as VECTORS
 from mtl.vectors.words.fasttext import FastTextTraining
 from mtl.vectors.words.word2vec import Word2VecTraining
 
@@ -57,6 +59,10 @@ KEY_TYPES = {
     "seeds": "int | Sequence[int]",
 }  # of `mtl.run`, where they differ from those of the configuration
 UNBOUNDED = 2**20  # from here on, the upper end of a range only keeps absurd values out: the tables do not name it
+DOWNLOADS = (
+    "| task | source | bytes | checksum | copy on the Hub | licence | tried |",
+    "|---|---|--:|---|---|---|---|",
+)
 WRITTEN = "<!-- tools/reference.py writes this page. -->\n\n"
 
 
@@ -69,6 +75,7 @@ def pages() -> dict[Path, str]:
         "suite-file": suite_file(),
         "metrics": metrics(),
         "recipe-steps": recipe_steps(),
+        "downloads": downloads(),
     }
     written = {PAGES / f"{name}.md": WRITTEN + "\n".join(lines).rstrip() + "\n" for name, lines in contents.items()}
     return written | {KEYS: "\n".join(keys()) + "\n"}
@@ -366,12 +373,66 @@ def recipe_steps() -> Iterator[str]:
     yield from ("", "## Similarities", "", *key_table(SimilarityOptions, with_values=True))
 
 
+def downloads() -> Iterator[str]:
+    yield from (
+        "# Downloads",
+        "",
+        "What `mtl data` and `mtl embeddings fetch` download. mtl refuses a file whose size or checksum differs from the one here. *Not known*:",
+        "none of the documents behind these tables states it; mtl then logs that the file is not verified. The commit in the addresses of",
+        "Superlim's files pins them too.",
+        "",
+        "*Tried*: mtl's tests download the file from a server on the same machine, which has a generated file of this size (at most 16 MiB) at",
+        "the same path. The server redirects, cuts the connection, and has no file, a web page, or one of another size or checksum. No test asks",
+        "the real servers: an address may be out of date. The zips of QQP, MNLI and GloVe were also tried at full size, by hand.",
+        "",
+        "Copies on the Hugging Face Hub have not been tried. mtl compares their files with the sizes and checksums that the Hub lists. A revision",
+        "stands behind a copy's name where it is known; otherwise mtl takes the newest, and logs its commit and how to pin it (`hub.revision`).",
+    )
+    for path in sorted((ROOT / "configs/suite").glob("*.yaml")):
+        if (suite := load_suite(path)).generated:
+            continue
+        yield from ("", f"## {suite.title}", "", *DOWNLOADS)
+        for task in suite.tasks.values():
+            about = (" at ".join(filter(None, [task.hub.dataset, task.hub.revision])) if task.hub else "", task.license)
+            if task.withdrawn:
+                yield download_row(task.id, "withdrawn by its publisher", None, None, *about)
+            elif task.source is None:
+                yield download_row(task.id, "none in this form", None, None, *about)
+            elif task.source.single_files:
+                for split in task.files:
+                    if (name := task.file(split)) and (split in task.rows or split in task.checksums):
+                        address = task.source.address(task.folder, name)
+                        yield download_row(task.id, address, None, task.checksums.get(split), *about)
+            else:
+                yield download_row(task.id, task.source.url, task.source.size, task.source.sha256, *about)
+        if (template := suite.submission.template_source) is not None:
+            yield download_row("the leaderboard's empty entry", template.url, template.size, template.sha256)
+    yield from ("", "## PL-MTEB", "", sentence(VECTORS.data_notes["pl-mteb"]), "", "## Embeddings", "", *DOWNLOADS)
+    for path in sorted((ROOT / "embeddings").glob("*.yaml")):
+        recipe = load_recipe(path.stem)
+        if recipe.source is not None:
+            place = recipe.url or f"to be put there by hand, from {recipe.source}"
+            yield download_row(recipe.name, place, recipe.size, recipe.sha256, "", recipe.license)
+
+
+def download_row(
+    name: str, place: str, size: int | None, checksum: str | None, copy: str = "", license: str | None = None
+) -> str:
+    """What is known of a download, as a row of a table. A `place` that is no address is shown as it is."""
+    is_address = place.startswith("https://")
+    link = f"[{place.rpartition('/')[2]}]({place})" if is_address else place
+    kind, _, digits = (checksum or "").rpartition(":")
+    shown = f"{'git blob' if kind == 'git' else 'SHA-256'} `{digits[:12]}…`" if checksum else "not known"
+    known = [str(size or "not known"), shown] if is_address else ["", ""]
+    return table_row(name, link, *known, copy, license or "not known", "yes" if is_address else "no")
+
+
 def metrics() -> Iterator[str]:
     yield from (
         "# Metrics",
         "",
         "The value of `metric` in a suite file; `accuracy+f1` is the mean of two. Files that programs read have scores × 100; a suite",
-        "with `scale: 1` shows them as they are. The highest score is 100. A metric is computed once over all rows of a split.",
+        "with `scale: 1` shows them as they are. The highest score is 100. A metric is computed once over all examples of a split.",
         "",
         "| metric | in tables | kinds of target | lowest | definition |",
         "|---|---|---|--:|---|",

@@ -54,7 +54,7 @@ class Comparison:
 
     @property
     def intervals(self) -> "DataFrame":
-        """The 95 % interval of each score: the columns run, task, median, low and high. Raises InputError without pandas."""
+        """The 95 % CI of each score: the columns run, task, median, low and high. Raises InputError without pandas."""
         value = self.board.scale.value
         rows = [
             (row.name, column, value(score.median), *map(value, score.interval))
@@ -69,7 +69,7 @@ class Comparison:
         """The paired tests: a row for each pair of runs that was tested and each task or average, as in comparisons.csv of the report.
 
         Returns:
-            The columns one, other, task, difference (one minus other), low, high (its 95 % interval), p, p_holm (with Holm's
+            The columns one, other, task, difference (one minus other), low, high (its 95 % CI), p, p_holm (with Holm's
             correction), verdict, verdict_holm, and probability (that `one` is better). p and what follows from it are missing
             where a run has too few seeds for a verdict.
 
@@ -82,9 +82,10 @@ class Comparison:
 
     @property
     def ranks(self) -> "DataFrame":
-        """The interval of each run's rank, 1 for the best: the columns name, task, low, high and runs. All intervals hold at once.
+        """The interval of each run's rank, 1 for the best: the columns name, task, low, high and runs. The confidence of 95 %
+        is that of all intervals together.
 
-        Empty if the runs are not all on the same rows, or if references were named. Raises InputError without pandas.
+        Empty if the runs are not all on the same examples, or if references were named. Raises InputError without pandas.
         """
         from mtl.reports.tables import RANK_COLUMNS, rank_rows
 
@@ -92,10 +93,10 @@ class Comparison:
 
     @property
     def parts(self) -> "DataFrame":
-        """The medians on parts of tasks: by the values of `breakdown`, the types of entities, the labels of a set, and hard rows.
+        """The medians on parts of tasks: by the values of `breakdown`, the types of entities, the labels of a set, and hard examples.
 
         Returns:
-            The columns run, task, column, part, count (rows, or what the part has otherwise), and score.
+            The columns run, task, column, part, count (examples, or what the part has otherwise), and score.
 
         Raises:
             InputError: if pandas is not installed.
@@ -115,7 +116,7 @@ class Comparison:
         return MarkdownText(scores_and_tests(self.board))
 
     def plot(self, task: str = AVERAGE, ax: "Axes | None" = None) -> "Axes":
-        """Draw each run's score with its 95 % interval, the scores of its seeds, and the published rows, the best on top.
+        """Draw each run's score with its 95 % CI, the scores of its seeds, and the published rows, the best on top.
 
         Args:
             task: a task's id, or "average".
@@ -146,7 +147,7 @@ class Comparison:
         ax.set_ylim(-0.6, len(rows) - 0.4)
         column = self.board.columns[task]
         published = "" if all(row.ours for row in rows) else "; ◇ published"
-        ax.set_xlabel(f"{column.title} ({column.metric}): median, 95 % interval, seeds{published}")
+        ax.set_xlabel(f"{column.title} ({column.metric}): median, 95 % CI, seeds{published}")
         ax.grid(axis="x", alpha=0.3)
         ax.spines[["top", "right"]].set_visible(False)
         return ax
@@ -194,8 +195,8 @@ def compare(
         mtl.InputError: for a folder without finished runs, runs on several suites, and names that are not there.
 
     Examples:
-        >>> floors = [mtl.run(suite="klej-sample", method=name, tasks=["cbd"]) for name in ("constant", "majority")]
-        >>> comparison = mtl.compare(floors)
+        >>> baselines = [mtl.run(suite="klej-sample", method=name, tasks=["cbd"]) for name in ("constant", "majority")]
+        >>> comparison = mtl.compare(baselines)
         >>> comparison
         Comparison(KLEJ sample: constant, majority)
         >>> comparison.scores["cbd"].round(1).to_dict()

@@ -127,7 +127,7 @@ class Run:
             seed: None: all seeds.
 
         Returns:
-            A row for each seed and each row of the split, in the order of the data, with the columns seed, row (from 0) and prediction; on
+            A row for each seed and each example of the split, in the order of the data, with the columns seed, row (from 0) and prediction; on
             the split that the task is scored on, gold too.
 
         Raises:
@@ -156,7 +156,7 @@ class Run:
     def confusion_matrix(self, task: str, seed: int | None = None) -> "DataFrame":
         """How often each label (rows) was predicted as each label (columns), on the split that the task is scored on: int (labels, labels).
 
-        Raises InputError as `predictions` does, and for a task without one label for each row.
+        Raises InputError as `predictions` does, and for a task without one label for each example.
 
         Args:
             seed: None: all seeds together.
@@ -164,7 +164,9 @@ class Run:
         made = self.predictions(task, seed=seed)
         kind = target_kind(self.record.suite.tasks[task])
         if kind.chart != "confusion":
-            raise InputError("only tasks with one label for each row have a confusion matrix", key="task", value=task)
+            raise InputError(
+                "only tasks with one label for each example have a confusion matrix", key="task", value=task
+            )
         counts = Counter(zip(made["gold"], made["prediction"], strict=True))
         labels = [int(label) if _numbered(kind) else label for label in kind.labels]
         cells = {gold: {answer: counts[gold, answer] for answer in labels} for gold in labels}
@@ -181,7 +183,7 @@ class Run:
         return self.load()
 
     def predict(self, task: str, rows: Sequence["Row"]) -> list[str]:
-        """A prediction for each row, by the best seed; see `mtl.methods.predictor.Predictor.predict`."""
+        """A prediction for each example, by the best seed; see `mtl.methods.predictor.Predictor.predict`."""
         return self.predictor.predict(task, rows)
 
     def predict_proba(self, task: str, rows: Sequence["Row"]) -> "np.ndarray":
@@ -300,7 +302,7 @@ def import_predictions(
 
     Args:
         name: of the run's folder, and of the system where `system` has no title.
-        predictions: by task id, for the rows of the split that scores the task in their order: a list, an array or a Series; or such
+        predictions: by task id, for the examples of the split that scores the task, in their order: a list, an array or a Series; or such
             lists by split, dev and test; or a DataFrame with the column prediction and, if you like, id (then in any order) and split.
             For several seeds, a list with one such mapping for each.
         seed: the seed, or one for each mapping; else 1, 2, ….
@@ -312,7 +314,7 @@ def import_predictions(
         The finished run.
 
     Raises:
-        mtl.InputError: for predictions that do not fit the rows, and bad settings. Then no run is made.
+        mtl.InputError: for predictions that do not fit the examples, and bad settings. Then no run is made.
 
     >>> gold = mtl.run(suite="klej-sample", method="constant", tasks=["cbd"]).predictions("cbd", seed=1)["gold"]
     >>> mtl.import_predictions("oracle", {"cbd": gold}, suite="klej-sample").summary["average"]

@@ -71,6 +71,8 @@ class Wing:
     importers: tuple[Importer, ...] = ()  # files that `mtl import` takes
     # Writes a task's files from its copy on the Hugging Face Hub; called with the task, the source and the data folder.
     fetch_copy: Callable[..., None] | None = None
+    # By a name that is no suite, where its data comes from: what `mtl data` answers.
+    data_notes: Mapping[str, str] = field(default_factory=dict)
     trainings: Trainings | None = None  # of word vectors
     marked: MarkedSpans | None = None
     # Called with texts, their language, a folder and the name of settings; returns the folder below it of a transformer that was trained on the

@@ -40,17 +40,19 @@ def add_commands(commands: Commands) -> None:
     sheets = audit.add_mutually_exclusive_group()
     gives_away = "instead: annotation artefacts, which simple baselines show that read a part of an example"
     sheets.add_argument("--artefacts", action="store_true", help=gives_away)
-    near = "instead: rows that are nearly the same as another row, in one split or in two"
+    near = "instead: near duplicates, within a split and between splits"
     sheets.add_argument("--near", action="store_true", help=near)
     sheets.add_argument("--sheet", metavar="TASK", help="instead: draft the task's documentation sheet")
-    clean = "instead: a copy of the data without training rows that are nearly the same as dev or test rows"
+    clean = "instead: a copy of the data without training examples that are near duplicates of dev or test examples"
     sheets.add_argument("--write-clean", type=Path, metavar="DIR", help=clean)
-    share = "for --near and --write-clean: the character n-grams that two such rows have in common (else 0.8)"
+    share = "for --near and --write-clean: the character n-grams that near duplicates have in common (else 0.8)"
     audit.add_argument("--share", type=float, metavar="S", help=share)
     audit.add_argument("--out", type=Path, metavar="FILE", help="for --sheet: a file to write to, else standard output")
     audit.set_defaults(run=_audit)
 
-    annotate = commands.add_parser("annotate", help="write forms in which people answer a sample of a task's rows")
+    annotate = commands.add_parser(
+        "annotate", help="write forms in which people annotate a sample of a task's examples"
+    )
     annotate.add_argument("suite", metavar="SUITE", help="a suite's name or file")
     keys = "task=ID or [ID,…], out=DIR, rows=N (else 50), seed=N (else 1), instructions=FILE, data_dir=FOLDER"
     add_settings(annotate, keys)
@@ -93,7 +95,7 @@ def add_commands(commands: Commands) -> None:
     add_report_dir(sweep, "the folder of the report")
 
     power = commands.add_parser(
-        "power", help="the smallest differences that tests show, and the rows and seeds they need"
+        "power", help="the smallest differences that tests detect, and the examples and seeds that they need"
     )
     add_settings(
         power,

@@ -80,7 +80,12 @@ def fetch_from_hub(task: Task, hub: HubSource, data_dir: Path) -> None:
             commit, targets = _converted(api, task, hub, data_dir, Path(temporary))
         for target, copy in targets.items():
             shutil.copyfile(copy, stack.enter_context(replacing(target)))
-    logger.info("%s: written to %s from %s, commit %s", task.id, data_dir / task.folder, hub.dataset, commit)
+    pinned = (
+        ""
+        if hub.revision == commit
+        else f"; not pinned: hub.revision={commit} in the suite file gives these files again"
+    )
+    logger.info("%s: written to %s from %s, commit %s%s", task.id, data_dir / task.folder, hub.dataset, commit, pinned)
 
 
 def _converted(api: HfApi, task: Task, hub: HubSource, data_dir: Path, temporary: Path) -> tuple[str, dict[Path, Path]]:

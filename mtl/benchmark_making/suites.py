@@ -123,12 +123,12 @@ class Suite:
     ) -> "Suite":
         """Make a suite of data in memory. Its tasks are guessed from the columns, as `mtl init-suite` guesses them; read `notes`.
 
-        The rows are written as JSON Lines beside a suite file, and read as those of every suite. The same frames are the same suite: a run on
+        The examples are written as JSON Lines beside a suite file, and read as those of every suite. The same frames are the same suite: a run on
         them continues.
 
         Args:
-            frames: by split (train, dev, test) the rows of one task, or such a dictionary for each task id. A DatasetDict is one, and
-                splits may be called validation, eval and so on. Without dev, rows of train are
+            frames: by split (train, dev, test) the examples of one task, or such a dictionary for each task id. A DatasetDict is one, and
+                splits may be called validation, eval and so on. Without dev, examples of train are
                 held out. Cells are texts, numbers, truth values (written as the texts true and false), lists of these, or missing.
             name: of the suite, and of its only task.
             language: of the tokenizer, as in "sv"; None: en.
@@ -187,7 +187,7 @@ class Suite:
 
     @property
     def tasks(self) -> "DataFrame":
-        """The columns task, kind, metric, text, target, and the rows of train, dev and test. Raises InputError without pandas."""
+        """The columns task, kind, metric, text, target, and the examples of train, dev and test. Raises InputError without pandas."""
         return frame(COLUMNS, self._rows)
 
     def table(self) -> MarkdownText:
@@ -217,7 +217,7 @@ class AuditReport:
 
     @property
     def findings(self) -> "DataFrame":
-        """What should be known before a score is believed: kind, task, split, count (of rows), what, meaning, where (file:line)."""
+        """What should be known before a score is believed: kind, task, split, count (of examples), what, meaning, where (file:line)."""
         columns = ("kind", "task", "split", "count", "what", "meaning", "where")
         return frame(columns, [[getattr(finding, column) for column in columns] for finding in self._findings])
 
@@ -234,9 +234,9 @@ def audit(*settings: Settings, check: str = "data", share: float | None = None, 
 
     Args:
         settings, named: as in `mtl.run`.
-        check: data: errors, duplicates and leaks; artefacts: what each task gives away to floors that read a part of a row; near: rows
-            that are nearly the same as another row.
-        share: of `near`: the share of character n-grams that two such rows have in common; None: 0.8.
+        check: data: errors, duplicates and leaks; artefacts: annotation artefacts, which simple baselines show that read a part
+            of an example; near: near duplicates.
+        share: of `near`: the share of character n-grams that near duplicates have in common; None: 0.8.
 
     Raises:
         mtl.InputError: for bad settings, an unknown check, and data that is not there.

@@ -251,7 +251,7 @@ def check_present(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     present = [task.id for task in tasks if not {task.id, task.answered_by or task.id} & set(missing)]
     remedy = (
         "the publisher has withdrawn this data: put it there if you have it"
-        if all(suite.tasks[id].withdrawn for id in wanted)
+        if all(suite.tasks[id].withdrawn and suite.tasks[id].hub is None for id in wanted)
         else f"fetch it with: mtl data {suite.name}"
         if any(suite.tasks[id].source or suite.tasks[id].hub for id in wanted)
         else "put it there, set data_dir=, or, if the task has no dev or test file, write files: {dev: null} in the suite file"

@@ -58,16 +58,16 @@ def load_recipe(name: str) -> Recipe:
 
 
 def fetchable(embeddings: str) -> list[str]:
-    """The names of the recipes that say where to download vectors for this kind of embeddings, sorted."""
+    """The names of the recipes that say where published vectors for this kind of embeddings are, sorted."""
     recipes = [load_recipe(file.stem) for file in sorted(shipped("embeddings").glob("*.yaml"))]
-    return [recipe.name for recipe in recipes if recipe.embeddings == embeddings and recipe.url]
+    return [recipe.name for recipe in recipes if recipe.embeddings == embeddings and recipe.source]
 
 
 def fetch_embeddings(name: str, recipe: str | None = None, embeddings_dir: str = "embeddings") -> Path:
     """Download the pretrained vectors of a recipe and return their path. Raises InputError if it cannot be done.
 
     Args:
-        recipe: a name or a path; None: the recipe for this kind of embeddings that says where to download them, KLEJ's if there are several.
+        recipe: a name or a path; None: the recipe of published vectors for this kind of embeddings, KLEJ's if there are several.
     """
     if recipe is None:
         names = fetchable(name)
@@ -78,11 +78,12 @@ def fetch_embeddings(name: str, recipe: str | None = None, embeddings_dir: str =
         recipe = klej if klej in names else names[0]
         logger.info("recipe=%s", recipe)
     named = load_recipe(recipe)
-    if named.url is None:
-        raise InputError("names no address to fetch from", key="recipe", value=named.name)
     path = Path(embeddings_dir) / named.file
     if path.exists():
         return path
+    if named.url is None:
+        by_hand = f"; get {named.title} from {named.source}, and put it at {path}" if named.source else ""
+        raise InputError(f"names no address to download from{by_hand}", key="recipe", value=named.name)
     from mtl.data.fetching.archives import gunzip
     from mtl.data.fetching.download import download
 

@@ -1,4 +1,4 @@
-"""A finished run in use: it predicts a task's targets for new rows, and encodes texts, also as a scikit-learn transformer."""
+"""A finished run in use: it predicts a task's targets for new examples, and encodes texts, also as a scikit-learn transformer."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -82,7 +82,7 @@ class Predictor:
         if method.loads is None:
             kept = ", ".join(name for name, kind in METHODS.items() if kind.loads)
             message = f"the models of method {config.method} are not kept"
-            raise InputError(f"{message}; runs of these methods predict new rows: {kept}", path=run_dir)
+            raise InputError(f"{message}; runs of these methods predict new examples: {kept}", path=run_dir)
         if not folder.summary.exists():
             raise InputError("this run is not finished; give its command again", path=run_dir)
         summary, inputs = read_summary(folder.summary), folder.read_inputs()
@@ -103,11 +103,11 @@ class Predictor:
 
     @exact_arithmetic()
     def predict(self, task: str, rows: Sequence[Row]) -> list[str]:
-        """A prediction for each row, in the form of the targets in the task's files. Raises InputError for rows of another form.
+        """A prediction for each example, in the form of the targets in the task's files. Raises InputError for examples of another form.
 
         Args:
             task: the id of a task of the run.
-            rows: the texts of each row: one text, or two for a pair. For a choice: the candidates, after the text if the task has one.
+            rows: the texts of each example: one text, or two for a pair. For a choice: the candidates, after the text if the task has one.
                 For a task with marked spans: after the texts, start and stop of each span in characters of its text, half-open.
         """
         suite_task = self.check_rows(task, rows)
@@ -117,7 +117,7 @@ class Predictor:
 
     @exact_arithmetic()
     def predict_proba(self, task: str, rows: Sequence[Row]) -> np.ndarray:
-        """The probability of each label for each row, float64 (rows, labels), in the order of the task's `labels` in the suite file.
+        """The probability of each label for each example, float64 (examples, labels), in the order of the task's `labels` in the suite file.
 
         `predict` returns the most probable label. Probabilities are the softmax of the outputs, and are not calibrated.
 
@@ -125,12 +125,12 @@ class Predictor:
             task, rows: as in `predict`.
 
         Raises:
-            InputError: for rows of another form, a task whose targets are not one label each, and a method without probabilities.
+            InputError: for examples of another form, a task whose targets are not one label each, and a method without probabilities.
         """
         suite_task = self.check_rows(task, rows)
         kind = target_kind(suite_task)
         if kind.head_type is None or not issubclass(kind.head_type, LabelHead):
-            raise InputError("only tasks with one label for each row have probabilities", key="task", value=task)
+            raise InputError("only tasks with one label for each example have probabilities", key="task", value=task)
         if not len(rows):
             return np.empty((0, len(kind.labels)))
         outputs = self.model.outputs(suite_task, rows).astype(np.float64)
@@ -158,7 +158,7 @@ class Predictor:
         return transformer
 
     def predict_file(self, task: str, path: Path, out: Path | None) -> None:
-        """Predict the rows of a file. Write one prediction per line, in row order, after a header. Raises InputError.
+        """Predict the examples of a file. Write one prediction per line, in their order, after a header. Raises InputError.
 
         Args:
             task: the id of a task of the run.
@@ -179,7 +179,7 @@ class Predictor:
             write_text(out, text)
 
     def check_rows(self, task: str, rows: Sequence[Row]) -> Task:
-        """The task with this id. Raises InputError for one that is not in the run, and for rows of another form."""
+        """The task with this id. Raises InputError for one that is not in the run, and for examples of another form."""
         suite_task = self.task(task)
         with foreign("rows"):
             len(rows)  # an iterator has none
@@ -189,7 +189,9 @@ class Predictor:
                         raise ValueError("is a text")
                     make_example(suite_task, row)
                 except ValueError as error:
-                    message = f"task {task} takes rows, each a list of {_form(suite_task)}; {repr(row)[:200]} {error}"
+                    message = (
+                        f"task {task} takes examples, each a list of {_form(suite_task)}; {repr(row)[:200]} {error}"
+                    )
                     raise InputError(message) from None
         return suite_task
 
@@ -202,7 +204,7 @@ class Predictor:
 
 
 def _form(task: Task) -> str:
-    """What a row of the task is a list of."""
+    """What an example of the task is a list of."""
     if task.candidates is not None:
         return "texts and candidates"
     form = f"{len(task.text)} texts: {', '.join(task.text)}"
@@ -213,7 +215,7 @@ def _form(task: Task) -> str:
 
 
 def _dev_score(path: Path, content: SeedScores, suite: Suite, task: str | None) -> float:
-    """A seed's score × 100 on the dev rows that choose, from the content of its scores.json: that of a task (or of the one whose head
+    """A seed's score × 100 on the dev examples of model selection, from the content of its scores.json: that of a task (or of the one whose head
     answers it), or the suite's average; the mean of all tasks if the suite averages none of them."""
     scores = {**content["dev_scores"], **content.get("choosing_scores", {})}
     source = task if task is None or task in scores else suite.tasks[task].answered_by or task

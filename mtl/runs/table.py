@@ -126,24 +126,26 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
         note = f"Where there is no dev file, dev is examples held out of the training file: {rows} (held_out.json)."
         if elsewhere := [id for id in held_out if summary["tasks"][id]["split"] != "dev"]:
             splits = ", ".join(f"{id} on {summary['tasks'][id]['split']}" for id in elsewhere)
-            note += f" Scored on other rows: {splits}."
+            note += f" Scored on other examples: {splits}."
         notes.append(note)
     if lacking := suite.lacking(summary["tasks"]):
         count = len(suite.averaged)
         notes.append(f"\\* AVG is partial: {count - len(lacking)} of {count} tasks, without {', '.join(lacking)}.")
     if unanswered := summary.get("unanswered"):
-        notes.append(f"Not answered by this method: {', '.join(unanswered)}.")
+        notes.append(f"Not supported by this method: {', '.join(unanswered)}.")
     if absent := [id for id in summary["missing"] if id not in {*lacking, *(unanswered or ())}]:
         notes.append(f"Not in this run: {', '.join(absent)}.")
     if summary["reduced"]:
         sizes = "; ".join(_difference_of_data(id, summary, suite) for id in summary["reduced"])
         average = " Nor is an average with such a task." if set(summary["reduced"]) & set(suite.averaged) else ""
-        notes.append(f"† other data than the published data, not comparable (train/dev/test rows: {sizes}).{average}")
+        notes.append(
+            f"† other data than the published data, not comparable (train/dev/test examples: {sizes}).{average}"
+        )
     notes += summary.get("notes", [])  # from the method
     if below := below_constant(summary, suite.shown):
         notes.append(f"Not above the best constant answer: {below}.")
     if constant := same_answers(summary):
-        notes.append(f"The same prediction for every row: {constant}.")
+        notes.append(f"The same prediction for every example: {constant}.")
     if suite.generated:
         sample = "This is the embedded sample: generated sentences, for trying the toolkit."
         notes.append(f"{sample} Its scores say nothing about real texts.")
@@ -158,7 +160,7 @@ def _difference_of_data(id: str, summary: dict[str, Any], suite: Suite) -> str:
     if splits := summary.get("changed", {}).get(id):
         return f"{id} changed, as the checksum of {' and '.join(splits)} says"
     if lines := summary.get("config", {}).get(f"imported.rows.{id}"):
-        return f"{id} a sample of {len(lines)} {summary['tasks'][id]['split']} rows"
+        return f"{id} a sample of {len(lines)} {summary['tasks'][id]['split']} examples"
     return f"{id} answered by {suite.tasks[id].answered_by}"
 
 

@@ -44,7 +44,7 @@ def indicators(task: Task, targets: Sequence[Target | None] | np.ndarray) -> "cs
 
 
 def micro_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """F1 over all decisions on a label of a row: 2 tp / (2 tp + fp + fn)."""
+    """F1 over all decisions on a label of an example: 2 tp / (2 tp + fp + fn)."""
     both, either = (counts.sum(axis=1) for counts in _label_counts(task, predicted, rows, weights))
     return _f1(both, either)
 
@@ -65,7 +65,7 @@ def label_scores(task: Task, predicted: np.ndarray, rows: ScoredRows) -> dict[st
 
 
 def samples_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The mean of the rows' F1; 0 for a row without labels."""
+    """The mean of the examples' F1; 0 for an example without labels."""
     gold, guessed = indicators(task, rows.targets), indicators(task, predicted)
     both, either = (np.asarray(matrix.sum(axis=1)).ravel() for matrix in (gold.multiply(guessed), gold + guessed))
     scores: np.ndarray = weights @ _f1(both, either) / weights.sum(axis=1)
@@ -73,7 +73,7 @@ def samples_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.
 
 
 def exact_match(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The share of rows whose labels are all right."""
+    """The share of examples whose labels are all right."""
     share: np.ndarray = weights @ (predicted == rows.targets).astype(np.float64) / weights.sum(axis=1)
     return share
 
@@ -93,5 +93,5 @@ def _f1(both: np.ndarray, either: np.ndarray) -> np.ndarray:
 LABELS = Parts("label", "labels", label_scores)
 MICRO_F1 = Metric("micro F1", KIND, micro_f1, threshold="all", parts=LABELS)
 MULTI_MACRO_F1 = Metric("macro F1 of all labels", KIND, multi_macro_f1, threshold="each", parts=LABELS)
-SAMPLES_F1 = Metric("F1 of rows", KIND, samples_f1, threshold="all")
+SAMPLES_F1 = Metric("samples F1", KIND, samples_f1, threshold="all")
 EXACT_MATCH = Metric("exact match", KIND, exact_match)

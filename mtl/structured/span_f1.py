@@ -144,7 +144,7 @@ def type_scores(task: Task, predicted: np.ndarray, rows: ScoredRows) -> dict[str
 
 
 def token_accuracy(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The share of tokens whose tag is right, over the tokens of all rows."""
+    """The share of tokens whose tag is right, over the tokens of all examples."""
     right, gold, _ = counts(single_tags, predicted, rows, weights).sum(axis=2)
     return ratio(right, gold)
 

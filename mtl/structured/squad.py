@@ -25,7 +25,7 @@ PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def squad_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The mean over rows of the best F1 of the words of the answer and a gold answer, each word as often as it occurs."""
+    """The mean over examples of the best F1 of the words of the answer and a gold answer, each word as often as it occurs."""
     return mean_of_rows(_f1_of_words, predicted, rows.targets, weights)
 
 
@@ -35,7 +35,7 @@ def squad_f1_characters(task: Task, predicted: np.ndarray, rows: ScoredRows, wei
 
 
 def squad_exact(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The share of rows whose answer is, normalized, one of the gold answers."""
+    """The share of examples whose answer is, normalized, one of the gold answers."""
     return mean_of_rows(_exact, predicted, rows.targets, weights)
 
 

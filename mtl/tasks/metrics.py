@@ -43,7 +43,7 @@ DIGITS = 9  # decimals to which scores are compared, so that rounding errors do 
 
 
 def alpha_nominal(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """Krippendorff's α of values that are equal or different: 1 − observed / expected disagreement. The disagreement is the share of rows that
+    """Krippendorff's α of values that are equal or different: 1 − observed / expected disagreement. The disagreement is the share of examples that
     differ. The one to expect is the probability that two of the 2N pooled values differ, drawn without replacement."""
     _, codes = np.unique(np.concatenate([rows.targets, predicted]), return_inverse=True)
     order = np.argsort(codes, kind="stable")
@@ -78,8 +78,8 @@ def gender_parity(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: 
 
 
 def gender_parity_by_row(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The number of triples that get one and the same label, divided by the number of rows, as the leaderboard's evaluator has it. With triples of
-    three rows, the highest is 1/3."""
+    """The number of triples that get one and the same label, divided by the number of examples, as the leaderboard's evaluator has it. With
+    triples of three examples, the highest is 1/3."""
     alike, sizes = _triples(task, predicted, rows)
     return (weights / sizes) @ alike / weights.sum(axis=1)
 
@@ -200,7 +200,7 @@ def weighted_scores(task: Task, predictions: np.ndarray, rows: ScoredRows, weigh
 
 
 def accuracy(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The share of rows whose prediction is the target."""
+    """The share of examples whose prediction is the target."""
     return weights @ (predicted == rows.targets).astype(np.float64) / weights.sum(axis=1)
 
 
@@ -220,7 +220,7 @@ def chance_share(task: Task) -> float:
 
 
 def f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """F1 of the label `positive`: 2 tp / (2 tp + fp + fn), with its rows that are found, wrongly predicted and missed."""
+    """F1 of the label `positive`: 2 tp / (2 tp + fp + fn), with its true positives, false positives and false negatives."""
     assert task.labels is not None and task.positive is not None
     return _f1_of(task.labels.index(task.positive), predicted, rows.targets, weights)[0]
 
@@ -242,7 +242,7 @@ def _f1_of(label: int, predicted: np.ndarray, gold: np.ndarray, weights: np.ndar
 
 def matthews(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """The correlation of predicted and gold labels (Matthews 1975; Gorodkin 2004 for more than two); 0 where either is constant. (c n − Σ pₖ tₖ) /
-    √((n² − Σ pₖ²) (n² − Σ tₖ²)), with n rows, c right ones, and pₖ predicted and tₖ gold rows of label k."""
+    √((n² − Σ pₖ²) (n² − Σ tₖ²)), with n examples, c right ones, and pₖ predicted and tₖ gold ones of label k."""
     assert task.labels is not None
     gold, total = rows.targets, weights.sum(axis=1)
     labels = range(len(task.labels))
@@ -296,7 +296,7 @@ def _standardized(values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, 
 
 def one_minus_wmae(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """One minus the mean absolute error averaged over the gold ratings (KLEJ, section 3.7). 1 − (1 / (|C| (b − a))) Σ_c (1 / n_c) Σ_i |ŷ_i − c|, with
-    C the gold ratings that occur, n_c the number of rows i with rating c, and [a, b] the range.
+    C the gold ratings that occur, n_c the number of examples i with rating c, and [a, b] the range.
 
     >>> task = Task(text=["text"], target="rating", kind="number", range=[1, 5], metric="one_minus_wmae")
     >>> rows = ScoredRows(np.array([1.0, 1.0, 3.0]))

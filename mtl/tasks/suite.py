@@ -41,13 +41,14 @@ class Submission:
     The others are those of rows.
 
     Args:
-        format: zip or glue (a zip with a file for each task; glue's have the index of each row), or rows (the official rows and an entry).
+        format: zip or glue (a zip with a file for each task; glue's have the index of each example), or rows (the official examples and an
+            entry).
         template: the leaderboard's empty entry, a JSON file in the data folder.
         template_source: where `mtl data` gets it.
         fill: by dotted key of the entry, the fact of a run that stands there (`mtl.submissions.entry.FACTS`).
-        measures: by name in the entry, metrics, or "rows" for the number of rows; the first stands there if the task
+        measures: by name in the entry, metrics, or "rows" for the number of examples; the first stands there if the task
             has it, those after it only if they are the task's own `metric`.
-        ids: keys that identify rows; a task has the first of them that all its rows have.
+        ids: keys that identify examples; a task has the first of them that all its examples have.
     """
 
     format: str = "zip"
@@ -64,7 +65,7 @@ class Published:
 
     Args:
         model: the row's title.
-        family: its group of rows: floor, lstm, transformer, …
+        family: its group of rows: floor (a simple baseline), lstm, transformer, …
         split: the split that the scores are on, test or dev.
         method: the method of this toolkit that is the same model, if there is one.
         embeddings: the embeddings of that method.
@@ -106,12 +107,12 @@ class Suite:
         average: the ids of the tasks that the average is the mean of; default: all. A list in it counts as one task, by its mean: `[cola,
             [mnli-m, mnli-mm]]`. An average without one of them is marked as partial.
         submission: what the suite's leaderboard takes; default: `{format: zip}`.
-        clean: which rows a copy leaves out; `mtl audit --write-clean` writes it, and reports show it.
+        clean: which examples a copy leaves out; `mtl audit --write-clean` writes it, and reports show it.
         allow_missing: `true`: a run leaves out tasks without any of their files, and says so in one line, and a task that lacks its test
             file alone has no test predictions; default: both are errors.
         embeddings: default vectors, as in `{fasttext: fasttext-pl}`: a recipe in `embeddings`, or a relative path.
         config: settings for every run on the suite; no paths.
-        published: published rows, shown beside ours: scores × 100 on `split` (`test` by default, or `dev`) and their `average`, if there is
+        published: rows of published scores, shown beside ours: scores × 100 on `split` (`test` by default, or `dev`) and their `average`, if there is
             one. `also` has scores by other metrics, as where only one of two was printed: `{mrpc: {f1: 81.8}}`.
         scale: how scores are shown: `100` (default), as in 28.6, or `1`, as in 0.286.
         generated: of suites that come with mtl: the data is in the package.

@@ -120,7 +120,8 @@ class HubSource:
 
     Args:
         dataset: OWNER/NAME.
-        revision: a branch, tag or commit; None: the branch main, or, if that has no data files, the Hub's own conversion to parquet.
+        revision: a branch, tag or commit; None: the branch main, or, if that has no data files, the Hub's own conversion to parquet. Only
+            a commit (40 hexadecimal digits) pins the files; `mtl data` logs the one that it read.
         splits: for each split, its name on the Hub, or the path of its file in the dataset's repository.
         columns: for each column of the task whose name in the copy differs, that name.
         mirror: `true`: the repository has the task's files, in the same folder, and they are copied as they are.
@@ -203,10 +204,9 @@ class Task:
         folder: in `data_dir`; default: `data_dir` itself.
         text: the text columns: one, or two for a pair; for a choice one or none (`[]`), beside the candidates; more only with `level:
             word`, as three for an analogy. A column that holds lists of tokens, for kind token_labels, as in `tokens[]`.
-        spans: marked words of a text: for each text column, the columns of its spans. A span in two columns is `start1 + end1`, or, with the
+        spans: spans of a text: for each text column, the columns of its spans. A span in two columns is `start1 + end1`, or, with the
             place of its words and the words, `place[words from 0] + words` or `place[characters from 0] + words`.
-        level: `text` (default), or `word`: the texts are single words or expressions, which the method `word_vectors` answers. Methods that
-            read texts cannot answer such a task.
+        level: `text` (default), or `word`: the texts are single words or expressions. Only the method `word_vectors` supports such a task.
         reading: how the files are read, where their names do not say so, as in `{separator: ";"}` or `{encoding: cp1250}`.
         decide: questions of `mtl init-suite`: the suite does not run before they are answered and deleted.
         target: the column with the right answer. Of kind multi_label also several columns, as in `anger + joy`.
@@ -228,23 +228,24 @@ class Task:
         positive: the label that metric `f1` is about.
         chance: for metric `pseudo_alpha`: the accuracy of a guess, as in `0.2` or `109/2049`.
         columns: further columns that the metrics read.
-        also: further metrics, as in `[accuracy, macro_f1]`: shown beside `metric`, but not part of any average, and nothing is chosen by
-            them.
-        breakdown: columns, as in `[meta.logic]`: reports show the score on the rows with each of their values. An empty cell has no value,
-            and `;` separates several.
+        also: further metrics, as in `[accuracy, macro_f1]`: shown beside `metric`, but not part of any average or of model selection.
+        breakdown: columns, as in `[meta.logic]`: reports show the score on the examples with each of their values. An empty cell has no
+            value, and `;` separates several.
         files: file names of this task: `train`, `dev`, `test`. `null`: there is no such file. A name may end in the part of the file that is
-            meant: `data.json#train`, a key of its object; `all.csv#split=train`, the rows with this value; `data.zip#train.csv`, a member.
+            meant: `data.json#train`, a key of its object; `all.csv#split=train`, the examples with this value; `data.zip#train.csv`, a member.
             `part-0.jsonl#*` are all files of this name with other numbers. `train/pos/0_9.txt#*/*` are all .txt files in the folders below
             `train`, each a text whose label is its folder's name, and `train/pos/0_9.txt#{neg,pos}/*` those in two of them.
             `text.txt + label.txt` are two files whose lines belong together.
         scored: the split that is scored: `dev` (default) or `test`, which then needs targets; or `dev_or_test`: dev if its file is there,
-            else test; or `none`, for a task that another one answers and whose labels nobody has: its test rows are predicted only.
-        answered_by: for a task without training rows: the id of the task whose head predicts it. `labels` and `range` are then that task's.
-        group: a column; rows with the same value stay together when rows are held out or resampled.
-        same_source: for pairs, instead of `group`: a label. Two texts have one source if a pair with this label connects them; rows of one
-            source stay together.
-        rows: the published number of rows, as in `{train: 8000, dev: 1000, test: 1000}`; other sizes are marked as reduced.
-        instructions: for people who answer rows of the task; an empty line ends a paragraph.
+            else test; or `none`, for a task that another one's head predicts and whose labels nobody has: its test examples are only
+            predicted.
+        answered_by: for a task without training examples: the id of the task whose head predicts it. `labels` and `range` are then that
+            task's.
+        group: a column; examples with the same value stay together when examples are held out or resampled.
+        same_source: for pairs, instead of `group`: a label. Two texts have one source if a pair with this label connects them; examples of
+            one source stay together.
+        rows: the published number of examples, as in `{train: 8000, dev: 1000, test: 1000}`; other sizes are marked as reduced.
+        instructions: for people who annotate examples of the task; an empty line ends a paragraph.
         license: of the data, for model cards of exports and documentation sheets.
         source: where `mtl data` downloads the task's zip: `{url: https://…}`; `size` (bytes) and `sha256` are checked if given. With
             `{file}` in the address, each file has its own: `{url: "https://…/{folder}/{file}"}`.
@@ -252,7 +253,7 @@ class Task:
             with another file is marked as a reduced one is, and as changed.
         hub: a copy on the Hugging Face Hub, for when `source` is missing or does not answer: `{dataset: OWNER/NAME}`. `splits` and
             `columns` say what splits and columns are called there, if otherwise.
-        withdrawn: `true`: the publisher has withdrawn the data. `mtl data` does not ask for it, and messages say so.
+        withdrawn: `true`: the publisher has withdrawn the data. `mtl data` asks for its copy `hub` alone, and messages say so.
     """
 
     id: str = ""

@@ -15,6 +15,10 @@ WING = Wing(
         train_recipe=lazy("mtl.vectors.words.training:train_recipe"),
         add_command=lazy("mtl.vectors.commands:add_embeddings_train"),
     ),
+    data_notes={
+        "pl-mteb": "its 28 tasks are data sets of the Hugging Face Hub: `mtl mteb` downloads each when it evaluates it, at the revision that the"
+        " installed mteb names, or reads your own files in data/pl-mteb/TASK/"
+    },
     methods={"word_vectors": "mtl.vectors.word_vectors.entry:WORD_VECTORS"},
     own_body=lazy("mtl.vectors.pretraining.pretrain:own_body"),
     vector_sources={

@@ -90,7 +90,11 @@ def test_columns_of_the_task_in_its_own_files(
         "test.tsv": "text\ne\nf\n",
     }
     commit = server.commit(NAME, "main")
-    assert f"from {NAME}, commit {commit}" in caplog.text
+    assert f"from {NAME}, commit {commit}; not pinned: hub.revision={commit} in the suite file" in caplog.text
+    caplog.clear()
+    with caplog.at_level(logging.INFO, logger="mtl"):
+        fetched(make_task(group="id"), tmp_path, revision=commit)
+    assert caplog.messages[-1].endswith(f"from {NAME}, commit {commit}")
     assert not any("README" in request for request in server.requests)
     assert all(commit in request for request in server.requests if "resolve" in request)
 

@@ -14,6 +14,8 @@ from mtl.data.fetching.fetch import fetch_suite
 from mtl.tasks.suite import load_suite
 from mtl.tasks.task import HubSource, Source
 
+SAMMA = {"main": {"train.csv": b"topic,a,b,same\n1,x,y,0\n"}}
+
 
 def test_the_hub_s_copy_where_the_source_cannot_be_downloaded(
     suite_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
@@ -33,9 +35,23 @@ def test_the_hub_s_copy_where_the_source_cannot_be_downloaded(
         source.statuses = [404, 404]
         refused(lambda: fetch_suite(suite, [task], tmp_path / "target"))
         caplog.clear()
-        hub.datasets["owner/samma"] = {"main": {"train.csv": b"topic,a,b,same\n1,x,y,0\n"}}
+        hub.datasets["owner/samma"] = SAMMA
         fetch_suite(suite, [task], tmp_path / "target")
     (warning,) = [record.message for record in caplog.records if record.levelname == "WARNING"]
     assert warning.startswith(f"{task.source.url}: the server answers 404")
-    assert warning.endswith("; task samma comes from the Hugging Face Hub's dataset owner/samma instead")
+    assert warning.endswith("; its copy on the Hugging Face Hub is used instead")
     assert sorted(path.name for path in (tmp_path / "target").rglob("*")) == ["pairs", "train.tsv"]
+
+
+def test_withdrawn_data_comes_from_its_copy(
+    suite_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    suite = load_suite(suite_file)
+    task = suite.tasks["samma"]
+    task.withdrawn, task.hub = True, HubSource("owner/samma")
+    with hub_server(monkeypatch, tmp_path / "hub") as hub:
+        fetch_suite(suite, [task], tmp_path / "target")
+        assert "samma: withdrawn by its publisher; " in caplog.text and "; put its files into" in caplog.text
+        hub.datasets["owner/samma"] = SAMMA
+        fetch_suite(suite, [task], tmp_path / "target")
+    assert (tmp_path / "target/pairs/train.tsv").exists()

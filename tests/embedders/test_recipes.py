@@ -36,7 +36,7 @@ def test_recipes_name_files_of_which_some_can_be_fetched(tmp_path: Path) -> None
     assert vector_path("fasttext-sample", tmp_path, 0.25)[0] == tmp_path / "klej-sample-held-out-0.25.bin"
     assert trained_path(Path("a/elmo"), 0.3) == Path("a/elmo-held-out-0.3")
     assert fetchable("fasttext") == ["fasttext-pl", "fasttext-sv"]
-    assert fetchable("glove") == ["glove-840b"] and fetchable("elmo") == []
+    assert fetchable("glove") == ["glove-840b"] and fetchable("elmo") == ["elmo-pl"]
     recipe = load_recipe("glove-840b")
     assert recipe.url == "https://nlp.stanford.edu/data/glove.840B.300d.zip" and recipe.file == "glove.840B.300d.zip"
     assert vector_path("glove-840b", Path("e"), 0.25) == (Path("e/glove.840B.300d.zip"), recipe)

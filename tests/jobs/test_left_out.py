@@ -69,7 +69,7 @@ def test_a_run_says_what_it_leaves_out(suite: Path, caplog: pytest.LogCaptureFix
     assert read_json(made.folder.scores(1))["average"] == pytest.approx(mean)
     table = made.folder.table.read_text(encoding="utf-8")
     assert "AVG is the mean over mood, stars, answer." in table
-    assert "Not answered by this method: opposite." in table and "partial" not in table
+    assert "Not supported by this method: opposite." in table and "partial" not in table
 
     run_baseline(job(suite, "constant"))
     assert main(["report", str(suite.parent / "runs"), "--out", str(suite.parent / "report")]) == 0

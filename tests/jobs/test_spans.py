@@ -97,7 +97,7 @@ def test_texts_without_spans_are_told_how(folder: Path, task: str, row: list[obj
     }
     with pytest.raises(InputError) as caught:
         mtl.load(folder / "run").predict(task, [row])  # type: ignore[list-item]
-    assert str(caught.value).startswith(f"task {task} takes rows, each a list of {forms[task]}; ")
+    assert str(caught.value).startswith(f"task {task} takes examples, each a list of {forms[task]}; ")
     assert complaint in str(caught.value) and "\n" not in str(caught.value)
 
 

@@ -142,7 +142,7 @@ def test_predictions_as_lists_are_imported_and_compared(folder: Path, capsys: py
     assert scores(folder, "system") == scores(folder, "logistic")
     assert main(["report", str(folder / "runs"), "--out", str(folder / "report")]) == 0
     page = (folder / "report/index.html").read_text(encoding="utf-8")
-    assert "macro F1 of all labels" in page and "F1 of rows" in page and '"source"' in page
+    assert "macro F1 of all labels" in page and "samples F1" in page and '"source"' in page
     parts = mtl.compare(folder / "runs", cache_dir=None).parts.query(
         "task == 'lists' and run == 'logistic' and column == 'label'"
     )

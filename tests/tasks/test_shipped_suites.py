@@ -27,7 +27,7 @@ def test_the_samples_have_klej_s_and_superlim_s_tasks() -> None:
             assert getattr(task, key) == getattr(twin, key)
     assert not sample.published
     superlim, sample = (load_suite(find_suite(name)) for name in ("superlim", "superlim-sample"))
-    own = {"rows": {}, "checksums": {}, "source": None, "withdrawn": False}
+    own = {"rows": {}, "checksums": {}, "source": None, "hub": None, "license": None, "withdrawn": False}
     for id, task in sample.tasks.items():
         assert replace(task, chance=None) == replace(superlim.tasks[id], chance=None, **own)
     assert set(superlim.tasks) - set(sample.tasks) == {"supersim-superlim-relatedness"}

@@ -20,12 +20,12 @@ SHELLS = ("bash", "zsh", "fish")
 
 def add_results(commands: Commands) -> None:
     """Add the commands of this file."""
-    predict = commands.add_parser("predict", help="predict a task's targets for new rows")
+    predict = commands.add_parser("predict", help="predict a task's targets for new examples")
     predict.set_defaults(run=_predict)
     predict.add_argument("run_dir", type=Path, metavar="RUN", help="the folder of a finished run")
     rows = "a .tsv, .csv, .jsonl or .parquet file with the task's text columns"
     predict.add_argument("file", type=Path, metavar="FILE", help=rows)
-    predict.add_argument("--task", required=True, help="the id of the task that the rows are of")
+    predict.add_argument("--task", required=True, help="the id of the task that the examples are of")
     seed = "a seed of the run; default: the one with the best score on the task's dev split"
     predict.add_argument("--seed", type=int, help=seed)
     predict.add_argument("--out", type=Path, help="a file to write to, else standard output")
@@ -36,7 +36,7 @@ def add_results(commands: Commands) -> None:
     check.add_argument("submission", type=Path, metavar="SUBMISSION", help="a zip or a folder")
     check.add_argument("settings", nargs="*", metavar="key=value", help="suite=NAME, data_dir=FOLDER")
 
-    rejoin = commands.add_parser("rejoin", help="put a submission's predictions to the rows of the official files")
+    rejoin = commands.add_parser("rejoin", help="put a submission's predictions to the examples of the official files")
     rejoin.set_defaults(run=_rejoin)
     rejoin.add_argument("submission", type=Path, metavar="SUBMISSION", help="a zip or a folder")
     rejoin.add_argument("settings", nargs="*", metavar="key=value", help="suite=NAME, data_dir=OFFICIAL, tasks=[ID,…]")

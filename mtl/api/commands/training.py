@@ -59,7 +59,7 @@ def add_training(commands: Commands) -> None:
     completed_by(suite, partial(names_of, "suite"))
     text = "data_dir=FOLDER (else data/SUITE), tasks=[ID,…]"
     data.add_argument("settings", nargs="*", metavar="key=value", help=text)
-    splits = "also write the train and dev that mtl uses: where there is no dev file, it holds rows of train out"
+    splits = "also write the train and dev that mtl uses: where there is no dev file, it holds out examples of train"
     data.add_argument("--write-splits", type=Path, metavar="DIR", help=splits)
 
     trained = trainings()
@@ -69,7 +69,7 @@ def add_training(commands: Commands) -> None:
         trained.add_command(actions)
     fetch = actions.add_parser("fetch", help="download pretrained vectors")
     fetch.set_defaults(run=_fetch_embeddings)
-    fetch.add_argument("embeddings", metavar="EMBEDDINGS", help="fasttext or glove")
+    fetch.add_argument("embeddings", metavar="EMBEDDINGS", help="fasttext or glove; elmo: says where to find it")
     text = "recipe=NAME (a file in embeddings/), embeddings_dir=FOLDER"
     fetch.add_argument("settings", nargs="*", metavar="key=value", help=text)
 
@@ -185,6 +185,9 @@ def _data(arguments: argparse.Namespace) -> None:
     from mtl.data.fetching.fetch import fetch_suite
     from mtl.data.splits import split_files
 
+    for wing in wings():
+        if arguments.suite in wing.data_notes:
+            raise InputError(wing.data_notes[arguments.suite], key="suite", value=arguments.suite)
     job = job_of([f"suite={arguments.suite}", *arguments.settings])
     fetch_suite(job.suite, job.tasks, job.data_dir)
     if arguments.write_splits is not None:

@@ -85,11 +85,11 @@ def power_text(board: Leaderboard, settings: PowerSettings) -> str:
     them apart."""
     title, tested = f"# {escaped(board.title)}", tests_by_column(board.tests)
     if not tested:
-        problem = f"No two runs have {LEAST_SEEDS} seeds or more and the same scored rows, so there are no tests."
+        problem = f"No two runs have {LEAST_SEEDS} seeds or more and the same scored examples, so there are no tests."
         return f"{title}\n\n{problem}"
     wanted = board.scale.show(settings.difference)
-    header = ["", "metric", "rows", "seeds", "same rows", "corrected", "other rows"]
-    header += [f"rows for {wanted}", f"seeds for {wanted}", "significant"]
+    header = ["", "metric", "examples", "seeds", "same examples", "corrected", "other examples"]
+    header += [f"examples for {wanted}", f"seeds for {wanted}", "significant"]
     held = held_differences(board, settings.seeds)
     body = [_line(board, column, tested, settings, held.get(column)) for column in board.columns if column in tested]
     undecided = [board.columns[column].title for column in undecided_columns(board.columns, tested)]
@@ -101,15 +101,14 @@ def power_text(board: Leaderboard, settings: PowerSettings) -> str:
 
 
 def _legend(scale: Scale, wanted: str, tests: int) -> str:
-    """What the columns of the table mean. wanted: the difference that rows and seeds are counted for, as shown; tests: of the correction."""
+    """What the columns of the table mean. wanted: the difference that examples and seeds are counted for, as shown; tests: of the correction."""
     return (
-        f"Same rows, other rows: the smallest difference ({scale.unit}) that a test at {100 * LEVEL:g} % shows in {100 * POWER:g} % of the cases, "
-        "where two runs are scored on the same rows, or each on as many other rows. Corrected: one on the same rows that is significant with Holm's "
-        f"correction for the {tests:,} tests of these runs in 60 to {100 * POWER:g} % of the cases, if no other does. "
-        f"Rows for {wanted}: the rows that such a difference on the "
-        f"same rows needs at these seeds; seeds for {wanted}: the seeds that it needs at these rows; never: more rows, or more seeds, are not "
-        "enough alone. All are medians over the pairs of runs that were tested. Significant: the pairs with a significant difference, with Holm's "
-        "correction, of those tested."
+        f"Same examples, other examples: the smallest difference ({scale.unit}) that a test at {100 * LEVEL:g} % shows in {100 * POWER:g} % of the "
+        "cases, where two runs are scored on the same examples, or each on as many other ones. Corrected: one on the same examples that is "
+        f"significant with Holm's correction for the {tests:,} tests of these runs in 60 to {100 * POWER:g} % of the cases, if no other is. "
+        f"Examples for {wanted}: those that such a difference on the same examples needs at these seeds; seeds for {wanted}: the seeds that it "
+        "needs at these examples; never: more examples, or more seeds, are not enough alone. All are medians over the pairs of "
+        "runs that were tested. Significant: the pairs with a significant difference, with Holm's correction, of those tested."
     )
 
 
@@ -120,9 +119,14 @@ def expectation_text(expectation: Expectation, difference: float) -> str:
         difference: × 100.
     """
     wanted, most = PERCENT.show(difference), 100 - expectation.agreement
-    header = ["", "smallest difference", f"rows for {wanted}", *([f"seeds for {wanted}"] if expectation.seeds else [])]
+    header = [
+        "",
+        "smallest difference",
+        f"examples for {wanted}",
+        *([f"seeds for {wanted}"] if expectation.seeds else []),
+    ]
     body = []
-    for name, design in (("same rows", expectation.same_rows()), ("other rows", expectation.other_rows())):
+    for name, design in (("same examples", expectation.same_rows()), ("other examples", expectation.other_rows())):
         smallest = design.smallest_difference()
         needs = [design.groups_for(difference), *([design.seeds_for(difference)] if expectation.seeds else [])]
         cells = [_count(NEVER if difference > most else need) for need in needs]
@@ -131,8 +135,8 @@ def expectation_text(expectation: Expectation, difference: float) -> str:
         [
             markdown_table([header, *body]),
             f"Accuracy × 100. Smallest difference: what a test at {100 * LEVEL:g} % shows in {100 * POWER:g} % of the cases, where two systems are "
-            "scored on the same rows, or each on as many other rows. Systems that agree on "
-            f"{expectation.agreement:g} % of the rows differ by at most {PERCENT.show(most)}.",
+            "scored on the same examples, or each on as many other ones. Systems that agree on "
+            f"{expectation.agreement:g} % of the examples differ by at most {PERCENT.show(most)}.",
         ]
     )
 
@@ -224,8 +228,8 @@ def power_note(columns: Mapping[str, Column], rows: Sequence[Row], tests: PairTe
         return []
     return [
         "Tasks without a significant difference between runs, with Holm's correction, each with the smallest difference that a single test at "
-        f"{100 * LEVEL:g} % shows in {100 * POWER:g} % of the cases (median over pairs of runs): {', '.join(named)}. mtl power says how many rows "
-        "or seeds a smaller difference needs."
+        f"{100 * LEVEL:g} % shows in {100 * POWER:g} % of the cases (median over pairs of runs): {', '.join(named)}. mtl power says how many "
+        "examples or seeds a smaller difference needs."
     ]
 
 

@@ -163,6 +163,9 @@ def _transfer(part: _Part, size: int | None) -> None:
             raise _TemporaryError(f"the server answers {status} {response.reason}")
         if status not in ((200, 206, 416) if offset else (200,)):
             raise UnavailableError(f"{part.shown}: the server answers {status} {response.reason}; check the address")
+        if response.headers.get("Content-Type", "").startswith("text/html"):
+            problem = "the server sends a web page in place of the file; open the address in a browser, or check it"
+            raise UnavailableError(f"{part.shown}: {problem}")
         if status == 200:
             length = response.headers.get("Content-Length", "")
             part.start(_validator(response), int(length) if length.isdecimal() else None)

@@ -39,24 +39,29 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     """Put the files of these tasks below `data_dir`; tasks that have all their files are skipped.
 
     A task is downloaded from its `source`. If it has none, or the download fails, its copy on the Hugging Face Hub is used. Of a task
-    that its publisher has withdrawn, a line says so. If the server does not have a single file of a task, a line says so, and the other
-    files are downloaded before the error is raised. Raises InputError if the suite names neither, or if a task still lacks a file.
+    that its publisher has withdrawn, only the copy is used; if that fails, a line says so. If the server does not have a single file of a
+    task, a line says so, and the other files are downloaded before the error is raised. Raises InputError if the suite names neither, or if
+    a task still lacks a file.
     """
     if suite.generated:
         _generate(suite, data_dir)
         return
-    missing = missing_tasks(suite, data_dir)
     unavailable: list[str] = []  # single files that the server does not have
     unverified: list[str] = []  # single files of which the suite names no checksum
     for task in tasks:
+        missing = missing_tasks(suite, data_dir)
         if task.id not in missing:
             logger.info("%s: already there", task.id)
         elif task.withdrawn:
-            logger.warning("%s: withdrawn by its publisher; put its files into %s", task.id, data_dir / task.folder)
+            _fetch_withdrawn(task, data_dir)
         elif task.source is not None:
-            _fetch(task, task.source, data_dir, unavailable, unverified)
+            together = [
+                other
+                for other in tasks
+                if other.id in missing and (other.source, other.folder) == (task.source, task.folder)
+            ]
+            _fetch(task, task.source, data_dir, together, unavailable, unverified)
         elif task.hub is not None:
-            logger.info("%s: from the Hugging Face Hub's dataset %s", task.id, task.hub.dataset)
             _fetch_copy(task, task.hub, data_dir)
         else:
             problem = f"no such file, and the suite names no source for task {task.id}; put it there"
@@ -94,8 +99,28 @@ def _fetch_template(suite: Suite, data_dir: Path) -> None:
         logger.warning("%s; put this file, the leaderboard's empty entry, at %s", error, path)
 
 
-def _fetch(task: Task, source: Source, data_dir: Path, unavailable: list[str], unverified: list[str]) -> None:
-    """Download a task's files from its source. If this fails, use the task's copy on the Hub, if there is one."""
+def _fetch_withdrawn(task: Task, data_dir: Path) -> None:
+    """Take the data that a publisher has withdrawn from its copy on the Hub. If there is none, or this fails, a line says where to put it."""
+    problem, place = "", data_dir / task.folder
+    if task.hub is not None:
+        try:
+            _fetch_copy(task, task.hub, data_dir)
+            return
+        except InputError as error:
+            problem = f"; {error}"
+    logger.warning("%s: withdrawn by its publisher%s; put its files into %s", task.id, problem, place)
+
+
+def _fetch(
+    task: Task,
+    source: Source,
+    data_dir: Path,
+    together: Sequence[Task],
+    unavailable: list[str],
+    unverified: list[str],
+) -> None:
+    """Download a task's files from its source, and from its zip also those of the tasks `together`. If this fails, use the task's copy on the
+    Hub, if there is one."""
     try:
         with without_empty_folders(data_dir / task.folder):
             if source.single_files:
@@ -103,20 +128,21 @@ def _fetch(task: Task, source: Source, data_dir: Path, unavailable: list[str], u
             else:
                 archive, folder = data_dir / f"{task.folder or task.id}.zip", data_dir / task.folder
                 download(source.url, archive, source.sha256, source.size)
-                unpack(archive, folder, [name for split in task.files for name in task.file_names(split)])
+                names = [name for each in together for split in each.files for name in each.file_names(split)]
+                unpack(archive, folder, names)
                 archive.unlink()
                 logger.info("%s: unpacked to %s", task.id, folder)
     except InputError as error:
         if task.hub is None:
             raise
-        said = "%s; task %s comes from the Hugging Face Hub's dataset %s instead"
-        logger.warning(said, error, task.id, task.hub.dataset)
+        logger.warning("%s; its copy on the Hugging Face Hub is used instead", error)
         _fetch_copy(task, task.hub, data_dir)
 
 
 def _fetch_copy(task: Task, hub: HubSource, data_dir: Path) -> None:
     """Take a task's data from its copy on the Hub, as a wing does. Raises InputError without the wing or the extra `hub`."""
     check_installed("hub", unit=f"task {task.id}")
+    logger.info("%s: from the Hugging Face Hub's dataset %s", task.id, hub.dataset)
     fetch = next((wing.fetch_copy for wing in wings() if wing.fetch_copy), None)
     if fetch is None:
         problem = "a part of mtl that reads data sets of the Hub is missing here; install the whole of mtl, or put the files there"

@@ -53,7 +53,7 @@ class AverageSettings:
         texts: a file of texts, one per line, for centre.
         suite: a suite whose training texts serve as `texts`.
         data_dir: the folder of this suite's data.
-        held_out: share of its training rows that runs hold out as dev, and that are not read.
+        held_out: share of its training examples that runs hold out as dev, and that are not read.
         embeddings_dir: the folder of recipes' vectors.
         device: where to compute.
     """

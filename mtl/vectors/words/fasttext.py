@@ -35,7 +35,7 @@ class FastTextTraining:
         min_count: words that occur less often have no vector of their own.
         min_ngram: characters in the shortest n-gram.
         max_ngram: characters in the longest n-gram; 0: no n-grams.
-        bucket: rows for n-grams.
+        bucket: vectors for n-grams, which share them by their hash.
         learning_rate: at the first step.
         window: words on each side.
         threads: 0: one for each core. With more than one, vectors differ a little each time.

@@ -85,7 +85,7 @@ def test_each_person_and_their_majority_is_a_run_on_the_sample(home: Path, capsy
     mean = Path("runs/liten/people-majority/seed-1/predictions/dev_pred_betyg.tsv").read_text(encoding="utf-8").split()
     assert [float(number) for number in mean[1:]] == pytest.approx([1 / 3, 5 / 3, 23 / 3, 20 / 3])
     assert not list(home.glob("runs/liten/*/seed-1/*.zip"))
-    assert "a sample of 4 dev rows" in Path("runs/liten/people-Anna/table.md").read_text(encoding="utf-8")
+    assert "a sample of 4 dev examples" in Path("runs/liten/people-Anna/table.md").read_text(encoding="utf-8")
     assert imported("people", *files) == 0  # they are finished
     # A model's predictions of all rows are scored on the same rows, and tested against the people.
     words = ["suite=liten.yaml", "data_dir=data", "method=majority", "seeds=[1]", "tasks=[kansla]"]

@@ -40,7 +40,7 @@ def cells_of(text: str) -> dict[str, list[str]]:
 
 def test_the_table_has_the_medians_over_tested_pairs(board: Leaderboard) -> None:
     cells = cells_of(power_text(board, PowerSettings(difference=8.0)))
-    names = "metric, rows, seeds, same rows, corrected, other rows, rows for 8.0, seeds for 8.0, significant"
+    names = "metric, examples, seeds, same examples, corrected, other examples, examples for 8.0, seeds for 8.0, significant"
     assert cells[""] == names.split(", ")
     assert list(cells)[2:] == ["AVG", "CBD", "DYK", "AR"]
     samples = {row.name: row.samples["ar"] for row in board.rows if row.run and row.name != "few"}
@@ -77,7 +77,7 @@ def test_where_every_task_tells_runs_apart_there_is_no_note(tmp_path: Path) -> N
     make_run(tmp_path / "few/one", right(0.5), tasks=["ar"])
     make_run(tmp_path / "few/other", right(0.1), ["method=forest"], tasks=["ar"], seeds=[1, 2])
     text = power_report(tmp_path / "few", PowerSettings())
-    assert "No two runs have 3 seeds or more and the same scored rows" in text and "|" not in text
+    assert "No two runs have 3 seeds or more and the same scored examples" in text and "|" not in text
 
 
 def test_runs_with_equal_answers_differ_by_their_seeds_alone(tmp_path: Path) -> None:
@@ -106,12 +106,12 @@ def test_the_command_on_an_expectation(capsys: pytest.CaptureFixture[str]) -> No
     assert main(["power", "rows=1000", "accuracy=80", "agreement=85"]) == 0
     text = capsys.readouterr().out
     cells = cells_of(text)
-    assert cells[""] == ["smallest difference", "rows for 2.0"]
-    assert cells["same rows"][0] == "3.4" and cells["other rows"][0] == "5.0"
+    assert cells[""] == ["smallest difference", "examples for 2.0"]
+    assert cells["same examples"][0] == "3.4" and cells["other examples"][0] == "5.0"
     assert "differ by at most 15.0." in text
     words = ["power", "rows=1000", "accuracy=[80,81]", "agreement=98", "difference=3", "seeds=5", "seed_deviation=1"]
     assert main(words) == 0  # systems that agree so often do not differ by 3 points, or by what these seeds show
-    assert cells_of(capsys.readouterr().out)["same rows"] == ["never"] * 3
+    assert cells_of(capsys.readouterr().out)["same examples"] == ["never"] * 3
 
 
 @pytest.mark.parametrize(

@@ -189,3 +189,10 @@ def test_withdrawn_data_is_not_asked_for(single: Path, tmp_path: Path, caplog: p
     assert fetch(single, tmp_path / "target") == 0
     assert f"samma: withdrawn by its publisher; put its files into {tmp_path / 'target/pairs'}" in caplog.text
     assert not (tmp_path / "target/pairs").exists() and (tmp_path / "target/scores/dev.tsv").exists()
+
+
+@pytest.mark.wings
+def test_a_benchmark_that_is_no_suite_says_where_its_data_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["data", "pl-mteb"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("mtl: error: suite=pl-mteb: its 28 tasks are data sets of the Hugging Face Hub: `mtl mteb`")
