@@ -17,7 +17,7 @@ from download_server import DownloadServer, download_server
 from mtl.base.errors import InputError
 from mtl.base.settings.layers import find_suite, shipped
 from mtl.data.fetching.fetch import fetch_suite
-from mtl.embedders.recipes import fetch, load_recipe
+from mtl.embedders.recipes import fetch_embeddings, load_recipe
 from mtl.tasks.suite import load_suite
 from mtl.tasks.task import Source
 
@@ -169,9 +169,16 @@ def test_vectors_of_a_recipe(
         text = text.replace(recipe.url, on(server, recipe.url)).replace(str(recipe.size), str(len(good)))
         own.write_text(text, encoding="utf-8")
         sized = recipe.size is not None
-        check_refusals(server, lambda: fetch(str(own), folder), sized, recipe.sha256, folder, caplog)
+        check_refusals(
+            server,
+            lambda: fetch_embeddings(recipe.embeddings, str(own), str(folder)),
+            sized,
+            recipe.sha256,
+            folder,
+            caplog,
+        )
         server.content, server.redirects, server.cuts = good, True, [len(good) // 2]
         own.write_text(text.replace(str(recipe.sha256), hashlib.sha256(good).hexdigest()), encoding="utf-8")
-        path = fetch(str(own), folder)
+        path = fetch_embeddings(recipe.embeddings, str(own), str(folder))
         assert f"bytes={len(good) // 2}-" in [request.get("range") for request in server.requests]
         assert path.read_bytes() == (vectors if recipe.url.endswith(".gz") else good)
