@@ -21,7 +21,7 @@ from mtl.runs.table import average_marks
 from mtl.tasks.suite import Suite
 
 FINISHED, UNFINISHED, RUNNING, DAMAGED = "finished", "unfinished", "running", "damaged"
-SEED = re.compile(r"seed-\d+")
+SEED = re.compile(r"seed-(\d+)")
 MARKS = {"*": "tasks of the average are missing", "†": "data of other sizes than the published ones"}
 
 
@@ -63,7 +63,9 @@ def run_folders(folder: Path) -> Iterator[Path]:
 
 def _stored(folder: RunFolder, suites: dict[bytes, Suite]) -> StoredRun:
     files = _changed_and_sizes(folder.path)
-    done = sum(SEED.fullmatch(scores.parent.name) is not None for scores in folder.path.glob("seed-*/scores.json"))
+    trained = {
+        match[1] for scores in folder.path.glob("seed-*/scores.json") if (match := SEED.fullmatch(scores.parent.name))
+    }
     state = RUNNING if is_held(folder.path / LOCK) else FINISHED if folder.summary.exists() else UNFINISHED
     try:
         check_plain_folder(folder.path)
@@ -73,14 +75,16 @@ def _stored(folder: RunFolder, suites: dict[bytes, Suite]) -> StoredRun:
             shown = "" if average is None else f"{suite.shown.show(average)}{average_marks(summary, suite)}"
             return StoredRun(folder.path, state, summary["suite"], seeds, seeds, shown, *files)
         if not folder.config.exists():
-            return StoredRun(folder.path, state, "", done, None, "", *files)
+            return StoredRun(folder.path, state, "", len(trained), None, "", *files)
         begun = read_yaml(folder.config)
         asked = begun.get("seeds")
         if not isinstance(asked, list):
             raise InputError("must be a list", path=folder.config, key="seeds")
+        done = sum(str(seed) in trained for seed in asked)
         return StoredRun(folder.path, state, Path(str(begun.get("suite"))).stem, done, len(asked), "", *files)
     except (InputError, OSError, UnicodeDecodeError) as error:
-        return StoredRun(folder.path, state if state == RUNNING else DAMAGED, "", done, None, "", *files, str(error))
+        state = state if state == RUNNING else DAMAGED
+        return StoredRun(folder.path, state, "", len(trained), None, "", *files, str(error))
 
 
 def _changed_and_sizes(folder: Path) -> tuple[float, dict[tuple[int, int], int]]:
