@@ -6,10 +6,14 @@ import unicodedata
 from collections.abc import Collection, Iterable
 
 MOST = 5  # the most names in a message
-# Names that other programs give to a setting, and which share no word with its name here.
+# Names that other programs give to a setting or a method, by their words.
 SYNONYMS = {
     **{"device": "accelerator", "cuda": "accelerator", "workers": "seeds_in_parallel", "dataset": "suite"},
     **{"model": "method", "benchmark": "suite", "out": "run_dir", "output_dir": "run_dir", "iterations": "max_steps"},
+    **dict.fromkeys(("logreg", "logistic_regression", "lr", "tfidf", "tf_idf"), "logistic"),
+    **dict.fromkeys(("bert", "roberta"), "transformer"),
+    **{"random_forest": "forest", "rf": "forest", "decision_tree": "tree", "linear_svc": "svm", "rnn": "lstm"},
+    **{"majority_class": "majority", "most_frequent": "majority", "dummy": "constant"},
 }
 
 
@@ -41,13 +45,14 @@ def meant(name: str, known: Iterable[str]) -> list[str]:
     """
     names = sorted(known)
     last = {key: key.rpartition(".")[2] for key in names}
-    sought = name.rpartition(".")[2].lower()
+    sought = name.rpartition(".")[2].lower().replace("-", "_")
     words = set(sought.split("_"))
-    alike = [key for key in names if last[key] == name] or difflib.get_close_matches(name, names, 1)
-    # Words of a name, as in hidden, their initials, as in lr, or a synonym.
+    same = [key for key in names if last[key] in (name, SYNONYMS.get(sought))]
+    alike = same or difflib.get_close_matches(name, names, 1)
+    # Words of a name, as in hidden, or their initials, as in lr.
     parts = {key: last[key].split("_") for key in names}
     forms = {key: ("".join(word[:1] for word in parts[key]), last[key]) for key in names}
-    related = [key for key in names if words <= {*parts[key]} or {sought, SYNONYMS.get(sought)} & {*forms[key]}]
+    related = [key for key in names if words <= {*parts[key]} or sought in forms[key]]
     return (alike or related)[:MOST]
 
 

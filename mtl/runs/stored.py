@@ -94,9 +94,10 @@ def _changed_and_sizes(folder: Path) -> tuple[float, dict[tuple[int, int], int]]
         for name in names:
             with suppress(FileNotFoundError):  # a run that trains removes files
                 status = Path(path, name).lstat()
-                changed = max(changed, status.st_mtime)
+                if not name.startswith(LOCK):  # whoever looks whether it is held touches it
+                    changed = max(changed, status.st_mtime)
                 sizes[status.st_dev, status.st_ino] = status.st_blocks * 512
-    return changed, sizes
+    return changed or folder.stat().st_mtime, sizes
 
 
 def runs_text(runs: Sequence[StoredRun]) -> str:

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,16 @@ def test_a_configuration_without_seeds_and_a_summary_that_is_a_link_are_damaged(
     (runs / "klej/whole/summary.json").symlink_to(tmp_path / "summary.json")
     part, whole = stored_runs(runs)
     assert (part.state, whole.state) == (DAMAGED, DAMAGED) and "seeds: must be a list" in part.problem
+
+
+def test_a_look_at_a_run_does_not_change_its_age(runs: Path) -> None:
+    (runs / "klej/whole/.lock").touch()
+    for file in (runs / "klej/whole").rglob("*"):
+        os.utime(file, (1e9, 1e9))
+    (runs / "klej/new").mkdir()
+    with lock(runs / "klej/whole/.lock"), lock(runs / "klej/new/.lock"):
+        changed = {run.folder.name: run.changed for run in stored_runs(runs)}
+    assert changed["whole"] == 1e9 and changed["new"] > time.time() - 3600
 
 
 def test_age() -> None:

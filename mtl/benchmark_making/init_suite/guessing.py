@@ -14,7 +14,7 @@ from mtl.benchmark_making.init_suite.kinds import Target, guess_target, joined, 
 from mtl.benchmark_making.init_suite.label_sets import KIND, SeveralLabels, label_keys, named_labels
 from mtl.benchmark_making.init_suite.names import SplitFiles
 from mtl.benchmark_making.init_suite.reading import GIVEN, Guess, is_writable, read_tables
-from mtl.benchmark_making.init_suite.spans import marked_spans, span_columns
+from mtl.benchmark_making.init_suite.spans import INCLUSIVE, marked_spans, span_columns
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count, quoted, quoted_names, share
 from mtl.benchmark_making.init_suite.target import TargetColumn, target_column
 from mtl.benchmark_making.init_suite.texts import group_column, text_columns, unread_columns
@@ -273,6 +273,9 @@ def _guess_texts(
     used |= set(guess.keys["text"])
     if "spans" not in guess.keys and not candidates:
         spans = marked_spans(main, guess.keys["text"], tables)
+        inclusive = {} if spans else marked_spans(main, guess.keys["text"], tables, last=1)
+        for column in (column for named in inclusive.values() for column in named):
+            guess.questions.append(f"spans: {quoted(span_ends(column)[1])} {INCLUSIVE}")
         if spans:
             guess.keys["spans"] = spans
             guess.why["spans"] = "in each row, the text has these words at these places"
