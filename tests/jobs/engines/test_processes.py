@@ -209,7 +209,7 @@ def test_units_share_the_memory_of_the_machine(tmp_path: Path, monkeypatch: pyte
         (die, InputError, r"seed 7: its process was killed \(SIGKILL\); if memory ran out, set a smaller seeds_in"),
         (obey, InputError, r"^seed 7: its process was told to stop .* run the same command again"),
         (lose_its_lock, InputError, "^seed 7: another process has taken over its lock, .* run the same command again"),
-        (fail, RuntimeError, "seed 7: its process ended with status 1"),
+        (fail, UserError, "^seed 7: its process ended with status 1; what it wrote is above"),
     ],
 )
 def test_an_error_in_a_process_is_raised_here(
