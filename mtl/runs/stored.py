@@ -50,9 +50,13 @@ def stored_runs(runs_dir: Path) -> list[StoredRun]:
 
 
 def run_folders(folder: Path) -> Iterator[Path]:
-    """The folders of runs in a folder and below: those that have a configuration, or a lock that a process holds."""
-    with os.scandir(folder) as entries:
-        names = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
+    """The folders of runs in a folder and below: those that have a configuration, or a lock that a process holds, and those that cannot be read."""
+    try:
+        with os.scandir(folder) as entries:
+            names = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
+    except PermissionError:  # perhaps a run; nobody can tell
+        yield folder
+        return
     if "config.yaml" in names or (LOCK in names and is_held(folder / LOCK)):
         yield folder
         return
@@ -63,11 +67,11 @@ def run_folders(folder: Path) -> Iterator[Path]:
 
 def _stored(folder: RunFolder, suites: dict[bytes, Suite]) -> StoredRun:
     files = _changed_and_sizes(folder.path)
-    trained = {
-        match[1] for scores in folder.path.glob("seed-*/scores.json") if (match := SEED.fullmatch(scores.parent.name))
-    }
-    state = RUNNING if is_held(folder.path / LOCK) else FINISHED if folder.summary.exists() else UNFINISHED
+    state, trained = DAMAGED, set[str]()
     try:
+        state = RUNNING if is_held(folder.path / LOCK) else FINISHED if folder.summary.exists() else UNFINISHED
+        names = [scores.parent.name for scores in folder.path.glob("seed-*/scores.json")]
+        trained = {match[1] for name in names if (match := SEED.fullmatch(name))}
         check_plain_folder(folder.path)
         if folder.summary.exists():
             summary = read_summary(folder.summary)

@@ -12,6 +12,7 @@ from run_folders import make_run, right
 from mtl.api.cli import main
 from mtl.base.files import write_json
 from mtl.base.locks import lock
+from mtl.runs.finished import find_runs
 from mtl.runs.stored import DAMAGED, FINISHED, RUNNING, UNFINISHED, format_age, stored_runs
 
 
@@ -96,6 +97,25 @@ def test_a_look_at_a_run_does_not_change_its_age(runs: Path) -> None:
     with lock(runs / "klej/whole/.lock"), lock(runs / "klej/new/.lock"):
         changed = {run.folder.name: run.changed for run in stored_runs(runs)}
     assert changed["whole"] == 1e9 and changed["new"] > time.time() - 3600
+
+
+def test_a_folder_that_cannot_be_read_hides_no_other(
+    runs: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    closed, scandir, is_file = runs / "klej/part", os.scandir, Path.is_file
+
+    def refuse(path: Path) -> None:
+        if Path(path).is_relative_to(closed):
+            raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("os.scandir", lambda path: refuse(path) or scandir(path))
+    monkeypatch.setattr(Path, "is_file", lambda path: refuse(path) or is_file(path))
+    stored = {run.folder.name: (run.state, run.problem) for run in stored_runs(runs)}
+    assert stored["whole"] == (FINISHED, "") and stored["part"][0] == DAMAGED
+    assert "Permission denied" in stored["part"][1]
+    with caplog.at_level("WARNING"):
+        assert [run.name for run in find_runs(runs)] == ["whole"]
+    assert f"{closed}: Permission denied; it is left out" in caplog.messages
 
 
 def test_age() -> None:
