@@ -184,14 +184,16 @@ def _marks(span: str, word: str | None, text: str, table: FileTable, more: int) 
         rows = zip(contents, first.texts, last.texts, strict=True)
         return all(_stands(words, content, unit, int(place) - base) for content, place, words in rows)
     ends = [int(stop) + more for stop in last.texts]
-    rows = list(zip(contents, map(int, first.texts), ends, strict=True))
+    marked = list(zip(contents, map(int, first.texts), ends, strict=True))
     if word:
         return all(
             text[start:stop] == words
-            for (text, start, stop), words in zip(rows, table.columns[word].texts, strict=True)
+            for (text, start, stop), words in zip(marked, table.columns[word].texts, strict=True)
         )
-    cut = sum(stop > 0 and len(around := text[stop - 1 : stop + 1]) > 1 and around.isalnum() for text, _, stop in rows)
-    return 2 * cut < len(rows) and all(_begins_word(*row) for row in rows)
+    cut = sum(
+        stop > 0 and len(around := text[stop - 1 : stop + 1]) > 1 and around.isalnum() for text, _, stop in marked
+    )
+    return 2 * cut < len(marked) and all(_begins_word(*row) for row in marked)
 
 
 def _stands(words: str, content: str, unit: str, number: int) -> bool:
