@@ -85,8 +85,8 @@ def command_line() -> Iterator[str]:
     yield from (
         "# Command line",
         "",
-        "Every command ends with exit status 0 on success, 1 if a training diverged, 2 for bad input (one line on standard",
-        "error names the file, the line or key, and what to do), and 130 after Ctrl-C or SIGTERM: the same command continues.",
+        "Every command ends with exit status 0 on success, 1 if a training diverged or a seed's process failed, 2 for bad input (one line",
+        "on standard error names the file, the line or key, and what to do), and 130 after Ctrl-C or SIGTERM: the same command continues.",
         "`mtl --version` prints the version and the extras that are installed. `python -m mtl` is `mtl`.",
     )
     parser = argparse.ArgumentParser("mtl")

@@ -23,8 +23,8 @@ DESCRIPTION = "Honest LSTM baselines for any language-understanding benchmark."
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; return its exit status.
 
-    It is 0 on success (a command may return another status), 1 if training diverged or the reader of standard output closed the
-    pipe, 2 for bad input, and 130 if Ctrl-C or SIGTERM interrupted the command.
+    It is 0 on success (a command may return another status), 1 if training diverged, a process of a seed failed, or the reader of standard
+    output closed the pipe, 2 for bad input, and 130 if Ctrl-C or SIGTERM interrupted the command.
     """
     try:
         with resources_as_input():

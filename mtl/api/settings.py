@@ -9,6 +9,7 @@ from mtl.base.errors import InputError
 from mtl.base.interface import foreign
 
 MOST_ITEMS = 10_000  # of a list
+SUITE = "must be a name, a path or a Suite, as in mtl.Suite.from_frames({'train': frame}, name='mine')"
 
 Settings: TypeAlias = str | Mapping[str, Any]
 """One setting as on the command line, as in "encoder.hidden_size=64", or several by key; nested, or with dotted keys."""
@@ -55,10 +56,12 @@ def _flat(tree: Mapping[Any, Any], prefix: str = "") -> dict[str, Any]:
     for key, value in tree.items():
         if not isinstance(key, str):
             raise InputError(f"{prefix}{key!r}: keys of settings are strings")
-        if isinstance(value, Mapping):
-            flat |= _flat(value, f"{prefix}{key}.")
-        elif not prefix and key == "suite" and hasattr(value, "settings"):
+        if f"{prefix}{key}" == "suite" and not isinstance(value, str | os.PathLike):
+            if not hasattr(value, "settings"):
+                raise InputError(f"{SUITE}, not a {type(value).__name__}", key=key)
             flat |= value.settings  # a Suite: its file, and its data
+        elif isinstance(value, Mapping):
+            flat |= _flat(value, f"{prefix}{key}.")
         else:
             flat[f"{prefix}{key}"] = _plain(value)
     return flat

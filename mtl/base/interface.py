@@ -6,7 +6,7 @@ import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any, TypeVar, Union, cast, get_args, get_origin
+from typing import Annotated, Any, TypeVar, Union, cast, get_args, get_origin
 
 from mtl.base.errors import InputError, UserError, resources_as_input
 from mtl.base.files import listed
@@ -25,13 +25,13 @@ WORDS: dict[Any, str] = {
 def checked(function: Function) -> Function:
     """The function, with checks of its arguments by their annotations, and with errors of files, disks and memory as InputError. Numbers and
     arrays of other libraries, which have a method `tolist`, are converted to Python's. A call with an argument of another type raises an
-    InputError that names the argument."""
+    InputError that names the argument, and says what its annotation does (`Annotated[hint, "as in …"]`)."""
     signature = inspect.signature(function)
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        # A call with missing or unknown arguments is a TypeError, as of every function.
-        bound = signature.bind(*args, **kwargs)
+        # A call with missing or unknown arguments is a TypeError, as of every function: the missing ones by the function itself.
+        bound = signature.bind_partial(*args, **kwargs)
         for name, value in bound.arguments.items():
             parameter = signature.parameters[name]
             if parameter.kind is parameter.VAR_KEYWORD or parameter.annotation in (Any, parameter.empty):
@@ -71,12 +71,15 @@ def _argument(value: Any, hint: Any, name: str) -> Any:
         kinds = dict.fromkeys(WORDS.get(kind, f"a {name}") for kind, name in named)
         holds = isinstance(value, Collection) and not isinstance(value, str | bytes) and len(value) > 0
         what = f"{type(value).__name__} that holds these values" if holds else f"value of type {type(value).__name__}"
-        raise InputError(f"must be {listed(list(kinds), 9, ' or ')}, not a {what}", key=name)
+        wanted = ", ".join([listed(list(kinds), 9, " or "), *getattr(hint, "__metadata__", ())])
+        raise InputError(f"must be {wanted}, not a {what}", key=name)
     return value
 
 
 def _kinds(hint: Any) -> tuple[Any, ...]:
-    """The types of a union; of another annotation, itself."""
+    """The types of a union; of another annotation, itself, without what `Annotated` says of it."""
+    if get_origin(hint) is Annotated:
+        return _kinds(hint.__origin__)
     if get_origin(hint) in (Union, types.UnionType):
         return tuple(kind for part in get_args(hint) for kind in _kinds(part))
     return (hint,)
@@ -87,6 +90,7 @@ def _fits(value: Any, hint: Any) -> bool:
     parts = _kinds(hint)
     if len(parts) > 1:
         return any(_fits(value, part) for part in parts)
+    hint = parts[0]
     kind, inner = get_origin(hint) or hint, get_args(hint)
     if hint is Any or not isinstance(kind, type):
         return True

@@ -6,18 +6,20 @@ import unicodedata
 from collections.abc import Collection, Iterable
 
 MOST = 5  # the most names in a message
-# Names that other programs give to a setting, and which share no word with its name here.
+# Names that other programs give to a setting or a method, by their words.
 SYNONYMS = {
     **{"device": "accelerator", "cuda": "accelerator", "workers": "seeds_in_parallel", "dataset": "suite"},
     **{"model": "method", "benchmark": "suite", "out": "run_dir", "output_dir": "run_dir", "iterations": "max_steps"},
-    **{
-        "exp_dir": "run_dir",
-        "serialization_dir": "run_dir",
-        "pretrain_tasks": "tasks",
-        "target_tasks": "tasks",
-    },  # jiant, AllenNLP
+    # jiant and AllenNLP
+    **dict.fromkeys(("exp_dir", "serialization_dir"), "run_dir"),
+    **dict.fromkeys(("pretrain_tasks", "target_tasks"), "tasks"),
     **{"cuda_device": "accelerator", "gpu": "accelerator", "gpus": "devices", "weighting_method": "sampling"},
     **{"d_hid": "hidden_size", "n_layers": "num_layers", "word_embs": "embeddings", "val_interval": "validate_every"},
+    # methods
+    **dict.fromkeys(("logreg", "logistic_regression", "lr", "tfidf", "tf_idf"), "logistic"),
+    **dict.fromkeys(("bert", "roberta"), "transformer"),
+    **{"random_forest": "forest", "rf": "forest", "decision_tree": "tree", "linear_svc": "svm", "rnn": "lstm"},
+    **{"majority_class": "majority", "most_frequent": "majority", "dummy": "constant"},
 }
 
 
@@ -49,15 +51,16 @@ def meant(name: str, known: Iterable[str]) -> list[str]:
     """
     names = sorted(known)
     last = {key: key.rpartition(".")[2] for key in names}
-    sought = name.rpartition(".")[2].lower()
+    sought = name.rpartition(".")[2].lower().replace("-", "_")
     words = set(sought.split("_"))
-    alike = [key for key in names if last[key] == name]
-    # Words of a name, as in hidden, their initials, as in lr, or a synonym.
+    same = [key for key in names if last[key] in (name, SYNONYMS.get(sought))]
+    # Words of a name, as in hidden, or their initials, as in lr.
     parts = {key: last[key].split("_") for key in names}
     forms = {key: ("".join(word[:1] for word in parts[key]), last[key]) for key in names}
-    related = [key for key in names if words <= {*parts[key]} or {sought, SYNONYMS.get(sought)} & {*forms[key]}]
-    in_section = [key for key in related if "." in name and key.startswith(f"{name.partition('.')[0]}.")]
-    return (alike or in_section or related or difflib.get_close_matches(name, names, 1))[:MOST]
+    related = [key for key in names if words <= {*parts[key]} or sought in forms[key]]
+    fitting = same or related
+    in_section = [key for key in fitting if "." in name and key.startswith(f"{name.partition('.')[0]}.")]
+    return (in_section or fitting or difflib.get_close_matches(name, names, 1))[:MOST]
 
 
 def advice(name: str, known: Collection[str], what: str, section: str = "") -> str:

@@ -10,7 +10,7 @@ from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import yaml
 
@@ -43,6 +43,7 @@ audit_data = lazy("mtl.benchmark_making.audits.audit:audit")
 audit_artefacts = lazy("mtl.benchmark_making.audits.artefacts_report:audit_artefacts")
 audit_near = lazy("mtl.benchmark_making.audits.near:audit_near")
 FRAMES_FORMAT = 1  # increase it when `Suite.from_frames` writes other files of the same frames
+FRAMES = "as in {'train': frame, 'dev': frame}"
 COLUMNS = ("task", "kind", "metric", "text", "target", *SPLITS)  # of the table of a suite's tasks
 
 Frame: TypeAlias = Any
@@ -113,7 +114,7 @@ class Suite:
     @checked
     def from_frames(
         cls,
-        frames: Mapping[str, Frame | Mapping[str, Frame]],
+        frames: Annotated[Mapping[str, Frame | Mapping[str, Frame]], FRAMES],
         *,
         name: str,
         language: str | None = None,

@@ -93,7 +93,8 @@ def read_table(path: Path, layout: Layout) -> tuple[Sequence[str], Iterator[tupl
     """The names of the columns of a table, and its rows, whose cells are as many. Its first row names the columns, unless it names none of the
     layout's header: then these are the columns."""
     separator, is_quoted = separator_of(path, layout)
-    rows = _quoted_rows(path, layout, separator) if is_quoted else _plain_rows(path, layout, separator)
+    lines = data_lines(path, member_of(path, layout)[0], layout.reading.encoding)
+    rows = quoted_rows(path, lines, separator) if is_quoted else _plain_rows(lines, separator)
     line, first = next(rows, (1, list[str]()))
     if len(first) > MOST_COLUMNS:
         raise InputError(f"{len(first):,} columns; mtl reads at most {MOST_COLUMNS:,}", path=path, line=1)
@@ -131,15 +132,13 @@ def _checked(
         yield line, cells
 
 
-def _plain_rows(path: Path, layout: Layout, separator: str) -> Iterator[tuple[int, list[str]]]:
-    lines = data_lines(path, member_of(path, layout)[0], layout.reading.encoding)
+def _plain_rows(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
     return ((number, _without_end(line).split(separator)) for number, line in enumerate(lines, start=1))
 
 
-def _quoted_rows(path: Path, layout: Layout, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """The cells of each row of a table with quotes, with the line that the row starts on."""
+def quoted_rows(path: Path | str, lines: Iterable[str], separator: str = ",") -> Iterator[tuple[int, list[str]]]:
+    """The cells of each row of a table with quotes, with the line that the row starts on. Raises InputError, which names the path and the line."""
     longest = csv.field_size_limit(2**31 - 1)
-    lines = data_lines(path, member_of(path, layout)[0], layout.reading.encoding)
     reader = csv.reader(lines, delimiter=separator, strict=True)
     line = 1
     try:

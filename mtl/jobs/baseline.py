@@ -261,6 +261,7 @@ def sum_up(job: Job, prepared: Prepared, command: str) -> Summary:
     if (logistic := kept_logistic(job, prepared.inputs)) is not None:
         summary["beside"] = [logistic]
     write_text(folder.table, render(summary, job.suite))
+    folder.save(config)
     write_json(folder.summary, summary)
     return cast(Summary, summary)
 

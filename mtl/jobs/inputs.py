@@ -11,7 +11,6 @@ from mtl.base.files import listed, write_json
 from mtl.base.settings.layers import differences
 from mtl.base.settings.schema import SOURCES, Config
 from mtl.base.untrusted import read_json
-from mtl.base.untrusted_yaml import read_yaml
 from mtl.base.wings import lazy
 from mtl.data.dataset import Dataset, fingerprints, load_dataset
 from mtl.data.repeats import without_repeats
@@ -20,7 +19,7 @@ from mtl.jobs.job import Job
 from mtl.jobs.machine import device_of, prepare_machine
 from mtl.methods import METHODS
 from mtl.methods.method import BuildRequest, Method
-from mtl.runs.folder import chosen_file
+from mtl.runs.folder import REMEDY, chosen_file
 from mtl.runs.summary import Summary, read_summary
 
 if TYPE_CHECKING:
@@ -75,15 +74,13 @@ def source_stamps(config: Config, vectors: "Vectors | None") -> dict[str, list[i
 def check_begun(job: Job) -> Summary | None:
     """Check the run's folder, which must be locked, against the job. Return the summary if the run is finished.
 
-    A run that has the first of the job's seeds, and nothing else that differs, continues with the others.
+    Seeds that are not done are added to a run; some of a finished run's seeds are that run.
 
     Raises InputError for a folder with another configuration or other inputs, and for weights to be kept that a finished run has not kept.
     """
     folder, tasks = job.folder, job.run_tasks
-    has_more_seeds = _has_more_seeds(job)
-    if not has_more_seeds:
-        folder.check(job.config)
-    if not job.is_finished:
+    job.check_folder()
+    if not folder.summary.exists():
         return None
     inputs = fingerprints(job.suite, tasks, job.data_dir)
     for seed, values in zip(job.config.seeds, job.predictions, strict=False):
@@ -92,9 +89,10 @@ def check_begun(job: Job) -> Summary | None:
     _check_sources(job)
     finished = read_summary(folder.summary)
     _check_kept(job, finished)
-    if has_more_seeds:
+    if not job.is_finished:
         return None
-    logger.info("%s: this run is finished; remove the folder to run it again", folder.path)
+    seeds = ", ".join(map(str, finished["seeds"]))
+    logger.info("%s: this run is finished (seeds %s); remove the folder to run it again", folder.path, seeds)
     return finished
 
 
@@ -112,17 +110,6 @@ def _check_kept(job: Job, finished: Summary) -> None:
         if not is_kept:
             problem = f"this run is finished, and it has not kept its models ({key})"
             raise InputError(f"{problem}; set run_dir= to make it again with them", path=folder.path)
-
-
-def _has_more_seeds(job: Job) -> bool:
-    """Whether the run was begun with the first seeds of the job alone, and with all else alike."""
-    config, folder = job.config, job.folder
-    if not folder.config.exists() or METHODS[config.method].builds is None:
-        return False
-    folder.read_inputs()  # raises InputError for another version's folder
-    begun, differing = read_yaml(folder.config).get("seeds"), differences(folder.config, config)
-    is_first = isinstance(begun, list) and len(begun) < len(config.seeds) and begun == config.seeds[: len(begun)]
-    return is_first and len(differing) == 1
 
 
 def _check_sources(job: Job) -> None:
@@ -154,5 +141,5 @@ def _check_sources(job: Job) -> None:
     # A finished run has its tokens.
     if differing := [name for name in folder.changed_inputs(inputs) if name != "tokenizer"]:
         problem = f"this run is finished, and was made from other inputs: {', '.join(differing)} ({why})"
-        raise InputError(f"{problem}; set run_dir= or another runs_dir=, or remove the folder", path=folder.path)
+        raise InputError(f"{problem}; {REMEDY}", path=folder.path)
     write_json(folder.sources, stamps)

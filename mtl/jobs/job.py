@@ -218,6 +218,11 @@ class Job:
         absent = [task.id for task in answered if not {task.id, task.answered_by or task.id} <= present]
         return absent if len(absent) < len(answered) else []
 
+    def check_folder(self) -> None:
+        """Raise InputError, which names the keys, if its folder belongs to another configuration. Methods that train take further seeds, and some
+        seeds of a finished run."""
+        self.folder.check(self.config, takes_seeds=METHODS[self.config.method].builds is not None)
+
     def check_memory(self) -> None:
         """Raise InputError for an unfinished run whose seeds need more memory than this machine has, if they run on it.
 
@@ -229,7 +234,8 @@ class Job:
 
     @property
     def is_finished(self) -> bool:
-        return self.folder.summary.exists()
+        """Whether all of its seeds are those of a finished run. Raises InputError for a damaged summary."""
+        return set(self.config.seeds) <= self.folder.finished_seeds()
 
     @property
     def data_dir(self) -> Path:

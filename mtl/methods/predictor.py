@@ -1,6 +1,6 @@
 """A finished run in use: it predicts a task's targets for new examples, and encodes texts, also as a scikit-learn transformer."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -11,7 +11,7 @@ import numpy as np
 
 from mtl.base.device import device_of, exact_arithmetic
 from mtl.base.errors import InputError
-from mtl.base.files import write_text
+from mtl.base.files import counted, write_text
 from mtl.base.interface import foreign
 from mtl.base.settings.layers import read_config
 from mtl.base.settings.schema import Config
@@ -30,6 +30,8 @@ from mtl.tasks.kinds.labels import LabelHead
 from mtl.tasks.suite import Suite, load_suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
+
+ENDINGS = (".tsv", ".txt")  # of names of files of predictions
 
 
 @dataclass(eq=False, repr=False)
@@ -109,11 +111,12 @@ class Predictor:
             task: the id of a task of the run.
             rows: the texts of each example: one text, or two for a pair. For a choice: the candidates, after the text if the task has one.
                 For a task with marked spans: after the texts, start and stop of each span in characters of its text, half-open.
+                A row of one text alone may be the text.
         """
-        suite_task = self.check_rows(task, rows)
-        if not len(rows):
+        suite_task, read = self.check_rows(task, rows)
+        if not read:
             return []
-        return list(map(target_kind(suite_task).format, self.model.predict(suite_task, rows).tolist()))
+        return list(map(target_kind(suite_task).format, self.model.predict(suite_task, read).tolist()))
 
     @exact_arithmetic()
     def predict_proba(self, task: str, rows: Sequence[Row]) -> np.ndarray:
@@ -127,13 +130,13 @@ class Predictor:
         Raises:
             InputError: for examples of another form, a task whose targets are not one label each, and a method without probabilities.
         """
-        suite_task = self.check_rows(task, rows)
+        suite_task, read = self.check_rows(task, rows)
         kind = target_kind(suite_task)
         if kind.head_type is None or not issubclass(kind.head_type, LabelHead):
             raise InputError("only tasks with one label for each example have probabilities", key="task", value=task)
-        if not len(rows):
+        if not read:
             return np.empty((0, len(kind.labels)))
-        outputs = self.model.outputs(suite_task, rows).astype(np.float64)
+        outputs = self.model.outputs(suite_task, read).astype(np.float64)
         shares = np.exp(outputs - outputs.max(axis=1, keepdims=True))
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
@@ -163,9 +166,13 @@ class Predictor:
         Args:
             task: the id of a task of the run.
             path: a file with the task's columns of texts and spans; its suffix says its format (`mtl.data.records`).
-            out: the file to write; None: standard output.
+            out: the file to write, whose name ends in .tsv or .txt, or has no ending; None: standard output.
         """
         suite_task = self.task(task)
+        if out is not None and out.suffix not in ("", *ENDINGS):
+            raise InputError(
+                f"predictions are lines of text; a name of such a file ends in {' or '.join(ENDINGS)}", path=out
+            )
         if out is not None and out.exists() and out.samefile(path):
             raise InputError("is the file that is read; name another one with --out", path=out)
         header = suite_task.target if self.config.submission.header == "task" else "target"
@@ -178,22 +185,35 @@ class Predictor:
         else:
             write_text(out, text)
 
-    def check_rows(self, task: str, rows: Sequence[Row]) -> Task:
-        """The task with this id. Raises InputError for one that is not in the run, and for examples of another form."""
+    def check_rows(self, task: str, rows: Any) -> tuple[Task, list[Row]]:
+        """The task with this id, and the rows, each a list. Raises InputError for a task that is not in the run, and for examples of another form."""
         suite_task = self.task(task)
+        is_text = suite_task.candidates is None and len(suite_task.text) + len(suite_task.marked) == 1
+        takes = f"task {task} takes {'texts, or ' * is_text}rows, each a list of {_form(suite_task)}"
+        read: list[Row] = []
         with foreign("rows"):
+            if isinstance(rows, str | Mapping):
+                raise InputError(f"{takes}; not a {type(rows).__name__}")
+            if hasattr(rows, "columns"):  # a DataFrame
+                rows = rows.to_dict("records")
             len(rows)  # an iterator has none
             for row in rows:
                 try:
-                    if isinstance(row, str):
+                    if isinstance(row, Mapping):
+                        if (
+                            suite_task.candidates is not None
+                            or suite_task.marked
+                            or not {*suite_task.text} <= row.keys()
+                        ):
+                            raise ValueError("has other columns")
+                        row = [row[column] for column in suite_task.text]
+                    if isinstance(row, str) and not is_text:
                         raise ValueError("is a text")
-                    make_example(suite_task, row)
+                    read.append([row] if isinstance(row, str) else row)
+                    make_example(suite_task, read[-1])
                 except ValueError as error:
-                    message = (
-                        f"task {task} takes examples, each a list of {_form(suite_task)}; {repr(row)[:200]} {error}"
-                    )
-                    raise InputError(message) from None
-        return suite_task
+                    raise InputError(f"{takes}; {repr(row)[:200]} {error}") from None
+        return suite_task, read
 
     def task(self, task: str) -> Task:
         """The task with this id. Raises InputError for one that is not in the run."""
@@ -207,11 +227,12 @@ def _form(task: Task) -> str:
     """What an example of the task is a list of."""
     if task.candidates is not None:
         return "texts and candidates"
-    form = f"{len(task.text)} texts: {', '.join(task.text)}"
-    if not task.spans:
-        return form
-    spans = ", ".join(f"{column} in {task.text[side]}" for side, column in task.marked)
-    return f"{form}; then (start, stop) of {len(task.marked)} spans: {spans}"
+    form = f"{counted(len(task.text), 'text')}: {', '.join(task.text)}"
+    if task.spans:
+        spans = ", ".join(f"{column} in {task.text[side]}" for side, column in task.marked)
+        form += f"; then (start, stop) of {counted(len(task.marked), 'span')}: {spans}"
+    example = ", ".join(['"…"'] * len(task.text) + ["(0, 4)"] * len(task.marked))
+    return f"{form}, as in [{example}]"
 
 
 def _dev_score(path: Path, content: SeedScores, suite: Suite, task: str | None) -> float:

@@ -10,7 +10,7 @@ from mtl.base.settings.layers import matches
 from mtl.base.settings.schema import INDIFFERENT
 from mtl.reports.board import Row, SettingsSpread
 from mtl.runs.finished import FinishedRun
-from mtl.runs.summary import below_constant, same_answers
+from mtl.runs.summary import CONSTANT_NOTE, below_constant, same_answers
 from mtl.stats.comparison import COVERAGE, LEAST_SEEDS
 from mtl.stats.resampling import RESAMPLES
 from mtl.tasks.suite import Suite
@@ -75,6 +75,8 @@ def run_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
         ("The same prediction for every example", constant),
     ):
         notes += [f"{title}: {listed(tasks, MOST_NAMED, '; ')}."] if tasks else []
+    if below or any(summary.get("is_constant") for _, summary in summaries):
+        notes.append(CONSTANT_NOTE)
     if suite.generated:
         notes.append("This is the embedded sample: generated sentences. Its scores say nothing about real texts.")
     return notes

@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -182,13 +183,17 @@ def find_finished(runs_dir: Path, settings: str, read: Callable[[Path], Finished
     """
     if not runs_dir.is_dir():
         raise InputError("no such folder; it must hold run folders, as mtl baseline makes them", path=runs_dir)
+
+    def leave_out(error: OSError) -> None:
+        logger.warning("%s: %s; it is left out", error.filename, error.strerror)
+
     finished = []
-    for folder in sorted(file.parent for file in runs_dir.rglob(settings)):
-        if not (folder / "summary.json").exists():
-            logger.warning("%s: not finished, left out", folder)
-            continue
+    for folder in sorted(Path(path) for path, _, names in os.walk(runs_dir, onerror=leave_out) if settings in names):
         try:
-            finished.append(read(folder))
+            if (folder / "summary.json").exists():
+                finished.append(read(folder))
+            else:
+                logger.warning("%s: not finished, left out", folder)
         except (InputError, UnicodeDecodeError) as error:
             logger.warning("%s; %s is left out", error, one_line(str(folder)))
         except OSError as error:

@@ -15,7 +15,7 @@ from mtl.base.files import without_empty_folders, write_json
 from mtl.base.locks import Busy, lock, named_lock
 from mtl.base.settings.layers import differences, save_config
 from mtl.base.settings.schema import Config
-from mtl.base.untrusted import AGAIN, Amount, Count, check_plain_folder, read_bytes, read_json
+from mtl.base.untrusted import AGAIN, Amount, Count, Seed, check_plain_folder, read_bytes, read_json
 from mtl.base.untrusted_yaml import YAML_LIMIT
 from mtl.data.dataset import row_sizes
 from mtl.data.examples import Example, read_targets
@@ -25,7 +25,7 @@ from mtl.tasks.task import ScoredRows, Task
 LOCK = ".lock"  # in the folder, held while a process works in it
 # A named lock: the system's locks do not hold on all file systems between machines, and this one tells which process trains the seed.
 TRAINING = ".training.json"
-REMEDY = "set run_dir= or remove the folder"
+REMEDY = "set run_dir= or another runs_dir=, or remove the folder"
 FILE = "{split}_pred_{task}.tsv"  # of predictions
 # Increase it when the same configuration and inputs give other results, or when the layout of a seed's folder changes, so that
 # no version of the code continues a run that an incompatible version started, or takes a stage 1 from it.
@@ -126,6 +126,12 @@ class RecordedRows(TypedDict):
     lines: NotRequired[list[Count]]  # their lines in the data file, where they are a sample of its rows
 
 
+class Finished(TypedDict):
+    """What the content of summary.json says of seeds; `mtl.runs.summary.Summary` is all of it."""
+
+    seeds: Annotated[list[Seed], Meta(min_length=1)]
+
+
 class RunFolder:
     """The paths in a run's folder, and the check that the folder belongs to one configuration and its data."""
 
@@ -211,11 +217,22 @@ class RunFolder:
         """What the run has recorded of the rows that its tasks are scored on, by task id; empty if it has recorded nothing."""
         return read_json(self.scored_rows, dict[str, RecordedRows]) if self.scored_rows.exists() else {}
 
-    def check(self, config: Config) -> None:
-        """Raise InputError, which names the keys, if the folder belongs to another configuration or to another version of mtl."""
+    def finished_seeds(self) -> set[int]:
+        """The seeds that the summary is of; none if the run is not finished. Raises InputError for a damaged summary."""
+        return set(read_json(self.summary, Finished)["seeds"]) if self.summary.exists() else set()
+
+    def check(self, config: Config, takes_seeds: bool = False) -> None:
+        """Raise InputError, which names the keys, if the folder belongs to another configuration or to another version of mtl.
+
+        Args:
+            takes_seeds: whether the configuration may have seeds besides those of the finished run, or only some of these.
+        """
         if self.config.exists():
             self.read_inputs()
-            if keys := differences(self.config, config):
+            keys, done, asked = differences(self.config, config), self.finished_seeds(), set(config.seeds)
+            if takes_seeds and (done <= asked or asked <= done):
+                keys = [key for key in keys if not key.startswith("seeds:")]
+            if keys:
                 raise InputError(f"was made with another configuration ({'; '.join(keys)}); {REMEDY}", path=self.path)
 
     def check_precision(self, precision: str) -> None:
@@ -229,14 +246,18 @@ class RunFolder:
 
     def claim(self, config: Config, inputs: dict[str, str], precision: str) -> None:
         """Make a new folder belong to this configuration, these inputs, fingerprints by name, and this precision; of an older folder,
-        check the inputs, and note further seeds. Raises InputError, which names the inputs that have changed."""
+        check the inputs. The files of a finished run stay until further seeds are done. Raises InputError, which names the inputs that have
+        changed."""
         if self.config.exists():
             self.check_inputs(inputs)
-            if differences(self.config, config):  # in the seeds alone, as `check_begun` has found
-                self.summary.unlink(missing_ok=True)
-                save_config(config, self.config)
         else:
             write_json(self.inputs, {"format": FORMAT, "precision": precision, **inputs})
+        if not self.summary.exists():
+            self.save(config)
+
+    def save(self, config: Config) -> None:
+        """Write the configuration, unless the one in the folder makes the same results."""
+        if not self.config.exists() or differences(self.config, config):
             save_config(config, self.config)
 
     def changed_inputs(self, inputs: dict[str, str]) -> list[str]:

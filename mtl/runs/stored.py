@@ -21,7 +21,7 @@ from mtl.runs.table import average_marks
 from mtl.tasks.suite import Suite
 
 FINISHED, UNFINISHED, RUNNING, DAMAGED = "finished", "unfinished", "running", "damaged"
-SEED = re.compile(r"seed-\d+")
+SEED = re.compile(r"seed-(\d+)")
 MARKS = {"*": "tasks of the average are missing", "†": "data of other sizes than the published ones"}
 
 
@@ -50,9 +50,13 @@ def stored_runs(runs_dir: Path) -> list[StoredRun]:
 
 
 def run_folders(folder: Path) -> Iterator[Path]:
-    """The folders of runs in a folder and below: those that have a configuration, or a lock that a process holds."""
-    with os.scandir(folder) as entries:
-        names = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
+    """The folders of runs in a folder and below: those that have a configuration, or a lock that a process holds, and those that cannot be read."""
+    try:
+        with os.scandir(folder) as entries:
+            names = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
+    except PermissionError:  # perhaps a run; nobody can tell
+        yield folder
+        return
     if "config.yaml" in names or (LOCK in names and is_held(folder / LOCK)):
         yield folder
         return
@@ -63,9 +67,11 @@ def run_folders(folder: Path) -> Iterator[Path]:
 
 def _stored(folder: RunFolder, suites: dict[bytes, Suite]) -> StoredRun:
     files = _changed_and_sizes(folder.path)
-    done = sum(SEED.fullmatch(scores.parent.name) is not None for scores in folder.path.glob("seed-*/scores.json"))
-    state = RUNNING if is_held(folder.path / LOCK) else FINISHED if folder.summary.exists() else UNFINISHED
+    state, trained = DAMAGED, set[str]()
     try:
+        state = RUNNING if is_held(folder.path / LOCK) else FINISHED if folder.summary.exists() else UNFINISHED
+        names = [scores.parent.name for scores in folder.path.glob("seed-*/scores.json")]
+        trained = {match[1] for name in names if (match := SEED.fullmatch(name))}
         check_plain_folder(folder.path)
         if folder.summary.exists():
             summary = read_summary(folder.summary)
@@ -73,14 +79,16 @@ def _stored(folder: RunFolder, suites: dict[bytes, Suite]) -> StoredRun:
             shown = "" if average is None else f"{suite.shown.show(average)}{average_marks(summary, suite)}"
             return StoredRun(folder.path, state, summary["suite"], seeds, seeds, shown, *files)
         if not folder.config.exists():
-            return StoredRun(folder.path, state, "", done, None, "", *files)
+            return StoredRun(folder.path, state, "", len(trained), None, "", *files)
         begun = read_yaml(folder.config)
         asked = begun.get("seeds")
         if not isinstance(asked, list):
             raise InputError("must be a list", path=folder.config, key="seeds")
+        done = sum(str(seed) in trained for seed in asked)
         return StoredRun(folder.path, state, Path(str(begun.get("suite"))).stem, done, len(asked), "", *files)
     except (InputError, OSError, UnicodeDecodeError) as error:
-        return StoredRun(folder.path, state if state == RUNNING else DAMAGED, "", done, None, "", *files, str(error))
+        state = state if state == RUNNING else DAMAGED
+        return StoredRun(folder.path, state, "", len(trained), None, "", *files, str(error))
 
 
 def _changed_and_sizes(folder: Path) -> tuple[float, dict[tuple[int, int], int]]:
@@ -90,9 +98,10 @@ def _changed_and_sizes(folder: Path) -> tuple[float, dict[tuple[int, int], int]]
         for name in names:
             with suppress(FileNotFoundError):  # a run that trains removes files
                 status = Path(path, name).lstat()
-                changed = max(changed, status.st_mtime)
+                if not name.startswith(LOCK):  # whoever looks whether it is held touches it
+                    changed = max(changed, status.st_mtime)
                 sizes[status.st_dev, status.st_ino] = status.st_blocks * 512
-    return changed, sizes
+    return changed or folder.stat().st_mtime, sizes
 
 
 def runs_text(runs: Sequence[StoredRun]) -> str:

@@ -15,6 +15,8 @@ from mtl.runs.folder import MethodFacts
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Scale, Task
 
+CONSTANT_NOTE = "Best constant: the constant answer that scores best on train."
+
 
 class MetricScores(TypedDict):
     """Scores × 100 by seed, with their median, minimum and maximum."""

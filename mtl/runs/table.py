@@ -5,7 +5,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from mtl.base.terminal import MISSING, inert, markdown_table
-from mtl.runs.summary import below_constant, same_answers, splits_text
+from mtl.runs.summary import CONSTANT_NOTE, below_constant, same_answers, splits_text
 from mtl.tasks.metrics import metric_named
 from mtl.tasks.suite import Published, Suite
 from mtl.tasks.task import Scale
@@ -114,7 +114,7 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
     heading = f"{suite.shown.heading} on {splits_text(summary)}"
     seeds = ", ".join(map(str, summary["seeds"]))
     over = f"the {_statistic(summary)} over seeds {seeds}" if len(summary["seeds"]) > 1 else f"seed {seeds}"
-    notes = [f"{heading}: {over}; AVG is the mean over {mean}."]
+    notes = [f"{heading}: {over}; AVG is the mean over {mean}. {CONSTANT_NOTE}"]
     if published := suite.published:
         several = len({row.split for row in published}) > 1
         on = "split that they name" if several else f"{published[0].split} sets"

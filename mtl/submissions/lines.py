@@ -1,7 +1,6 @@
 """Predictions one after another, and the rows that they are put to: `.tsv`, in the order of the rows, and `.jsonl` and lists of Python, which
 may name the rows by their ids."""
 
-import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -16,6 +15,7 @@ from mtl.data.columns import text
 from mtl.data.files import split_lines
 from mtl.data.json_rows import parse_row
 from mtl.data.records import Record, column_names, read_records
+from mtl.data.rows import quoted_rows
 from mtl.data.sampled import RowSample
 from mtl.submissions.answers import answer_targets
 from mtl.submissions.entry import PREDICTION, RowFile, read_row_file, show, value_target
@@ -40,7 +40,7 @@ class PredictionLines:
 
     name: str  # the path of the file, or the key of the list, for messages
     values: Sequence[Any]  # texts, or of JSON Lines and of lists values with a type
-    first: int | None = None  # the line of the first one; None: they are of a list
+    lines: Sequence[int] | None = None  # the line that each begins on; None: they are of a list
     typed: bool = True  # whether the values have types
     escaped: bool = False  # whether they are texts as `TargetKind.to_line` writes them
     ids: Sequence[Any] | None = None  # those of their rows, values with a type; None: they are in the order of the rows
@@ -50,9 +50,10 @@ class PredictionLines:
 
     def error(self, message: str, position: int | None = None) -> InputError:
         """What is wrong with the prediction at a position, from 0; None: with the whole file or list."""
-        if self.first is None:
+        if self.lines is None:
             return InputError(message, key=self.name if position is None else f"{self.name}, row {position + 1}")
-        return InputError(message, path=self.name, line=None if position is None else self.first + position)
+        line = None if position is None else self.lines[position] if self.lines else 1
+        return InputError(message, path=self.name, line=line)
 
     def targets(
         self, task: Task, order: Iterable[int] | None = None, candidates: np.ndarray | None = None
@@ -111,7 +112,7 @@ def read_tsv(
             if index != str(row) or not tab:
                 problem = f"the index is {index!r}; rows are in order, and this one has the index {row}"
                 raise wrong or InputError(problem, path=name, line=row + 2)
-    return PredictionLines(name, cells, first=2, typed=False, escaped=True, header=wrong)
+    return PredictionLines(name, cells, range(2, len(lines) + 1), typed=False, escaped=True, header=wrong)
 
 
 def read_cells(task: Task, content: bytes, name: str, ids: Sequence[str], most: int) -> PredictionLines:
@@ -128,11 +129,13 @@ def read_cells(task: Task, content: bytes, name: str, ids: Sequence[str], most: 
     lines = split_lines(content, name, most=most)
     if name.endswith(".tsv") and (not lines or lines[0] in (HEADER, task.target, "target")):
         return read_tsv(task, content, name, most=most)
-    reader = csv.reader((f"{line}\n" for line in lines), strict=True)
-    try:
-        rows = [cells for cells in reader if cells] if name.endswith(".csv") else [line.split("\t") for line in lines]
-    except csv.Error as error:
-        raise InputError(f"is not CSV: {error}", path=name, line=reader.line_num) from None
+    if name.endswith(".csv"):
+        numbered = [
+            (line, cells) for line, cells in quoted_rows(name, (f"{line}\n" for line in lines)) if cells != [""]
+        ]
+    else:
+        numbered = [(number, line.split("\t")) for number, line in enumerate(lines, start=1)]
+    places, rows = [line for line, _ in numbered], [cells for _, cells in numbered]
     header = [column.strip().lower() for column in rows[0]] if rows else []
     keys = [place for place, column in enumerate(header) if column in (*map(str.lower, ids), *IDS, *NUMBERS)]
     is_plain = len(keys) == 1 if len(header) == 2 else header and header[0] in (*PREDICTIONS, task.target.lower())
@@ -140,9 +143,9 @@ def read_cells(task: Task, content: bytes, name: str, ids: Sequence[str], most: 
         alone = f"{task.target!r} alone with a prediction for each row in their order"
         expected = f"it must be {ID} and {PREDICTION}, or {alone}"
         raise InputError(f"the header is {', '.join(rows[0] if rows else [])!r}; {expected}", path=name, line=1)
-    if uneven := [line for line, cells in enumerate(rows, start=1) if len(cells) != len(header)]:
+    if uneven := [line for line, cells in numbered if len(cells) != len(header)]:
         raise InputError(f"must have {len(header)} cells, as the header", path=name, line=uneven[0])
-    table = partial(PredictionLines, name, first=2, typed=False, escaped=name.endswith(".tsv"))
+    table = partial(PredictionLines, name, lines=places[1:], typed=False, escaped=name.endswith(".tsv"))
     if len(header) == 1:
         return table([cells[0] for cells in rows[1:]])
     (key,) = keys
@@ -169,7 +172,7 @@ def read_json_lines(content: bytes, name: str, most: int = MOST_PREDICTIONS) -> 
             difference = "an id, and line 1 has none" if ID in line else "no id, and line 1 has one"
             raise InputError(f"has {difference}; write the ids of all rows, or of none", path=name, line=number)
     ids = [line[ID] for line in lines] if ID in lines[0] else None
-    return PredictionLines(name, [line[PREDICTION] for line in lines], first=1, ids=ids)
+    return PredictionLines(name, [line[PREDICTION] for line in lines], range(1, len(lines) + 1), ids=ids)
 
 
 def read_json_by_id(content: bytes, name: str) -> PredictionLines:
@@ -177,7 +180,7 @@ def read_json_by_id(content: bytes, name: str) -> PredictionLines:
     numbers, from 1, stand in place of lines. Raises InputError."""
     by_id = parse_json(content, name, dict[str, Any], "it is an object with a prediction for each id")
     values = [_flat(name, number, id, value) for number, (id, value) in enumerate(by_id.items(), start=1)]
-    return PredictionLines(name, values, first=1, ids=list(by_id))
+    return PredictionLines(name, values, range(1, len(values) + 1), ids=list(by_id))
 
 
 def _flat(name: str, line: int, key: str, value: Any) -> Any:
@@ -311,7 +314,7 @@ class DataRows:
             elif row is None:
                 problem = f"id {show(value)} is not among {self._described}; is this another file's?"
             elif (earlier := positions.setdefault(row, position)) != position:
-                where = f"in row {earlier + 1}" if lines.first is None else f"on line {lines.first + earlier}"
+                where = f"in row {earlier + 1}" if lines.lines is None else f"on line {lines.lines[earlier]}"
                 problem = f"id {show(value)} stands {where} already"
             else:
                 continue

@@ -140,8 +140,9 @@ def test_probabilities_are_those_of_the_classifier(floor_settings: list[str]) ->
     assert [task.labels[place] for place in made.argmax(axis=1)] == run.predict("kansla", rows)
     # The outputs are logarithms of scikit-learn's probabilities.
     np.testing.assert_allclose(made, np.exp(run.predictor.model.outputs(task, rows)), atol=1e-5)
+    np.testing.assert_array_equal(run.predict_proba("kansla", [text for [text] in rows]), made)
     assert run.predict_proba("kansla", []).shape == (0, len(task.labels))
-    for bad in (("betyg", [["a"]]), ("nix", rows), ("kansla", ["a"])):
+    for bad in (("betyg", [["a"]]), ("nix", rows), ("kansla", "a")):
         with raises_input_error():
             run.predict_proba(*bad)
 

@@ -1,5 +1,6 @@
 """Data in memory becomes a suite that is read as every suite is."""
 
+import math
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -124,6 +125,8 @@ for _ in range(100_000):
         ({"train": {**ROWS, "a\0": ["a"] * 60}}, {}, "frames.mina.train"),
         ({"train": pd.DataFrame([["a", "b"]], columns=["x", "x"])}, {}, "frames.mina.train"),
         ({"kansla": {"holdout": ROWS}}, {}, "frames.kansla"),
+        (pd.DataFrame(ROWS), {}, "frames"),
+        ({"train": {**ROWS, "text": [math.nan, *ROWS["text"][1:]]}}, {}, "frames.mina"),
         ({"train": 3}, {}, "frames.mina.train"),
         ({"train": {}}, {}, "frames.mina.train"),
         ({"train": {1: ["a"]}}, {}, "frames.mina.train"),
@@ -134,7 +137,7 @@ for _ in range(100_000):
         ({"train": {**ROWS, "label": [None] * 60}}, {}, "frames.mina"),
         ({"train": ROWS}, {"tasks": {"annan": {}}}, "tasks.annan"),
         ({"train": ROWS}, {"tasks": {"mina": {"metrik": "f1"}}}, "tasks.mina.metrik"),
-        ({"train": ROWS}, {"tasks": {"mina": {"target": "nix"}}}, "frames.mina"),
+        ({"train": ROWS}, {"tasks": {"mina": {"target": "nix"}}}, "tasks.mina"),
         ({"train": ROWS}, {"tasks": {"mina": {"metric": "nix"}}}, None),
         ({"train": {**ROWS, "label": [None, *ROWS["label"][1:]]}}, {}, "frames.mina"),
         ({"train": {**ROWS, "label": [ROWS["label"][1].upper(), *ROWS["label"][1:]]}}, {}, "frames.mina"),
@@ -146,6 +149,18 @@ def test_frames_that_are_no_suite(home: Path, frames: Any, options: dict[str, An
     with raises_input_error(key=key):
         suite_of(frames, **options)
     assert not list(home.rglob("*"))  # nothing half-written
+
+
+def test_a_frame_in_place_of_a_suite_is_one_short_line(home: Path) -> None:
+    frame = pd.DataFrame(ROWS)
+    for call in (
+        lambda: mtl.Suite.from_frames(frame),
+        lambda: mtl.run(suite=frame),
+        lambda: mtl.audit({"suite": {"train": frame}}),
+    ):  # type: ignore[arg-type]
+        with raises_input_error() as raised:
+            call()
+        assert len(str(raised.value)) < 150
 
 
 def test_a_folder_becomes_a_suite_and_checks_that_there_are_not(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

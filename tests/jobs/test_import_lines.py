@@ -336,7 +336,8 @@ EXPECTED = "it must be id and prediction, or 'label' alone with a prediction for
         ("tsv", ["0", "1", "2", "3"], f":1: the header is '0'; {EXPECTED}"),
         ("csv", [], f":1: the header is ''; {EXPECTED}"),
         ("csv", ["id,prediction", "g0,0", "g1"], ":3: must have 2 cells, as the header"),
-        ("csv", ["id,prediction", 'g0,"0'], ":2: is not CSV: unexpected end of data"),
+        ("csv", ["id,prediction", 'g0,"0'], ":2: unexpected end of data; a cell that holds a quote mark stands in quotes, with the mark doubled"),
+        ("csv", ["id,prediction", 'g0,"0', '"', "", "g1,1", "g2,2", "g3,x"], ":7: target 'x' is not a number"),
         ("csv", ["id,prediction", "g0,0", "g0,1"], ':3: id "g0" stands on line 2 already'),
         ("csv", ["index,prediction", "1,1", "0,0", "2,2", "3,3"], ':2: id "1" is not among the 4 rows of data/grad/dev.jsonl'
          "; is this another file's?"),

@@ -15,6 +15,7 @@ from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import CHOSEN, COMMAND_LINE, DEFAULTS, load_job, load_run
 from mtl.methods import METHODS
 from mtl.runs.folder import RunFolder
+from mtl.runs.stored import RUNNING, stored_runs
 
 LITTLE = [setting for setting in SMALL if not setting.startswith("encoder.")]
 
@@ -142,7 +143,8 @@ def test_further_seeds_of_a_finished_run_are_trained(settings: list[str], tmp_pa
     both = run_baseline(job([*settings, "seeds=[1,2]"]))
     assert (tmp_path / "run/seed-1/scores.json").read_bytes() == done
     assert both["seeds"] == [1, 2] and first["tasks"]["betyg"]["scores"]["1"] == both["tasks"]["betyg"]["scores"]["1"]
-    for other in ("seeds=[1]", "seeds=[2,1,3]", "seeds=[1,2,3] held_out=0.2"):
+    assert run_baseline(job([*settings, "seeds=[2]"])) == both  # some of its seeds are the finished run
+    for other in ("seeds=[3]", "seeds=[1,3]", "seeds=[1,2,3] held_out=0.2"):
         with raises_input_error(file="run"):
             run_baseline(job([*settings, *other.split()]))
     assert read_json(tmp_path / "run/summary.json")["seeds"] == [1, 2]
@@ -152,3 +154,35 @@ def test_further_seeds_of_a_finished_run_are_trained(settings: list[str], tmp_pa
     (tmp_path / "data/dev.tsv").write_text("text\tlabel\nsolen\tglad\n", encoding="utf-8")
     refused(lambda: run_baseline(job([*settings, "seeds=[1,2,3]"])), file="run")
     assert read_json(tmp_path / "run/summary.json")["seeds"] == [1, 2]
+
+
+def test_a_finished_run_stays_so_until_its_further_seeds_are_done(
+    settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_baseline(job([*settings, "seeds=[1]"]))
+    files = [tmp_path / "run" / name for name in ("summary.json", "table.md", "config.yaml")]
+    before = [file.read_bytes() for file in files]
+    states = []
+
+    def killed(*_: object) -> None:
+        states.append([run.state for run in stored_runs(tmp_path / "run")])
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr("mtl.jobs.baseline.run_seed", killed)
+        run_baseline(job([*settings, "seeds=[1,2]"]))
+    assert states == [[RUNNING]]  # while it trains, and others may read it
+    assert [file.read_bytes() for file in files] == before
+    assert run_baseline(job([*settings, "seeds=[1]"]))["seeds"] == [1]
+    assert run_baseline(job([*settings, "seeds=[1,2]"]))["seeds"] == [1, 2]
+    assert differences(files[2], job([*settings, "seeds=[1,2]"]).config) == []
+
+
+def test_further_seeds_are_checked_as_a_new_run(settings: list[str]) -> None:
+    run_baseline(job([*settings, "seeds=[1]"]))
+    further = [*settings, "seeds=[1,2]"]
+    for bad in ("trainer.callbacks=[none:None]", "trainer.precision=16-mixed"):
+        with raises_input_error():
+            run_baseline(job([*further, bad]))
+    with raises_input_error(key="resources.memory"):
+        job([*further, "seeds_in_parallel=2", "resources.memory=100000"]).check_memory()

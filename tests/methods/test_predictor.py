@@ -147,6 +147,10 @@ def test_predictions_and_vectors_do_not_depend_on_their_neighbours(run: Path) ->
         np.testing.assert_allclose([float(x) for x in predicted], [float(x) for x in numbers], atol=1e-4)
     assert mtl.load(run).predict("samma", [["en text", "en annan"], ["", "ny"]]) != []
     assert mtl.load(run).predict("kansla", []) == []
+    texts = np.array([text for [text] in rows])  # a task of one text takes the texts themselves
+    for method in ("predict", "predict_proba"):
+        made = [getattr(mtl.load(run), method)("kansla", given) for given in (rows, texts)]
+        np.testing.assert_array_equal(made[0], made[1])
     predictor = mtl.load(run)
     texts = ["solen skiner nummer 1", "", "helt nya ord", "solen skiner nummer 1", "jag " * 300]
     vectors = predictor.encode(texts)
@@ -178,6 +182,9 @@ def test_files(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     predictor.predict_file("kansla", tmp_path / "in.tsv", tmp_path / "out.tsv")
     assert (tmp_path / "out.tsv").read_text(encoding="utf-8") == printed
     assert printed.splitlines()[0] == "label" and len(printed.splitlines()) == 3
+    for name in ("out.jsonl", "out.csv", "out.tsv.gz"):
+        with raises_input_error(file=name):
+            predictor.predict_file("kansla", tmp_path / "in.tsv", tmp_path / name)
 
 
 def test_wrong_calls_and_a_run_that_is_not_finished(run: Path, tmp_path: Path) -> None:
@@ -186,7 +193,13 @@ def test_wrong_calls_and_a_run_that_is_not_finished(run: Path, tmp_path: Path) -
     refused(lambda: Predictor.load(run, None, "zz"))
     refused(lambda: mtl.load(run, device="warp"), key="device")
     predictor = mtl.load(run)
-    for task, rows in (("zz", [["x"]]), ("samma", [["x"]]), ("kansla", ["x"])):
+    for task, rows in (
+        ("zz", [["x"]]),
+        ("samma", [["x"]]),
+        ("samma", ["x"]),
+        ("kansla", "x"),
+        ("kansla", {"text": "x"}),
+    ):
         with raises_input_error():
             predictor.predict(task, rows)
     for texts in ("x", ["x", 2]):

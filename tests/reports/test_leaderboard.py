@@ -186,7 +186,7 @@ def test_tasks_not_above_their_best_constant_answer_and_seeds_with_one_predictio
     make_run(tmp_path / "least", right(0.0), ["method=constant"])
     board = leaderboard(find_runs(tmp_path))
     notes = " ".join(board.notes)
-    assert "constant answer" not in notes and "same prediction" not in notes
+    assert "Not above" not in notes and "same prediction" not in notes
     assert row_of(board, "least").label == "Best constant"
     summary = read_json(bad.summary) | {"not_above_constant": ["dyk"], "same_answer": {"dyk": [1, 3]}}
     summary["tasks"]["dyk"]["constant"] = 101.0

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from run_folders import make_run, right
 from mtl.api.cli import main
 from mtl.base.files import write_json
 from mtl.base.locks import lock
+from mtl.runs.finished import find_runs
 from mtl.runs.stored import DAMAGED, FINISHED, RUNNING, UNFINISHED, format_age, stored_runs
 
 
@@ -85,6 +87,35 @@ def test_a_configuration_without_seeds_and_a_summary_that_is_a_link_are_damaged(
     (runs / "klej/whole/summary.json").symlink_to(tmp_path / "summary.json")
     part, whole = stored_runs(runs)
     assert (part.state, whole.state) == (DAMAGED, DAMAGED) and "seeds: must be a list" in part.problem
+
+
+def test_a_look_at_a_run_does_not_change_its_age(runs: Path) -> None:
+    (runs / "klej/whole/.lock").touch()
+    for file in (runs / "klej/whole").rglob("*"):
+        os.utime(file, (1e9, 1e9))
+    (runs / "klej/new").mkdir()
+    with lock(runs / "klej/whole/.lock"), lock(runs / "klej/new/.lock"):
+        changed = {run.folder.name: run.changed for run in stored_runs(runs)}
+    assert changed["whole"] == 1e9 and changed["new"] > time.time() - 3600
+
+
+def test_a_folder_that_cannot_be_read_hides_no_other(
+    runs: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    closed, scandir, is_file = runs / "klej/part", os.scandir, Path.is_file
+
+    def refuse(path: Path) -> None:
+        if Path(path).is_relative_to(closed):
+            raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("os.scandir", lambda path: refuse(path) or scandir(path))
+    monkeypatch.setattr(Path, "is_file", lambda path: refuse(path) or is_file(path))
+    stored = {run.folder.name: (run.state, run.problem) for run in stored_runs(runs)}
+    assert stored["whole"] == (FINISHED, "") and stored["part"][0] == DAMAGED
+    assert "Permission denied" in stored["part"][1]
+    with caplog.at_level("WARNING"):
+        assert [run.name for run in find_runs(runs)] == ["whole"]
+    assert f"{closed}: Permission denied; it is left out" in caplog.messages
 
 
 def test_age() -> None:

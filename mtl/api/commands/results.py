@@ -28,7 +28,7 @@ def add_results(commands: Commands) -> None:
     predict.add_argument("--task", required=True, help="the id of the task that the examples are of")
     seed = "a seed of the run; default: the one with the best score on the task's dev split"
     predict.add_argument("--seed", type=int, help=seed)
-    predict.add_argument("--out", type=Path, help="a file to write to, else standard output")
+    predict.add_argument("--out", type=Path, help="a file to write to (.tsv or .txt), else standard output")
     predict.add_argument("--device", default="cpu", help="cpu (default), cuda, or auto: a GPU if there is one")
 
     check = commands.add_parser("check-submission", help="check whether the leaderboard can take a submission")

@@ -97,7 +97,7 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
             }
             jobs.append(import_job(f"{name}-{own.name}", [own], {**settings, **imported_settings}))
         for person_job in jobs:
-            person_job.folder.check(person_job.config)
+            person_job.check_folder()
         yield jobs, [*agreement_notes, *majority_notes]
 
 

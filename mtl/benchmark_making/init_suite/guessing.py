@@ -6,19 +6,21 @@ from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
+from mtl.base.files import listed
+from mtl.base.untrusted import inside
 from mtl.benchmark_making.init_suite.answers import answer_columns, guess_answers
 from mtl.benchmark_making.init_suite.evidence import candidate_columns, is_candidates, names_each_other
 from mtl.benchmark_making.init_suite.kinds import Target, guess_target, joined, label_questions
 from mtl.benchmark_making.init_suite.label_sets import KIND, SeveralLabels, label_keys, named_labels
 from mtl.benchmark_making.init_suite.names import SplitFiles
 from mtl.benchmark_making.init_suite.reading import GIVEN, Guess, is_writable, read_tables
-from mtl.benchmark_making.init_suite.spans import marked_spans, span_columns
+from mtl.benchmark_making.init_suite.spans import INCLUSIVE, marked_spans, span_columns
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count, quoted, quoted_names, share
 from mtl.benchmark_making.init_suite.target import TargetColumn, target_column
 from mtl.benchmark_making.init_suite.texts import group_column, text_columns, unread_columns
 from mtl.benchmark_making.init_suite.tokens import guess_tokens, tagged_columns
 from mtl.data.columns import LIST, TAGS
-from mtl.tasks.task import SPLITS, span_ends
+from mtl.tasks.task import BESIDE, PART, SPLITS, span_ends
 
 # The keys that follow from the kind of the targets.
 OF_KIND = ("labels", "label_separator", "range", "indices", "metric", "positive")
@@ -35,13 +37,16 @@ SETTLED = {
     "indices": ("candidates",),
 }
 MADE_OF_SPANS = f"{TAGS}{LIST}"  # the column of tags that are made of marked spans
+MOST_NAMED = 8  # files and labels in a message
+MOST_REASONS = 2  # why columns are none, in a message
 LEAST_ROWS = 10  # of a file whose targets are all the same: fewer say nothing
 
 
 def guess_task(files: SplitFiles, data_dir: Path, known: Mapping[str, Any] | None = None) -> Guess:
     """Read a task's files and guess the keys that are not known. Bad data does not raise an error, but becomes the guess's `problem`."""
     known, is_asked = dict(known or {}), "files" not in (known or {})
-    chosen = {**files.files, **(known.pop("files", None) or {})}
+    named = {split: None if name is None else str(name) for split, name in known.pop("files", {}).items()}
+    chosen = {**files.files, **named}
     guess = Guess(files.id, files.folder, {split: chosen.get(split) for split in SPLITS})
     if files.twice:
         guess.notes.append(f"not read: {quoted_names(files.twice)}; another file has this split")
@@ -49,6 +54,8 @@ def guess_task(files: SplitFiles, data_dir: Path, known: Mapping[str, Any] | Non
     if files.question and is_asked:
         guess.questions.append(files.question)
     try:
+        for name in filter(None, named.values()):
+            _check_there(data_dir / guess.folder, name)
         tables = read_tables(guess, data_dir, known)
         spans = span_columns(_main_and_test(tables)[0]) if known.get("target", MADE_OF_SPANS) == MADE_OF_SPANS else None
         if spans and "spans" not in known.get("reading", {}):
@@ -57,9 +64,11 @@ def guess_task(files: SplitFiles, data_dir: Path, known: Mapping[str, Any] | Non
             guess.why["reading"] = spans.why
             guess.questions += spans.questions
         for columns in [table.columns for table in tables.values()]:
-            named = {name: names for name, names in files.labels.items() if name in columns}
-            columns |= {name: replace(columns[name], labels=names) for name, names in named.items()}
+            columns |= {
+                name: replace(columns[name], labels=names) for name, names in files.labels.items() if name in columns
+            }
         _guess_keys(guess, tables, known)
+        _check_known(guess, _main_and_test(tables)[0], known)
         if not is_writable(guess.keys):
             raise InputError("a column or a label holds '${', which a suite file cannot hold; change it in the files")
     except InputError as error:
@@ -125,6 +134,36 @@ def _guess_keys(guess: Guess, tables: Mapping[str, FileTable], known: Mapping[st
     used = {*several.columns} if several else set[str]()
     _guess_texts(guess, main, test, list(tables.values()), known.get("text"), used)
     _guess_splits(guess, tables, "test" in labelled)
+
+
+def _check_there(folder: Path, name: str) -> None:
+    """Raise InputError, which lists those that are there, for a file that the user has named and that is not in the folder."""
+    path = inside(folder, name.partition(PART)[0])
+    if BESIDE not in name and not path.exists():
+        there = listed(sorted(file.name for file in path.parent.glob("*")), MOST_NAMED)
+        raise InputError(f"no such file; there are {there}", path=path)
+
+
+def _check_known(guess: Guess, main: FileTable, known: Mapping[str, Any]) -> None:
+    """Raise InputError, which lists those that are there, for a known column, label or range that does not fit the rows."""
+    for key in {"group", "candidates", "starts"} & {*known}:
+        for name in known[key] if isinstance(known[key], list) else [known[key]]:
+            _known_column(main, name)
+    target = main.columns.get(guess.keys["target"])
+    if target is None or target.labels:  # labels of tokens, and names of labels
+        return
+    if target.name in guess.keys["text"]:
+        raise InputError(f"text: {quoted(target.name)} is the target: {main.listed}")
+    if guess.kind == "labels":
+        labels, there = list(map(str, guess.keys["labels"])), quoted_names(sorted(target.counts))
+        if lacking := [label for label in target.counts if label not in labels]:
+            raise InputError(f"labels: {quoted(lacking[0])} is not among them; {quoted(target.name)} has {there}")
+        if known.get("positive") is not None and str(known["positive"]) not in labels:
+            raise InputError(f"positive: must be one of {there}")
+    if guess.kind == "number" and target.numbers is None:
+        raise InputError(
+            f"{quoted(target.name)} has other values than numbers: {quoted_names(list(target.counts)[:MOST_NAMED])}"
+        )
 
 
 def _main_and_test(tables: Mapping[str, FileTable]) -> tuple[FileTable, FileTable | None]:
@@ -224,7 +263,8 @@ def _guess_texts(
             cut = (
                 f"; {quoted_names(lists)} may be texts that are cut into words: write each as one text" if lists else ""
             )
-            raise InputError(f"no column looks like a text: {main.listed}{cut}")
+            reasons = "".join(f"; {reason}" for reason in [*main.incomplete.values()][:MOST_REASONS])
+            raise InputError(f"no column looks like a text: {main.listed}{reasons}{cut}")
         guess.keys["text"] = texts.columns
         if texts.columns:
             guess.why["text"] = texts.why
@@ -232,6 +272,9 @@ def _guess_texts(
     used |= set(guess.keys["text"])
     if "spans" not in guess.keys and not candidates:
         spans = marked_spans(main, guess.keys["text"], tables)
+        inclusive = {} if spans else marked_spans(main, guess.keys["text"], tables, last=1)
+        for column in (column for named in inclusive.values() for column in named):
+            guess.questions.append(f"spans: {quoted(span_ends(column)[1])} {INCLUSIVE}")
         if spans:
             guess.keys["spans"] = spans
             guess.why["spans"] = "in each row, the text has these words at these places"

@@ -26,6 +26,7 @@ from mtl.benchmark_making.init_suite.names import SCHEME, SPLIT_WORDS, FoundFile
 from mtl.benchmark_making.init_suite.reading import Guess, files_of_tasks
 from mtl.benchmark_making.init_suite.tables import count, printable, quoted, quoted_names
 from mtl.data.rows import SUFFIXES
+from mtl.tasks.suite import suite_from
 from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import SPLITS, Task
 
@@ -229,6 +230,19 @@ def _check_known(id: str, keys: Mapping[str, Any]) -> None:
         raise InputError(problem, key=f"tasks.{id}.reading")
 
 
+def _check_answered(id: str, problems: Mapping[str, str], content: dict[str, Any], path: Path) -> None:
+    """Raise InputError if a task with known keys cannot be declared, or if a suite file cannot hold these keys. It may have further questions."""
+    if id in problems:
+        raise InputError(problems[id], key=f"tasks.{id}")
+    for task in content["tasks"].values():
+        task.pop("decide", None)
+    try:
+        suite_from(content, path)
+    except InputError as error:
+        if f"tasks.{id}." in str(error):
+            raise error.located(path="") from None
+
+
 def guess_suite(
     data_dir: Path,
     language: str | None,
@@ -262,6 +276,8 @@ def guess_suite(
     shown = Path("data", name) if source else data_dir  # a suite's data is there, if nothing else is said
     document = suite_document(name, language, guesses, shown, path, source.address if source else "")
     problems = {guess.id: guess.problem for guess in guesses if guess.problem is not None}
+    for id in known or ():
+        _check_answered(id, problems, yaml.safe_load(document), path)
     questions = {guess.id: guess.questions[0] for guess in guesses if guess.problem is None and guess.questions}
     summary = "\n".join(_summary(path, shown, language, guesses, tasks, source.address if source else ""))
     return Guessed(path, document, summary, problems, questions)

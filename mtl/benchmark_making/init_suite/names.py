@@ -324,8 +324,13 @@ def _below(path: PurePosixPath, archive: PurePosixPath | None, home: PurePosixPa
 
 
 def _folders(data_dir: Path) -> Iterable[tuple[str, list[str]]]:
-    """`data_dir` and each folder below it, as a path with slashes, and the names of its files; both sorted."""
-    for folder, below, names in os.walk(data_dir):
+    """`data_dir` and each folder below it, as a path with slashes, and the names of its files; both sorted. Raises OSError for a folder that
+    cannot be read."""
+
+    def stop(error: OSError) -> None:
+        raise error
+
+    for folder, below, names in os.walk(data_dir, onerror=stop):
         below[:] = sorted(name for name in below if not name.startswith("."))
         path = Path(folder).relative_to(data_dir).as_posix()
         visible = (name for name in names if not name.startswith(".") and Path(folder, name).is_file())

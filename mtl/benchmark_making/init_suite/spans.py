@@ -14,6 +14,7 @@ from mtl.tasks.task import BESIDE, COUNTED, SPAN_ENDS, span_ends
 
 MOST_TYPES = 200
 REPEATED = 3  # spans that each type has on average, at least
+INCLUSIVE = "is the last character of each span, and mtl reads the one after it: add 1 to them in the files"
 WHOLE = 0.9  # the least share of spans that begin and end with words
 
 
@@ -33,13 +34,11 @@ class _Fit(NamedTuple):
         single: the share of spans whose last word has one character: of these, nothing says whether the end is the last character or the one
             after it.
         words: the text of each span.
-        inclusive: the same with one more character.
     """
 
     whole: float
     single: float
     words: list[str]
-    inclusive: list[str]
 
 
 def span_columns(table: FileTable) -> SpanColumns | None:
@@ -59,23 +58,26 @@ def _guess(marked: MarkedSpans, table: FileTable, name: str, rows: Sequence[Sequ
     numbers = [path for path in paths if all(value is None or type(value) is int for value in values[path])]
     texts = [path for path in paths if all(isinstance(value, str) and value.strip() for value in values[path])]
     fits = {
-        (column.name, start, stop): fit
+        (column.name, start, stop, last): fit
         for start, stop in permutations(numbers, 2)
         if None not in values[stop]
         for column in table.columns.values()
-        if column.texts and (fit := _fit(marked, column.texts, _ends(rows, start, stop))).whole >= WHOLE
+        for last in (0, 1)  # characters from the end to the one after the span
+        if column.texts and (fit := _fit(marked, column.texts, _ends(rows, start, stop, last))).whole >= WHOLE
     }
     said = {ends: [path for path in texts if values[path] == fit.words] for ends, fit in fits.items()}
-    best = max(((bool(said[ends]), fit.whole) for ends, fit in fits.items()), default=None)
-    chosen = [ends for ends, fit in fits.items() if (bool(said[ends]), fit.whole) == best]
-    if len(chosen) != 1 or any(values[path] == fits[chosen[0]].inclusive for path in texts):
+    ranks = {ends: (bool(said[ends]), ends[3] == 0, fit.whole) for ends, fit in fits.items()}
+    chosen = [ends for ends in fits if ranks[ends] == max(ranks.values())]
+    if len(chosen) != 1:
         return None
-    ((column, start, stop),) = chosen
+    ((column, start, stop, last),) = chosen
     types = [path for path in texts if path not in said[chosen[0]] and _are_types(values[path])]
     if not types:
         return None
     questions = []
-    if fits[chosen[0]].single >= WHOLE and not said[chosen[0]]:
+    if last:
+        questions.append(f"reading: {quoted(stop)} of {quoted(name)} {INCLUSIVE}")
+    elif fits[chosen[0]].single >= WHOLE and not said[chosen[0]]:
         ways = "the character after a span, as mtl reads it, or its last one? Then add 1 to them in the files"
         questions.append(f"reading: {quoted(stop)} of {quoted(name)}: {ways}")
     if absent := values[start].count(None):
@@ -85,7 +87,7 @@ def _guess(marked: MarkedSpans, table: FileTable, name: str, rows: Sequence[Sequ
         questions.append(
             f"reading: {quoted_names(types)} of {quoted(name)} may be the types of spans; {types[0]} is taken"
         )
-    rows_of_spans = [[(*ends, "x") for ends in of_row] for of_row in _ends(rows, start, stop)]
+    rows_of_spans = [[(*ends, "x") for ends in of_row] for of_row in _ends(rows, start, stop, last)]
     tagged = [marked.tag(*pair) for pair in zip(table.columns[column].texts, rows_of_spans, strict=True)]
     if left_out := sum(each.left_out for each in tagged):
         what = f"{count(left_out, 'span')} of {quoted(name)} share a word with a longer one, hold no word, or are not within the text"
@@ -96,10 +98,10 @@ def _guess(marked: MarkedSpans, table: FileTable, name: str, rows: Sequence[Sequ
     return SpanColumns(BESIDE.join([column, *named]), why, questions)
 
 
-def _ends(rows: Sequence[Sequence[Any]], start: str, stop: str) -> list[list[tuple[int, int]]]:
-    """The two ends of each item of each row. An item without a start begins at 0."""
-    first, last = start.split("."), stop.split(".")
-    return [[(below(item, first) or 0, below(item, last)) for item in row] for row in rows]
+def _ends(rows: Sequence[Sequence[Any]], start: str, stop: str, last: int) -> list[list[tuple[int, int]]]:
+    """The two ends of each item of each row, with `last` added to the second. An item without a start begins at 0."""
+    begin, end = start.split("."), stop.split(".")
+    return [[(below(item, begin) or 0, below(item, end) + last) for item in row] for row in rows]
 
 
 def _paths(item: Any, prefix: str = "") -> Iterator[str]:
@@ -115,19 +117,18 @@ def _fit(marked: MarkedSpans, contents: Sequence[str], rows: Sequence[Sequence[t
     """The fit of the spans with these ends in the texts of the same rows; of 0 if too many are not within their texts."""
     within = [_is_within(*pair, content) for content, ends in zip(contents, rows, strict=True) for pair in ends]
     if sum(within) < WHOLE * len(within) or not within:
-        return _Fit(0.0, 0.0, [], [])
+        return _Fit(0.0, 0.0, [])
     whole = single = 0
-    words, inclusive = list[str](), list[str]()
+    words = list[str]()
     for content, ends in zip(contents, rows, strict=True):
         places = marked.words(content) if ends else []
         inner = {place for first, end in places for place in range(first + 1, end)}
         last_of_single = {end for first, end in places if end - first == 1}
         for start, stop in ends:
             words.append(content[start:stop])
-            inclusive.append(content[start : stop + 1])
             whole += _is_within(start, stop, content) and not {start, stop} & inner
             single += stop in last_of_single
-    return _Fit(whole / len(words), single / len(words), words, inclusive)
+    return _Fit(whole / len(words), single / len(words), words)
 
 
 def _is_within(start: int, stop: int, content: str) -> bool:
@@ -139,12 +140,15 @@ def _are_types(values: Sequence[str]) -> bool:
     return len(counts) <= MOST_TYPES and REPEATED * len(counts) <= counts.total()
 
 
-def marked_spans(table: FileTable, texts: Sequence[str], tables: Sequence[FileTable]) -> dict[str, list[str]]:
-    """By text column, the spans that its rows have, as a suite file names them. In each row of all files, the place must fit."""
+def marked_spans(
+    table: FileTable, texts: Sequence[str], tables: Sequence[FileTable], last: int = 0
+) -> dict[str, list[str]]:
+    """By text column, the spans that its rows have, as a suite file names them. In each row of all files, the place must fit, if `last` is added
+    to where spans end."""
     spans: dict[str, list[str]] = {}
     for name in table.columns:
         for span, word in _possible_spans(name, table):
-            fitting = [text for text in texts if all(_marks(span, word, text, file) for file in tables)]
+            fitting = [text for text in texts if all(_marks(span, word, text, file, last) for file in tables)]
             if len(fitting) > 1:  # start1 marks words of sentence1
                 fitting = [text for text in fitting if text[-1] == name[-1]]
             if len(fitting) == 1:
@@ -169,8 +173,9 @@ def _possible_spans(name: str, table: FileTable) -> Iterator[tuple[str, str | No
             yield from ((f"{name}[{unit} from {base}]{BESIDE}{words}", words) for base in (0, 1))
 
 
-def _marks(span: str, word: str | None, text: str, table: FileTable) -> bool:
-    """Whether a span marks the words beside it, or without such words begins with a word, in each row of a file."""
+def _marks(span: str, word: str | None, text: str, table: FileTable, more: int) -> bool:
+    """Whether a span, with so many more characters, marks the words beside it in each row of a file; or without such words begins with a word,
+    and in most rows does not end within one."""
     if not all(table.has(name) and not table.columns[name].lists for name in (*span_ends(span), word or text)):
         return False
     counted, (first, last) = COUNTED.search(span), (table.columns[name] for name in span_ends(span))
@@ -181,9 +186,17 @@ def _marks(span: str, word: str | None, text: str, table: FileTable) -> bool:
         unit, base = counted[1], int(counted[2])
         rows = zip(contents, first.texts, last.texts, strict=True)
         return all(_stands(words, content, unit, int(place) - base) for content, place, words in rows)
-    marked = table.columns[word].texts if word else [None] * len(contents)
-    places = zip(contents, map(int, first.texts), map(int, last.texts), marked, strict=True)
-    return all(_is_marked(content, start, stop, words) for content, start, stop, words in places)
+    ends = [int(stop) + more for stop in last.texts]
+    marked = list(zip(contents, map(int, first.texts), ends, strict=True))
+    if word:
+        return all(
+            text[start:stop] == words
+            for (text, start, stop), words in zip(marked, table.columns[word].texts, strict=True)
+        )
+    cut = sum(
+        stop > 0 and len(around := text[stop - 1 : stop + 1]) > 1 and around.isalnum() for text, _, stop in marked
+    )
+    return 2 * cut < len(marked) and all(_begins_word(*row) for row in marked)
 
 
 def _stands(words: str, content: str, unit: str, number: int) -> bool:
@@ -192,9 +205,6 @@ def _stands(words: str, content: str, unit: str, number: int) -> bool:
     return 0 <= number < len(places) and content.startswith(words, places[number])
 
 
-def _is_marked(content: str, start: int, stop: int, words: str | None) -> bool:
-    """Whether these words stand from start to stop; without words, whether a word begins there."""
-    if words is not None:
-        return content[start:stop] == words
+def _begins_word(content: str, start: int, stop: int) -> bool:
     begins = not content[max(start - 1, 0) : start].isalnum() and not content[start : start + 1].isspace()
     return 0 <= start < stop <= len(content) and begins

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from mtl.base.errors import BusyError, InputError, UserError, resources_as_input
 from mtl.base.files import listed
-from mtl.base.settings.layers import differences, find_yaml, flatten, flatten_config, shipped
+from mtl.base.settings.layers import find_yaml, flatten, flatten_config, shipped
 from mtl.base.settings.schema import INDIFFERENT, PAPER, names_code
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.fetching.fetch import awaits_generation
@@ -305,12 +305,9 @@ def _check_ready(path: Path, runs: Sequence[Job]) -> None:
     """Raise InputError if the folder of a run has another configuration, or if data or vectors are missing and cannot be made."""
     lacking: dict[str, str] = {}
     for run in runs:
-        where, folder = f"{path}: run {run.name}", run.folder
-        if folder.config.exists() and (keys := differences(folder.config, run.config)):
-            raise InputError(
-                f"{where}: {folder.path} was made with another configuration ({'; '.join(keys)});"
-                " set runs_dir=, give the run another name, or remove the folder"
-            )
+        where = f"{path}: run {run.name}"
+        with _named(where):
+            run.check_folder()
         if run.is_finished:
             continue
         if not awaits_generation(run.suite, run.data_dir):

@@ -45,8 +45,8 @@ class Engine(Protocol):
 
     def run(self, units: Sequence[Unit], at_a_time: int, done: Done) -> None:
         """Execute the units, up to `at_a_time` of them at once, each after those that it names; among those that may begin, in the order of the
-        list. When this process ends, even by SIGKILL, the units end too. Raises the UserError that a unit raises, and InputError for a unit whose
-        process was killed; the other units are then ended."""
+        list. When this process ends, even by SIGKILL, the units end too. Raises the UserError that a unit raises, and one for a unit whose
+        process ended without a result; the other units are then ended."""
 
 
 def ready(waiting: Sequence[Unit], ended: set[str]) -> Unit | None:

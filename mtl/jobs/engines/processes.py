@@ -2,6 +2,7 @@
 libraries or a crash write there goes the same way, and appears above what is drawn."""
 
 import io
+import logging
 import multiprocessing
 import os
 import signal
@@ -25,10 +26,13 @@ from mtl.base.terminal import standard_streams
 from mtl.jobs.engines import Done, Unit, ready
 
 RELAYED = os.name == "posix"  # elsewhere, a pipe cannot become the standard error of a process, and each prints lines
+SLOW_START = 120.0  # seconds; then a line says that a process has not begun
 EXIT_TIMEOUT = 60.0  # seconds between SIGTERM and SIGKILL
 MARK = b"\x1e"  # before an event in the pipe; what mtl prints has no such character
 DRAIN = 5.0  # seconds to wait for the rest of a pipe; a process that a seed left behind may hold it open
 INTERRUPTED = 130  # the status of a process that Ctrl-C or SIGTERM ended
+
+logger = logging.getLogger("mtl")
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,7 @@ class Processes:
         waiting = list(units)
         ended: set[str] = set()
         running: dict[Any, Running] = {}  # by the end of the pipe on which the process reports
+        begun, slow = set[Any](), set[Any]()  # of these ends, those whose process has begun, or is said to be slow
         try:
             while waiting or running:
                 while slots and (unit := ready(waiting, ended)) is not None:
@@ -70,7 +75,21 @@ class Processes:
                     printed.close()
                     running[report] = Running(unit, slot, process, shown)
                 assert running, "units wait for each other"
-                for ready_end in connection.wait(list(running)):
+                starting = running.keys() - begun - slow
+                reporting = connection.wait(list(running), SLOW_START if starting else None)
+                for end in () if reporting else starting:
+                    process = running[end].process.pid
+                    logger.warning(
+                        "%s: its process (%s) has not begun in %d s; Ctrl-C ends all",
+                        running[end].unit.name,
+                        process,
+                        SLOW_START,
+                    )
+                    slow.add(end)
+                for ready_end in reporting:
+                    if ready_end not in begun and _has_begun(ready_end):
+                        begun.add(ready_end)
+                        continue
                     finished = running.pop(ready_end)
                     slots.append(finished.slot)
                     value = _result(ready_end, finished)
@@ -114,6 +133,7 @@ def _execute(unit: Unit, report: Any, errors: Any) -> None:
     if RELAYED:
         os.dup2(errors.fileno(), 2)
     errors.close()
+    report.send(None)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to every process; only the parent handles it
     threading.Thread(target=exit_with_parent, daemon=True).start()
     with standard_streams():
@@ -127,6 +147,15 @@ def _execute(unit: Unit, report: Any, errors: Any) -> None:
             report.send((error, None))
         except KeyboardInterrupt:
             sys.exit(INTERRUPTED)
+
+
+def _has_begun(report: Any) -> bool:
+    """Whether a process says that it has begun, as it does first; it may have ended instead."""
+    try:
+        report.recv()
+    except EOFError:
+        return False
+    return True
 
 
 def _result(report: Any, running: Running) -> Any:
@@ -150,7 +179,7 @@ def _result(report: Any, running: Running) -> Any:
     elif status == LOST:
         problem = "another process has taken over its lock, because this one was cut off for a while"
     else:
-        raise RuntimeError(f"{name}: its process ended with status {status}; its error message is above")
+        raise UserError(f"{name}: its process ended with status {status}; what it wrote is above")
     raise InputError(f"{name}: {problem}; run the same command again to continue")
 
 

@@ -99,7 +99,7 @@ class Module(MultitaskModule):
         Raises:
             InputError: for rows and targets of another form.
         """
-        suite_task, model = self.predictor.check_rows(task, rows), self.predictor.model
+        (suite_task, rows), model = self.predictor.check_rows(task, rows), self.predictor.model
         assert isinstance(model, TrainedLstm)
         split, read = model.prepared(suite_task, rows)
         if targets is not None:

@@ -166,6 +166,35 @@ def test_answers_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize(
+    ("answers", "there"),
+    [
+        ("target=nix", '"text", "tone", "score"'),
+        ("group=nix", '"text", "tone", "score"'),
+        ("text=tone", '"tone" is the target'),
+        ("labels=[a, b]", '"a", "b", "c"'),
+        ("positive=d", '"a", "b", "c"'),
+        ("files.dev=nix.csv", "dev.csv, train.csv"),
+        ("files.dev=5", "dev.csv, train.csv"),
+        ("metric=nix", "accuracy, f1"),
+        ("metric=rouge1", "kind text"),
+        ("answered_by=nix", "not a task"),
+        ("kind=number", '"a", "b", "c"'),
+        ("target=score range=[1]", "[smallest, largest]"),
+        ("scored=test", "no test file"),
+    ],
+)
+def test_an_answer_that_fits_nothing_is_one_line_with_what_there_is(tmp_path: Path, answers: str, there: str) -> None:
+    rows = [(text, "abc"[i % 3], i % 7) for i, text in enumerate(TEXTS)]
+    for split in ("train", "dev"):
+        write_table(tmp_path / "d" / f"{split}.csv", ["text", "tone", "score"], rows, ",")
+    named = answers if answers.startswith("target") else f"target=tone {answers}"
+    known = known_answers([f"tasks.d.{answer}" for answer in named.split(" ", 1)])
+    with raises_input_error() as raised:
+        init_suite(tmp_path / "d", out=tmp_path / "d.yaml", known=known)
+    assert there in str(raised.value) and not (tmp_path / "d.yaml").exists()
+
+
+@pytest.mark.parametrize(
     ("answers", "kind", "metric"),
     [
         (["tasks.d.range=[1,5]"], "number", "spearman"),

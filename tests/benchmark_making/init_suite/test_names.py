@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from mtl.benchmark_making.init_suite.names import file_name, find_tasks
+from mtl.benchmark_making.init_suite.names import all_files, file_name, find_tasks
 from mtl.benchmark_making.init_suite.reading import files_of_tasks
 
 
@@ -196,3 +196,14 @@ def test_two_files_of_one_split(tmp_path: Path) -> None:
 )
 def test_file_name(name: str, plain: str) -> None:
     assert file_name(name, "otherwise") == plain
+
+
+def test_a_folder_that_cannot_be_read_is_no_folder_without_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: str) -> None:
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr("os.scandir", refuse)
+    with pytest.raises(PermissionError):
+        all_files(tmp_path)

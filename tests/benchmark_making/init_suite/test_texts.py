@@ -141,6 +141,11 @@ def test_spans_are_those_whose_characters_are_the_words_beside_them() -> None:
     assert marked_spans(further, ["text"], [further]) == {"text": found}
     two = table({"s1": rows, "s2": rows, "start1": ["0"] * ROWS, "end1": ["6"] * ROWS})
     assert marked_spans(two, ["s1", "s2"], [two]) == {"s1": ["start1 + end1"]}
+    ends = {"start": list(map(str, starts)), "end": [str(start + 2) for start in starts]}  # the last character
+    for marks in (ends, {"a.at.start": ends["start"], "a.at.stop": ends["end"], "a.text": ["she"] * ROWS}):
+        inclusive = table({"sentence": rows, **marks})
+        assert marked_spans(inclusive, ["sentence"], [inclusive]) == {}
+        assert list(marked_spans(inclusive, ["sentence"], [inclusive], last=1)) == ["sentence"]
     marked = texts_of(
         table({"text": rows, "span1_text": [f"number {i}" for i in range(ROWS)], "span1_index": ["0"] * ROWS})
     )

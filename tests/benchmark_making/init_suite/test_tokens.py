@@ -97,6 +97,7 @@ SPANS: dict[str, Callable[[int, int, str, str], Any]] = {
     "protobuf": lambda start, stop, type, words: {**({"start": start} if start else {}), "stop": stop, "label": type},
     "letters": lambda start, stop, type, words: [start, start + 1, type],
     "last": lambda start, stop, type, words: [start, stop - 1, type],
+    "last words": lambda start, stop, type, words: {"at": [start, stop - 1], "said": words, "is": type},
     "shared": lambda start, stop, type, words: [0, stop, type],
 }
 
@@ -106,7 +107,11 @@ SPANS: dict[str, Callable[[int, int, str, str], Any]] = {
     [
         *(("objects", None), ("lists", None), ("words", None), ("types", '"label", "by" of "spans" may be the types')),
         *(("protobuf", '40 spans of "spans" have no "start"'), ("shared", "share a word with a longer one, hold")),
-        ("letters", "or its last one?"),
+        *(
+            ("letters", "or its last one?"),
+            ("last", "is the last character of each"),
+            ("last words", '"at.1" of "spans" is the last'),
+        ),
     ],
 )
 def test_marked_spans_are_tags(tmp_path: Path, form: str, asked: str | None) -> None:
@@ -119,12 +124,6 @@ def test_marked_spans_are_tags(tmp_path: Path, form: str, asked: str | None) -> 
     made, _ = guessed(tmp_path, reading=task["reading"])
     assert made.questions == {}
     load_suite(made.path)
-
-
-def test_spans_that_end_before_their_last_characters_are_no_spans(tmp_path: Path) -> None:
-    write_spans(tmp_path / "data", "last")
-    made = init_suite(tmp_path / "data", name="s", out=tmp_path / "suite.yaml")
-    assert "spans" in made.problems["data"]
 
 
 def write_spans(folder: Path, form: str) -> None:
@@ -206,3 +205,12 @@ def test_a_known_target_without_tags(tmp_path: Path) -> None:
     )
     with raises_input_error():
         tagged_columns(read_table(path), {"kind": "token_labels", "target": "label"})
+
+
+def test_ends_in_a_column_that_are_last_characters_are_asked_about(tmp_path: Path) -> None:
+    rows = [
+        {"text": f"{word} is number {i}", "start": 0, "end": len(word) - 1, "label": "ab"[i % 2]}
+        for i, word in enumerate(["Bergen", "Oslo", "Tromsø", "Voss"] * 10)
+    ]
+    write_jsonl(tmp_path / "data/train.jsonl", rows)
+    assert guessed(tmp_path)[0].questions["data"].startswith('spans: "end" is the last character')

@@ -15,7 +15,7 @@ from input_errors import refused
 from processes import CONTEXT, interrupted, start, wait_for
 from small_suite import small_settings
 
-from mtl.base.errors import DivergedError, InputError
+from mtl.base.errors import DivergedError, InputError, UserError
 from mtl.base.locks import LOST
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.engines import Done, Needs, Unit
@@ -202,7 +202,7 @@ def test_units_share_the_memory_of_the_machine(tmp_path: Path, monkeypatch: pyte
         (die, InputError, r"seed 7: its process was killed \(SIGKILL\); if memory ran out, set a smaller seeds_in"),
         (obey, InputError, r"^seed 7: its process was told to stop .* run the same command again"),
         (lose_its_lock, InputError, "^seed 7: another process has taken over its lock, .* run the same command again"),
-        (fail, RuntimeError, "seed 7: its process ended with status 1"),
+        (fail, UserError, "^seed 7: its process ended with status 1; what it wrote is above"),
     ],
 )
 def test_an_error_in_a_process_is_raised_here(
@@ -212,12 +212,24 @@ def test_an_error_in_a_process_is_raised_here(
         run(call, tmp_path, "seed 7")
 
 
-def test_what_a_process_prints_appears_here(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(RuntimeError, match="its error message is above"):
+def test_what_a_process_prints_and_its_traceback_appear_here(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(UserError, match="ended with status 1; what it wrote is above"):
         run(print_and_fail, tmp_path, "seed 7")
     lines = capsys.readouterr().err.splitlines()
     assert lines[:2] == ["from Python", "from a library"]
     assert lines[2].startswith("Process ") and lines[-1] == "RuntimeError: a fault"
+
+
+def test_a_process_that_does_not_begin_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("mtl.jobs.engines.processes.SLOW_START", 0.01)
+    with pytest.raises(UserError):
+        run(print_and_fail, tmp_path, "seed 7")
+    (message,) = caplog.messages
+    assert message.startswith("seed 7: its process (") and "has not begun in" in message
 
 
 def print_and_fail(folder: Path, name: str) -> None:
