@@ -14,10 +14,8 @@ from mtl.reports.page import render_page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 CHROMEDRIVER = shutil.which("chromedriver")
-OPTIONS = (
-    "headless no-sandbox disable-gpu disable-quic no-first-run disable-background-networking "
-    "disable-component-update disable-sync"
-)
+OPTIONS = "headless no-sandbox disable-gpu disable-quic no-first-run disable-background-networking disable-sync"
+OPTIONS += " disable-component-update"
 NEEDED = "needs Chromium and its driver: apt-get install chromium chromium-driver"
 
 

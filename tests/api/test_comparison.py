@@ -34,9 +34,8 @@ def test_it_has_what_the_report_has(runs: list[mtl.Run], tmp_path: Path) -> None
     for line, row in zip(lines("comparisons.csv"), comparison.tests.to_dict("records"), strict=True):
         assert all(line[key] == row[key] for key in ("one", "other", "task", "verdict"))
         assert all(float(line[key]) == row[key] for key in ("difference", "p_holm"))
-    assert [tuple(line.values())[1:] for line in lines("ranks.csv")] == [
-        tuple(map(str, row)) for row in comparison.ranks.itertuples(index=False)
-    ]
+    ranks = [tuple(map(str, row)) for row in comparison.ranks.itertuples(index=False)]
+    assert [tuple(line.values())[1:] for line in lines("ranks.csv")] == ranks
     for line in lines("scores.csv"):
         own = comparison.intervals.query("run == @line['name'] and task == @line['task']")
         assert comparison.scores.loc[line["name"], line["task"]] == own["median"].item() == float(line["median"])

@@ -142,9 +142,8 @@ def test_a_long_text_is_cut_around_its_spans(caplog: pytest.LogCaptureFixture) -
     assert all(read.texts[number] == LONG for number in range(len(given.texts), len(texts)))
     assert texts.tokens.dtype == np.int32 and texts.counts(np.arange(len(texts))).sum() == len(texts.tokens)
     assert marked_texts(SINGLE, splits["single"], read.texts)[:2] == [("nio", "tio"), ("ett", "tolv")]
-    assert [record.getMessage() for record in caplog.records] == [
-        "3 texts with spans are longer than max_length=5 tokens; they keep the tokens nearest to their spans"
-    ]
+    said = "3 texts with spans are longer than max_length=5 tokens; they keep the tokens nearest to their spans"
+    assert caplog.messages == [said]
 
 
 def test_spans_longer_than_max_length_keep_a_token() -> None:
@@ -160,9 +159,7 @@ def test_texts_without_a_token_and_spans_without_one(caplog: pytest.LogCaptureFi
     with caplog.at_level(logging.WARNING, "mtl"):
         read, texts = with_token_spans(given, TokenizedTexts(given.texts, "sv", 9), "sv", 9)
     assert read_words(read, texts, SINGLE) == [[UNKNOWN], [UNKNOWN], ["ett"], ["två"]]
-    assert [record.getMessage() for record in caplog.records] == [
-        "3 spans have no token of their own; the token nearest to them is read instead"
-    ]
+    assert caplog.messages == ["3 spans have no token of their own; the token nearest to them is read instead"]
 
 
 def test_boundary_words_move_spans_and_tasks_without_them_are_read_as_ever() -> None:

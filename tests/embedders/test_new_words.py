@@ -78,9 +78,8 @@ def test_a_missing_file_knows_no_word_and_dims_must_fit(tmp_path: Path, caplog: 
     with caplog.at_level(logging.WARNING, "mtl"):
         assert vectors_of(made, "ryba nic") == [[4, 8], [4, 8]]
         assert vectors_of(made, "ryba") == [[4, 8]]
-    assert [record.getMessage() for record in caplog.records] == [
-        f"{tmp_path / 'none.vec'} does not exist: 2 words that the run never saw are unknown"
-    ]
+    said = f"{tmp_path / 'none.vec'} does not exist: 2 words that the run never saw are unknown"
+    assert caplog.messages == [said]
     (tmp_path / "v.vec").write_text("ryba 7 8 9\n", encoding="utf-8")
     refused(lambda: vectors_of(reader(tmp_path, tmp_path / "v.vec"), "ryba"), file="v.vec")
 

@@ -89,10 +89,8 @@ def test_what_cannot_be_read_is_one_line(complaint: str, suite_file: Path, capsy
 
 def test_files_in_a_folder_of_the_zip_are_one_problem(suite: Suite, tmp_path: Path) -> None:
     path = pack(tmp_path / "s.zip", {f"mine/{name}": text for name, text in whole().items()})
-    problems = check_zip(path, suite, tmp_path / "data").problems
-    assert problems == [
-        f"{path}: its files are in a folder, as in mine/test_pred_kansla.tsv; zip the files without a folder"
-    ]
+    said = f"{path}: its files are in a folder, as in mine/test_pred_kansla.tsv; zip the files without a folder"
+    assert check_zip(path, suite, tmp_path / "data").problems == [said]
 
 
 def test_folders_that_are_not_there_are_named(suite_file: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -112,9 +112,8 @@ def test_predictions_that_are_not_those_of_the_rows_are_one_line(bert: Path, tmp
     assert read_predictions(place, data, task) is None
     write_codes(place, {task.id: codes})
     found = read_predictions(place, data, task)
-    assert found is not None and {name: len(of) for name, of in found.items()} == {
-        name: len(of) for name, of in codes.items()
-    }
+    assert found is not None
+    assert {name: len(of) for name, of in found.items()} == {name: len(of) for name, of in codes.items()}
     path = place / "predicted.npz"
     for content in (b"", path.read_bytes()[:200], b"other"):
         path.write_bytes(content)
