@@ -8,6 +8,7 @@ from mtl.benchmark_making.audits.artefacts import (
     CONSTANT,
     EVERYTHING,
     LENGTHS,
+    LEVEL,
     OVERLAP,
     PARTS,
     Artefacts,
@@ -16,7 +17,6 @@ from mtl.benchmark_making.audits.artefacts import (
 from mtl.benchmark_making.audits.audit import Audit
 from mtl.benchmark_making.audits.findings import Finding
 from mtl.benchmark_making.audits.report import verdict, with_findings
-from mtl.benchmark_making.audits.words import LEVEL
 from mtl.jobs.job import Job
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Scale

@@ -1,18 +1,18 @@
 """Answers that are parts of passages: the columns of answers, of the places where they begin, of passages and of questions."""
 
 from collections.abc import Collection, Mapping
+from itertools import permutations
 from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.evidence import is_source
-from mtl.benchmark_making.init_suite.reading import GIVEN, Guess
+from mtl.benchmark_making.init_suite.reading import Guess
 from mtl.benchmark_making.init_suite.tables import NO_SPACES, FileColumn, FileTable, count, quoted, quoted_names, share
 from mtl.benchmark_making.init_suite.target import possible_targets
 from mtl.benchmark_making.init_suite.texts import QUESTIONS, text_columns, unread_columns
 
 STARTS = {"start", "starts"}  # words in the name of a column of places
 SAMPLE = 1000  # texts
-METRICS = ("squad_f1", "squad_exact")
 
 
 class AnswerColumns(NamedTuple):
@@ -26,15 +26,11 @@ class AnswerColumns(NamedTuple):
 def answer_columns(table: FileTable) -> AnswerColumns | None:
     """The columns that stand for answers in passages: in every row, the answers begin in the passage where the places say, and some begin
     behind its first character. None unless there is one such set of columns."""
-    starts = [column for column in table.columns.values() if STARTS & set(column.words)]
-    passages = [column for column in table.columns.values() if not column.lists]
     found = [
         AnswerColumns(answer.name, start.name, passage.name)
-        for start in starts
-        for answer in table.columns.values()
-        if answer.name != start.name and bool(answer.lists) == bool(start.lists)
-        for passage in passages
-        if passage.name not in (answer.name, start.name) and _are_within(answer, start, passage)
+        for answer, start, passage in permutations(table.columns.values(), 3)
+        if STARTS & set(start.words) and not passage.lists and bool(answer.lists) == bool(start.lists)
+        if _are_within(answer, start, passage)
     ]
     return found[0] if len(found) == 1 else None
 
@@ -77,26 +73,23 @@ def guess_answers(
     column, test = main.columns[target], tables.get("test") if tables.get("test") is not main else None
     used = {target, *([starts] if starts else [])}
     texts = list(known["text"]) if "text" in known else _texts(guess, main, test, column, used, found)
-    without = sum(not any(of_row) for of_row in _rows(column))
     guess.kind = "answer"
     guess.keys |= {"kind": "answer", "text": texts, "target": target, **({"starts": starts} if starts else {})}
-    guess.why["kind"] = "the answers stand in the passage where the places say"
-    rows = count(main.rows, "row")
-    guess.why["target"] = (
-        f"{share(without, len(_rows(column)))} of {rows} have no answer" if without else "every row has an answer"
-    )
+    guess.why |= {"kind": "the answers stand in the passage where the places say", "target": "every row has an answer"}
+    if without := sum(not any(answers) for answers in _rows(column)):
+        guess.why["target"] = f"{share(without, len(_rows(column)))} of {count(main.rows, 'row')} have no answer"
     passages = main.columns.get(texts[-1])
     if "metric" not in known:
-        by_words = passages is None or not _has_no_spaces(passages)
-        guess.keys |= {"metric": METRICS[0] if by_words else f"{METRICS[0]}_characters", "also": list(METRICS[1:])}
-        guess.why["metric"] = "SQuAD's" + (
-            "" if by_words else ", by characters: the passages have no spaces between words"
-        )
+        guess.keys |= {"metric": "squad_f1", "also": ["squad_exact"]}
+        guess.why["metric"] = "SQuAD's"
+        if passages is not None and _has_no_spaces(passages):
+            guess.keys["metric"] = "squad_f1_characters"
+            guess.why["metric"] += ", by characters: the passages have no spaces between words"
     if passages is not None and len(passages.counts) < len(passages.texts):
         guess.keys["group"], guess.why["group"] = passages.name, "questions on one passage stay together"
-    guess.keys |= {key: value for key, value in known.items() if key not in ("header", "reading")}
-    guess.why |= dict.fromkeys(known, GIVEN)
-    labelled = [split for split, table in tables.items() if target in table.columns and _has_answers(table, target)]
+    guess.take(known)
+    with_column = {split: table.columns[target] for split, table in tables.items() if target in table.columns}
+    labelled = [split for split, answers in with_column.items() if any(map(any, _rows(answers)))]
     if lacking := [split for split in tables if split not in ("test", *labelled)]:
         raise InputError(f"no answers in column {quoted(target)} of {quoted_names(lacking)}")
     guess.unread = dict(unread_columns(main, test, column, {*used, *texts, guess.keys.get("group", "")}))
@@ -124,14 +117,11 @@ def _texts(
         problem = f"{quoted(found.target)} stands in {quoted(found.passage)}, and no column looks like a question"
         raise InputError(f"{problem}; if another column is the target, name it with target: {main.listed}")
     guess.questions += guessed.questions
-    others = [
-        column
-        for column in possible_targets(main)
-        if column.name not in (*used, *guessed.columns, found.passage) and not is_source(column)
-    ]
-    if others:  # what is marked in a text stands there, too
+    others = [column.name for column in possible_targets(main) if not is_source(column)]
+    if others := [name for name in others if name not in (*used, *guessed.columns, found.passage)]:
+        # What is marked in a text stands there, too.
         what = f"{quoted(found.target)} stands in {quoted(found.passage)}, and no column is named after questions"
-        guess.questions.append(f"target: {what}; {quoted_names([column.name for column in others])} may be the target")
+        guess.questions.append(f"target: {what}; {quoted_names(others)} may be the target")
     return [*guessed.columns, found.passage]
 
 
@@ -139,7 +129,3 @@ def _has_no_spaces(column: FileColumn) -> bool:
     """Whether a text is of a script that sets no spaces between words: at least a fifth of its characters."""
     texts = column.texts[:SAMPLE]
     return 5 * sum(len(NO_SPACES.findall(text)) for text in texts) > sum(map(len, texts))
-
-
-def _has_answers(table: FileTable, target: str) -> bool:
-    return any(any(texts) for texts in _rows(table.columns[target]))

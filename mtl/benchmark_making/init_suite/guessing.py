@@ -1,15 +1,16 @@
 """Guess each task of a suite file from its files, and for tasks without training rows the task that answers them."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.answers import answer_columns, guess_answers
 from mtl.benchmark_making.init_suite.evidence import candidate_columns, is_candidates, names_each_other
-from mtl.benchmark_making.init_suite.kinds import Target, guess_target, joined, label_questions
-from mtl.benchmark_making.init_suite.label_sets import KIND, SeveralLabels, label_keys, named_labels
+from mtl.benchmark_making.init_suite.kinds import guess_target, joined, several_target
+from mtl.benchmark_making.init_suite.label_sets import KIND, named_labels
 from mtl.benchmark_making.init_suite.names import SplitFiles
 from mtl.benchmark_making.init_suite.reading import GIVEN, Guess, is_writable, read_tables
 from mtl.benchmark_making.init_suite.spans import marked_spans, span_columns
@@ -57,9 +58,9 @@ def guess_task(files: SplitFiles, data_dir: Path, known: Mapping[str, Any] | Non
             tables = read_tables(guess, data_dir, {**known, "reading": reading})
             guess.why["reading"] = spans.why
             guess.questions += spans.questions
-        for columns in [table.columns for table in tables.values()]:
-            named = {name: names for name, names in files.labels.items() if name in columns}
-            columns |= {name: replace(columns[name], labels=names) for name, names in named.items()}
+        for table in tables.values():
+            for name in files.labels.keys() & table.columns:
+                table.columns[name] = replace(table.columns[name], labels=files.labels[name])
         _guess_keys(guess, tables, known)
         if not is_writable(guess.keys):
             raise InputError("a column or a label holds '${', which a suite file cannot hold; change it in the files")
@@ -72,17 +73,21 @@ def guess_task(files: SplitFiles, data_dir: Path, known: Mapping[str, Any] | Non
 
 def _guess_keys(guess: Guess, tables: Mapping[str, FileTable], known: Mapping[str, Any]) -> None:
     """Guess the columns, and then which split is scored. Raises InputError if there is no guess."""
-    sources = tables
-    main, test = _main_and_test(sources)
+    main, _ = _main_and_test(tables)
     found = None if main.layout.reading.spans else answer_columns(main)
     if known.get("kind") == "answer" or (found and not {"kind", "target"} & set(known)):
-        _guess_splits(guess, tables, guess_answers(guess, tables, main, known, found))
-        return
-    if tagged := tagged_columns(main, known):
-        _guess_splits(guess, tables, guess_tokens(guess, tables, main, tagged, known))
-        return
-    chosen = _chosen_column(main, test, known)
-    several = chosen.several
+        test_has_targets = guess_answers(guess, tables, main, known, found)
+    elif tagged := tagged_columns(main, known):
+        test_has_targets = guess_tokens(guess, tables, main, tagged, known)
+    else:
+        test_has_targets = _guess_values(guess, tables, known)
+    _guess_splits(guess, tables, test_has_targets)
+
+
+def _guess_values(guess: Guess, sources: Mapping[str, FileTable], known: Mapping[str, Any]) -> bool:
+    """Guess the keys of a task with labels, numbers, words or a choice. Returns whether the test file has targets."""
+    chosen = _chosen_column(*_main_and_test(sources), known)
+    several, tables = chosen.several, sources
     guess.why["target"] = chosen.why
     guess.questions += [chosen.question] if chosen.question else []
     if several:
@@ -91,30 +96,23 @@ def _guess_keys(guess: Guess, tables: Mapping[str, FileTable], known: Mapping[st
     column = main.columns[several.target if several else chosen.column.name]
     guess.keys["target"] = column.name
     labelled = _labelled(guess, tables, main, column.name)
-    candidates = [
-        candidate.name
-        for candidate in candidate_columns(main, {column.name})
-        if all(candidate.name in table.columns for table in labelled.values())
-    ]
-    lists = [
-        name
-        for name, other in main.columns.items()
-        if other.lists and not is_candidates(other) and all(name in table.columns for table in labelled.values())
-    ]
     if several:
-        target = _several_target(several, {split: sources[split] for split in labelled})
+        target = several_target(several, {split: sources[split] for split in labelled})
     else:
-        target = guess_target(
-            main.whole(column.name),
-            {split: table.whole(column.name) for split, table in labelled.items()},
-            _joined(labelled, candidates),
-            _joined(labelled, lists),
-            _label_names(main, column),
-        )
-    implied = (
-        [] if several and not {"range", "candidates"} & {*known} else [KINDS[key] for key in KINDS if key in known]
-    )
-    guess.kind = known.get("kind") or next(iter(implied), target.kind)
+
+        def shared(columns: Iterable[FileColumn]) -> list[FileColumn]:
+            """Those columns that all files with targets have, each as one."""
+            every = [[table.columns.get(each.name) for table in labelled.values()] for each in columns]
+            return [joined(list(filter(None, each))) for each in every if None not in each]
+
+        lists = [other for other in main.columns.values() if other.lists and not is_candidates(other)]
+        by_split = {split: table.whole(column.name) for split, table in labelled.items()}
+        candidates = shared(candidate_columns(main, {column.name}))
+        names = _label_names(main, column)
+        target = guess_target(main.whole(column.name), by_split, candidates, shared(lists), names)
+    of_one = not several or {"range", "candidates"} & {*known}
+    implied = next((kind for key, kind in KINDS.items() if of_one and key in known), target.kind)
+    guess.kind = known.get("kind") or implied
     of_kind = {*OF_KIND, "candidates", "kind"} if guess.kind != target.kind else set()
     known_keys = {key: value for key, value in known.items() if key not in ("text", "target", "header", "reading")}
     if "metric" in of_kind:
@@ -123,9 +121,8 @@ def _guess_keys(guess: Guess, tables: Mapping[str, FileTable], known: Mapping[st
     guess.why |= {key: why for key, why in target.why.items() if key not in of_kind} | dict.fromkeys(known_keys, GIVEN)
     if not chosen.question:  # else they are about a column that may not be the target
         guess.questions += [question for question in target.questions if question.partition(":")[0] not in of_kind]
-    used = {*several.columns} if several else set[str]()
-    _guess_texts(guess, main, test, list(tables.values()), known.get("text"), used)
-    _guess_splits(guess, tables, "test" in labelled)
+    _guess_texts(guess, main, test, list(tables.values()), known.get("text"), several.columns if several else ())
+    return "test" in labelled
 
 
 def _main_and_test(tables: Mapping[str, FileTable]) -> tuple[FileTable, FileTable | None]:
@@ -144,13 +141,6 @@ def _chosen_column(main: FileTable, test: FileTable | None, known: Mapping[str, 
     if several := named_labels(main, known):
         return TargetColumn(main.columns[several.columns[0]], GIVEN, several.question, several)
     return TargetColumn(_known_column(main, known["target"]), GIVEN)
-
-
-def _several_target(several: SeveralLabels, tables: Mapping[str, FileTable]) -> Target:
-    """The keys of several labels of a row."""
-    found = label_keys(several, tables)
-    columns = list(found.labels.values())
-    return Target(KIND, found.keys, found.why, label_questions(columns[0], joined(columns), found.labels))
 
 
 def _known_column(table: FileTable, name: object) -> FileColumn:
@@ -178,17 +168,13 @@ def _labelled(guess: Guess, tables: Mapping[str, FileTable], main: FileTable, ta
         counts = table.columns[target].counts
         value = next(iter(counts))
         if len(counts) == 1 and table.rows >= LEAST_ROWS and labels[value] < 0.9 * labels.total():
-            stands = f"all {count(table.rows, 'row')} of {split} have {quoted(value)}, which {share(labels[value], labels.total())} of train have"
+            of_train = f"{share(labels[value], labels.total())} of train"
+            stands = f"all {count(table.rows, 'row')} of {split} have {quoted(value)}, which {of_train} have"
             guess.questions.append(f"files: {stands}: a placeholder? Then no score on {split} means anything")
             if split == "test":
                 continue
         labelled[split] = table
     return labelled
-
-
-def _joined(tables: Mapping[str, FileTable], names: Sequence[str]) -> list[FileColumn]:
-    """Columns of several files, each as one."""
-    return [joined([table.columns[name] for table in tables.values()]) for name in names]
 
 
 def _label_names(table: FileTable, target: FileColumn) -> dict[str, str] | None:
@@ -216,30 +202,23 @@ def _guess_texts(
     target = main.columns[guess.keys["target"]]
     used = {target.name, *taken, *candidates}
     if known is not None:
-        names = [known] if isinstance(known, str) else list(known)
+        names = [known] if isinstance(known, str) else known
         guess.keys["text"], guess.why["text"] = [_known_column(main, name).name for name in names], GIVEN
     else:
         texts = text_columns(main, test, target, used, most=1 if candidates else 2)
         if not texts.columns and not candidates:
-            lists = [name for name, column in main.columns.items() if column.lists]
-            cut = (
-                f"; {quoted_names(lists)} may be texts that are cut into words: write each as one text" if lists else ""
-            )
+            lists = quoted_names(name for name, column in main.columns.items() if column.lists)
+            cut = f"; {lists} may be texts that are cut into words: write each as one text" if lists else ""
             raise InputError(f"no column looks like a text: {main.listed}{cut}")
         guess.keys["text"] = texts.columns
-        if texts.columns:
-            guess.why["text"] = texts.why
+        guess.why |= {"text": texts.why} if texts.columns else {}
         guess.questions += texts.questions
     used |= set(guess.keys["text"])
-    if "spans" not in guess.keys and not candidates:
-        spans = marked_spans(main, guess.keys["text"], tables)
-        if spans:
-            guess.keys["spans"] = spans
-            guess.why["spans"] = "in each row, the text has these words at these places"
-            columns = [column for named in spans.values() for column in named]
-            used |= {end for column in columns for end in span_ends(column)}
-            used |= {f"{column.rpartition('.')[0]}.text" for column in columns}
-            guess.questions = [question for question in guess.questions if not question.startswith("text: ")]
+    if "spans" not in guess.keys and not candidates and (spans := marked_spans(main, guess.keys["text"], tables)):
+        guess.keys["spans"], guess.why["spans"] = spans, "in each row, the text has these words at these places"
+        for column in chain.from_iterable(spans.values()):
+            used |= {*span_ends(column), f"{column.rpartition('.')[0]}.text"}
+        guess.questions = [question for question in guess.questions if not question.startswith("text: ")]
     if "group" not in guess.keys and (group := group_column(main, tables, target, used)):
         guess.keys["group"], guess.why["group"] = group
     guess.unread = dict(unread_columns(main, test, target, {*used, guess.keys.get("group", "")}))
@@ -249,8 +228,7 @@ def _guess_splits(guess: Guess, tables: Mapping[str, FileTable], test_has_target
     """Leave out files that lack a text, and guess which split is scored."""
     for split in ("dev", "test"):
         inputs = [*guess.keys["text"], *guess.keys.get("candidates", [])]
-        absent = [name for name in inputs if split in tables and name not in tables[split].columns]
-        if absent:
+        if absent := [name for name in inputs if split in tables and name not in tables[split].columns]:
             reason = tables[split].incomplete.get(absent[0], f"{guess.files[split]} has no column {quoted(absent[0])}")
             guess.questions.append(f"files: {split} is not used: {reason}")
             guess.files[split] = None
@@ -280,10 +258,8 @@ def choose_answering_tasks(guesses: Sequence[Guess]) -> None:
             candidates.sort(key=lambda task: -task.rows["train"])
             _answer(guess, candidates[0], candidates[1:])
         else:
-            lacking = "no other task has training rows with the same text columns and all its labels"
-            guess.problem = (
-                f"no train file, and {lacking}; add one, answer files.train=FILE, or write answered_by: TASK"
-            )
+            lacking = "no train file, and no other task has training rows with the same text columns and all its labels"
+            guess.problem = f"{lacking}; add one, answer files.train=FILE, or write answered_by: TASK"
 
 
 def _could_answer(task: Guess, guess: Guess) -> bool:

@@ -11,13 +11,12 @@ from itertools import chain
 from typing import Any
 
 from mtl.benchmark_making.init_suite.evidence import TOKEN_NAMES, is_candidates, is_source, is_truth
-from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, quoted, quoted_names, share
+from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, quoted, quoted_names
 from mtl.tasks.task import BESIDE
 
 KIND = "multi_label"
 SEPARATOR = ";"  # between labels, unless a task names another one
 SEPARATORS = (",", ";", "|", " ")  # of several labels in a cell
-SPARE = (SEPARATOR, "|", " / ", " # ")  # between the labels of lists, some of which may hold a semicolon
 MOST_PARTS = 200  # different labels that cells with several labels may have
 TRUE = {"1", "true", "yes", "1.0"}
 TRUTH = {*TRUE, "0", "false", "no", "0.0"}
@@ -177,38 +176,3 @@ def named_labels(table: FileTable, known: Mapping[str, Any]) -> SeveralLabels | 
     found = _in_cells(columns[0])
     separator = known.get("label_separator") or (found.separator if found else SEPARATOR)
     return SeveralLabels(names, "cells with labels", separator) if is_known else found
-
-
-@dataclass(frozen=True)
-class LabelKeys:
-    """The keys of the suite file that follow from the labels, what they are based on, and the labels of all rows as a column, by split."""
-
-    keys: dict[str, Any]
-    why: dict[str, str]
-    labels: dict[str, FileColumn]
-
-
-def label_keys(several: SeveralLabels, tables: Mapping[str, FileTable]) -> LabelKeys:
-    """The keys of a task with several labels of a row, from its tables with targets, of which the first decides the metric's reason."""
-    columns = {split: several.labels(table) for split, table in tables.items()}
-    main, train = next(iter(tables.values())), next(iter(columns.values()))
-    found = sorted({label for column in columns.values() for label in column.counts}, key=_numbers_first)
-    names = main.columns[several.columns[0]].labels
-    keys: dict[str, Any] = {"kind": KIND, "labels": list(several.columns) if several.by_truth else found}
-    why = {"kind": several.form, "labels": f"{train.rows / main.rows:.2f} in a row"}
-    if names and all(label.isdecimal() and int(label) < len(names) for label in found):
-        keys |= {"labels": list(names), "indices": [str(number) for number in range(len(names))]}
-        why["indices"] = "the names are in the file's metadata"
-    possible = [several.separator] if several.separator else SPARE
-    separator = next((sign for sign in possible if not any(sign in label for label in keys["labels"])), SEPARATOR)
-    if separator != SEPARATOR:
-        keys["label_separator"] = separator
-    label, count = min(train.counts.items(), key=lambda item: item[1])
-    why["metric"] = (
-        f"the rarest label, {quoted(label)}, is in {share(count, main.rows)} of the rows; multi_macro_f1 counts all labels alike"
-    )
-    return LabelKeys({**keys, "metric": "micro_f1"}, why, columns)
-
-
-def _numbers_first(label: str) -> tuple[bool, int, str]:
-    return not label.isdecimal(), len(label) if label.isdecimal() else 0, label

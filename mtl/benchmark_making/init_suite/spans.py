@@ -79,18 +79,18 @@ def _guess(table: FileTable, name: str, rows: Sequence[Sequence[Any]]) -> SpanCo
         ways = "do these begin with the text, as where protobuf leaves out 0?"
         questions.append(f"reading: {count(absent, 'span')} of {quoted(name)} have no {quoted(start)}: {ways}")
     if types[1:]:
-        questions.append(
-            f"reading: {quoted_names(types)} of {quoted(name)} may be the types of spans; {types[0]} is taken"
-        )
-    rows_of_spans = [[Span(*ends, "x") for ends in of_row] for of_row in _ends(rows, start, stop)]
-    tagged = [tag(*pair) for pair in zip(table.columns[column].texts, rows_of_spans, strict=True)]
+        may = f"{quoted_names(types)} of {quoted(name)} may be the types of spans"
+        questions.append(f"reading: {may}; {types[0]} is taken")
+    contents = zip(table.columns[column].texts, _ends(rows, start, stop), strict=True)
+    tagged = [tag(content, [Span(*ends, "x") for ends in of_row]) for content, of_row in contents]
     if left_out := sum(each.left_out for each in tagged):
-        what = f"{count(left_out, 'span')} of {quoted(name)} share a word with a longer one, hold no word, or are not within the text"
-        questions.append(f"reading: {what}, and would not count; is this meant?")
-    cut = sum(each.cut for each in tagged)
-    why = f"{count(len(items), 'span')} in {quoted(name)}; {cut:,} of them begin or end within a word, and have the whole word"
+        faults = "share a word with a longer one, hold no word, or are not within the text, and would not count"
+        questions.append(f"reading: {count(left_out, 'span')} of {quoted(name)} {faults}; is this meant?")
+    cut = f"{sum(each.cut for each in tagged):,} of them begin or end within a word, and have the whole word"
     named = [f"{name}.{path}{LIST}" for path in (start, stop, types[0])]
-    return SpanColumns(BESIDE.join([column, *named]), why, questions)
+    return SpanColumns(
+        BESIDE.join([column, *named]), f"{count(len(items), 'span')} in {quoted(name)}; {cut}", questions
+    )
 
 
 def _ends(rows: Sequence[Sequence[Any]], start: str, stop: str) -> list[list[tuple[int, int]]]:
@@ -173,25 +173,17 @@ def _marks(span: str, word: str | None, text: str, table: FileTable) -> bool:
     counted, (first, last) = COUNTED.search(span), (table.columns[name] for name in span_ends(span))
     if first.whole_numbers is None or (not counted and last.whole_numbers is None):
         return False
-    contents = table.columns[text].texts
-    if counted:
-        unit, base = counted[1], int(counted[2])
-        rows = zip(contents, first.texts, last.texts, strict=True)
-        return all(_stands(words, content, unit, int(place) - base) for content, place, words in rows)
-    marked = table.columns[word].texts if word else [None] * len(contents)
-    places = zip(contents, map(int, first.texts), map(int, last.texts), marked, strict=True)
-    return all(_is_marked(content, start, stop, words) for content, start, stop, words in places)
-
-
-def _stands(words: str, content: str, unit: str, number: int) -> bool:
-    """Whether words stand in a text from its character, or word, of this number from 0."""
-    places = counted_places(content, unit)
-    return 0 <= number < len(places) and content.startswith(words, places[number])
-
-
-def _is_marked(content: str, start: int, stop: int, words: str | None) -> bool:
-    """Whether these words stand from start to stop; without words, whether a word begins there."""
-    if words is not None:
-        return content[start:stop] == words
-    begins = not content[max(start - 1, 0) : start].isalnum() and not content[start : start + 1].isspace()
-    return 0 <= start < stop <= len(content) and begins
+    words = table.columns[word or text].texts
+    for content, start, stop, marked in zip(table.columns[text].texts, first.texts, last.texts, words, strict=True):
+        if counted:  # the words stand from the character, or word, of this number
+            number, places = int(start) - int(counted[2]), counted_places(content, counted[1])
+            fits = 0 <= number < len(places) and content.startswith(stop, places[number])
+        elif word:
+            fits = content[int(start) : int(stop)] == marked
+        else:  # a word begins there
+            begin, end = int(start), int(stop)
+            begins = not content[max(begin - 1, 0) : begin].isalnum() and not content[begin : begin + 1].isspace()
+            fits = 0 <= begin < end <= len(content) and begins
+        if not fits:
+            return False
+    return True

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
+from mtl.base.files import listed
 from mtl.data.columns import INTEGER_LIMIT, LIST, is_list, kind_of, lists_below, opened_parquet, text
 from mtl.data.marked import items_of
 from mtl.data.records import OBJECTS, column_names
@@ -44,9 +45,7 @@ def printable(text: str) -> str:
 
 def quoted_names(names: Iterable[str], most: int = 20) -> str:
     """Names in quotes, set apart by commas; of more than `most` names the first ones."""
-    listed = list(names)
-    rest = [f"and {len(listed) - most:,} more"] if len(listed) > most else []
-    return ", ".join([*map(quoted, listed[:most]), *rest])
+    return listed(list(map(quoted, names)), most)
 
 
 def count(number: int, noun: str) -> str:
@@ -99,7 +98,8 @@ class FileColumn:
     @property
     def is_blank(self) -> bool:
         """Whether no row has a value: all cells are the same placeholder, or all are -1."""
-        return not self.lists and (set(map(_plain, self.counts)) <= PLACEHOLDERS or set(self.counts) == {"-1"})
+        plain = {value.strip().lower() for value in self.counts}
+        return not self.lists and (plain <= PLACEHOLDERS or set(self.counts) == {"-1"})
 
     @cached_property
     def several_words(self) -> int:
@@ -112,10 +112,6 @@ class FileColumn:
     def words(self) -> list[str]:
         """The words of the last key of the column's name, in lower case: relatedness_score and relatednessScore have two each."""
         return name_words(self.name)
-
-
-def _plain(value: str) -> str:
-    return value.strip().lower()
 
 
 def name_words(column: str) -> list[str]:
@@ -200,12 +196,9 @@ def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B00
             del values[name]
     named = [name for name in values if name.removesuffix(LIST).rpartition(".")[2].strip()]
     table = FileTable(path, layout, rows, {}, nameless=len(values) - len(named), counts=counts)
-    if is_nested:
-        for number, (_, row) in enumerate(sample):
-            for name, items in _objects(row):
-                if name not in table.objects:
-                    table.objects[name] = [[] for _ in sample]
-                table.objects[name][number] = items
+    for number, (_, row) in enumerate(sample if is_nested else ()):
+        for name, items in _objects(row):
+            table.objects.setdefault(name, [[] for _ in sample])[number] = items
     lines = [line for line, _ in sample]
     header = Counter(column_names(path, layout) if form_of(path, layout) in TABLES else [])
     for name in named:

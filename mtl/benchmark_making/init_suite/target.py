@@ -4,17 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.evidence import (
-    REPEATED,
-    candidate_columns,
-    follows_from,
-    is_category,
-    is_id,
-    is_meta,
-    is_source,
-    names_each_other,
-    with_counts,
-)
+from mtl.benchmark_making.init_suite import evidence
+from mtl.benchmark_making.init_suite.evidence import follows_from, is_source, names_each_other, with_counts
 from mtl.benchmark_making.init_suite.label_sets import SeveralLabels, several_labels
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, quoted, quoted_names
 
@@ -54,7 +45,7 @@ def target_column(main: FileTable, test: FileTable | None) -> TargetColumn:
         InputError: if no column fits, which says what mtl cannot read.
     """
     possible = possible_targets(main)
-    beside_candidates = bool(candidate_columns(main, ()))
+    beside_candidates = bool(evidence.candidate_columns(main, ()))
     named = _named(main, possible, beside_candidates)
     lacking = [column for column in possible if test is not None and test.lacks(column.name)]
     several = several_labels(main, named or lacking or possible or _repeated(main))
@@ -66,16 +57,15 @@ def target_column(main: FileTable, test: FileTable | None) -> TargetColumn:
     if not pool:
         raise InputError(no_target(main))
     missing = ", and the test file has no values in it" if pool[0] in lacking else ""
-    if len(pool) == 1 and (pool[0] in named or missing):
-        return TargetColumn(pool[0], ("by its name" if pool[0] in named else "labels or numbers") + missing)
-    doubtful = bool(main.unread) or is_source(pool[0])
-    if len(pool) == 1 and not doubtful:
-        return TargetColumn(pool[0], "the only column with labels or numbers")
     question = f"target: {with_counts(pool)} may be the target"
-    if len(pool) == 1:
-        unread = "".join(f"; {quoted(name)} is {what}" for name, what in main.unread.items())
-        question = f"target: {with_counts(pool)} may be the target, or say where the rows come from{unread}"
-    return TargetColumn(pool[0], f"one of {len(pool)} that may be it" if pool[1:] else "perhaps", question)
+    if pool[1:]:
+        return TargetColumn(pool[0], f"one of {len(pool)} that may be it", question)
+    if pool[0] in named or missing:
+        return TargetColumn(pool[0], ("by its name" if pool[0] in named else "labels or numbers") + missing)
+    if main.unread or is_source(pool[0]):
+        question += f", or say where the rows come from{_unread(main)}"
+        return TargetColumn(pool[0], "perhaps", question)
+    return TargetColumn(pool[0], "the only column with labels or numbers")
 
 
 def _repeated(table: FileTable) -> list[FileColumn]:
@@ -83,7 +73,7 @@ def _repeated(table: FileTable) -> list[FileColumn]:
     return [
         column
         for column in table.columns.values()
-        if len(column.counts) * REPEATED <= column.rows and column.several_words * 2 < column.rows
+        if len(column.counts) * evidence.REPEATED <= column.rows and column.several_words * 2 < column.rows
     ]
 
 
@@ -92,9 +82,9 @@ def possible_targets(table: FileTable) -> list[FileColumn]:
     possible = [
         column
         for column in table.columns.values()
-        if not (column.lists or column.is_blank or is_meta(column) or is_id(column))
+        if not (column.lists or column.is_blank or evidence.is_meta(column) or evidence.is_id(column))
         and len(column.counts) > 1
-        and (column.numbers or is_category(column) or column.name.lower() in NAMES)
+        and (column.numbers or evidence.is_category(column) or column.name.lower() in NAMES)
     ]
     repeated = {
         second.name
@@ -131,13 +121,13 @@ def _named(main: FileTable, possible: Sequence[FileColumn], beside_candidates: b
 
 def no_target(table: FileTable) -> str:
     """Why no column can be the target, with what mtl cannot read."""
-    objects = [name for name, what in table.unread.items() if "objects" in what]
-    if objects:
+    if objects := [name for name, what in table.unread.items() if "objects" in what]:
         return f"{quoted_names(objects)}: {NESTED}"
-    texts = [
-        column.name for column in table.columns.values() if _is_named(column) and column.several_words * 2 > column.rows
-    ]
-    if texts:
+    named = [column for column in table.columns.values() if _is_named(column)]
+    if texts := [column.name for column in named if column.several_words * 2 > column.rows]:
         return f"{quoted_names(texts)}: {TEXTS}"
-    unread = "".join(f"; {quoted(name)} is {what}" for name, what in table.unread.items())
-    return f"no column looks like a target: {table.listed}{unread}; name the column label"
+    return f"no column looks like a target: {table.listed}{_unread(table)}; name the column label"
+
+
+def _unread(table: FileTable) -> str:
+    return "".join(f"; {quoted(name)} is {what}" for name, what in table.unread.items())

@@ -2,13 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.evidence import is_source
-from mtl.benchmark_making.init_suite.reading import GIVEN, Guess
+from mtl.benchmark_making.init_suite.reading import Guess
 from mtl.benchmark_making.init_suite.tables import FileTable, count, quoted
 from mtl.benchmark_making.init_suite.target import LABEL_NAMES, possible_targets
 from mtl.data.columns import LIST
@@ -51,9 +52,8 @@ def tagged_columns(table: FileTable, known: Mapping[str, Any]) -> Tagged | None:
     wanted = known.get("target")
     if wanted is not None and wanted not in tags:
         if known.get("kind") == KIND or (wanted in rows and str(wanted).endswith(LIST)):
-            raise InputError(
-                f"{quoted(str(wanted))} has not one of at most {MOST_TAGS} tags for each of {quoted(tokens)}"
-            )
+            lacks = f"{quoted(str(wanted))} has not one of at most {MOST_TAGS} tags"
+            raise InputError(f"{lacks} for each of {quoted(tokens)}")
         return None
     return Tagged(tokens, {wanted: tags[wanted]} if wanted else tags) if tags else None
 
@@ -65,7 +65,7 @@ def _tokens(table: FileTable, rows: Mapping[str, Sequence[Sequence[str]]], known
         return named[-1] if named and named[-1] in rows else None
     called = [name for name in rows if NAMES & set(table.columns[name].words)]
     pool = called if len(called) == 1 else list(rows)
-    return max(pool, key=lambda name: len({word for row in rows[name] for word in row}), default=None)
+    return max(pool, key=lambda name: len(_distinct(rows[name])), default=None)
 
 
 def _is_counter(rows: Sequence[Sequence[str]]) -> bool:
@@ -75,7 +75,7 @@ def _is_counter(rows: Sequence[Sequence[str]]) -> bool:
 
 def _are_tags(rows: Sequence[Sequence[str]], is_list: bool) -> bool:
     """Whether words look like tags: few different ones, none with a space. Those of a text must be tags of entities."""
-    counts = Counter(word for row in rows for word in row)
+    counts = Counter(chain.from_iterable(rows))
     if not 1 < len(counts) <= MOST_TAGS or REPEATED * len(counts) > counts.total():
         return False
     return _are_entities(list(counts)) or (is_list and all(word and not set(word) & set(" \t\n") for word in counts))
@@ -93,22 +93,19 @@ def guess_tokens(
     guess.kind = KIND
     guess.keys |= {"text": [tagged.tokens], "kind": KIND, "target": target}
     guess.why |= {"text": f"{quoted(target)} has a tag for each word of it", "target": "as many as the words"}
-    others = [
-        column
+    listed = [f"{quoted(name)} ({count(len(_distinct(rows)), 'tag')})" for name, rows in tagged.tags.items()]
+    listed += [
+        f"{quoted(column.name)} ({count(len(column.counts), 'value')}, one for the whole text)"
         for column in possible_targets(main)
         if "target" not in known
         and column.name not in (tagged.tokens, *tagged.tags)
         and not is_source(column)
         and (not column.numbers or column.words[-1] in LABEL_NAMES)
     ]
-    if others or len(tagged.tags) > 1:
-        listed = [f"{quoted(name)} ({count(len(_distinct(rows)), 'tag')})" for name, rows in tagged.tags.items()]
-        listed += [
-            f"{quoted(column.name)} ({count(len(column.counts), 'value')}, one for the whole text)" for column in others
-        ]
+    if listed[1:]:
         guess.questions.append(f"target: {', '.join(listed)} may be the target; declare a task for each that counts")
     labelled = _labelled(guess, tables, target)
-    tags = _distinct([row for rows in labelled.values() for row in rows])
+    tags = _distinct(chain(*labelled.values()))
     names = main.columns[target].labels
     labels = sorted(tags, key=lambda tag: (tag != "O", tag))
     guess.why["labels"] = f"the {count(len(labels), 'tag')} in the files"
@@ -118,19 +115,17 @@ def guess_tokens(
         guess.why["labels"] = "the names in the file's metadata"
     elif all(tag.removeprefix("-").isdecimal() for tag in tags):
         labels = sorted(tags, key=int)
-        question = "numbers stand for tags, and the files do not name them; write the tags in labels, and these numbers in indices"
-        guess.questions.append(f"labels: {question}")
+        remedy = "write the tags in labels, and these numbers in indices"
+        guess.questions.append(f"labels: numbers stand for tags, and the files do not name them; {remedy}")
     guess.keys["labels"] = labels
     spans = _are_entities(labels)
     guess.keys["metric"] = "span_f1" if spans else "token_accuracy"
     guess.why["metric"] = "its tags mark entities" if spans else "its tags do not mark entities"
-    taken = {key: value for key, value in known.items() if key not in ("header", "reading")}
-    guess.keys |= taken | ({"text": [taken["text"]]} if isinstance(taken.get("text"), str) else {})
-    guess.why |= dict.fromkeys(taken, GIVEN)
-    used = {*guess.keys["text"], guess.keys["target"]}
-    guess.unread = {
-        name: "no text" if name in tagged.tags else "not needed" for name in main.columns if name not in used
-    }
+    guess.take(known)
+    if isinstance(guess.keys["text"], str):
+        guess.keys["text"] = [guess.keys["text"]]
+    rest = [name for name in main.columns if name not in (*guess.keys["text"], guess.keys["target"])]
+    guess.unread = {name: "no text" if name in tagged.tags else "not needed" for name in rest}
     guess.unread |= dict.fromkeys(main.incomplete, "no value in some rows") | dict(main.unread)
     return "test" in labelled
 
@@ -139,8 +134,8 @@ def _words(text: str) -> list[str]:
     return re.findall("[^ ]+", text)
 
 
-def _distinct(rows: Sequence[Sequence[str]]) -> set[str]:
-    return {word for row in rows for word in row}
+def _distinct(rows: Iterable[Sequence[str]]) -> set[str]:
+    return set(chain.from_iterable(rows))
 
 
 def _labelled(guess: Guess, tables: Mapping[str, FileTable], target: str) -> dict[str, Sequence[Sequence[str]]]:
@@ -156,7 +151,6 @@ def _labelled(guess: Guess, tables: Mapping[str, FileTable], target: str) -> dic
         if len(_distinct(rows)) > 1:
             labelled[split] = rows
         else:
-            guess.questions.append(
-                f"files: all tokens of {split} have one tag: a placeholder? Then no score on {split} means anything"
-            )
+            stands = f"all tokens of {split} have one tag: a placeholder?"
+            guess.questions.append(f"files: {stands} Then no score on {split} means anything")
     return labelled
