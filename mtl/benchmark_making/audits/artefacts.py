@@ -163,10 +163,6 @@ def _whole(task: Task, dataset: Dataset) -> tuple[Task, Dataset] | None:
     return task, replace(dataset, tasks=[task], splits={task.id: dataset.splits[task.id]})
 
 
-def _pairs(task: Task, dataset: Dataset) -> tuple[Task, Dataset] | None:
-    return _whole(task, dataset) if task.is_pair else None
-
-
 class LengthFloor(Floor):
     """A floor that sees how long a row's texts are, and nothing else."""
 
@@ -199,7 +195,11 @@ PARTS: dict[str, tuple[Change, Callable[[BuildRequest], Method], dict[str, objec
     FIRST: (partial(_side, 0), Floor, SVM),
     SECOND: (partial(_side, 1), Floor, SVM),
     LENGTHS: (_whole, LengthFloor, {"method": "static", "floor.features": "pair", "floor.grid.alpha": [1.0]}),
-    OVERLAP: (_pairs, Floor, {"method": "overlap", "floor.features": "pair"}),
+    OVERLAP: (
+        lambda task, dataset: _whole(task, dataset) if task.is_pair else None,
+        Floor,
+        {"method": "overlap", "floor.features": "pair"},
+    ),
     CONSTANT: (_whole, Floor, {"method": "constant"}),
 }
 
@@ -307,14 +307,12 @@ def split_shift(dataset: Dataset, train: Split, scored: Split, name: str) -> Shi
     question stand in one split, the question alone would tell the split. Texts that both splits have tell nothing.
     """
     rng = np.random.default_rng(SEED)
-    numbers, labels = [], []
-    for label, split in enumerate((train, scored)):
+    drawn = []
+    for split in (train, scored):
         rows = np.arange(len(split.texts))
-        if len(rows) > MOST_ROWS:
-            rows = np.sort(rng.choice(rows, MOST_ROWS, replace=False))
-        numbers.append(split.texts[rows])
-        labels += [label] * len(rows)
-    inputs, marks = np.concatenate(numbers), np.array(labels)
+        rows = rows if len(rows) <= MOST_ROWS else np.sort(rng.choice(rows, MOST_ROWS, replace=False))
+        drawn.append(split.texts[rows])
+    inputs, marks = np.concatenate(drawn), np.repeat([0, 1], [len(texts) for texts in drawn])
     groups = _groups(inputs, marks)
     if min(len(np.unique(groups[marks == label])) for label in (0, 1)) < FOLDS:
         return None

@@ -2,21 +2,23 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from mtl.base.errors import InputError
 from mtl.base.progress import progress
 from mtl.benchmark_making.audits.fields import field_findings, question_findings
 from mtl.benchmark_making.audits.findings import (
+    HELD_OUT,
     Finding,
     Part,
     TaskFiles,
+    absent_targets,
     located_below,
     target_findings,
-    targets,
     text_findings,
 )
-from mtl.benchmark_making.audits.report import TokenCounts, count_tokens, render, token_findings
+from mtl.benchmark_making.audits.report import count_tokens, render, token_findings
 from mtl.benchmark_making.audits.sharing import shared_across, shared_within
 from mtl.benchmark_making.init_suite.evidence import follows_from, is_long, is_source, with_counts
 from mtl.benchmark_making.init_suite.kinds import joined, label_questions
@@ -29,8 +31,6 @@ from mtl.jobs.job import Job
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import SPLITS, Task
-
-HELD_OUT = "dev (held out)"
 
 
 @dataclass(frozen=True)
@@ -50,29 +50,23 @@ def audit(job: Job) -> Audit:
     findings = {files.task.id: list(files.findings) for files in read}
     notes = [note for files in read for note in files.notes]
     for files in progress(read, "auditing", "tasks"):
-        findings[files.task.id] += [
-            *_row_counts(files),
-            *_changed_files(files, folder),
-            *_row_findings(files, tokens, config.max_length),
-            *(finding for part in files.files.values() for finding in field_findings(part, folder, suite.shown)),
-            *question_findings(files.files),
-            *label_findings(files.files),
-            *shared_within(files.parts),
-        ]
+        of_task = findings[files.task.id]
+        of_task += [*_published(files, folder)]
+        for part in files.files.values():
+            of_task += [*text_findings(part), *token_findings(part, tokens, config.max_length), *target_findings(part)]
+        if HELD_OUT in files.shown:
+            of_task += absent_targets(files.shown[HELD_OUT])
+        for part in files.files.values():
+            of_task += field_findings(part, folder, suite.shown)
+        of_task += [*question_findings(files.files), *label_findings(files.files), *shared_within(files.parts)]
         if files.files:
             of_columns, other_targets = column_findings(next(iter(files.files.values())), folder)
-            findings[files.task.id] += of_columns
+            of_task += of_columns
             notes += other_targets
     for finding in shared_across([files.parts for files in read]):
         findings[finding.task].append(finding)
-    all_findings = [finding for of_task in findings.values() for finding in of_task]
-    tables = []
-    for files in read:
-        parts = {**files.files, **_held_out(files)}
-        tables.append(
-            (files.task, {split: parts[split] for split in ("train", "dev", HELD_OUT, "test") if split in parts})
-        )
-    return Audit(all_findings, render(config, suite, folder, tables, tokens, all_findings, notes))
+    all_findings = list(chain.from_iterable(findings.values()))
+    return Audit(all_findings, render(config, suite, folder, read, tokens, all_findings, notes))
 
 
 def _check_folder(suite: Suite, tasks: Sequence[Task], folder: Path) -> None:
@@ -134,41 +128,21 @@ def _without_task(suite: Suite, task: Task, has_no_file: bool) -> str:
     return f"{'its publisher has withdrawn the data; ' if task.withdrawn else ''}{what}{average}"
 
 
-def _held_out(files: TaskFiles) -> dict[str, Part]:
-    return {} if "dev" in files.files or "dev" not in files.parts else {HELD_OUT: files.parts["dev"]}
-
-
-def _row_counts(files: TaskFiles) -> Iterator[Finding]:
+def _published(files: TaskFiles, folder: Path) -> Iterator[Finding]:
+    """The files that differ from the published ones: in their number of rows, or else in the checksum that the suite names."""
+    changed = changed_splits(hash_files([files.task], folder)).get(files.task.id, ())
     for split, part in files.files.items():
-        published = files.task.rows.get(split)
-        if published is not None and published != len(part.rows):
-            fewer = len(part.rows) < published
-            what = f"{len(part.rows)} rows, {'fewer' if fewer else 'more'} than the {published} published"
-            why = "another version of the data"
-            if fewer:
-                why = "rows were left out, or a program lost them by reading quotation marks as CSV quoting"
+        rows, published = len(part.rows), files.task.rows.get(split)
+        if published not in (None, rows):
+            what = f"{rows} rows, {'fewer' if rows < published else 'more'} than the {published} published"
+            lost = "rows were left out, or a program lost them by reading quotation marks as CSV quoting"
+            why = lost if rows < published else "another version of the data"
             meaning = f"{why}; scores cannot be compared with published ones"
-            yield part.finding("row count", abs(len(part.rows) - published), what, meaning, part.file)
-
-
-def _changed_files(files: TaskFiles, folder: Path) -> Iterator[Finding]:
-    """The files that differ from those whose checksums the suite names, if their numbers of rows do not say so already."""
-    for split in changed_splits(hash_files([files.task], folder)).get(files.task.id, ()):
-        part = files.files.get(split)
-        if part is not None and files.task.rows.get(split) in (None, len(part.rows)):
+            yield part.finding("row count", abs(rows - published), what, meaning, part.file)
+        elif split in changed:
             what = "the file differs from the one whose checksum the suite names"
             meaning = "tables mark the task as changed; scores cannot be compared with published ones"
             yield part.finding("checksum", 1, what, meaning, part.file)
-
-
-def _row_findings(files: TaskFiles, tokens: TokenCounts, max_length: int) -> Iterator[Finding]:
-    """The findings in each file."""
-    for part in files.files.values():
-        yield from text_findings(part)
-        yield from token_findings(part, tokens, max_length)
-        yield from target_findings(part)
-    for part in _held_out(files).values():
-        yield from targets(part)
 
 
 def label_findings(parts: Mapping[str, Part]) -> list[Finding]:
@@ -184,10 +158,10 @@ def label_findings(parts: Mapping[str, Part]) -> list[Finding]:
 
 def _labels(part: Part) -> FileColumn | None:
     """The labels of all rows, as they stand in the file; None for a task without labels, and a split without targets."""
-    kind, targets = target_kind(part.task), [row.target for row in part.rows if row.target is not None]
-    if part.task.labels is None or not targets:
+    if part.task.labels is None:
         return None
-    written = [kind.to_json(target) for target in targets]
+    kind = target_kind(part.task)
+    written = [kind.to_json(row.target) for row in part.rows if row.target is not None]
     labels = [str(label) for value in written for label in (value if isinstance(value, list) else [value])]
     return FileColumn(part.task.target, labels) if labels else None
 
@@ -201,10 +175,12 @@ def column_findings(part: Part, folder: Path) -> tuple[list[Finding], list[str]]
         table = read_table(folder / part.file, task.layout(part.split, folder))
     except InputError:  # a file with more columns or other values than the task reads
         return [], []
-    target = _target(task, table)
-    if target is None:
+    if (target := _target(task, table)) is None:
         return [], []
-    return list(_dependent(part, table, target)), list(_others(task, table))
+    used = {*task.read_columns(targets=True)}
+    others = [column for column in possible_targets(table) if column.name not in used and not is_source(column)]
+    note = f"{task.id}: {with_counts(others)} could be the target, too; the task reads {quoted(task.target)}."
+    return list(_dependent(part, table, target)), [note] if others else []
 
 
 def _target(task: Task, table: FileTable) -> FileColumn | None:
@@ -227,10 +203,3 @@ def _dependent(part: Part, table: FileTable, target: FileColumn) -> Iterator[Fin
             what = f"column {quoted(name)}, {role}, follows from the target: rows with one target have one value there"
             meaning = "it is the label's name or code, or a coarser label, and predicts the target"
             yield part.finding("dependent", 1, what, meaning, part.file)
-
-
-def _others(task: Task, table: FileTable) -> Iterator[str]:
-    used = {*task.read_columns(targets=True)}
-    others = [column for column in possible_targets(table) if column.name not in used and not is_source(column)]
-    if others:
-        yield f"{task.id}: {with_counts(others)} could be the target, too; the task reads {quoted(task.target)}."

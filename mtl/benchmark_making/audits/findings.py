@@ -55,6 +55,7 @@ CONVERSIONS = (
         "a run reads them as words or parts of words",
     ),
 )
+HELD_OUT = "dev (held out)"  # the split of rows of train that no dev file has
 SHOWN = 3  # line numbers that a finding names
 EXCERPT = 40  # characters of a text that a finding quotes
 # If more than half of a column's cells are wrapped in quotation marks, all of them count as quoted, even without inner marks:
@@ -161,6 +162,14 @@ class TaskFiles:
     findings: list[Finding]
     notes: list[str] = field(default_factory=list)
 
+    @property
+    def shown(self) -> dict[str, Part]:
+        """The files, and the rows that are held out as dev, in the order of a report."""
+        parts = {
+            HELD_OUT if split not in self.files else split: part for split, part in self.parts.items()
+        } | self.files
+        return {split: parts[split] for split in ("train", "dev", HELD_OUT, "test") if split in parts}
+
 
 def places(file: str, lines: Sequence[str], separator: str = ", ") -> str:
     """The first lines of a finding: `file:2, 5, 9, …`."""
@@ -188,7 +197,7 @@ def text_findings(part: Part) -> list[Finding]:
 
 def target_findings(part: Part) -> list[Finding]:
     """The findings about the texts together with their targets; without targets, only repeated texts."""
-    return [*duplicates(part), *conflicts(part), *targets(part)]
+    return [*duplicates(part), *conflicts(part), *absent_targets(part)]
 
 
 def quoting(part: Part) -> Iterator[Finding]:
@@ -272,7 +281,7 @@ def conflicts(part: Part) -> Iterator[Finding]:
     yield part.finding("conflicts", count, what, meaning, places(part.file, lines, "; "))
 
 
-def targets(part: Part) -> Iterator[Finding]:
+def absent_targets(part: Part) -> Iterator[Finding]:
     """Labels that never occur, and numbers that are all the same."""
     values = {row.target for row in part.rows} - {None}
     if not values:

@@ -17,7 +17,7 @@ from mtl.embedders.interface import EmbeddingsRequest
 from mtl.methods import METHODS
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import SPLITS, Task
+from mtl.tasks.task import SPLITS
 
 # A few cut texts change a score less than another seed does; one text in twenty changes it about as much as another seed.
 CUT_SHARE = 0.05
@@ -97,12 +97,12 @@ def render(
     config: Config,
     suite: Suite,
     folder: Path,
-    tasks: Sequence[tuple[Task, dict[str, Part]]],
+    tasks: Sequence[TaskFiles],
     tokens: TokenCounts,
     findings: Sequence[Finding],
     notes: Sequence[str],
 ) -> str:
-    """The report of tasks, each with the rows to show by split, including held-out rows."""
+    """The report of tasks, held-out rows included."""
     sections = [
         f"## {inert(suite.title)}: audit of {inert(str(folder))}",
         _sizes(config, tasks, tokens),
@@ -127,9 +127,9 @@ def verdict(findings: Sequence[Finding]) -> str:
     return f"{counted(len(findings), 'finding')} in {counted(tasks, 'task')}"
 
 
-def _sizes(config: Config, tasks: Sequence[tuple[Task, dict[str, Part]]], tokens: TokenCounts) -> str:
+def _sizes(config: Config, tasks: Sequence[TaskFiles], tokens: TokenCounts) -> str:
     table = [["task", "split", "rows", "published", "median length", "longest", "cut", "unknown words"]]
-    for task, parts in tasks:
+    for task, parts in ((files.task, files.shown) for files in tasks):
         for split in dict.fromkeys([*parts, *SPLITS]):
             published = task.rows.get(split)
             if split in parts:
@@ -158,12 +158,12 @@ def _note(config: Config, tokens: TokenCounts) -> str:
     )
 
 
-def _targets(tasks: Sequence[tuple[Task, dict[str, Part]]]) -> str:
+def _targets(tasks: Sequence[TaskFiles]) -> str:
     table = [["task", "split", "targets"]]
-    for task, parts in tasks:
-        kind = target_kind(task)
-        for split, part in parts.items():
+    for files in tasks:
+        kind = target_kind(files.task)
+        for split, part in files.shown.items():
             values = np.array([row.target for row in part.rows if row.target is not None], dtype=kind.dtype)
             if len(values):
-                table.append([task.id, split, inert(kind.distribution(values))])
+                table.append([files.task.id, split, inert(kind.distribution(values))])
     return markdown_table(table, left=3) if len(table) > 1 else ""

@@ -10,8 +10,7 @@ from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.settings.layers import find_yaml, shipped
 from mtl.benchmark_making.audits.artefacts import find_artefacts
 from mtl.benchmark_making.audits.artefacts_report import artefact_summary
-from mtl.benchmark_making.make.recipe import TaskRecipe, load_recipe
-from mtl.benchmark_making.make.sources import read_source
+from mtl.benchmark_making.make.recipe import TaskRecipe, load_recipe, read_source
 from mtl.benchmark_making.make.table import Table, Work
 from mtl.benchmark_making.make.writing import Done, write_all
 from mtl.data.sample import CORPORA, write_sample

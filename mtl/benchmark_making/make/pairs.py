@@ -1,7 +1,7 @@
 """Steps about two texts: pairs, similarity and cut."""
 
 import operator
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -14,7 +14,14 @@ from msgspec import Meta
 from mtl.base.errors import InputError
 from mtl.base.typed import AT_LEAST_ONE
 from mtl.benchmark_making.make.table import SourceRow, Table, Work
-from mtl.benchmark_making.similarity.comparison import SimilarityOptions, TextComparison, Units, sentences, units_of
+from mtl.benchmark_making.similarity.comparison import (
+    SimilarityOptions,
+    TextComparison,
+    Units,
+    sentences,
+    units_of,
+    whole_size,
+)
 from mtl.benchmark_making.similarity.mining import Pairs, joined, most_similar, within_groups
 
 MOST_SENTENCES = 100  # of a text that is cut
@@ -104,13 +111,10 @@ class PairRows(SimilarityOptions):
 
 def _blocks(first: Sequence[str], second: Sequence[str]) -> Iterator[Sides]:
     """The numbers of the rows of both tables that have one value of the column `same`, by these values of all rows."""
-    ours, theirs = (defaultdict[str, list[int]](list) for _ in range(2))
-    for numbers, values in ((ours, first), (theirs, second)):
-        for number, value in enumerate(values):
-            numbers[value].append(number)
-    for value, own in ours.items():
-        if value in theirs:
-            yield np.array(own), np.array(theirs[value])
+    ours, theirs = np.array(first), np.array(second)
+    for value in dict.fromkeys(first):
+        if value in second:
+            yield np.flatnonzero(ours == value), np.flatnonzero(theirs == value)
 
 
 def _found(
@@ -124,18 +128,15 @@ def _found(
         block: the numbers of the rows in both tables.
     """
     title = f"step {work.number}, pairs"
-
     same = tables[0] is tables[1] and options.texts[0] == options.texts[1]
 
     def check(count: int) -> None:
         work.claim(known + (count // 2 if same else count), width, "most")
 
-    lefts, rights = (
-        [table.rows[number].cell(column) for number in numbers.tolist()]
-        for table, column, numbers in zip(tables, options.texts, block, strict=True)
-    )
+    sides = zip(tables, options.texts, block, strict=True)
+    texts = [[table.rows[number].cell(column) for number in numbers.tolist()] for table, column, numbers in sides]
     own_groups = groups[0][block[0]], groups[1][block[1]]
-    comparison = TextComparison(lefts, rights, options, title)
+    comparison = TextComparison(*texts, options, title)
     low = -np.inf if options.at_least is None else options.at_least
     high = np.inf if options.at_most is None else options.at_most
     if options.scope == "across":
@@ -235,11 +236,7 @@ def _best_run(parts: Sequence[str], wanted: set[str], units: Units, options: Cut
         for size, divisor in enumerate(divisors[: len(parts) - start], start=1):
             run |= own[start + size - 1]
             shared = len(wanted & run)
-            whole = {
-                "containment": len(wanted),
-                "dice": (len(wanted) + len(run)) / 2,
-                "jaccard": len(wanted) + len(run) - shared,
-            }[options.measure]
+            whole = whole_size(options.measure, len(wanted), len(run), shared)
             reached = shared / max(1, whole) / divisor, -size
             if reached > value:
                 best, value = (start, start + size), reached

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from msgspec import Meta
@@ -68,10 +68,9 @@ def units_of(texts: Sequence[str], options: SimilarityOptions) -> Units:
     counts = Counter(word for text in texts for word in words(text))
     # Each merge of a word rewrites the whole word, and makes it shorter by a symbol at least.
     if sum(len(word) * min(len(word), options.merges) for word in counts) > MOST_REWRITTEN:
-        problem = (
-            f"{len(counts):,} different words of up to {max(map(len, counts))} letters are too many for byte pairs"
-        )
-        raise InputError(f"{problem}; set units: characters or words, or sample the rows first")
+        many = f"{len(counts):,} different words of up to {max(map(len, counts))} letters"
+        remedy = "set units: characters or words, or sample the rows first"
+        raise InputError(f"{many} are too many for byte pairs; {remedy}")
     return BytePairs(counts, options.merges)
 
 
@@ -106,8 +105,8 @@ class BytePairs:
 def _learn_merges(counts: Counter[str], merges: int) -> dict[tuple[str, str], int]:
     """The learned pairs with their ranks; the first one learned has rank 0."""
     spelled = [(_characters(word), count) for word, count in sorted(counts.items())]
-    frequency: Counter[tuple[str, str]] = Counter()
-    words_with_pair: dict[tuple[str, str], set[int]] = defaultdict(set)
+    frequency = Counter[tuple[str, str]]()
+    words_with_pair = defaultdict[tuple[str, str], set[int]](set)
     for number, (symbols, count) in enumerate(spelled):
         for pair in pairwise(symbols):
             frequency[pair] += count
@@ -128,11 +127,10 @@ def _learn_merges(counts: Counter[str], merges: int) -> dict[tuple[str, str], in
             new = _merged(old, pair)
             for neighbours in pairwise(old):
                 frequency[neighbours] -= times
-                changed.add(neighbours)
             for neighbours in pairwise(new):
                 frequency[neighbours] += times
                 words_with_pair[neighbours].add(number)
-                changed.add(neighbours)
+            changed |= {*pairwise(old), *pairwise(new)}
             spelled[number] = (new, times)
         for neighbours in changed:
             if frequency[neighbours] > 0:
@@ -154,6 +152,11 @@ def _merged(symbols: Sequence[str], pair: tuple[str, str]) -> list[str]:
         merged.append("".join(pair) if both else symbols[place])
         place += 1 + both
     return merged
+
+
+def whole_size(measure: str, ours: Any, theirs: Any, shared: Any) -> Any:
+    """What the number of shared units is divided by, from the numbers of units of both texts: numbers, or arrays of one shape."""
+    return {"containment": ours, "dice": (ours + theirs) / 2, "jaccard": ours + theirs - shared}[measure]
 
 
 class TextComparison:
@@ -185,14 +188,7 @@ class TextComparison:
             shared: the products of the pairs' rows in `left` and `right`.
             lefts, rights: indices of the texts; broadcast against `shared`.
         """
-        ours, theirs = self.sizes[0][lefts], self.sizes[1][rights]
-        match self.measure:
-            case "containment":
-                size = ours
-            case "dice":
-                size = (ours + theirs) / 2
-            case "jaccard":
-                size = ours + theirs - shared
+        size = whole_size(self.measure, self.sizes[0][lefts], self.sizes[1][rights], shared)
         return shared / (np.maximum(size, 1) * self.penalties[rights])
 
     def pairs(self, lefts: np.ndarray, rights: np.ndarray) -> np.ndarray:
