@@ -14,9 +14,8 @@ from mtl.benchmark_making.audits.artefacts import (
     Artefacts,
     find_artefacts,
 )
-from mtl.benchmark_making.audits.audit import Audit
+from mtl.benchmark_making.audits.audit import Audit, verdict, with_findings
 from mtl.benchmark_making.audits.findings import Finding
-from mtl.benchmark_making.audits.report import verdict, with_findings
 from mtl.jobs.job import Job
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Scale

@@ -19,10 +19,9 @@ from mtl.base.settings.layers import find_suite
 from mtl.base.terminal import inert, markdown_table
 from mtl.base.untrusted import inside
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.benchmark_making.audits.audit import Audit, TaskFiles, read_files
+from mtl.benchmark_making.audits.audit import Audit, TaskFiles, read_files, with_findings
 from mtl.benchmark_making.audits.findings import Finding, Part, excerpt, plain
-from mtl.benchmark_making.audits.report import with_findings
-from mtl.benchmark_making.similarity.mining import near_duplicates
+from mtl.benchmark_making.similarity import near_duplicates
 from mtl.data.columns import opened_parquet, parquet_errors
 from mtl.data.examples import Example
 from mtl.data.files import read_bytes

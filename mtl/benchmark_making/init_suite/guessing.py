@@ -7,17 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.answers import answer_columns, guess_answers
 from mtl.benchmark_making.init_suite.evidence import candidate_columns, is_candidates, names_each_other
 from mtl.benchmark_making.init_suite.kinds import guess_target, joined, several_target
-from mtl.benchmark_making.init_suite.label_sets import KIND, named_labels
 from mtl.benchmark_making.init_suite.names import SplitFiles
 from mtl.benchmark_making.init_suite.reading import GIVEN, Guess, is_writable, read_tables
 from mtl.benchmark_making.init_suite.spans import marked_spans, span_columns
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count, quoted, quoted_names, share
-from mtl.benchmark_making.init_suite.target import TargetColumn, target_column
+from mtl.benchmark_making.init_suite.target import KIND, TargetColumn, named_labels, target_column
+from mtl.benchmark_making.init_suite.text_targets import answer_columns, guess_answers, guess_tokens, tagged_columns
 from mtl.benchmark_making.init_suite.texts import group_column, text_columns, unread_columns
-from mtl.benchmark_making.init_suite.tokens import guess_tokens, tagged_columns
 from mtl.data.columns import LIST
 from mtl.data.marked import TAGS
 from mtl.tasks.task import SPLITS, span_ends

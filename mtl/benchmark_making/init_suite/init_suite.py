@@ -22,10 +22,10 @@ from mtl.base.files import listed, write_text
 from mtl.base.settings.layers import shipped
 from mtl.base.typed import typed
 from mtl.benchmark_making.init_suite.guessing import choose_answering_tasks, guess_task
-from mtl.benchmark_making.init_suite.label_sets import KIND
 from mtl.benchmark_making.init_suite.names import SCHEME, SPLIT_WORDS, FoundFiles, file_name
 from mtl.benchmark_making.init_suite.reading import Guess, files_of_tasks
 from mtl.benchmark_making.init_suite.tables import count, printable, quoted, quoted_names
+from mtl.benchmark_making.init_suite.target import KIND
 from mtl.data.rows import SUFFIXES
 from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import SPLITS, Task

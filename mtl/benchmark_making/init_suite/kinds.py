@@ -8,7 +8,6 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.evidence import TOKEN_NAMES, is_candidates, is_truth
-from mtl.benchmark_making.init_suite.label_sets import KIND, SEPARATOR, SeveralLabels
 from mtl.benchmark_making.init_suite.tables import (
     PLACEHOLDERS,
     FileColumn,
@@ -18,7 +17,7 @@ from mtl.benchmark_making.init_suite.tables import (
     quoted_names,
     share,
 )
-from mtl.benchmark_making.init_suite.target import LABEL_NAMES, TEXTS
+from mtl.benchmark_making.init_suite.target import KIND, LABEL_NAMES, SEPARATOR, TEXTS, SeveralLabels
 
 RATING_NAMES = {"rating", "score", "stars", "grade", "similarity"}
 LETTERS = "ABCDEFGHIJ"

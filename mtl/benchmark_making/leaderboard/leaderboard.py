@@ -20,13 +20,14 @@ from mtl.base.folders import check_written
 from mtl.base.progress import progress
 from mtl.base.terminal import visible
 from mtl.base.typed import AT_LEAST_ONE
-from mtl.benchmark_making.leaderboard.scoring import ScoredSubmission, Scorer
 from mtl.benchmark_making.leaderboard.site import write_site
 from mtl.benchmark_making.leaderboard.submission import (
     ABOUT,
     LONGEST,
     Entrant,
     LabelledRows,
+    ScoredSubmission,
+    Scorer,
     find_submissions,
     read_about,
     read_labelled_rows,

@@ -12,7 +12,7 @@ from typing import Any
 
 from mtl.base.folders import write_files
 from mtl.base.terminal import MISSING
-from mtl.benchmark_making.leaderboard.scoring import ScoredSubmission
+from mtl.benchmark_making.leaderboard.submission import ScoredSubmission
 from mtl.reports.board import Leaderboard, Row, cost_cell
 from mtl.reports.document import document
 from mtl.reports.markdown import rank_text

@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 from mtl.base.errors import InputError
 from mtl.base.typed import AT_LEAST_ONE, PART
 from mtl.benchmark_making.make.table import SourceRow, Table, Work
-from mtl.benchmark_making.similarity.comparison import NGRAM
-from mtl.benchmark_making.similarity.mining import near_duplicates
+from mtl.benchmark_making.similarity import NGRAM, near_duplicates
 from mtl.data.columns import LIST
 
 Range = list[float | None]

@@ -1,7 +1,7 @@
 """Steps about two texts: pairs, similarity and cut."""
 
 import operator
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -14,15 +14,18 @@ from msgspec import Meta
 from mtl.base.errors import InputError
 from mtl.base.typed import AT_LEAST_ONE
 from mtl.benchmark_making.make.table import SourceRow, Table, Work
-from mtl.benchmark_making.similarity.comparison import (
+from mtl.benchmark_making.similarity import (
+    Pairs,
     SimilarityOptions,
     TextComparison,
     Units,
+    joined,
+    most_similar,
     sentences,
     units_of,
     whole_size,
+    within_groups,
 )
-from mtl.benchmark_making.similarity.mining import Pairs, joined, most_similar, within_groups
 
 MOST_SENTENCES = 100  # of a text that is cut
 
@@ -111,10 +114,13 @@ class PairRows(SimilarityOptions):
 
 def _blocks(first: Sequence[str], second: Sequence[str]) -> Iterator[Sides]:
     """The numbers of the rows of both tables that have one value of the column `same`, by these values of all rows."""
-    ours, theirs = np.array(first), np.array(second)
-    for value in dict.fromkeys(first):
-        if value in second:
-            yield np.flatnonzero(ours == value), np.flatnonzero(theirs == value)
+    ours, theirs = (defaultdict[str, list[int]](list) for _ in range(2))
+    for numbers, values in ((ours, first), (theirs, second)):
+        for number, value in enumerate(values):
+            numbers[value].append(number)
+    for value, own in ours.items():
+        if value in theirs:
+            yield np.array(own), np.array(theirs[value])
 
 
 def _found(

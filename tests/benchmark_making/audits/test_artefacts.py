@@ -19,11 +19,13 @@ from mtl.benchmark_making.audits.artefacts import (
     OVERLAP,
     Artefacts,
     PartScore,
+    Shift,
+    area_under_curve,
     find_artefacts,
+    split_shift,
+    telling_words,
 )
 from mtl.benchmark_making.audits.artefacts_report import artefact_findings, render_artefacts
-from mtl.benchmark_making.audits.splits import Shift, area_under_curve, split_shift
-from mtl.benchmark_making.audits.words import telling_words
 from mtl.data.dataset import Dataset, Split
 from mtl.jobs.job import Job
 from mtl.tasks.task import PERCENT, Task

@@ -199,7 +199,7 @@ def test_an_answer_that_names_no_tags(tmp_path: Path) -> None:
 
 def test_a_known_target_without_tags(tmp_path: Path) -> None:
     from mtl.benchmark_making.init_suite.tables import read_table
-    from mtl.benchmark_making.init_suite.tokens import tagged_columns
+    from mtl.benchmark_making.init_suite.text_targets import tagged_columns
 
     path = write_jsonl(
         tmp_path / "a.jsonl", [{"tokens": words, "label": label} for words, label in zip(WORDS, LABEL, strict=True)]

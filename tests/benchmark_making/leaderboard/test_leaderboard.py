@@ -17,7 +17,7 @@ from selenium import webdriver
 from mtl.api.cli import main
 from mtl.benchmark_making.leaderboard import submission
 from mtl.benchmark_making.leaderboard.leaderboard import Rules, check_submissions, make_leaderboard
-from mtl.benchmark_making.leaderboard.scoring import Scorer
+from mtl.benchmark_making.leaderboard.submission import Scorer
 from mtl.tasks.suite import load_suite
 
 ROWS = 60

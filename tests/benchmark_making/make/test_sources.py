@@ -8,7 +8,7 @@ import pytest
 from input_errors import raises_input_error
 from make_parts import column
 
-from mtl.benchmark_making.make.sources import RecipeSource, TokenColumns, read_source
+from mtl.benchmark_making.make.recipe import RecipeSource, TokenColumns, read_source
 from mtl.benchmark_making.make.table import Origin, Table
 
 CONLL = """# newdoc id = first

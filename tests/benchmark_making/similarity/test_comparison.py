@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from input_errors import raises_input_error
 
-from mtl.benchmark_making.similarity.comparison import (
+from mtl.benchmark_making.similarity import (
     BytePairs,
     SimilarityOptions,
     TextComparison,
@@ -41,7 +41,7 @@ def test_byte_pairs_are_those_of_the_paper_and_of_a_plain_computation() -> None:
 
 def test_merges_are_counted_before_they_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     """A text of 8 and one of 3 letters: 8 · 5 + 3 · 3 letters, and the second of two alike words costs nothing."""
-    monkeypatch.setattr("mtl.benchmark_making.similarity.comparison.MOST_REWRITTEN", 49)
+    monkeypatch.setattr("mtl.benchmark_making.similarity.MOST_REWRITTEN", 49)
     options = SimilarityOptions(merges=5)
     assert units_of(["abababab aba", "aba"], options)("abab")
     with raises_input_error():

@@ -6,10 +6,16 @@ import numpy as np
 import pytest
 from input_errors import raises_input_error
 
+from mtl.benchmark_making.similarity import (
+    SimilarityOptions,
+    TextComparison,
+    mining,
+    most_similar,
+    near_duplicates,
+    ngrams,
+    within_groups,
+)
 from mtl.benchmark_making.similarity import comparison as similarity
-from mtl.benchmark_making.similarity import mining
-from mtl.benchmark_making.similarity.comparison import SimilarityOptions, TextComparison, ngrams
-from mtl.benchmark_making.similarity.mining import most_similar, near_duplicates, within_groups
 
 LEFT, RIGHT = 60, 90
 
@@ -107,6 +113,6 @@ def test_near_duplicates_of_texts_shorter_than_an_n_gram(texts: list[str]) -> No
 def test_too_many_near_duplicates_are_one_line(bound: str, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = ["a text that is nearly the same"] * 5
     assert len(list(near_duplicates(texts, 0.8, 5))) == 10
-    monkeypatch.setattr(f"mtl.benchmark_making.similarity.mining.{bound}", 9)
+    monkeypatch.setattr(f"mtl.benchmark_making.similarity.{bound}", 9)
     with raises_input_error():
         list(near_duplicates(texts, 0.8, 5))
