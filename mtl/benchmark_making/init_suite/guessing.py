@@ -12,7 +12,15 @@ from mtl.benchmark_making.init_suite.kinds import guess_target, joined, several_
 from mtl.benchmark_making.init_suite.names import SplitFiles
 from mtl.benchmark_making.init_suite.reading import GIVEN, Guess, is_writable, read_tables
 from mtl.benchmark_making.init_suite.spans import marked_spans, span_columns
-from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count, quoted, quoted_names, share
+from mtl.benchmark_making.init_suite.tables import (
+    FileColumn,
+    FileTable,
+    SplitTables,
+    count,
+    quoted,
+    quoted_names,
+    share,
+)
 from mtl.benchmark_making.init_suite.target import KIND, TargetColumn, named_labels, target_column
 from mtl.benchmark_making.init_suite.text_targets import answer_columns, guess_answers, guess_tokens, tagged_columns
 from mtl.benchmark_making.init_suite.texts import group_column, text_columns, unread_columns
@@ -50,7 +58,7 @@ def guess_task(files: SplitFiles, data_dir: Path, known: Mapping[str, Any] | Non
         guess.questions.append(files.question)
     try:
         tables = read_tables(guess, data_dir, known)
-        spans = span_columns(_main_and_test(tables)[0]) if known.get("target", MADE_OF_SPANS) == MADE_OF_SPANS else None
+        spans = span_columns(tables.main) if known.get("target", MADE_OF_SPANS) == MADE_OF_SPANS else None
         if spans and "spans" not in known.get("reading", {}):
             reading = {**known.get("reading", {}), "spans": spans.columns}
             tables = read_tables(guess, data_dir, {**known, "reading": reading})
@@ -69,31 +77,30 @@ def guess_task(files: SplitFiles, data_dir: Path, known: Mapping[str, Any] | Non
     return guess
 
 
-def _guess_keys(guess: Guess, tables: Mapping[str, FileTable], known: Mapping[str, Any]) -> None:
+def _guess_keys(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> None:
     """Guess the columns, and then which split is scored. Raises InputError if there is no guess."""
-    main, _ = _main_and_test(tables)
-    found = None if main.layout.reading.spans else answer_columns(main)
+    found = None if tables.main.layout.reading.spans else answer_columns(tables.main)
     if known.get("kind") == "answer" or (found and not {"kind", "target"} & set(known)):
-        test_has_targets = guess_answers(guess, tables, main, known, found)
-    elif tagged := tagged_columns(main, known):
-        test_has_targets = guess_tokens(guess, tables, main, tagged, known)
+        test_has_targets = guess_answers(guess, tables, known, found)
+    elif tagged := tagged_columns(tables.main, known):
+        test_has_targets = guess_tokens(guess, tables, tagged, known)
     else:
         test_has_targets = _guess_values(guess, tables, known)
     _guess_splits(guess, tables, test_has_targets)
 
 
-def _guess_values(guess: Guess, sources: Mapping[str, FileTable], known: Mapping[str, Any]) -> bool:
+def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) -> bool:
     """Guess the keys of a task with labels, numbers, words or a choice. Returns whether the test file has targets."""
-    chosen = _chosen_column(*_main_and_test(sources), known)
+    chosen = _chosen_column(sources, known)
     several, tables = chosen.several, sources
     guess.why["target"] = chosen.why
     guess.questions += [chosen.question] if chosen.question else []
     if several:
-        tables = {split: several.joined(table) for split, table in sources.items()}
-    main, test = _main_and_test(tables)
+        tables = SplitTables({split: several.joined(table) for split, table in sources.items()})
+    main = tables.main
     column = main.columns[several.target if several else chosen.column.name]
     guess.keys["target"] = column.name
-    labelled = _labelled(guess, tables, main, column.name)
+    labelled = _labelled(guess, tables, column.name)
     if several:
         target = several_target(several, {split: sources[split] for split in labelled})
     else:
@@ -119,20 +126,15 @@ def _guess_values(guess: Guess, sources: Mapping[str, FileTable], known: Mapping
     guess.why |= {key: why for key, why in target.why.items() if key not in of_kind} | dict.fromkeys(known_keys, GIVEN)
     if not chosen.question:  # else they are about a column that may not be the target
         guess.questions += [question for question in target.questions if question.partition(":")[0] not in of_kind]
-    _guess_texts(guess, main, test, list(tables.values()), known.get("text"), several.columns if several else ())
+    _guess_texts(guess, tables, known.get("text"), several.columns if several else ())
     return "test" in labelled
 
 
-def _main_and_test(tables: Mapping[str, FileTable]) -> tuple[FileTable, FileTable | None]:
-    """The rows with targets, and the test file, if it is another one."""
-    main = tables.get("train") or tables.get("dev") or tables["test"]
-    return main, tables.get("test") if tables.get("test") is not main else None
-
-
-def _chosen_column(main: FileTable, test: FileTable | None, known: Mapping[str, Any]) -> TargetColumn:
+def _chosen_column(tables: SplitTables, known: Mapping[str, Any]) -> TargetColumn:
     """The column of the target. Raises InputError if there is none."""
+    main = tables.main
     if "target" not in known:
-        chosen = target_column(main, test)
+        chosen = target_column(main, tables.test)
         is_one = known.get("kind", KIND) != KIND or {"range", "candidates"} & {*known}
         lone = chosen.several is not None and len(chosen.several.columns) == 1
         return replace(chosen, several=None) if is_one and lone else chosen
@@ -150,13 +152,13 @@ def _known_column(table: FileTable, name: object) -> FileColumn:
     return table.columns[str(name)]
 
 
-def _labelled(guess: Guess, tables: Mapping[str, FileTable], main: FileTable, target: str) -> dict[str, FileTable]:
+def _labelled(guess: Guess, tables: SplitTables, target: str) -> dict[str, FileTable]:
     """The files with targets in all rows. Raises InputError if a file other than test lacks some.
 
     One value in a whole file, where the training rows have several, is a placeholder, as -1 is: the user decides.
     """
     labelled = {}
-    labels = main.columns[target].counts
+    labels = tables.main.columns[target].counts
     for split, table in tables.items():
         if not table.has(target):
             if split != "test":
@@ -187,15 +189,9 @@ def _label_names(table: FileTable, target: FileColumn) -> dict[str, str] | None:
     return None
 
 
-def _guess_texts(
-    guess: Guess,
-    main: FileTable,
-    test: FileTable | None,
-    tables: Sequence[FileTable],
-    known: Sequence[str] | str | None,
-    taken: Collection[str],
-) -> None:
+def _guess_texts(guess: Guess, tables: SplitTables, known: Sequence[str] | str | None, taken: Collection[str]) -> None:
     """Guess the columns of groups, and of texts unless they are known. Raises InputError if no column looks like a text."""
+    main, test, every = tables.main, tables.test, list(tables.values())
     candidates = guess.keys.get("candidates", [])
     target = main.columns[guess.keys["target"]]
     used = {target.name, *taken, *candidates}
@@ -212,12 +208,12 @@ def _guess_texts(
         guess.why |= {"text": texts.why} if texts.columns else {}
         guess.questions += texts.questions
     used |= set(guess.keys["text"])
-    if "spans" not in guess.keys and not candidates and (spans := marked_spans(main, guess.keys["text"], tables)):
+    if "spans" not in guess.keys and not candidates and (spans := marked_spans(main, guess.keys["text"], every)):
         guess.keys["spans"], guess.why["spans"] = spans, "in each row, the text has these words at these places"
         for column in chain.from_iterable(spans.values()):
             used |= {*span_ends(column), f"{column.rpartition('.')[0]}.text"}
         guess.questions = [question for question in guess.questions if not question.startswith("text: ")]
-    if "group" not in guess.keys and (group := group_column(main, tables, target, used)):
+    if "group" not in guess.keys and (group := group_column(main, every, target, used)):
         guess.keys["group"], guess.why["group"] = group
     guess.unread = dict(unread_columns(main, test, target, {*used, guess.keys.get("group", "")}))
 

@@ -25,7 +25,7 @@ from mtl.benchmark_making.init_suite.names import (
     task_id,
 )
 from mtl.benchmark_making.init_suite.sniffing import TABLES, Sniffed, has_header, sniff
-from mtl.benchmark_making.init_suite.tables import FileTable, count, quoted, quoted_names, read_table
+from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables, count, quoted, quoted_names, read_table
 from mtl.data.files import data_lines
 from mtl.data.json_rows import JsonText
 from mtl.data.rows import form_of
@@ -188,7 +188,7 @@ def _splits_within(data_dir: Path, name: str, layout: Layout) -> dict[str, list[
     return {}
 
 
-def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> dict[str, FileTable]:
+def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> SplitTables:
     """The task's files by split. Raises InputError for a file that cannot be read, or whose name a suite file cannot hold."""
     files = {split: name for split, name in guess.files.items() if name is not None}
     for name in (guess.folder, *files.values()):
@@ -218,7 +218,9 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> dict[
         headers = dict.fromkeys(paths, _known_header(guess, known["header"]))
     else:
         headers = _headers(guess, paths, layouts, sniffed)
-    tables = {split: read_table(paths[split], replace(layouts[split], header=headers[split])) for split in paths}
+    tables = SplitTables()
+    for split, path in paths.items():
+        tables[split] = read_table(path, replace(layouts[split], header=headers[split]))
     without = [split for split in paths if headers[split]]
     if without and "header" not in known:
         names = headers[without[0]] or []

@@ -175,6 +175,20 @@ class FileTable:
         return f"{self.path.name} has {quoted_names([*self.columns, *self.incomplete, *self.unread])}"
 
 
+class SplitTables(dict[str, FileTable]):
+    """The files of a task by split."""
+
+    @property
+    def main(self) -> FileTable:
+        """The file with targets that decides most: train, or else dev, or else test."""
+        return self.get("train") or self.get("dev") or self["test"]
+
+    @property
+    def test(self) -> FileTable | None:
+        """The test file, if it is another one."""
+        return self.get("test") if self.get("test") is not self.main else None
+
+
 def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B008 - a frozen value
     """Read a file. Raises InputError for one that cannot be read, or has no rows."""
     counts: dict[str, Counter[str]] = {}

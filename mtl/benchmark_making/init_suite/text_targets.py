@@ -11,7 +11,16 @@ from typing import Any, NamedTuple
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.evidence import is_source
 from mtl.benchmark_making.init_suite.reading import Guess
-from mtl.benchmark_making.init_suite.tables import NO_SPACES, FileColumn, FileTable, count, quoted, quoted_names, share
+from mtl.benchmark_making.init_suite.tables import (
+    NO_SPACES,
+    FileColumn,
+    FileTable,
+    SplitTables,
+    count,
+    quoted,
+    quoted_names,
+    share,
+)
 from mtl.benchmark_making.init_suite.target import LABEL_NAMES, possible_targets
 from mtl.benchmark_making.init_suite.texts import QUESTIONS, text_columns, unread_columns
 from mtl.data.columns import LIST
@@ -25,7 +34,7 @@ REPEATED = 3  # rows in which each tag stands on average, at least
 
 
 STARTS = {"start", "starts"}  # words in the name of a column of places
-SAMPLE = 1000  # texts
+SAMPLE = 1000  # texts, of which a fifth of the characters show a script without spaces between words
 
 
 @dataclass(frozen=True)
@@ -42,7 +51,7 @@ def tagged_columns(table: FileTable, known: Mapping[str, Any]) -> Tagged | None:
     if not rows:
         rows = {name: list(map(_words, column.texts)) for name, column in table.columns.items()}
         rows = {name: words for name, words in rows.items() if max(map(len, words), default=0) > 1}
-    rows = {name: words for name, words in rows.items() if not _is_counter(words)}
+    rows = {name: words for name, words in rows.items() if not all(map(_counts, words))}
     tokens = _tokens(table, rows, known.get("text"))
     if tokens is None or known.get("kind", KIND) != KIND:
         return None
@@ -74,9 +83,9 @@ def _tokens(table: FileTable, rows: Mapping[str, Sequence[Sequence[str]]], known
     return max(pool, key=lambda name: len(_distinct(rows[name])), default=None)
 
 
-def _is_counter(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the values of each row count it from 1 or 0."""
-    return all(list(row) in ([str(i) for i in range(len(row))], [str(i + 1) for i in range(len(row))]) for row in rows)
+def _counts(row: Sequence[str]) -> bool:
+    """Whether the values count the row from 1 or 0."""
+    return any(list(row) == [str(base + number) for number in range(len(row))] for base in (0, 1))
 
 
 def _are_tags(rows: Sequence[Sequence[str]], is_list: bool) -> bool:
@@ -91,11 +100,9 @@ def _are_entities(tags: Sequence[str]) -> bool:
     return (any("-" in tag for tag in tags) or {*tags} >= {"B", "I"}) and all(map(ENTITY_TAG.fullmatch, tags))
 
 
-def guess_tokens(
-    guess: Guess, tables: Mapping[str, FileTable], main: FileTable, tagged: Tagged, known: Mapping[str, Any]
-) -> bool:
+def guess_tokens(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mapping[str, Any]) -> bool:
     """Guess the keys of a task with a label for each token. Returns whether the test file has targets."""
-    target = next(iter(tagged.tags))
+    main, target = tables.main, next(iter(tagged.tags))
     guess.kind = KIND
     guess.keys |= {"text": [tagged.tokens], "kind": KIND, "target": target}
     guess.why |= {"text": f"{quoted(target)} has a tag for each word of it", "target": "as many as the words"}
@@ -200,26 +207,21 @@ def _rows(column: FileColumn) -> list[list[str]]:
     return column.lists or [[text] for text in column.texts]
 
 
-def guess_answers(
-    guess: Guess,
-    tables: Mapping[str, FileTable],
-    main: FileTable,
-    known: Mapping[str, Any],
-    found: AnswerColumns | None,
-) -> bool:
+def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], found: AnswerColumns | None) -> bool:
     """Guess the keys of a task whose answers are parts of passages, from the columns that were found, or that the user names.
 
     Returns whether the test file has answers. Raises InputError if a column is not known.
     """
+    main = tables.main
     if found and known.get("target", found.target) != found.target:
         found = None
     target, starts = known.get("target", found and found.target), known.get("starts", found and found.starts)
     if target not in main.columns:
         wanted = f"no column {quoted(str(target))}" if target else "kind: answer needs target: the column of answers"
         raise InputError(f"{wanted}: {main.listed}")
-    column, test = main.columns[target], tables.get("test") if tables.get("test") is not main else None
+    column = main.columns[target]
     used = {target, *([starts] if starts else [])}
-    texts = list(known["text"]) if "text" in known else _texts(guess, main, test, column, used, found)
+    texts = list(known["text"]) if "text" in known else _texts(guess, tables, column, used, found)
     guess.kind = "answer"
     guess.keys |= {"kind": "answer", "text": texts, "target": target, **({"starts": starts} if starts else {})}
     guess.why |= {"kind": "the answers stand in the passage where the places say", "target": "every row has an answer"}
@@ -229,7 +231,8 @@ def guess_answers(
     if "metric" not in known:
         guess.keys |= {"metric": "squad_f1", "also": ["squad_exact"]}
         guess.why["metric"] = "SQuAD's"
-        if passages is not None and _has_no_spaces(passages):
+        sample = passages.texts[:SAMPLE] if passages else []
+        if 5 * sum(len(NO_SPACES.findall(text)) for text in sample) > sum(map(len, sample)):
             guess.keys["metric"] = "squad_f1_characters"
             guess.why["metric"] += ", by characters: the passages have no spaces between words"
     if passages is not None and len(passages.counts) < len(passages.texts):
@@ -239,19 +242,15 @@ def guess_answers(
     labelled = [split for split, answers in with_column.items() if any(map(any, _rows(answers)))]
     if lacking := [split for split in tables if split not in ("test", *labelled)]:
         raise InputError(f"no answers in column {quoted(target)} of {quoted_names(lacking)}")
-    guess.unread = dict(unread_columns(main, test, column, {*used, *texts, guess.keys.get("group", "")}))
+    guess.unread = dict(unread_columns(main, tables.test, column, {*used, *texts, guess.keys.get("group", "")}))
     return "test" in labelled
 
 
 def _texts(
-    guess: Guess,
-    main: FileTable,
-    test: FileTable | None,
-    target: FileColumn,
-    used: Collection[str],
-    found: AnswerColumns | None,
+    guess: Guess, tables: SplitTables, target: FileColumn, used: Collection[str], found: AnswerColumns | None
 ) -> list[str]:
     """The columns of questions and passages. Raises InputError if they are not known."""
+    main = tables.main
     if found is None:
         raise InputError("kind: answer needs text: [the column of questions, the column of passages]")
     named = [name for name, column in main.columns.items() if column.words[-1] in QUESTIONS and not column.lists]
@@ -259,7 +258,7 @@ def _texts(
     if len(named) == 1:
         return [named[0], found.passage]
     lists = {name for name, column in main.columns.items() if column.lists}  # about the answers, as their types
-    guessed = text_columns(main, test, target, {*used, *lists, found.passage}, most=1)
+    guessed = text_columns(main, tables.test, target, {*used, *lists, found.passage}, most=1)
     if not guessed.columns:
         problem = f"{quoted(found.target)} stands in {quoted(found.passage)}, and no column looks like a question"
         raise InputError(f"{problem}; if another column is the target, name it with target: {main.listed}")
@@ -270,9 +269,3 @@ def _texts(
         what = f"{quoted(found.target)} stands in {quoted(found.passage)}, and no column is named after questions"
         guess.questions.append(f"target: {what}; {quoted_names(others)} may be the target")
     return [*guessed.columns, found.passage]
-
-
-def _has_no_spaces(column: FileColumn) -> bool:
-    """Whether a text is of a script that sets no spaces between words: at least a fifth of its characters."""
-    texts = column.texts[:SAMPLE]
-    return 5 * sum(len(NO_SPACES.findall(text)) for text in texts) > sum(map(len, texts))

@@ -5,6 +5,7 @@ All texts of submissions are shown as text. No file names a time at which it was
 
 import html
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,11 +33,7 @@ class Entry:
 
 
 def write_site(
-    title: str,
-    board: Leaderboard,
-    scored: Sequence[ScoredSubmission],
-    refused: Mapping[str, str],
-    out: Path,
+    title: str, board: Leaderboard, scored: Sequence[ScoredSubmission], refused: Mapping[str, str], out: Path
 ) -> None:
     """Write index.html, systems/NAME.html, leaderboard.json and leaderboard.csv, as `write_files` does.
 
@@ -65,12 +62,8 @@ def _best_first(board: Leaderboard, scored: Sequence[ScoredSubmission]) -> list[
         system = systems[row.name]
         ranks = {column: ranks[number] for column, ranks in board.tests.ranks.items() if number in ranks}
         entries.append(Entry(row, system, ranks, [name for name in alike[system.digest] if name != row.name]))
-
-    def place(entry: Entry) -> tuple[bool, float, str]:
-        average = entry.row.average
-        return average is None, -average.median if average else 0.0, entry.row.name
-
-    return sorted(entries, key=place)
+    averages = {entry.row.name: entry.row.average.median if entry.row.average else -math.inf for entry in entries}
+    return sorted(entries, key=lambda entry: (-averages[entry.row.name], entry.row.name))
 
 
 def _content(board: Leaderboard, entries: Sequence[Entry], refused: Mapping[str, str]) -> dict[str, Any]:
@@ -133,7 +126,8 @@ def _system_page(board: Leaderboard, entry: Entry) -> str:
     facts.append(("Link", f'<a href="{link}" rel="nofollow noopener">{link}</a>' if link else "not stated"))
     facts.append(("Predictions (SHA-256)", f"<code>{entry.scored.digest}</code>"))
     if entry.alike:
-        same = ", ".join(_link(row, row.name) for row in board.rows if row.name in entry.alike)
+        alike = [other for other in board.rows if other.name in entry.alike]
+        same = ", ".join(f'<a href="{_page(other).rpartition("/")[2]}">{other.name}</a>' for other in alike)
         facts.append(("The same predictions", same))
     scores = [_cells(board, entry, column) for column in board.columns]
     body = [
@@ -142,8 +136,9 @@ def _system_page(board: Leaderboard, entry: Entry) -> str:
         "<h2>Scores</h2>",
         _table(["", "score", "95 % interval", "rank"], scores),
         f'<p class="quiet">{html.escape(" ".join(board.marks))}</p>',
+        "<h2>The system</h2>",
+        _table(None, facts),
     ]
-    body += ["<h2>The system</h2>", _table(None, facts)]
     return render_static(row.label, "\n".join(body))
 
 
@@ -151,11 +146,6 @@ def _page(row: Row) -> str:
     """The path of a system's page in the site."""
     assert row.page is not None
     return row.page
-
-
-def _link(row: Row, label: str) -> str:
-    """A link from the page of a system to that of another one."""
-    return f'<a href="{_page(row).rpartition("/")[2]}">{label}</a>'
 
 
 def _cells(board: Leaderboard, entry: Entry, column: str) -> tuple[str, ...]:

@@ -266,24 +266,20 @@ class Scorer:
         """The arrays of a file: `tasks`, `scores` × 100 (tasks,), `means` on each resample, of the tasks and of their parts of the average
         (2, tasks, RESAMPLES), and `digest`."""
         predicted = read_predictions(submission, self._suite, self._split, self._tasks)
-        ids = [id for id in self._tasks if id in predicted]
-        scores = []
-        means = []
-        means_in_average = []
-        for id in ids:
-            task, rows, groups = self._tasks[id].task, self._tasks[id].rows, self._tasks[id].groups
-            scores.append(score(task, predicted[id], rows))
-            means.append(resampled_scores(task, predicted[id][None], rows, groups)[0])
-            means_in_average.append(means[-1])
-            if groups.in_average is not groups:
-                means_in_average[-1] = resampled_scores(task, predicted[id][None], rows, groups.in_average)[0]
-        answers = repr([(id, predicted[id].tolist()) for id in ids])
-        digest = hashlib.sha256(answers.encode()).hexdigest()
+        tasks = {id: self._tasks[id] for id in self._tasks if id in predicted}
+        scores, means, in_average = [], [], []
+        for id, own in tasks.items():
+            targets, part = predicted[id], own.groups.in_average
+            scores.append(score(own.task, targets, own.rows))
+            means.append(resampled_scores(own.task, targets[None], own.rows, own.groups)[0])
+            is_same = part is own.groups
+            in_average.append(means[-1] if is_same else resampled_scores(own.task, targets[None], own.rows, part)[0])
+        answers = repr([(id, predicted[id].tolist()) for id in tasks])
         return {
-            "tasks": np.array(ids),
+            "tasks": np.array(list(tasks)),
             "scores": np.array(scores),
-            "means": np.array([means, means_in_average]),
-            "digest": np.array(digest),
+            "means": np.array([means, in_average]),
+            "digest": np.array(hashlib.sha256(answers.encode()).hexdigest()),
         }
 
     def _stored(self, path: Path) -> dict[str, np.ndarray] | None:
@@ -293,13 +289,13 @@ class Scorer:
         try:
             arrays = read_arrays(path)
             count = len(arrays["tasks"])
-            forms = {name: (array.dtype.kind, array.shape) for name, array in arrays.items()}
-            if forms != {
-                "tasks": ("U", (count,)),
-                "scores": ("f", (count,)),
-                "means": ("f", (2, count, RESAMPLES)),
-                "digest": ("U", ()),
-            }:
+            shapes = {
+                "tasks": ("U", count),
+                "scores": ("f", count),
+                "means": ("f", 2, count, RESAMPLES),
+                "digest": ("U",),
+            }
+            if {name: (array.dtype.kind, *array.shape) for name, array in arrays.items()} != shapes:
                 raise ValueError("other arrays than expected")
             if unknown := set(arrays["tasks"].tolist()) - set(self._tasks):
                 raise ValueError(f"scores of {', '.join(unknown)}")
