@@ -352,9 +352,8 @@ def near_duplicates(texts: Sequence[str], share: float, ngram: int) -> Iterator[
     prefix = _prefixes(comparison.left, share)
     compared = int(np.bincount(prefix.indices, minlength=prefix.shape[1])[prefix.indices].sum())
     if compared > MOST_COMPARED:
-        raise InputError(
-            f"so many texts have rare n-grams in common that {compared:,} comparisons would be needed; {FEWER}"
-        )
+        many = f"so many texts have rare n-grams in common that {compared:,} comparisons would be needed"
+        raise InputError(f"{many}; {FEWER}")
     transposed = prefix.T.tocsr()
     count = 0
     for start, end in progress(_blocks(prefix), "near duplicates", "blocks"):

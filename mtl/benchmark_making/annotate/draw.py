@@ -57,16 +57,20 @@ def write_forms(job: Job, wanted: Wanted, out: Path) -> list[Path]:
     except InputError as error:
         raise error.located(key="task") from None
     for task in tasks:
-        _check_task(task)
+        if first_kind(task.kind) not in KINDS:
+            problem = f"answers of kind {task.kind} are not asked for; only {', '.join(KINDS)}"
+            raise InputError(problem, key=task.id)
+        if not task.is_scored:
+            raise InputError("the task is not scored: no row has a label to compare answers with", key=task.id)
     if wanted.instructions is not None and len(tasks) > 1:
         raise InputError("is for one task; write those of several tasks into the suite file", key="instructions")
     path = wanted.instructions
     instructions = None if path is None else decode(read_bytes(Path(path)), path)
     write_generated(job.suite, job.data_dir)
     missing = missing_tasks(job.suite, job.data_dir)
-    if lacking := [task.id for task in tasks if task.id in missing]:
-        get = f"get it with mtl data {job.suite.name}, set data_dir=, or leave {lacking[0]} out of task="
-        raise InputError(f"no such file; {get}", path=missing[lacking[0]])
+    for id in (task.id for task in tasks if task.id in missing):
+        get = f"get it with mtl data {job.suite.name}, set data_dir=, or leave {id} out of task="
+        raise InputError(f"no such file; {get}", path=missing[id])
     key = Key(suite=job.suite.name, tasks={})
     forms: dict[str, str] = {}
     for task in tasks:
@@ -101,14 +105,6 @@ def write_forms(job: Job, wanted: Wanted, out: Path) -> list[Path]:
             write_text(folder / name, page)
         write_json(folder / KEY, key)
     return [out / name for name in (*forms, KEY)]
-
-
-def _check_task(task: Task) -> None:
-    """Raise InputError for a task that no form can ask for."""
-    if first_kind(task.kind) not in KINDS:
-        raise InputError(f"answers of kind {task.kind} are not asked for; only {', '.join(KINDS)}", key=task.id)
-    if not task.is_scored:
-        raise InputError("the task is not scored: no row has a label to compare answers with", key=task.id)
 
 
 def draw_sample(task: Task, examples: Sequence[Example], count: int, rng: np.random.Generator) -> list[int]:

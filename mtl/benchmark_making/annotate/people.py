@@ -72,7 +72,12 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
     Raises:
         InputError: which names the file and the line, for answers that are not those of the sample's rows. No run is made then.
     """
-    _check_settings(paths, settings)
+    if foreign := [path for path in paths if not is_answers(path)]:
+        raise InputError("is no file of a form (.tsv); import it by itself", path=foreign[0])
+    if settings.get("rows") is None:
+        raise InputError("name the key.json that was written with the form, as in rows=forms/key.json", key="rows")
+    for key in (key for key in UNUSED if key in settings):
+        raise InputError(UNUSED[key], key=key, value=settings[key])
     job = load_job({key: value for key, value in settings.items() if key != "rows"})
     write_generated(job.suite, job.data_dir)
     people = read_answers(paths, job, key_of(settings["rows"], job), Path(settings["rows"]))
@@ -91,37 +96,21 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
     with TemporaryDirectory(prefix="mtl-people-") as folder:
         jobs = []
         for person in [*people, majority_person] if majority_person.answers else people:
+            sums = ", ".join(sha256(file) for file in person.files.values())
+            title, notes = person.name, [f"Answers of a person, in files with these SHA-256 sums: {sums}."]
             if person is majority_person:
-                title = f"majority of {len(people)} people"
-                notes = majority_notes
-            else:
-                sums = ", ".join(sha256(file) for file in person.files.values())
-                title = person.name
-                notes = [f"Answers of a person, in files with these SHA-256 sums: {sums}."]
+                title, notes = f"majority of {len(people)} people", majority_notes
             own = Path(folder, slug_of(person.name))
             own.mkdir()
             for id, answers in person.answers.items():
                 task = job.suite.tasks[id]
                 write_predictions(own / FILE.format(split=task.scored_split, task=id), task, answers, "task")
-            imported_settings = {
-                "imported.title": title,
-                "imported.family": FAMILY,
-                "imported.notes": [*notes, *agreement_notes],
-            }
-            jobs.append(import_job(f"{name}-{own.name}", [own], {**settings, **imported_settings}))
+            about = {"title": title, "family": FAMILY, "notes": [*notes, *agreement_notes]}
+            imported = {f"imported.{key}": value for key, value in about.items()}
+            jobs.append(import_job(f"{name}-{own.name}", [own], {**settings, **imported}))
         for person_job in jobs:
             person_job.folder.check(person_job.config)
         yield jobs, [*agreement_notes, *majority_notes]
-
-
-def _check_settings(paths: Sequence[Path], settings: Mapping[str, Any]) -> None:
-    """Raise InputError for a file that is not of a form, without `rows`, and for a setting that answers of people cannot have."""
-    if foreign := [path for path in paths if not is_answers(path)]:
-        raise InputError("is no file of a form (.tsv); import it by itself", path=foreign[0])
-    if settings.get("rows") is None:
-        raise InputError("name the key.json that was written with the form, as in rows=forms/key.json", key="rows")
-    if unused := [key for key in UNUSED if key in settings]:
-        raise InputError(UNUSED[unused[0]], key=unused[0], value=settings[unused[0]])
 
 
 class Level(Enum):
@@ -191,10 +180,10 @@ def agreement_text(task: Task, people: Sequence[str], answers: np.ndarray) -> st
     """α of answers, float64 (people, rows), and the agreement of each pair, in one sentence."""
     level = level_of(task)
     pairs = []
-    for i, j in combinations(range(len(people)), 2):
-        agreement = pair_agreement(answers[i], answers[j], level)
+    for (one, first), (other, second) in combinations(zip(people, answers, strict=True), 2):
+        agreement = pair_agreement(first, second, level)
         shown = f"{agreement:.1%}" if level is Level.NOMINAL else f"{-agreement:.3g}"
-        pairs.append(f"{people[i]} and {people[j]} {shown}")
+        pairs.append(f"{one} and {other} {shown}")
     what = "equal answers" if level is Level.NOMINAL else "mean absolute difference"
     return (
         f"Agreement on {task.id} ({answers.shape[1]} rows): Krippendorff's α, {level.value}, of {', '.join(people)}: "
@@ -251,10 +240,8 @@ def read_answers(paths: Sequence[Path], job: Job, key: Key, key_file: Path) -> l
         person = people.setdefault(slug_of(name), Person(name))
         try:
             if id not in key["tasks"]:
-                known = ", ".join(key["tasks"])
-                raise ValueError(
-                    f"{key_file} has no sample of task {id!r}, only of {known}; name the key.json of its form"
-                )
+                known = f"{key_file} has no sample of task {id!r}, only of {', '.join(key['tasks'])}"
+                raise ValueError(f"{known}; name the key.json of its form")
             if not name.isprintable() or not slug_of(name) or "${" in name:
                 raise ValueError(f"{name!r} is no name; write one of letters and digits")
             if slug_of(name) == MAJORITY:
@@ -262,9 +249,8 @@ def read_answers(paths: Sequence[Path], job: Job, key: Key, key_file: Path) -> l
             if id not in samples:
                 samples[id] = _read_sample(job, key, id)
             if sample != samples[id].id:
-                raise ValueError(
-                    f"sample {sample} is not that of {key_file}, {samples[id].id}; name the key.json of its form"
-                )
+                other = f"sample {sample} is not that of {key_file}, {samples[id].id}"
+                raise ValueError(f"{other}; name the key.json of its form")
             if person.name != name:
                 raise ValueError(f"the names {name!r} and {person.name!r} would share a folder; change one of them")
             if id in person.files:
@@ -313,9 +299,7 @@ def _read_targets(path: Path, records: Sequence[Record], sample: _Sample) -> np.
             raise InputError(str(error), path=path, line=record.line) from None
         lines[row] = record.line
     if lacking := [str(row) for row in sample.candidates if row not in targets]:
-        problem = (
-            f"{len(lacking)} of the {len(sample.candidates)} rows of the sample have no answer (lines"
-            f" {listed(lacking, MOST_NAMED)} of {sample.file}); open the form, answer them and export again"
-        )
-        raise InputError(problem, path=path)
+        rows = f"{len(lacking)} of the {len(sample.candidates)} rows of the sample have no answer"
+        where = f"lines {listed(lacking, MOST_NAMED)} of {sample.file}"
+        raise InputError(f"{rows} ({where}); open the form, answer them and export again", path=path)
     return np.array([targets[row] for row in sample.candidates], dtype=target_kind(sample.task).dtype)

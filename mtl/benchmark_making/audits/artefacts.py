@@ -317,9 +317,8 @@ def split_shift(dataset: Dataset, train: Split, scored: Split, name: str) -> Shi
     if min(len(np.unique(groups[marks == label])) for label in (0, 1)) < FOLDS:
         return None
     texts = [" ".join(dataset.texts[text] for text in row) for row in inputs.tolist()]
-    model = make_pipeline(
-        TfidfVectorizer(token_pattern=r"\w+"), LogisticRegression(class_weight="balanced", max_iter=300)
-    )
+    classifier = LogisticRegression(class_weight="balanced", max_iter=300)
+    model = make_pipeline(TfidfVectorizer(token_pattern=r"\w+"), classifier)
     folds = StratifiedGroupKFold(FOLDS, shuffle=True, random_state=SEED)
     try:
         judged = cross_val_predict(model, texts, marks, groups=groups, cv=folds, method="decision_function")

@@ -50,10 +50,28 @@ UNKNOWN_SHARE = 0.5
 
 @dataclass(frozen=True)
 class Audit:
-    """The findings, and the report on them (Markdown)."""
+    """The findings, and the sections of the report before them (Markdown), of which some may be empty."""
 
     findings: list[Finding]
-    report: str
+    sections: list[str]
+
+    @property
+    def lines(self) -> list[str]:
+        """A line for each finding."""
+        return [f"- {inert(str(finding))}" for finding in self.findings]
+
+    @property
+    def verdict(self) -> str:
+        """The last line of the report: the number of findings."""
+        tasks = len({finding.task for finding in self.findings})
+        found = f"{counted(len(self.findings), 'finding')} in {counted(tasks, 'task')}"
+        return found if self.findings else "nothing found"
+
+    @property
+    def report(self) -> str:
+        """The report, in Markdown that is also readable in a terminal."""
+        listed = "\n".join(["### Findings", "", *self.lines]) if self.findings else ""
+        return "\n\n".join(filter(None, [*self.sections, listed, self.verdict]))
 
 
 def audit(job: Job) -> Audit:
@@ -80,8 +98,14 @@ def audit(job: Job) -> Audit:
             notes += other_targets
     for finding in shared_across([files.parts for files in read]):
         findings[finding.task].append(finding)
-    all_findings = list(chain.from_iterable(findings.values()))
-    return Audit(all_findings, render(config, suite, folder, read, tokens, all_findings, notes))
+    sections = [
+        f"## {inert(suite.title)}: audit of {inert(str(folder))}",
+        _sizes(config, read, tokens),
+        _note(config, tokens),
+        _targets(read),
+        "\n".join(["### Notes", "", *(f"- {inert(note)}" for note in notes)]) if notes else "",
+    ]
+    return Audit(list(chain.from_iterable(findings.values())), sections)
 
 
 def _check_folder(suite: Suite, tasks: Sequence[Task], folder: Path) -> None:
@@ -108,9 +132,12 @@ def read_files(suite: Suite, task: Task, folder: Path, share: float) -> TaskFile
     absent = [split for split, path in paths.items() if not path.exists()]
     if absent:
         names = ", ".join(f"{task.folder}/{task.files[split]}".lstrip("/") for split in absent)
-        what = f"{'all of its files are' if len(absent) == len(paths) else 'some of its files are'} missing: {names}"
-        meaning = _without_task(suite, task, len(absent) == len(paths))
-        findings.append(Finding("missing", task.id, "", 1, what, meaning))
+        every = len(absent) == len(paths)
+        why = "its publisher has withdrawn the data; " if task.withdrawn else ""
+        left = "leaves the task out" if every and suite.allow_missing else "must leave the task out (tasks=)"
+        average = ", and its average is partial" if task.id in suite.averaged else "; the average does not count it"
+        what = f"{'all' if every else 'some'} of its files are missing: {names}"
+        findings.append(Finding("missing", task.id, "", 1, what, f"{why}a run {left}{average}"))
     for split, path in paths.items():
         if split in absent:
             continue
@@ -133,14 +160,6 @@ def read_files(suite: Suite, task: Task, folder: Path, share: float) -> TaskFile
             what = f"too few groups of rows to hold out {share:.0%} for validation"
             findings.append(train.finding("unreadable", 1, what, "a run would stop here", train.file))
     return TaskFiles(task, files, parts, findings, notes)
-
-
-def _without_task(suite: Suite, task: Task, has_no_file: bool) -> str:
-    """What missing files mean for a run."""
-    left_out = has_no_file and suite.allow_missing
-    what = "a run leaves the task out" if left_out else "a run must leave the task out (tasks=)"
-    average = ", and its average is partial" if task.id in suite.averaged else "; the average does not count it"
-    return f"{'its publisher has withdrawn the data; ' if task.withdrawn else ''}{what}{average}"
 
 
 def _published(files: TaskFiles, folder: Path) -> Iterator[Finding]:
@@ -285,40 +304,6 @@ def token_findings(part: Part, tokens: TokenCounts, max_length: int) -> list[Fin
         meaning = "the vectors are of another language or tokenization, or there is too little text to learn vectors"
         findings.append(part.finding("unknown words", 1, what, meaning))
     return findings
-
-
-def render(
-    config: Config,
-    suite: Suite,
-    folder: Path,
-    tasks: Sequence[TaskFiles],
-    tokens: TokenCounts,
-    findings: Sequence[Finding],
-    notes: Sequence[str],
-) -> str:
-    """The report of tasks, held-out rows included."""
-    sections = [
-        f"## {inert(suite.title)}: audit of {inert(str(folder))}",
-        _sizes(config, tasks, tokens),
-        _note(config, tokens),
-        _targets(tasks),
-        "\n".join(["### Notes", "", *(f"- {inert(note)}" for note in notes)]) if notes else "",
-    ]
-    return with_findings(sections, findings)
-
-
-def with_findings(sections: Sequence[str], findings: Sequence[Finding]) -> str:
-    """A report of these sections, but for empty ones, with its findings and their number."""
-    listed = "\n".join(["### Findings", "", *(f"- {inert(str(finding))}" for finding in findings)]) if findings else ""
-    return "\n\n".join(filter(None, [*sections, listed, verdict(findings)]))
-
-
-def verdict(findings: Sequence[Finding]) -> str:
-    """The last line of the report: the number of findings."""
-    if not findings:
-        return "nothing found"
-    tasks = len({finding.task for finding in findings})
-    return f"{counted(len(findings), 'finding')} in {counted(tasks, 'task')}"
 
 
 def _sizes(config: Config, tasks: Sequence[TaskFiles], tokens: TokenCounts) -> str:

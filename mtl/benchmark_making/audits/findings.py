@@ -165,9 +165,7 @@ class TaskFiles:
     @property
     def shown(self) -> dict[str, Part]:
         """The files, and the rows that are held out as dev, in the order of a report."""
-        parts = {
-            HELD_OUT if split not in self.files else split: part for split, part in self.parts.items()
-        } | self.files
+        parts = self.files | ({HELD_OUT: self.parts["dev"]} if "dev" in self.parts.keys() - self.files.keys() else {})
         return {split: parts[split] for split in ("train", "dev", HELD_OUT, "test") if split in parts}
 
 
@@ -274,9 +272,8 @@ def conflicts(part: Part) -> Iterator[Finding]:
     for rows in groups:
         firsts = {row.target: row for row in reversed(rows)}.values()  # the first row with each target
         ordered = sorted(firsts, key=lambda row: row.line)
-        lines.append(
-            ", ".join(f"{row.line} {'' if row.target is None else wording.show(row.target)}" for row in ordered)
-        )
+        shown = [f"{row.line} {'' if row.target is None else wording.show(row.target)}" for row in ordered]
+        lines.append(", ".join(shown))
     meaning = "no prediction is right for all of these rows"
     yield part.finding("conflicts", count, what, meaning, places(part.file, lines, "; "))
 

@@ -19,7 +19,7 @@ from mtl.base.settings.layers import find_suite
 from mtl.base.terminal import inert, markdown_table
 from mtl.base.untrusted import inside
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.benchmark_making.audits.audit import Audit, TaskFiles, read_files, with_findings
+from mtl.benchmark_making.audits.audit import Audit, TaskFiles, read_files
 from mtl.benchmark_making.audits.findings import Finding, Part, excerpt, plain
 from mtl.benchmark_making.similarity import near_duplicates
 from mtl.data.columns import opened_parquet, parquet_errors
@@ -70,7 +70,7 @@ def audit_near(job: Job, share: float | None = None) -> Audit:
     share = SHARE if share is None else share
     near_rows = find_near(job, share)
     findings = [finding for _, near in near_rows for finding in near_findings(near)]
-    return Audit(findings, _render(job.suite, near_rows, share, findings))
+    return Audit(findings, _sections(job.suite, near_rows, share))
 
 
 def find_near(job: Job, share: float) -> list[tuple[TaskFiles, list[Near]]]:
@@ -153,9 +153,7 @@ def near_findings(near: Sequence[Near]) -> list[Finding]:
     return findings
 
 
-def _render(
-    suite: Suite, near_rows: Sequence[tuple[TaskFiles, Sequence[Near]]], share: float, findings: Sequence[Finding]
-) -> str:
+def _sections(suite: Suite, near_rows: Sequence[tuple[TaskFiles, Sequence[Near]]], share: float) -> list[str]:
     table = [["task", "split", "rows", *(f"like a row of {split}" for split in SPLITS)]]
     for files, near in near_rows:
         counts = Counter((hit.part.split, hit.source.split) for hit in near)
@@ -163,13 +161,12 @@ def _render(
             if split in files.files:
                 shown = [str(counts[split, source]) if i <= number else "" for i, source in enumerate(SPLITS)]
                 table.append([files.task.id, split, str(len(files.files[split].rows)), *shown])
-    sections = [
+    return [
         f"## {inert(suite.title)}: near duplicates",
         markdown_table(table, left=2),
         f"Rows that have at least {share:g} of their character {NGRAM}-grams in common with another row, in lower case (Jaccard similarity; all"
         " texts of a row together; all such rows are found). In the same split, only earlier rows count.",
     ]
-    return with_findings(sections, findings)
 
 
 def write_clean(job: Job, share: float, out: Path) -> str:
@@ -186,7 +183,12 @@ def write_clean(job: Job, share: float, out: Path) -> str:
     read = [files for files, _ in near_rows]
     if broken := [finding for files in read for finding in files.findings if finding.kind == "unreadable"]:
         raise InputError(f"{broken[0].what}; correct the file first", path=job.data_dir)
-    removals = [(files.task.id, hit) for files, near in near_rows for hit in near if _leaves(files, hit)]
+    removals = [
+        (files.task.id, hit)
+        for files, near in near_rows
+        for hit in near
+        if not hit.repeats or (hit.part.split == hit.source.split == "train" and "dev" not in files.files)
+    ]
     lines = defaultdict[str, set[int]](set)
     for _, hit in removals:
         lines[hit.part.file].add(hit.row.line)
@@ -218,13 +220,6 @@ def write_clean(job: Job, share: float, out: Path) -> str:
     path = out / "suite.yaml"
     run = f"mtl baseline suite={path} method=svm"
     return f"{what}\n{out / REMOVED}: which rows, and why\n{path}; run on the copy: {run}"
-
-
-def _leaves(files: TaskFiles, near: Near) -> bool:
-    """Whether a row leaves since it is like another one."""
-    if near.part.split == near.source.split:
-        return near.part.split == "train" and "dev" not in files.files
-    return not near.repeats
 
 
 def _suite_file(job: Job, what: str) -> str:

@@ -163,9 +163,8 @@ def _format(task: Task, files: dict[str, Part], folder: Path) -> list[str]:
     first = next(iter(files.values()))
     names = ", ".join(Path(part.file).name for split, part in files.items() if _is_official(task, split))
     lines = [f"{Path(first.file).suffix.removeprefix('.').upper()}, UTF-8, one item a line; files: {names}"]
-    columns = [
-        name for part in files.values() for name in column_names(folder / part.file, task.layout(part.split, folder))
-    ]
+    layouts = [(folder / part.file, task.layout(part.split, folder)) for part in files.values()]
+    columns = [name for path, layout in layouts for name in column_names(path, layout)]
     return [*lines, *(f"'{name}': {_part_of(name, task)}" for name in dict.fromkeys(columns))]
 
 

@@ -28,9 +28,8 @@ from mtl.benchmark_making.init_suite.tables import quoted_names
 from mtl.data.columns import listed
 from mtl.tasks.task import SPLITS
 
-ADDRESS = re.compile(
-    r"hf://(?:datasets/)?(\w[\w.-]*/\w[\w.-]*)(?:@(refs/(?:convert|pr)/[\w.-]+|[\w.-]+))?(?:/([^/]+))?/?"
-)
+REVISION = r"refs/(?:convert|pr)/[\w.-]+|[\w.-]+"
+ADDRESS = re.compile(rf"hf://(?:datasets/)?(\w[\w.-]*/\w[\w.-]*)(?:@({REVISION}))?(?:/([^/]+))?/?")
 DEFAULT = "default"
 MOST_STARS = 8  # in a pattern
 BRACES = re.compile(r"\\\{([^{}]*?)\\\}")  # in a pattern as a regular expression

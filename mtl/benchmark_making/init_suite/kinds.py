@@ -68,14 +68,14 @@ def guess_target(
         return choice
     target = _numbers_or_classes(main, column, names) if column.numbers else _labels_or_words(main, column)
     if candidates:
-        listed = quoted_names(candidate.name for candidate in candidates)
-        target.questions.append(
-            f"candidates: {listed} may be candidates, but {quoted(main.name)} is not the index of one in each row"
-        )
+        may = f"{quoted_names(candidate.name for candidate in candidates)} may be candidates"
+        target.questions.append(f"candidates: {may}, but {quoted(main.name)} is not the index of one in each row")
     for lists in other_lists:
-        if not (TOKEN_NAMES & set(lists.words)) and _is_choice(column, [lists]):
-            may = f"{quoted(lists.name)} may be candidates, and each target the index of one; then write candidates: [{lists.name}]"
-            target.questions.append(f"candidates: {may}")
+        lengths = {len(row) for row in lists.lists}
+        is_index = len(lengths) == 1 and column.whole_numbers == list(range(*lengths))
+        if is_index and not is_candidates(lists) and not TOKEN_NAMES & set(lists.words):
+            may = f"{quoted(lists.name)} may be candidates, and each target the index of one"
+            target.questions.append(f"candidates: {may}; then write candidates: [{lists.name}]")
     if target.kind == "labels":
         target.questions.extend(label_questions(main, column, by_split))
     return target
@@ -90,7 +90,8 @@ def joined(columns: Sequence[FileColumn]) -> FileColumn:
 
 def _choice(column: FileColumn, candidates: Sequence[FileColumn]) -> Target | None:
     """A choice if each target is the index of one of its row's candidates, else None."""
-    sizes = _sizes(column, candidates)
+    lists = candidates[0].lists
+    sizes = [len(row) for row in lists] if lists else [len(candidates)] * len(column.texts)
     sized = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
     chance = sum(1 / size for size in sizes if size) / len(sizes)
     why = {"metric": f"a random choice is right in {share(chance, 1)} of the rows"}
@@ -104,7 +105,7 @@ def _choice(column: FileColumn, candidates: Sequence[FileColumn]) -> Target | No
         keys["indices"] = list(letters[: max(sizes)])
         what = "letter of one"
     elif not all(value.isascii() and value.isdecimal() for value in column.counts):
-        rows = candidates[0].lists or zip(*(candidate.texts for candidate in candidates), strict=True)
+        rows = lists or zip(*(candidate.texts for candidate in candidates), strict=True)
         if all(text.strip() in map(str.strip, row) for text, row in zip(column.texts, rows, strict=True)):
             raise InputError(f"{quoted(column.name)} holds the text of a candidate; write its index, from 0")
         return None
@@ -123,17 +124,6 @@ def _choice(column: FileColumn, candidates: Sequence[FileColumn]) -> Target | No
         what = f"index of one, from {'1' if 'indices' in keys else '0'}"
     why["candidates"] = f"{sized} candidates a row; in each the target is the {what}"
     return Target("choice", {**keys, "metric": "accuracy"}, why, questions)
-
-
-def _sizes(column: FileColumn, candidates: Sequence[FileColumn]) -> list[int]:
-    lists = candidates[0].lists
-    return [len(row) for row in lists] if lists else [len(candidates)] * len(column.texts)
-
-
-def _is_choice(column: FileColumn, candidates: Sequence[FileColumn]) -> bool:
-    """Whether each target is an index of its row's list from 0, all lists have one length, and each index occurs."""
-    sizes = set(_sizes(column, candidates))
-    return len(sizes) == 1 and column.whole_numbers == list(range(*sizes)) and not is_candidates(candidates[0])
 
 
 def _numbers_or_classes(main: FileColumn, column: FileColumn, names: Mapping[str, str] | None) -> Target:
@@ -164,9 +154,8 @@ def _numbers_or_classes(main: FileColumn, column: FileColumn, names: Mapping[str
 def _range(column: FileColumn) -> Target:
     numbers = column.numbers or []
     low, high = math.floor(numbers[0]), math.ceil(numbers[-1])
-    rounded = (
-        "" if (low, high) == (numbers[0], numbers[-1]) else f", {numbers[0]:g} to {numbers[-1]:g}, rounded outwards"
-    )
+    ends = f", {numbers[0]:g} to {numbers[-1]:g}, rounded outwards"
+    rounded = "" if (low, high) == (numbers[0], numbers[-1]) else ends
     found = f"{count(len(numbers), 'distinct number')} in {count(column.rows, 'row')}{rounded}"
     why = {"range": f"{found}; check that the scale ends there"}
     if all(number.is_integer() for number in numbers) and len(numbers) <= MOST_RATINGS:
@@ -188,10 +177,9 @@ def _labels_or_words(main: FileColumn, column: FileColumn) -> Target:
     if main.several_words * 2 > main.rows:
         raise InputError(f"column {quoted(column.name)} holds texts ({figures}): {TEXTS}")
     why = {"kind": f"{figures}, too many for labels", "metric": "the share of targets that are predicted exactly"}
-    question = []
-    if distinct * 2 <= main.rows:
-        question = [f"kind: {figures} are words without a list, or labels: [every one of them]"]
-    return Target("word", {"kind": "word", "metric": "accuracy"}, why, question)
+    question = f"kind: {figures} are words without a list, or labels: [every one of them]"
+    questions = [question] if distinct * 2 <= main.rows else []
+    return Target("word", {"kind": "word", "metric": "accuracy"}, why, questions)
 
 
 def _labels(main: FileColumn, column: FileColumn, labels: list[str]) -> Target:
@@ -201,9 +189,8 @@ def _labels(main: FileColumn, column: FileColumn, labels: list[str]) -> Target:
     why["metric"] = f"{quoted(most)} is the target of {share(most_rows, main.rows)} of the rows"
     if len(labels) == 2 and rare_rows < RARE * main.rows:
         why["metric"] += ", so accuracy says little"
-        why["positive"] = (
-            f"the rare label, in {share(rare_rows, main.rows)} of the rows; check that it is the one to find"
-        )
+        rare_share = f"in {share(rare_rows, main.rows)} of the rows"
+        why["positive"] = f"the rare label, {rare_share}; check that it is the one to find"
         return Target("labels", {"labels": labels, "metric": "f1", "positive": rare}, why)
     if most_rows > (1 - RARE) * main.rows:
         why["metric"] += "; macro_f1 gives all labels the same weight"
@@ -216,18 +203,16 @@ def label_questions(main: FileColumn, column: FileColumn, by_split: Mapping[str,
     spellings = defaultdict(list)
     for label in column.counts:
         spellings[" ".join(label.split()).casefold()].append(label)
-    for labels in spellings.values():
-        if len(labels) > 1:
-            counted = ", ".join(f"{quoted(label)} ({count(column.counts[label], 'row')})" for label in labels)
-            questions.append(f"labels: {counted}: one label in several spellings? Then write one in the files")
+    for labels in (labels for labels in spellings.values() if labels[1:]):
+        counted = ", ".join(f"{quoted(label)} ({count(column.counts[label], 'row')})" for label in labels)
+        questions.append(f"labels: {counted}: one label in several spellings? Then write one in the files")
     for label, rows in column.counts.items():
         negative = label == "-1" and "1" in column.counts and len(column.counts) > 2
         if label.strip().lower() in NO_LABEL or negative:
             stands = "may stand for no label; leave these rows out of the files, or keep it as a label"
             questions.append(f"labels: {quoted(label)} ({count(rows, 'row')}) {stands}")
     for split, other in by_split.items():
-        strange = [label for label in other.counts if not main.counts[label]]
-        if strange:
+        if strange := [label for label in other.counts if not main.counts[label]]:
             rows = sum(other.counts[label] for label in strange)
             where = f"no training row has {quoted_names(strange)}, which {count(rows, 'row')} of {split} have"
             questions.append(f"labels: {where}: other spellings of the same labels, or labels that cannot be learnt?")

@@ -148,9 +148,8 @@ def find_tasks(data_dir: Path, leave_out: Collection[str] = ()) -> FoundFiles:
     _merge_numbered(named)
     _part_label_files(named, root)
     stems = [task or (PurePosixPath(folder).name.removesuffix(".zip") if folder else root) for folder, task in named]
-    tasks = [
-        _split_files(id, folder, of) for id, ((folder, _), of) in zip(_ids(stems, named), named.items(), strict=True)
-    ]
+    items = zip(_ids(stems, named), named.items(), strict=True)
+    tasks = [_split_files(id, folder, of_task) for id, ((folder, _), of_task) in items]
     return FoundFiles(tasks, unused, unreadable)
 
 
@@ -277,9 +276,8 @@ def _split_files(id: str, folder: str, files: dict[str, list[_Named]]) -> SplitF
         if names[1:]:
             numbered = f"{names[0]} or {len(names)} numbered files, parts of one split: {parts}"
             questions.append(f"files: {split} may be {numbered if parts else ' or '.join(names)}")
-    return SplitFiles(
-        id, "" if home == PurePosixPath() else home.as_posix(), chosen, twice, "; ".join(questions) or None
-    )
+    below = "" if home == PurePosixPath() else home.as_posix()
+    return SplitFiles(id, below, chosen, twice, "; ".join(questions) or None)
 
 
 def _pair(named: Sequence[_Named]) -> list[_Named]:

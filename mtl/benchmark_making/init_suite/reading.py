@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -137,9 +136,9 @@ def _without_splits(names: Sequence[str]) -> tuple[list[SplitFiles], list[str]]:
     families: dict[str, list[str]] = {}
     for name in names:
         families.setdefault(re.sub(r"\d+(?=(\.[A-Za-z]+)*$)", "", name), []).append(name)
-    groups = list(
-        chain(*([family] if first_part(family) else [[name] for name in family] for family in families.values()))
-    )
+    groups = []
+    for family in families.values():
+        groups += [family] if first_part(family) else [[name] for name in family]
     if len(groups) > MOST_STEMS:
         return [], list(names)
     tasks: list[SplitFiles] = []

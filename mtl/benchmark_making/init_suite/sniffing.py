@@ -232,9 +232,8 @@ def has_header(heads: Mapping[str, Sequence[Sequence[str]]]) -> tuple[bool, str 
     are_equal = len(set(first_lines)) == 1
     if len(first_lines) > 1 and are_equal and not has_numbers:  # files with a header have the same one
         return True, None
-    is_above_numbers = any(
-        len(cells) > 2 and not NUMBER.fullmatch(cells[0]) and all(map(NUMBER.fullmatch, cells[1:])) for cells in columns
-    )
+    longer = [cells for cells in columns if len(cells) > 2 and not NUMBER.fullmatch(cells[0])]
+    is_above_numbers = any(all(map(NUMBER.fullmatch, cells[1:])) for cells in longer)
     in_all_files = set[str]() if are_equal else set.intersection(*map(set, first_lines)) - recurring
     words = {word.strip().lower() for word in line}
     is_named = bool(is_above_numbers or in_all_files or {*LABEL_NAMES, *TEXT_WORDS} & words)

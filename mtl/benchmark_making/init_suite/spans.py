@@ -68,7 +68,8 @@ def _guess(table: FileTable, name: str, rows: Sequence[Sequence[Any]]) -> SpanCo
     if len(chosen) != 1 or any(values[path] == fits[chosen[0]].inclusive for path in texts):
         return None
     ((column, start, stop),) = chosen
-    types = [path for path in texts if path not in said[chosen[0]] and _are_types(values[path])]
+    counts = {path: Counter(values[path]) for path in texts if path not in said[chosen[0]]}
+    types = [path for path, each in counts.items() if len(each) <= MOST_TYPES and REPEATED * len(each) <= len(items)]
     if not types:
         return None
     questions = []
@@ -88,9 +89,8 @@ def _guess(table: FileTable, name: str, rows: Sequence[Sequence[Any]]) -> SpanCo
         questions.append(f"reading: {count(left_out, 'span')} of {quoted(name)} {faults}; is this meant?")
     cut = f"{sum(each.cut for each in tagged):,} of them begin or end within a word, and have the whole word"
     named = [f"{name}.{path}{LIST}" for path in (start, stop, types[0])]
-    return SpanColumns(
-        BESIDE.join([column, *named]), f"{count(len(items), 'span')} in {quoted(name)}; {cut}", questions
-    )
+    why = f"{count(len(items), 'span')} in {quoted(name)}; {cut}"
+    return SpanColumns(BESIDE.join([column, *named]), why, questions)
 
 
 def _ends(rows: Sequence[Sequence[Any]], start: str, stop: str) -> list[list[tuple[int, int]]]:
@@ -129,11 +129,6 @@ def _fit(contents: Sequence[str], rows: Sequence[Sequence[tuple[int, int]]]) -> 
 
 def _is_within(start: int, stop: int, content: str) -> bool:
     return 0 <= start < stop <= len(content) and not content[start:stop].isspace()
-
-
-def _are_types(values: Sequence[str]) -> bool:
-    counts = Counter(values)
-    return len(counts) <= MOST_TYPES and REPEATED * len(counts) <= counts.total()
 
 
 def marked_spans(table: FileTable, texts: Sequence[str], tables: Sequence[FileTable]) -> dict[str, list[str]]:

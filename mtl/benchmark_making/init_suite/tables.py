@@ -104,9 +104,8 @@ class FileColumn:
     @cached_property
     def several_words(self) -> int:
         """The number of rows whose text has several words, or several signs of a script that sets no spaces between words."""
-        return sum(
-            rows for value, rows in self.counts.items() if len(value.split()) > 1 or len(NO_SPACES.findall(value)) >= 4
-        )
+        several = (len(value.split()) > 1 or len(NO_SPACES.findall(value)) >= 4 for value in self.counts)
+        return sum(rows for rows, has_several in zip(self.counts.values(), several, strict=True) if has_several)
 
     @property
     def words(self) -> list[str]:

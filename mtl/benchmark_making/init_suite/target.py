@@ -215,9 +215,8 @@ def several_labels(table: FileTable, columns: Sequence[FileColumn]) -> SeveralLa
     """What in these columns, which may hold targets, or in lists looks like several labels of each row; None: nothing."""
     truths = [column for column in columns if is_truth(column)]
     if len(truths) > 2 or (len(truths) == 2 and len(columns) == 2):
-        found = SeveralLabels(
-            [column.name for column in truths], f"{len(truths)} columns of two truth values", by_truth=True
-        )
+        names, form = [column.name for column in truths], f"{len(truths)} columns of two truth values"
+        found = SeveralLabels(names, form, by_truth=True)
         if all(len(labels) == 1 for labels in found.sets(table) or ()):
             one = "each row has exactly one of these: one label, which then stands in one column, or several labels of a row"
             return replace(found, question=f"kind: {quoted_names(found.columns)}: {one} (kind: {KIND})?")

@@ -42,7 +42,9 @@ def text_columns(
     sentences = [column for column in unmarked if column.several_words * 2 >= column.rows]
     ranked = sentences or unmarked
     if most == 2 < len(ranked):
-        twins = _twins(ranked)
+        # The first two whose names differ in their side alone, as ltable_title and rtable_title do.
+        sides = {column.name: name_words(column.name.replace(".", "_")) for column in ranked}
+        twins = next((pair for pair in combinations(ranked, 2) if _are_sides(*(sides[each.name] for each in pair))), ())
         ranked = [*twins, *(column for column in ranked if column not in twins)]
     names, further = ([column.name for column in part] for part in (ranked[:most], ranked[most:]))
     words = [column.name for column in unmarked if column not in sentences] if sentences else []
@@ -117,23 +119,14 @@ def _marked_words(possible: Sequence[FileColumn], table: FileTable) -> list[str]
     return marked
 
 
-def _twins(columns: Sequence[FileColumn]) -> list[FileColumn]:
-    """The first two columns whose names differ in their side alone, as ltable_title and rtable_title do; empty if there are none."""
-    words = [name_words(column.name.replace(".", "_")) for column in columns]
-    pairs = combinations(range(len(columns)), 2)
-    return next(([columns[i], columns[j]] for i, j in pairs if _are_sides(words[i], words[j])), [])
-
-
 def _are_sides(first: Sequence[str], second: Sequence[str]) -> bool:
     different = [(left, right) for left, right in zip(first, second, strict=False) if left != right]
     if len(first) != len(second) or len(different) != 1:
         return False
     ((left, right),) = different
-    return bool(
-        (left, right) in SIDES
-        or (left[1:] == right[1:] and (left[0], right[0]) in SIDES)
-        or (left[:-1] == right[:-1] and (left[-1], right[-1]) in SIDES)
-    )
+    starts = left[1:] == right[1:] and (left[0], right[0]) in SIDES
+    ends = left[:-1] == right[:-1] and (left[-1], right[-1]) in SIDES
+    return starts or ends or (left, right) in SIDES
 
 
 def group_column(

@@ -1,4 +1,4 @@
-"""The static site of a leaderboard: the board, a page for each system, JSON and CSV.
+"""The static site of a leaderboard: the board, a page for each system, and JSON.
 
 All texts of submissions are shown as text. No file names a time at which it was made, so that the same submissions give the same bytes.
 """
@@ -18,7 +18,6 @@ from mtl.reports.board import Leaderboard, Row, cost_cell
 from mtl.reports.document import document
 from mtl.reports.markdown import rank_text
 from mtl.reports.page import render_page, render_static
-from mtl.reports.tables import csv_text
 from mtl.tasks.suite import AVERAGE
 
 
@@ -35,7 +34,7 @@ class Entry:
 def write_site(
     title: str, board: Leaderboard, scored: Sequence[ScoredSubmission], refused: Mapping[str, str], out: Path
 ) -> None:
-    """Write index.html, systems/NAME.html, leaderboard.json and leaderboard.csv, as `write_files` does.
+    """Write index.html, systems/NAME.html and leaderboard.json, as `write_files` does.
 
     Args:
         title: of the site.
@@ -45,7 +44,6 @@ def write_site(
     files = {
         "index.html": render_page(document([board], "", "", title=title)),
         "leaderboard.json": json.dumps(_content(board, entries, refused), indent=1, ensure_ascii=False) + "\n",
-        "leaderboard.csv": csv_text(_lines(board, entries)),
     }
     files |= {_page(entry.row): _system_page(board, entry) for entry in entries}
     write_files(out, files)
@@ -78,6 +76,11 @@ def _content(board: Leaderboard, entries: Sequence[Entry], refused: Mapping[str,
                 "team": entry.scored.system.team,
                 "date": entry.scored.system.date,
                 "scores": {id: _shown(board, score.median) for id, score in entry.row.scores.items()},
+                "intervals": {
+                    column: [_shown(board, end) for end in score.interval]
+                    for column in board.columns
+                    if (score := entry.row.score(column)) and score.interval
+                },
                 "average": _shown(board, entry.row.average.median) if entry.row.average else None,
                 "rank": entry.ranks.get(AVERAGE),
                 "ranks": {id: interval for id, interval in entry.ranks.items() if id != AVERAGE},
@@ -92,20 +95,6 @@ def _content(board: Leaderboard, entries: Sequence[Entry], refused: Mapping[str,
 def _shown(board: Leaderboard, score: float) -> float:
     """A score × 100 as the suite shows it."""
     return round(board.scale.value(score), board.scale.decimals)
-
-
-def _lines(board: Leaderboard, entries: Sequence[Entry]) -> list[Sequence[Any]]:
-    """The lines of leaderboard.csv: one for each system and task, and for its average."""
-    header = ("name", "title", "team", "date", "task", "score", "low", "high", "rank_low", "rank_high")
-    lines: list[Sequence[Any]] = [header]
-    for entry in entries:
-        system = entry.scored.system
-        about = [entry.row.name, entry.row.label, system.team or "", system.date or ""]
-        for column in board.columns:
-            if score := entry.row.score(column):
-                values = [_shown(board, value) for value in (score.median, *(score.interval or ()))]
-                lines.append([*about, column, *values, *entry.ranks.get(column, ("", ""))])
-    return lines
 
 
 def _system_page(board: Leaderboard, entry: Entry) -> str:

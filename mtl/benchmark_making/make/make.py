@@ -1,7 +1,7 @@
 """`mtl make`: run a recipe, from its sources to a folder with data, suite file, documentation sheets, dropped rows and provenance."""
 
 import json
-import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +15,7 @@ from mtl.base.files import counted, sha256, write_json, write_text
 from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.settings.layers import find_yaml, shipped
 from mtl.base.version import VERSION
-from mtl.benchmark_making.audits.artefacts import find_artefacts
-from mtl.benchmark_making.audits.artefacts_report import artefact_summary
+from mtl.benchmark_making.audits.artefacts_report import audit_artefacts
 from mtl.benchmark_making.audits.sheet import TO_COMPLETE, draft_sheet
 from mtl.benchmark_making.data_files import write_records
 from mtl.benchmark_making.make.recipe import TaskRecipe, Use, load_recipe, read_source
@@ -81,8 +80,8 @@ class Made:
     def artefacts(self) -> str:
         """What the tasks give away: the findings of `mtl audit --artefacts`, for people."""
         with TemporaryDirectory(prefix="mtl-make-") as cache:
-            found = find_artefacts(load_job({"suite": str(self.folder / "suite.yaml"), "cache_dir": cache}))
-        return artefact_summary(self.suite, found)
+            done = audit_artefacts(load_job({"suite": str(self.folder / "suite.yaml"), "cache_dir": cache}))
+        return "\n".join([*done.lines, done.verdict])
 
 
 def make(name: str, out: Path, data_dir: Path | None = None) -> Made:
@@ -100,38 +99,28 @@ def make(name: str, out: Path, data_dir: Path | None = None) -> Made:
     path = find_yaml("recipe", name, shipped("configs") / "recipe")
     recipe = load_recipe(path)
     check_new_folder(out)
-    folder, declared = _data_dir(recipe, data_dir), recipe.form.sources
-    tables = {each: read_source(each, source, folder) for each, source in declared.items()}
+    folder, sample = data_dir or path.parent, recipe.form.sample
+    if data_dir is None and sample is not None:
+        if sample not in CORPORA:
+            raise InputError(f"must be {', '.join(CORPORA)}", path=path, key="sample", value=sample)
+        folder = Path("data", sample)
+        write_sample(sample, folder)
+    tables, sources = {}, {}
+    for each, source in recipe.form.sources.items():
+        tables[each] = read_source(each, source, folder)
+        digest = sha256(folder / source.file.partition(PART)[0])
+        sources[each] = {"file": source.file, "rows": len(tables[each].rows), "sha256": digest}
     rows = [row for table in tables.values() for row in table.rows]
-    sources = {
-        each: {
-            "file": source.file,
-            "rows": len(tables[each].rows),
-            "sha256": sha256(folder / source.file.partition(PART)[0]),
-        }
-        for each, source in declared.items()
-    }
     try:
         done = _run_steps(recipe, tables)
         with new_folder(out) as partial:
-            suite = write_all(recipe, tables, done, sources, rows, partial)
+            suite = _write_all(recipe, tables, done, sources, rows, partial)
     except InputError as error:
         # Rows know the names of their files below the data folder; people see the paths.
-        if error.path in {source.file for source in declared.values()}:
+        if error.path in {source["file"] for source in sources.values()}:
             raise error.located(path=folder / str(error.path)) from None
         raise
     return Made(out, suite, done)
-
-
-def _data_dir(recipe: TaskRecipe, data_dir: Path | None) -> Path:
-    """Where the sources are. Embedded corpora are written if need be."""
-    if data_dir is not None or recipe.form.sample is None:
-        return data_dir or recipe.path.parent
-    if recipe.form.sample not in CORPORA:
-        raise InputError(f"must be {', '.join(CORPORA)}", path=recipe.path, key="sample", value=recipe.form.sample)
-    folder = Path("data") / recipe.form.sample
-    write_sample(recipe.form.sample, folder)
-    return folder
 
 
 def _run_steps(recipe: TaskRecipe, tables: dict[str, Table]) -> list[Done]:
@@ -156,7 +145,7 @@ def _run_steps(recipe: TaskRecipe, tables: dict[str, Table]) -> list[Done]:
     return done
 
 
-def write_all(
+def _write_all(
     recipe: TaskRecipe,
     tables: Mapping[str, Table],
     done: Sequence[Done],
@@ -164,15 +153,11 @@ def write_all(
     rows_given: Sequence[SourceRow],
     folder: Path,
 ) -> Suite:
-    """Write all files into a folder.
+    """Write all files into a folder. Returns the suite, as read from its file.
 
     Args:
-        tables: by name.
         sources: what the provenance says of each source.
         rows_given: the rows of all sources.
-
-    Returns:
-        The suite, as read from its file.
 
     Raises:
         InputError: for a table without splits, a row without a value that is to be written, and a target that the task does not have.
@@ -180,10 +165,8 @@ def write_all(
     rows = {id: _by_split(recipe, id, tables[own.table]) for id, own in recipe.written.items()}
     counts = {id: {name: len(own) for name, own in splits.items()} for id, splits in rows.items()}
     content, suite = recipe.suite(counts)
-    changed = {
-        id: _write_task(recipe, suite.tasks[id], tables[own.table], rows[id], folder)
-        for id, own in recipe.written.items()
-    }
+    written = recipe.written.items()
+    changed = {id: _write_task(recipe, suite.tasks[id], tables[own.table], rows[id], folder) for id, own in written}
     head = f"# Made by mtl make from {recipe.path.name}; {PROVENANCE} says how.\n"
     write_text(folder / "suite.yaml", head + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120))
     for id in rows:
@@ -192,23 +175,19 @@ def write_all(
     lines = [json.dumps(line, ensure_ascii=False) + "\n" for line in _dropped_lines(done, rows_given, used)]
     write_text(folder / DROPPED, "".join(lines))
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    write_json(
-        folder / PROVENANCE,
-        {
-            "format": FORMAT,
-            "mtl": VERSION,
-            "recipe": {"file": recipe.path.name, "sha256": sha256(recipe.path)},
-            "seed": recipe.form.seed,
-            "sources": {
-                name: {**own, "rows_used": sum(o.file == own["file"] for o in used)} for name, own in sources.items()
-            },
-            "steps": [each.provenance for each in done],
-            "tasks": {
-                id: {"table": recipe.written[id].table, "rows": counts[id], "cells_changed": changed[id]} for id in rows
-            },
-            "files": {path.relative_to(folder).as_posix(): sha256(path) for path in files},
-        },
-    )
+    of_file = Counter(origin.file for origin in used)
+    tasks = {id: {"table": own.table, "rows": counts[id], "cells_changed": changed[id]} for id, own in written}
+    provenance = {
+        "format": FORMAT,
+        "mtl": VERSION,
+        "recipe": {"file": recipe.path.name, "sha256": sha256(recipe.path)},
+        "seed": recipe.form.seed,
+        "sources": {name: {**own, "rows_used": of_file[own["file"]]} for name, own in sources.items()},
+        "steps": [each.provenance for each in done],
+        "tasks": tasks,
+        "files": {path.relative_to(folder).as_posix(): sha256(path) for path in files},
+    }
+    write_json(folder / PROVENANCE, provenance)
     return suite
 
 
@@ -278,15 +257,14 @@ def _sheet(recipe: TaskRecipe, id: str, done: Sequence[Done], sources: Mapping[s
         if each.use.into in tables:
             steps.insert(0, each)
             tables |= set(each.use.tables)
-    files = [
-        f"{own['file']}: {own['rows']} rows, SHA-256 {own['sha256']}" for name, own in sources.items() if name in tables
-    ]
+    own = [own for name, own in sources.items() if name in tables]
+    files = [f"{each['file']}: {each['rows']} rows, SHA-256 {each['sha256']}" for each in own]
     given: dict[str, Sequence[str]] = {
         "Data source(s)*": [TO_COMPLETE, *files],
         "Data selection and filtering*": [f"Made by mtl make from {recipe.path.name}:", *(each.line for each in steps)],
         **{name: value.splitlines() for name, value in recipe.sheets[id].items()},
     }
-    with tempfile.TemporaryDirectory() as cache:
+    with TemporaryDirectory() as cache:
         job = load_job({"suite": str(folder / "suite.yaml"), "cache_dir": cache})
         return draft_sheet(job, id, given)
 
@@ -298,11 +276,10 @@ def _dropped_lines(done: Sequence[Done], rows: Sequence[SourceRow], used: set[Or
         rows: those of all sources.
         used: the rows of sources that files of tasks are made of.
     """
-    left = [
-        ({"step": each.use.number, "name": each.use.name, "table": each.use.into}, row, reason)
-        for each in done
-        for row, reason in each.dropped
-    ]
+    left = []
+    for each in done:
+        step = {"step": each.use.number, "name": each.use.name, "table": each.use.into}
+        left += [(step, row, reason) for row, reason in each.dropped]
     known = used | {origin for _, row, _ in left for origin in row.origins}
     no_step = dict.fromkeys(("step", "name", "table"))
     left += [(no_step, row, "no step chose it for a table of a task") for row in rows if known.isdisjoint(row.origins)]

@@ -132,11 +132,13 @@ def test_scores_ranks_and_files(home: Path, capsys: pytest.CaptureFixture[str]) 
     poor = by_name(home)["poor"]
     assert poor["rank"] == [3, 3] and by_name(home)["good"]["rank"][0] == 1
     assert set(files(home / "site")) == {
-        *("index.html", "leaderboard.json", "leaderboard.csv", "mtl-files.json"),
+        *("index.html", "leaderboard.json", "mtl-files.json"),
         *(f"systems/{name}.html" for name in ("good", "fair", "poor")),
     }
-    lines = (home / "site/leaderboard.csv").read_text(encoding="utf-8").splitlines()
-    assert lines[0] == "name,title,team,date,task,score,low,high,rank_low,rank_high" and len(lines) == 1 + 3 * 3
+    for each in content(home)["systems"]:
+        scores = {**each["scores"], "average": each["average"]}
+        assert set(each["intervals"]) == set(scores)
+        assert all(low <= scores[column] <= high for column, (low, high) in each["intervals"].items())
     out = capsys.readouterr().out
     assert "good: valid" in out and "site/index.html" in out
     # Titles are shown as text.
