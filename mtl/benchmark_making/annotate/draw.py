@@ -96,7 +96,7 @@ def write_forms(job: Job, wanted: Wanted, out: Path) -> list[Path]:
             "labels": task.labels,
             "range": task.range,
             "columns": task.text,
-            "instructions": (instructions or task.instructions or default_instructions(task)).strip(),
+            "instructions": (instructions or task.instructions or _instructions(task)).strip(),
             "rows": [_row(task, row, rng) for row in rows],
         }
         forms[f"{task.id}.html"] = render_form(content)
@@ -142,15 +142,15 @@ def _parts(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, bool]
     return [(text[start:end], bool(marked[start])) for start, end in pairwise(ends) if start < end]
 
 
-def default_instructions(task: Task) -> str:
+def _instructions(task: Task) -> str:
     """Instructions of a task whose suite file has none: what an answer is."""
-    kind = first_kind(task.kind)
-    what = f"Choose the label that fits: {', '.join(task.labels or ())}."
-    if kind != "labels":
-        ends = task.range or (0, 0)
-        numbers = f"Answer with a number from {ends[0]:g} to {ends[1]:g}."
-        what = numbers if kind == "number" else "Choose the candidate that is right."
-    return f"Read each row and answer it by yourself. {what}"
+    low, high = task.range or (0, 0)
+    kinds = {"labels": f"Choose the label that fits: {', '.join(task.labels or ())}."}
+    kinds |= {
+        "number": f"Answer with a number from {low:g} to {high:g}.",
+        "choice": "Choose the candidate that is right.",
+    }
+    return f"Read each row and answer it by yourself. {kinds[first_kind(task.kind)]}"
 
 
 def read_wanted(settings: Mapping[str, Any]) -> Wanted:

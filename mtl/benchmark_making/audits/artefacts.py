@@ -137,12 +137,19 @@ def _artefacts(job: Job, dataset: Dataset, texts: TokenizedTexts, task: Task) ->
     has_words = bool(task.labels or task.candidates) and not target_kind(task).by_unit
     words = telling_words(task, splits["train"], texts.words) if has_words else None
     classes = class_shares(task, splits) if task.labels else None
-    predicted: dict[str, np.ndarray] = {}
+    predicted: dict[str, np.ndarray] = {}  # by part, the targets of the scored rows, (rows,)
     for part, (change, build, settings) in PARTS.items():
         if (changed := change(task, dataset)) is not None:
             shown = CANDIDATES if task.candidates is not None and part == SECOND else part
             predicted[shown] = _predictions(job, build, settings, *changed)
-    scores = _part_scores(dataset, task, predicted)
+    # All are resampled together, so that differences are of the same rows.
+    rows, recorded = dataset.scored(task).scored, dataset.scored_rows[task.id]
+    groups = row_groups(recorded["texts"], np.array(recorded["groups"] or range(len(dataset.scored(task)))))
+    points = {part: resampled_scores(task, targets[None], rows, groups)[0] for part, targets in predicted.items()}
+    scores = [
+        PartScore(part, score(task, predicted[part], rows), _interval(values), _interval(values - points[CONSTANT]))
+        for part, values in points.items()
+    ]
     return Artefacts(task, scores, words, classes, list(filter(None, shifts)))
 
 
@@ -202,21 +209,6 @@ PARTS: dict[str, tuple[Change, Callable[[BuildRequest], Method], dict[str, objec
     ),
     CONSTANT: (_whole, Floor, {"method": "constant"}),
 }
-
-
-def _part_scores(dataset: Dataset, task: Task, predicted: dict[str, np.ndarray]) -> list[PartScore]:
-    """The scores of floors on the scored rows. All are resampled together, so that differences are of the same rows.
-
-    Args:
-        predicted: by part, the targets of these rows, (rows,).
-    """
-    rows, recorded = dataset.scored(task).scored, dataset.scored_rows[task.id]
-    groups = row_groups(recorded["texts"], np.array(recorded["groups"] or range(len(dataset.scored(task)))))
-    points = {part: resampled_scores(task, targets[None], rows, groups)[0] for part, targets in predicted.items()}
-    return [
-        PartScore(part, score(task, predicted[part], rows), _interval(values), _interval(values - points[CONSTANT]))
-        for part, values in points.items()
-    ]
 
 
 def _interval(values: np.ndarray) -> tuple[float, float]:

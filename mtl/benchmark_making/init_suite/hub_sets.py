@@ -109,13 +109,16 @@ def _revision(
 ) -> tuple[str, hub.HubFiles, dict[Any, Any]]:
     """The commit, the files and the card of a data set; of one without data files those of the Hub's conversion, which has no card.
 
-    Raises InputError for a data set that has neither.
+    Raises InputError for a data set that has neither, and for a card that is not YAML.
     """
     commit, files = hub.list_files(api, dataset, revision or "main")
     readme = {path: files[path] for path in files if path == "README.md"}
     card: dict[Any, Any] = {}
     for copy in hub.download(api, dataset, commit, readme).values():
-        card = read_card(copy, temporary / "README.md")
+        block = FRONT.match(copy.read_text(encoding="utf-8", errors="replace"))
+        if block and block[1].strip():
+            (temporary / "README.md").write_text(f"\n{block[1]}", encoding="utf-8")  # with the same lines
+            card = read_yaml(temporary / "README.md")
     if any(_may_be_data(path) for path in files):
         return commit, files, card
     if revision is None:
@@ -138,18 +141,6 @@ def _may_be_data(path: str) -> bool:
     suffix = names.suffix_of(parts[-1])
     has_lines = suffix in names.LINE_SUFFIXES and WORD.search(path.lower())
     return names.is_data(parts[-1]) or suffix == ".zip" or bool(has_lines)
-
-
-def read_card(readme: Path, copy: Path) -> dict[Any, Any]:
-    """The YAML block at the start of a data set's README.md; empty if there is none. Raises InputError for one that is not YAML.
-
-    `copy`: where the block alone may be written, with the same lines.
-    """
-    block = FRONT.match(readme.read_text(encoding="utf-8", errors="replace"))
-    if block is None or not block[1].strip():
-        return {}
-    copy.write_text(f"\n{block[1]}", encoding="utf-8")
-    return read_yaml(copy)
 
 
 def configurations(card: Mapping[Any, Any], files: Collection[str]) -> list[Configuration]:

@@ -3,6 +3,7 @@
 Names and labels come from untrusted files, so the suite file has them in quotes if necessary.
 """
 
+import json
 import math
 import re
 import shlex
@@ -109,9 +110,7 @@ def _flow(value: object) -> str:
         return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_flow, value)) + "]"
-    if isinstance(value, bool):
-        return str(value).lower()
-    return scalar(value) if isinstance(value, str) else "null" if value is None else str(value)
+    return scalar(value) if isinstance(value, str) else json.dumps(value)
 
 
 @lru_cache
@@ -262,10 +261,8 @@ def _summary(
         yield printable(f"{guess.id:{width}}  {_described(guess)}")
         yield from (printable(f"{'':{width}}  {line}") for line in _unread(guess))
     asked = [(guess, question) for guess in guesses if guess.problem is None for question in guess.questions]
-    ids: dict[str, list[str]] = {}
-    for guess, question in asked:
-        ids.setdefault(question, []).append(guess.id)
-    for question, names in ids.items():
+    for question in dict.fromkeys(question for _, question in asked):
+        names = [guess.id for guess, other in asked if other == question]
         further = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
         yield printable(f"decide: {', '.join(names[:SHOWN])}{further}: {question}")
     if language is None:

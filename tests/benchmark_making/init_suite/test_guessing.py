@@ -54,12 +54,6 @@ def test_which_split_is_scored(headers: dict[str, str], scored: str | None, why:
     assert any("scored: test" in note for note in found.notes) == ("dev" in headers)
 
 
-def test_a_test_file_with_minus_one_has_no_targets(tmp_path: Path) -> None:
-    write_split(tmp_path, "test", labels=["-1"] * 12)
-    found = guess_splits(tmp_path, train=BOTH)
-    assert found.keys["labels"] == ["glad", "sad"] and "scored" not in found.keys
-
-
 def test_a_dev_file_without_the_text_is_not_used(tmp_path: Path) -> None:
     found = guess_splits(tmp_path, train=BOTH, dev="label")
     assert found.files["dev"] is None and found.rows == {"train": 12}
@@ -142,11 +136,6 @@ def test_a_folder_that_a_suite_file_cannot_hold_is_a_problem(tmp_path: Path, fol
     assert guess(tmp_path).problem == f'rename "{folder}/mood": a suite file cannot hold this name'
 
 
-def test_a_second_file_of_a_split_is_noted(tmp_path: Path) -> None:
-    found = guess_splits(tmp_path, train=BOTH, dev=BOTH, valid=BOTH)
-    assert '"valid.tsv"' in found.notes[0] and found.questions == ["files: dev may be dev.tsv or valid.tsv"]
-
-
 def test_a_choice_of_a_list_or_of_columns(tmp_path: Path) -> None:
     rows = [
         {"idx": i, "question": text, "answers": ["yes it is", "no it is not"], "label": i % 2, "meta": {"text": text}}
@@ -161,15 +150,6 @@ def test_a_choice_of_a_list_or_of_columns(tmp_path: Path) -> None:
     write_table(tmp_path / "columns" / "senses_train.csv", ["option1", "option2", "label"], options, ",")
     found = guess(tmp_path / "columns")
     assert (found.keys["candidates"], found.keys["text"]) == (["option1", "option2"], [])
-
-
-def test_nested_texts(tmp_path: Path) -> None:
-    rows = [
-        {"idx": i, "first": {"context": first, "at": {"start": 1}}, "second": {"context": second}, "label": LABELS[i]}
-        for i, (first, second) in enumerate(zip(TEXTS, sentences(12, "other"), strict=True))
-    ]
-    write_jsonl(tmp_path / "wic_train.jsonl", rows)
-    assert guess(tmp_path).keys["text"] == ["first.context", "second.context"]
 
 
 PAIR = ["premise", "hypothesis"]
