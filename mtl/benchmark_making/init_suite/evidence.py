@@ -56,12 +56,6 @@ def is_long(column: FileColumn) -> bool:
     return words > LONG * len(column.counts) or sum(map(len, column.counts)) > 60 * len(column.counts)
 
 
-def is_code(column: FileColumn) -> bool:
-    """Whether more than half of the rows hold an id or an address: no spaces, and a digit, a slash or an underscore."""
-    coded = sum(rows for value, rows in column.counts.items() if re.fullmatch(r"[\x21-\x7e]*[\d/_][\x21-\x7e]*", value))
-    return coded * 2 > column.rows
-
-
 def is_source(column: FileColumn) -> bool:
     """Whether the name says that the column is about where a row comes from."""
     return bool(SOURCE_NAMES & set(column.words))

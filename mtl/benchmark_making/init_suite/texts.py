@@ -1,5 +1,6 @@
 """Which columns of a task hold its texts, and which one groups its rows."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -12,6 +13,9 @@ from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count,
 SIDES = {("l", "r"), ("left", "right"), ("first", "second"), ("a", "b"), ("1", "2"), ("0", "1")}
 MARKS = {"start", "stop", "end", "index", "offset", "span"}  # words in the names of the places of marked words
 QUESTIONS = {"question", "query"}  # the last word in the name of a column of questions
+CODE = re.compile(
+    r"[\x21-\x7e]*[\d/_][\x21-\x7e]*"
+)  # an id or an address: no spaces, and a digit, a slash or an underscore
 GROUPED = 0.9  # the most distinct values, as a share of the rows, that a column of groups has
 
 
@@ -98,7 +102,7 @@ def why_not_text(column: FileColumn, table: FileTable, test: FileTable | None, t
         return f"numbers, {count(len(column.counts), 'value')}"
     if is_category(column):
         return count(len(column.counts), "value")
-    if evidence.is_code(column):
+    if 2 * sum(rows for value, rows in column.counts.items() if CODE.fullmatch(value)) > column.rows:
         return "ids or addresses"
     if test is not None and test.lacks(column.name):
         return "the test file has no values in it"
@@ -149,10 +153,11 @@ def group_column(
     ]
     if not candidates:
         return None
-    distinct = len(candidates[0].counts)
-    why = f"an id with {count(distinct, 'distinct value')} in {count(table.rows, 'row')}: rows with the same one stay together"
-    if distinct < 10:
-        why += "; with five groups or fewer in the scored rows no test decides: delete the line if the rows are independent"
+    figures = f"{count(len(candidates[0].counts), 'distinct value')} in {count(table.rows, 'row')}"
+    why = f"an id with {figures}: rows with the same one stay together"
+    if len(candidates[0].counts) < 10:
+        remedy = "delete the line if the rows are independent"
+        why += f"; with five groups or fewer in the scored rows no test decides: {remedy}"
     if further := [column.name for column in candidates[1:]]:
         why += f"; {quoted_names(further)} would do as well"
     return candidates[0].name, why

@@ -151,14 +151,14 @@ def _judge(folder: Path, data: Path, rules: Rules, take: Callable[[Path, Entrant
 def _reason(error: Exception, folders: Sequence[Path]) -> str:
     """Why a submission is refused, for everybody to read: a short line, without the paths of these folders. Of an error that mtl does not expect
     only its name, since its text may show a label."""
+    text = str(error)
     if isinstance(error, MemoryError):
-        error = InputError("needs more memory than there is")
+        text = "needs more memory than there is"
     elif isinstance(error, OSError):
-        error = InputError(f"cannot be read: {error.strerror}")
+        text = f"cannot be read: {error.strerror}"
     elif not isinstance(error, InputError):
         logger.debug("a submission is refused", exc_info=error)
-        error = InputError(f"cannot be read ({type(error).__name__})")
-    text = str(error)
+        text = f"cannot be read ({type(error).__name__})"
     for path in (form for folder in folders for form in (folder, folder.resolve()) if form != Path()):
         text = text.replace(f"{path}{os.sep}", "")
     return shortened(text, submission.LONGEST)

@@ -235,7 +235,7 @@ def _inputs(given: dict[str, Any], count: int | None, last: str | None, section:
     named = given.pop("tables", None)
     if not isinstance(named, list) or len(named) != (count or max(2, len(named))):
         raise InputError(f"must be a list of {'two' if count else 'at least two'} tables", key=f"{section}tables")
-    return [str(name) for name in named]
+    return list(map(str, named))
 
 
 def _sheet(given: Any, key: str) -> dict[str, str]:

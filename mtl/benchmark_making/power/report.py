@@ -168,15 +168,15 @@ def held_differences(board: Leaderboard, seeds: int | None = None) -> dict[str, 
 
 def _line(board: Leaderboard, column: str, tested: Tested, settings: PowerSettings, held: float | None) -> list[str]:
     """The cells of a column of the leaderboard."""
-    pairs = [tuple(board.rows[number] for number in pair) for pair, _ in tested[column]]
-    samples = [(first.samples[column], second.samples[column]) for first, second in pairs]
+    pairs = [pair for pair, _ in tested[column]]
+    samples = [(board.rows[one].samples[column], board.rows[other].samples[column]) for one, other in pairs]
     same, other = ([compared(*pair) for pair in samples] for compared in (same_rows, other_rows))
     seeds = sorted({len(sample.by_seed) for pair in samples for sample in pair})
     varying = varying_designs(same)
     return [
         escaped(board.columns[column].title),
         escaped(board.columns[column].metric),
-        _rows_text(pairs[0][0], column, same[0].groups),
+        _rows_text(board.rows[pairs[0][0]], column, same[0].groups),
         str(settings.seeds or "–".join(map(str, dict.fromkeys((seeds[0], seeds[-1]))))),
         shown_difference(median_smallest(same, settings.seeds), board.scale),
         shown_difference(held, board.scale),
