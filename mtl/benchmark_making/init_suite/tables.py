@@ -22,7 +22,6 @@ from mtl.tasks.task import Layout
 LONGEST = 40  # characters of a name or a label in a message
 SAMPLE_ROWS = 50_000  # of a file that are looked at
 SAMPLE_SIZE = 2**26  # characters of texts in them
-COUNTED = (200, 1000, 100)  # the most columns, distinct values and characters of one that are counted in all rows
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 # Cells that stand for no value, in lower case. "-1" is one where a whole column has it: test files of the Hub have it in place of labels.
 PLACEHOLDERS = {"", "-", "--", "?", "_", "nan", "null", "none", "n/a", "na", "<unk>", "tbd", "hidden"}
@@ -128,7 +127,7 @@ class FileTable:
         incomplete: for each column that lacks a value in some rows, where.
         unread: for each column that no task can read, what it holds, as in "a list of objects".
         nameless: how many columns are left out because their name is empty, as that of row numbers often is.
-        counts: how often each value of a column stands in the whole file; more are counted when they are asked for.
+        counts: how often each value of a column stands in the whole file, for those columns that `whole` was asked for.
         objects: by the name of a list of objects or of lists, its items in each row of the sample.
     """
 
@@ -152,7 +151,7 @@ class FileTable:
         return column.is_blank if column is not None else name not in self.incomplete
 
     def whole(self, name: str) -> FileColumn:
-        """A column with the counts of all rows of the file, which is read again, once, if they are not known."""
+        """A column with the counts of all rows of the file, which is read again, once, if it was sampled."""
         column = self.columns[name]
         if column.lists or len(column.texts) == self.rows:
             return column
@@ -190,8 +189,7 @@ class SplitTables(dict[str, FileTable]):
 
 def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B008 - a frozen value
     """Read a file. Raises InputError for one that cannot be read, or has no rows."""
-    counts: dict[str, Counter[str]] = {}
-    rows, sample = _sample(_counted(stream_rows(path, layout), counts))
+    rows, sample = _sample(stream_rows(path, layout))
     if not rows:
         raise InputError("no rows", path=path)
     is_nested = form_of(path, layout) in OBJECTS
@@ -208,7 +206,7 @@ def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B00
         if inner:
             del values[name]
     named = [name for name in values if name.removesuffix(LIST).rpartition(".")[2].strip()]
-    table = FileTable(path, layout, rows, {}, nameless=len(values) - len(named), counts=counts)
+    table = FileTable(path, layout, rows, {}, nameless=len(values) - len(named))
     for number, (_, row) in enumerate(sample if is_nested else ()):
         for name, items in _objects(row):
             table.objects.setdefault(name, [[] for _ in sample])[number] = items
@@ -305,27 +303,6 @@ def _objects(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, li
             yield from _objects(value, f"{prefix}{key}.")
         elif isinstance(value, list) and value and all(isinstance(item, dict | list) for item in value):
             yield f"{prefix}{key}", value
-
-
-def _counted(
-    rows: Iterable[tuple[int, dict[str, Any]]], counts: dict[str, Counter[str]]
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The same rows, while the values of those columns are counted that have few of them, and one in every row."""
-    columns, distinct, longest = COUNTED
-    for number, (line, row) in enumerate(rows):
-        if number == 0 and len(row) <= columns:
-            counts |= {name: Counter() for name in row}
-        for name in tuple(counts):
-            cell = row.get(name)
-            try:
-                value = cell if isinstance(cell, str) else text(cell)
-            except ValueError:
-                del counts[name]
-                continue
-            counts[name][value] += 1
-            if len(counts[name]) > distinct or len(value) > longest:
-                del counts[name]
-        yield line, row
 
 
 def _sample(rows: Iterable[tuple[int, Any]]) -> tuple[int, list[tuple[int, Any]]]:

@@ -97,8 +97,6 @@ def test_a_large_file_is_sampled_and_its_targets_are_counted(tmp_path: Path, mon
     assert (table.rows, len(table.columns["text"].texts)) == (1000, 50)
     numbers = [int(text.split()[1]) for text in table.columns["text"].texts]
     assert numbers == sorted(numbers) and numbers[-1] > 500  # not the first ones alone
-    assert table.whole("label").counts == {"p": 500, "n": 499, "rare": 1} and "text" in table.counts
-    monkeypatch.setattr(tables, "COUNTED", (2, 2, 9))  # of more values, the file is read again
-    assert read_table(tmp_path / "train.tsv").whole("label").counts == {"p": 500, "n": 499, "rare": 1}
+    assert table.whole("label").counts == {"p": 500, "n": 499, "rare": 1}
     monkeypatch.setattr(tables, "SAMPLE_SIZE", 200)  # characters
     assert len(read_table(tmp_path / "train.tsv").columns["text"].texts) < 40
