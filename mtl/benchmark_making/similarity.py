@@ -267,16 +267,12 @@ def most_similar(
 
     Texts without a common unit are never a pair. Groups are int64, of each text of both sides. `check`: as in `within_groups`.
     """
-    order = np.argsort(groups[1], kind="stable")
-    begins, ends = (np.searchsorted(groups[1][order], groups[0], side) for side in ("left", "right"))
     every = np.arange(len(groups[1]))
     kept_pairs = []
     count = 0
     for lefts, shared in comparison.blocks(title):
         values = comparison.values(shared, lefts[:, None], every[None, :])
-        for row, left in enumerate(lefts):
-            values[row, order[begins[left] : ends[left]]] = 0
-        values[values > high] = 0
+        values[(groups[0][lefts, None] == groups[1]) | (values > high)] = 0
         bounds = np.maximum(_bounds(values, most), low)
         rows, rights = np.nonzero((values >= bounds[:, None]) & (values > 0))
         kept_pairs.append(_first(Pairs(lefts[rows], rights, values[rows, rights]), most))
