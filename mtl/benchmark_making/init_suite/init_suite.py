@@ -168,7 +168,8 @@ def init_suite(
         path = out or Path(f"{suite_name}.yaml")
         if path.exists() or path.is_symlink():
             raise InputError("already there; remove it, or name another file with --out", path=path)
-        guessed = guess_suite(folder, language or (source and source.language), suite_name, path, known, source)
+        known_language = language or (source.language if source else None)
+        guessed = guess_suite(folder, known_language, suite_name, path, known, source)
     if not undecided:
         for id, question in guessed.questions.items():
             key = question.partition(":")[0]

@@ -187,8 +187,9 @@ def build_board(
         if any(id in row.scores for row in rows):
             metric = each.task.metric
             columns[id] = Column(each.task.title, metric_named(metric).title, metric, id, id in suite.averaged)
-    title, further = f"{suite.title}, {split}", {"facts": [SYSTEMS_NOTE], "tests": PairTests(ranks=ranks)}
-    return Leaderboard(suite.name, title, scale, columns, rows, marks=marks, noun="system", **further)
+    title, tests = f"{suite.title}, {split}", PairTests(ranks=ranks)
+    facts = [SYSTEMS_NOTE]
+    return Leaderboard(suite.name, title, scale, columns, rows, marks=marks, facts=facts, tests=tests, noun="system")
 
 
 def _row(suite: Suite, scored: ScoredSubmission, split: str, is_unlike: bool) -> Row:

@@ -140,9 +140,11 @@ def _found(
         work.claim(known + (count // 2 if same else count), width, "most")
 
     sides = zip(tables, options.texts, block, strict=True)
-    texts = [[table.rows[number].cell(column) for number in numbers.tolist()] for table, column, numbers in sides]
+    lefts, rights = (
+        [table.rows[number].cell(column) for number in numbers.tolist()] for table, column, numbers in sides
+    )
     own_groups = groups[0][block[0]], groups[1][block[1]]
-    comparison = TextComparison(*texts, options, title)
+    comparison = TextComparison(lefts, rights, options, title)
     low = -np.inf if options.at_least is None else options.at_least
     high = np.inf if options.at_most is None else options.at_most
     if options.scope == "across":

@@ -114,6 +114,7 @@ def test_csv_quoting_is_detected_and_removed(text: str) -> None:
 @pytest.mark.parametrize("encoding", ["cp1250", "cp1252", "iso8859-1", "iso8859-2"])
 def test_wrong_encoding_is_detected(encoding: str) -> None:
     right = "Zażółć gęślą jaźń – över ån"
-    assert only(text_findings(part(right.encode().decode(encoding, errors="ignore")))).kind == "encoding"
+    found = text_findings(part(right.encode().decode(encoding, errors="ignore")))
+    assert "encoding" in [finding.kind for finding in found]
     # Some are valid UTF-8 by chance.
     assert text_findings(part(right, "OGÓŁEM", "BĘŻ", "ÓŹ", "ciężą", "SMÅ”", "«Å")) == []
