@@ -13,9 +13,8 @@ from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count,
 SIDES = {("l", "r"), ("left", "right"), ("first", "second"), ("a", "b"), ("1", "2"), ("0", "1")}
 MARKS = {"start", "stop", "end", "index", "offset", "span"}  # words in the names of the places of marked words
 QUESTIONS = {"question", "query"}  # the last word in the name of a column of questions
-CODE = re.compile(
-    r"[\x21-\x7e]*[\d/_][\x21-\x7e]*"
-)  # an id or an address: no spaces, and a digit, a slash or an underscore
+# An id or an address: ASCII without spaces, with a digit, a slash or an underscore.
+CODE = re.compile(r"[!-~]*[\d/_][!-~]*")
 GROUPED = 0.9  # the most distinct values, as a share of the rows, that a column of groups has
 
 
