@@ -275,13 +275,16 @@ def read_source(name: str, source: RecipeSource, data_dir: Path) -> Table:
     """
     path = inside(data_dir, source.file.partition(PART)[0])
     if source.tokens is not None:
-        rows = [SourceRow(values, (Origin(source.file, line),)) for line, values in _sentences(path, source.tokens)]
-        return Table(name, ["text", TOKENS, TAGS, "document"], rows)
+        parts = [SourceRow(values, (Origin(source.file, line),)) for line, values in _sentences(path, source.tokens)]
+        return Table(name, ["text", TOKENS, TAGS, "document"], parts)
     layout = Layout(source.header, source.reading or Reading(), source.file.partition(PART)[2] or None)
     columns = column_names(path, layout)
     records = read_records(path, [], columns, layout)
-    values = ((each.line, dict(zip(columns, each.values, strict=True))) for each in records)
-    return Table(name, columns, [SourceRow(of_row, (Origin(source.file, line),)) for line, of_row in values])
+    rows = []
+    for record in records:
+        values: Values = dict(zip(columns, record.values, strict=True))
+        rows.append(SourceRow(values, (Origin(source.file, record.line),)))
+    return Table(name, columns, rows)
 
 
 def _sentences(path: Path, tokens: TokenColumns) -> Iterator[tuple[int, Values]]:

@@ -176,16 +176,12 @@ def read(task: Task, columns: dict[str, list[str]], folder: Path) -> Part:
 @pytest.mark.parametrize(
     ("task", "targets", "said"),
     [
-        (
-            replace(LABELS, labels=["glad", "Glad", "arg"]),
-            [0.0, 1.0, 2.0],
-            ['"glad" (2 rows), "Glad" (2 rows): one label'],
-        ),
+        (replace(LABELS, labels=["glad", "Glad", "arg"]), [0.0, 1.0, 2.0], ['"glad" (2 rows), "Glad" (2 rows): one label']),
         (replace(LABELS, labels=["glad", "?"]), [0.0, 1.0, 1.0], ['"?" (4 rows) may stand for no label']),
         (SETS, ["joy", "joy;Joy", "-"], ['"joy" (4 rows), "Joy" (2 rows): one label', '"-" (2 rows) may stand']),
         (LABELS, [0.0, 1.0, 1.0], []),
     ],
-)
+)  # fmt: skip
 def test_spellings_and_placeholders(task: Task, targets: list[Any], said: list[str]) -> None:
     parts = {split: part("a", "b", "c", targets=targets, task=task, split=split) for split in ("train", "dev")}
     found = label_findings({**parts, "test": part("d", task=task, split="test")})

@@ -38,19 +38,14 @@ def test_csv_quoting() -> None:
 @pytest.mark.parametrize(
     ("kind", "texts", "count", "shown"),
     [
-        (
-            "control",
-            ["Vel\x87zqueza i inni", "zwykły\u00a0tekst \U0001f468\u200d\U0001f469", "b\ufeff"],
-            2,
-            r"“Vel\x87zqueza”",
-        ),
+        ("control", ["Vel\x87zqueza i inni", "zwykły\u00a0tekst \U0001f468\u200d\U0001f469", "b\ufeff"], 2, r"“Vel\x87zqueza”"),
         ("replacement", ["za\ufffd\ufffd", "a", "b"], 1, "“za\ufffd\ufffd”"),
         ("encoding", ["a", "czy Ĺ‚adny", "b"], 1, "“Ĺ‚adny”"),
         ("spreadsheet", ["#NAME?", "hasło #NAME? w arkuszu", " #REF! "], 2, "“#NAME?”"),
         ("escapes", ["raz\\ndwa trzy", "R&D; x", "a & b;", r"C:\temp", "&nosuch;", "AT&amp;T"], 2, r"“raz\ndwa”"),
         ("escapes", [r"\"a\"", "sin&theta;", "&#8211;", r"\u0142"], 4, r"“\"a\"”"),
     ],
-)
+)  # fmt: skip
 def test_damaged_texts(kind: str, texts: list[str], count: int, shown: str) -> None:
     found = only(text_findings(part(*texts)))
     assert (found.kind, found.count) == (kind, count)

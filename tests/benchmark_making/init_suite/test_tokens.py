@@ -69,18 +69,14 @@ def in_cells(folder: Path, space: str = " ") -> None:
 @pytest.mark.parametrize(
     ("write", "text", "target"),
     [
-        (
-            lambda folder: objects(folder, id=[str(i) for i in range(40)], tokens=WORDS, ner_tags=TAGS),
-            "tokens[]",
-            "ner_tags[]",
-        ),
+        (lambda folder: objects(folder, id=[str(i) for i in range(40)], tokens=WORDS, ner_tags=TAGS), "tokens[]", "ner_tags[]"),
         (in_parquet, "tokens[]", "ner_tags[]"),
         (in_cells, "utterance", "slots"),
         (lambda folder: in_cells(folder, "  "), "utterance", "slots"),  # spaces in any number, as in SNIPS
         (conll("{}.txt", lambda word: []), "column_1[]", "column_2[]"),
         (conll("{}.conll", lambda word: ["-X-"]), "column_1[]", "column_3[]"),
     ],
-)
+)  # fmt: skip
 def test_entities_are_recognised(tmp_path: Path, write: Callable[[Path], None], text: str, target: str) -> None:
     write(tmp_path / "data")
     made, task = guessed(tmp_path)
