@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from data_files import read_json
+from data_files import read_json, write_jsonl, write_lines
 from report_browser import Page, in_browser
 from selenium import webdriver
 
@@ -49,13 +49,8 @@ MOODS = random.Random(1).choices(["bad", "good"], k=ROWS)
 CLOSE: list[dict[str, Any]] = [{"id": n, "one": f"a {n}", "two": f"b {n}", "label": None} for n in range(ROWS)]
 
 
-def write_lines(path: Path, lines: Sequence[str]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-
-
 def write_rows(folder: Path, rows: Sequence[dict[str, Any]]) -> None:
-    write_lines(folder / "close/test.jsonl", [json.dumps(row) for row in rows])
+    write_jsonl(folder / "close/test.jsonl", rows)
 
 
 def write_data(folder: Path, with_labels: bool) -> None:
