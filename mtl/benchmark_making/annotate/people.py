@@ -55,6 +55,34 @@ MOST_NAMED = 3  # lines in one message; the others are counted
 DIGITS = re.compile("[0-9]{1,15}")
 
 
+@dataclass
+class Person:
+    """What a person answered: targets (rows,) and the file that they stand in, by task id."""
+
+    name: str
+    answers: dict[str, np.ndarray] = field(default_factory=dict)
+    files: dict[str, Path] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """The rows of a task that were asked about: by line, in ascending order, how many candidates a row of a choice has."""
+
+    task: Task
+    id: str
+    file: Path
+    candidates: dict[int, int | None]
+
+
+def slug_of(name: str) -> str:
+    """A person's name as a part of a folder's name.
+
+    >>> slug_of("Anna Åberg (2)")
+    'Anna-Åberg-2'
+    """
+    return re.sub(r"[^\w.+]+", "-", name).strip("-.")
+
+
 @contextmanager
 def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -> Iterator[tuple[list[Job], list[str]]]:
     """The runs of files of answers, and how far the people agree, one line each.
@@ -197,34 +225,6 @@ def majority_text(task: Task, tied: int, people: int) -> str:
         return f"The majority on {task.id} is the mean of the numbers of {people} people."
     ties = f"; of the {tied} tied rows, that of the person who agrees most with the others" if tied else ""
     return f"The majority on {task.id} is each row's most frequent answer of {people} people{ties}."
-
-
-@dataclass
-class Person:
-    """What a person answered: targets (rows,) and the file that they stand in, by task id."""
-
-    name: str
-    answers: dict[str, np.ndarray] = field(default_factory=dict)
-    files: dict[str, Path] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, eq=False)
-class _Sample:
-    """The rows of a task that were asked about: by line, in ascending order, how many candidates a row of a choice has."""
-
-    task: Task
-    id: str
-    file: Path
-    candidates: dict[int, int | None]
-
-
-def slug_of(name: str) -> str:
-    """A person's name as a part of a folder's name.
-
-    >>> slug_of("Anna Åberg (2)")
-    'Anna-Åberg-2'
-    """
-    return re.sub(r"[^\w.+]+", "-", name).strip("-.")
 
 
 def read_answers(paths: Sequence[Path], job: Job, key: Key, key_file: Path) -> list[Person]:

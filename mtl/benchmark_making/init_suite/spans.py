@@ -170,7 +170,7 @@ def _marks(span: str, word: str | None, text: str, table: FileTable) -> bool:
         return False
     words = table.columns[word or text].texts
     for content, start, stop, marked in zip(table.columns[text].texts, first.texts, last.texts, words, strict=True):
-        if counted:  # the words stand from the character, or word, of this number
+        if counted:  # the second column's words stand from the character, or word, of this number
             number, places = int(start) - int(counted[2]), counted_places(content, counted[1])
             fits = 0 <= number < len(places) and content.startswith(stop, places[number])
         elif word:
