@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 from data_files import read_json, write_jsonl, write_lines
-from report_browser import Page, in_browser
-from selenium import webdriver
 
 from mtl.api.cli import main
 from mtl.benchmark_making.leaderboard import submission
@@ -373,23 +371,3 @@ def test_nothing_says_which_rows_are_right(home: Path, capfd: pytest.CaptureFixt
     for name in ("one", "other"):
         report = report_of(home / f"sites/{name}/index.html")
         assert not any(word in json.dumps(report) for word in ("confusion", "points", "by_seed", "SHA"))
-
-
-@in_browser
-@pytest.mark.parametrize("width", [1280, 390])
-def test_the_board_in_a_browser(home: Path, driver: webdriver.Chrome, width: int) -> None:
-    assert main(RUN) == 0
-    size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    report = report_of(home / "site/index.html")
-    page = Page(driver, home / "site/page.html", report)
-    assert page.rows() == [row["id"] for row in sorted(report["suites"][0]["rows"], key=lambda row: -row["average"])]
-    page.script("document.querySelector('#options').open = true")
-    page.key("sort:rank").send_keys("\n")
-    assert "sorted by rank, first ranks first" in page.status()
-    page.key("rank").send_keys("may")
-    assert len(page.rows()) == sum(row["ranks"]["average"][0] == 1 for row in report["suites"][0]["rows"])
-    assert page.script("return document.documentElement.scrollWidth") <= width
-    link = page.all("#board .label a")[0]
-    assert link.get_attribute("href").endswith(".html")
-    assert [entry["message"] for entry in driver.get_log("browser")] == []
