@@ -25,7 +25,7 @@ from mtl.base.settings.layers import flatten
 from mtl.base.settings.schema import Config, Role
 from mtl.base.typed import declared_keys, field_types, in_words, notes_of
 from mtl.benchmark_making.make.recipe import STEPS
-from mtl.benchmark_making.similarity.comparison import SimilarityOptions
+from mtl.benchmark_making.similarity import SimilarityOptions
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.recipes import load_recipe
 from mtl.methods import METHODS

@@ -73,15 +73,12 @@ def add_commands(commands: Commands) -> None:
     init.add_argument("--out", type=Path, metavar="FILE", help="the file to write, else NAME.yaml")
     init.set_defaults(run=_init_suite)
 
-    board = commands.add_parser(
-        "leaderboard", help="check submissions, score them on hidden labels, and write the site of a leaderboard"
-    )
+    checks = "check submissions, score them on hidden labels, and write the site of a leaderboard"
+    board = commands.add_parser("leaderboard", help=checks)
     board.add_argument("suite", metavar="SUITE", help="a suite's name or file")
     board.add_argument("submissions", type=Path, metavar="SUBMISSIONS", help="a folder with a folder for each")
-    add_settings(
-        board,
-        "gold=FOLDER with labels and out=FOLDER of the site, or data_dir=FOLDER to check without labels; split=, limit=, cache=",
-    )
+    gold = "gold=FOLDER with labels and out=FOLDER of the site, or data_dir=FOLDER to check without labels"
+    add_settings(board, f"{gold}; split=, limit=, cache=")
     board.set_defaults(run=_leaderboard)
 
     sweep = commands.add_parser("sweep", help="make the runs that a file lists, if they do not exist yet, and report")
@@ -94,18 +91,13 @@ def add_commands(commands: Commands) -> None:
     sweep.add_argument("--plan", action="store_true", help="print seeds and expected hours, and run nothing")
     add_report_dir(sweep, "the folder of the report")
 
-    power = commands.add_parser(
-        "power", help="the smallest differences that tests detect, and the examples and seeds that they need"
-    )
-    add_settings(
-        power,
-        "a folder of runs, else runs; suite=NAME, difference=POINTS (else 2), seeds=N; without runs: rows=N,"
-        " accuracy=PER_CENT or [A,B], agreement=PER_CENT, difference=, seeds= with seed_deviation=POINTS",
-        "RUNS_DIR | key=value",
-    )
-    power.add_argument(
-        "--cache", type=Path, default=results.CACHE, metavar="DIR", help="as for mtl report; default: cache"
-    )
+    shows = "the smallest differences that tests detect, and the examples and seeds that they need"
+    power = commands.add_parser("power", help=shows)
+    of_runs = "a folder of runs, else runs; suite=NAME, difference=POINTS (else 2), seeds=N"
+    expected = "rows=N, accuracy=PER_CENT or [A,B], agreement=PER_CENT, difference=, seeds= with seed_deviation=POINTS"
+    add_settings(power, f"{of_runs}; without runs: {expected}", "RUNS_DIR | key=value")
+    as_report = "as for mtl report; default: cache"
+    power.add_argument("--cache", type=Path, default=results.CACHE, metavar="DIR", help=as_report)
     power.set_defaults(run=_power)
 
 

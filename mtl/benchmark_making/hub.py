@@ -8,22 +8,13 @@ import logging
 import re
 import shutil
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import cast
 
 from httpx import HTTPError
-from huggingface_hub import HfApi
-from huggingface_hub.errors import (
-    GatedRepoError,
-    HfHubHTTPError,
-    HFValidationError,
-    LocalEntryNotFoundError,
-    OfflineModeIsEnabled,
-    RepositoryNotFoundError,
-    RevisionNotFoundError,
-)
+from huggingface_hub import HfApi, errors
 
 from mtl.base.errors import InputError, resource_problem
 from mtl.base.files import numbered_alike, replacing
@@ -47,11 +38,11 @@ LISTED = 20  # files that an error message names at most
 LOG_IN = "log in with `hf auth login` or set HF_TOKEN"
 # What is wrong and what to do, by the error of huggingface_hub. The first that fits counts.
 PROBLEMS: dict[type[Exception], str] = {
-    HFValidationError: "hub.dataset must be OWNER/NAME",
-    GatedRepoError: f"it is gated: ask for access on its page, and {LOG_IN}",  # also a RepositoryNotFoundError
-    RepositoryNotFoundError: f"there is no such dataset, or it is private; check its name, or {LOG_IN}",
-    RevisionNotFoundError: "it has no such revision; check its name",
-    OfflineModeIsEnabled: "HF_HUB_OFFLINE is set; unset it and run again",
+    errors.HFValidationError: "hub.dataset must be OWNER/NAME",
+    errors.GatedRepoError: f"it is gated: ask for access on its page, and {LOG_IN}",  # also a RepositoryNotFoundError
+    errors.RepositoryNotFoundError: f"there is no such dataset, or it is private; check its name, or {LOG_IN}",
+    errors.RevisionNotFoundError: "it has no such revision; check its name",
+    errors.OfflineModeIsEnabled: "HF_HUB_OFFLINE is set; unset it and run again",
 }
 # The data files of a dataset by path: the size in bytes, and the checksum, as `checksum_problem` takes it, if there is one.
 HubFiles = dict[str, tuple[int, str | None]]
@@ -185,9 +176,9 @@ def download(api: HfApi, dataset: str, commit: str, files: HubFiles, limit: int 
         with _library_errors():
             copy = Path(api.hf_hub_download(dataset, path, repo_type="dataset", revision=commit))
         size = copy.stat().st_size
-        problem = f"has {size} bytes, not the {stated} that the Hub lists" if size != stated else None
-        if checksum is not None:
-            problem = problem or checksum_problem(copy, checksum)
+        problem = checksum_problem(copy, checksum) if checksum is not None and size == stated else None
+        if size != stated:
+            problem = f"has {size} bytes, not the {stated} that the Hub lists"
         if problem is not None:
             copy.resolve().unlink()  # else the cache would give this file again
             raise InputError(f"{problem}; it was damaged on the way; run again", path=path)
@@ -206,9 +197,8 @@ def _convert(task: Task, hub: HubSource, split: str, copies: dict[str, Path], pa
         logger.warning("%s: %d texts of split %s have tabs or line ends; each becomes a space", task.id, changed, split)
     read_examples(task, path, targets)
     if (published := task.rows.get(split)) not in (None, len(rows)):
-        logger.warning(
-            "%s: split %s of %s has %d rows where %d are published", task.id, split, hub.dataset, len(rows), published
-        )
+        where = f"{task.id}: split {split} of {hub.dataset}"
+        logger.warning("%s has %d rows where %d are published", where, len(rows), published)
 
 
 def _rows(
@@ -234,18 +224,11 @@ def _rows(
         if target is not None and isinstance(index := values[target], int) and 0 <= index < len(labels):
             values[target] = labels[index]
         elif target is not None and typed and not is_typed(copy):
-            values[target] = _with_type(task, str(values[target]))
+            # The first type that the cell fits; else it stays a text.
+            for of_target in reversed(target_kind(task).types):
+                with suppress(ValueError):
+                    values[target] = cast(Value, of_target(str(record.values[target])))
         yield values
-
-
-def _with_type(task: Task, cell: str) -> Value:
-    """The target in a cell of a file without types, with a type that the task's targets have; the cell itself if it has none."""
-    for type_of_target in target_kind(task).types:
-        try:
-            return cast(Value, type_of_target(cell))
-        except ValueError:
-            continue
-    return cell
 
 
 @contextmanager
@@ -267,18 +250,18 @@ def _library_errors() -> Iterator[None]:
     try:
         yield
     except Exception as error:  # of many kinds, for an answer that is not the Hub's
-        kind = NoRevisionError if isinstance(error, RevisionNotFoundError) else InputError
+        kind = NoRevisionError if isinstance(error, errors.RevisionNotFoundError) else InputError
         raise kind(_problem(error)) from error
 
 
 def _problem(error: Exception) -> str:
     """What is wrong with the dataset, the Hub, the network or the disk, and what to do."""
-    if isinstance(error, LocalEntryNotFoundError) and isinstance(error.__cause__, Exception):
+    if isinstance(error, errors.LocalEntryNotFoundError) and isinstance(error.__cause__, Exception):
         error = error.__cause__  # it is not in the cache because the Hub did not give it
     for kind, problem in PROBLEMS.items():
         if isinstance(error, kind):
             return problem
-    if isinstance(error, HfHubHTTPError):
+    if isinstance(error, errors.HfHubHTTPError):
         status = error.response.status_code
         advice = LOG_IN if status in (401, 403) else "check HF_ENDPOINT, or run again later"
         return f"the Hub answers {status} {error.response.reason_phrase}; {advice}"

@@ -32,8 +32,3 @@ def answer_lines(forms: Path, task: str, name: str, answers: list[str]) -> list[
     sample = sample_id(key["suite"], task, own)
     rows = zip(own["lines"], answers, strict=True)
     return ["\t".join(COLUMNS), *("\t".join((task, sample, name, str(line), answer)) for line, answer in rows)]
-
-
-def write_lines(path: Path, lines: list[str]) -> Path:
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return path

@@ -57,16 +57,20 @@ def write_forms(job: Job, wanted: Wanted, out: Path) -> list[Path]:
     except InputError as error:
         raise error.located(key="task") from None
     for task in tasks:
-        _check_task(task)
+        if first_kind(task.kind) not in KINDS:
+            problem = f"answers of kind {task.kind} are not asked for; only {', '.join(KINDS)}"
+            raise InputError(problem, key=task.id)
+        if not task.is_scored:
+            raise InputError("the task is not scored: no row has a label to compare answers with", key=task.id)
     if wanted.instructions is not None and len(tasks) > 1:
         raise InputError("is for one task; write those of several tasks into the suite file", key="instructions")
     path = wanted.instructions
     instructions = None if path is None else decode(read_bytes(Path(path)), path)
     write_generated(job.suite, job.data_dir)
     missing = missing_tasks(job.suite, job.data_dir)
-    if lacking := [task.id for task in tasks if task.id in missing]:
-        get = f"get it with mtl data {job.suite.name}, set data_dir=, or leave {lacking[0]} out of task="
-        raise InputError(f"no such file; {get}", path=missing[lacking[0]])
+    for id in (task.id for task in tasks if task.id in missing):
+        get = f"get it with mtl data {job.suite.name}, set data_dir=, or leave {id} out of task="
+        raise InputError(f"no such file; {get}", path=missing[id])
     key = Key(suite=job.suite.name, tasks={})
     forms: dict[str, str] = {}
     for task in tasks:
@@ -92,7 +96,7 @@ def write_forms(job: Job, wanted: Wanted, out: Path) -> list[Path]:
             "labels": task.labels,
             "range": task.range,
             "columns": task.text,
-            "instructions": (instructions or task.instructions or default_instructions(task)).strip(),
+            "instructions": (instructions or task.instructions or _instructions(task)).strip(),
             "rows": [_row(task, row, rng) for row in rows],
         }
         forms[f"{task.id}.html"] = render_form(content)
@@ -101,14 +105,6 @@ def write_forms(job: Job, wanted: Wanted, out: Path) -> list[Path]:
             write_text(folder / name, page)
         write_json(folder / KEY, key)
     return [out / name for name in (*forms, KEY)]
-
-
-def _check_task(task: Task) -> None:
-    """Raise InputError for a task that no form can ask for."""
-    if first_kind(task.kind) not in KINDS:
-        raise InputError(f"answers of kind {task.kind} are not asked for; only {', '.join(KINDS)}", key=task.id)
-    if not task.is_scored:
-        raise InputError("the task is not scored: no row has a label to compare answers with", key=task.id)
 
 
 def draw_sample(task: Task, examples: Sequence[Example], count: int, rng: np.random.Generator) -> list[int]:
@@ -146,15 +142,15 @@ def _parts(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, bool]
     return [(text[start:end], bool(marked[start])) for start, end in pairwise(ends) if start < end]
 
 
-def default_instructions(task: Task) -> str:
+def _instructions(task: Task) -> str:
     """Instructions of a task whose suite file has none: what an answer is."""
-    kind = first_kind(task.kind)
-    what = f"Choose the label that fits: {', '.join(task.labels or ())}."
-    if kind != "labels":
-        ends = task.range or (0, 0)
-        numbers = f"Answer with a number from {ends[0]:g} to {ends[1]:g}."
-        what = numbers if kind == "number" else "Choose the candidate that is right."
-    return f"Read each row and answer it by yourself. {what}"
+    low, high = task.range or (0, 0)
+    kinds = {"labels": f"Choose the label that fits: {', '.join(task.labels or ())}."}
+    kinds |= {
+        "number": f"Answer with a number from {low:g} to {high:g}.",
+        "choice": "Choose the candidate that is right.",
+    }
+    return f"Read each row and answer it by yourself. {kinds[first_kind(task.kind)]}"
 
 
 def read_wanted(settings: Mapping[str, Any]) -> Wanted:

@@ -8,6 +8,7 @@ from mtl.benchmark_making.audits.artefacts import (
     CONSTANT,
     EVERYTHING,
     LENGTHS,
+    LEVEL,
     OVERLAP,
     PARTS,
     Artefacts,
@@ -15,8 +16,6 @@ from mtl.benchmark_making.audits.artefacts import (
 )
 from mtl.benchmark_making.audits.audit import Audit
 from mtl.benchmark_making.audits.findings import Finding
-from mtl.benchmark_making.audits.report import verdict, with_findings
-from mtl.benchmark_making.audits.words import LEVEL
 from mtl.jobs.job import Job
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Scale
@@ -101,22 +100,14 @@ def _split_findings(artefacts: Artefacts) -> Iterator[Finding]:
         if shift.interval[0] > CLEAR_SHIFT and task.group is None:
             area = f"{shift.area:.2f}, {shift.interval[0]:.2f} to {shift.interval[1]:.2f}"
             what = f"a classifier tells its rows from those of train (area under the curve {area})"
-            mend = "if that is not meant, split anew (step split)"
-            meaning = (
-                f"the split is from another source or domain, or rows that belong together are in one split; {mend}"
-            )
+            source = "the split is from another source or domain, or rows that belong together are in one split"
+            meaning = f"{source}; if that is not meant, split anew (step split)"
             yield Finding("artefact: shift", task.id, shift.split, 1, what, meaning)
 
 
-def artefact_summary(suite: Suite, artefacts: Sequence[Artefacts]) -> str:
-    """The findings alone, in Markdown."""
-    findings = artefact_findings(artefacts, suite.shown)
-    return "\n".join([*(f"- {inert(str(finding))}" for finding in findings), verdict(findings)])
-
-
-def render_artefacts(suite: Suite, artefacts: Sequence[Artefacts]) -> str:
-    """The report in Markdown, which also reads well in a terminal."""
-    sections = [
+def render_artefacts(suite: Suite, artefacts: Sequence[Artefacts]) -> list[str]:
+    """The sections of the report before the findings, in Markdown, which also reads well in a terminal."""
+    return [
         f"## {inert(suite.title)}: annotation artefacts",
         _score_table(artefacts, suite.shown),
         f"A linear SVM reads everything, or one text of each pair. {LENGTHS}: a linear model or a network on the numbers of tokens and characters;"
@@ -125,7 +116,6 @@ def render_artefacts(suite: Suite, artefacts: Sequence[Artefacts]) -> str:
         _class_table(artefacts),
         _shift_table(artefacts),
     ]
-    return with_findings(sections, artefact_findings(artefacts, suite.shown))
 
 
 def _score_table(artefacts: Sequence[Artefacts], scale: Scale) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from mtl.base.errors import InputError
+from mtl.base.files import counted
 from mtl.benchmark_making.audits.findings import Finding, Part, excerpt, located_below, plain
 from mtl.data.records import Value, read_fields
 from mtl.tasks.metrics import metric_named, score
@@ -66,21 +67,20 @@ def field_findings(part: Part, data_dir: Path, scale: Scale) -> list[Finding]:
 
 
 def _finding(part: Part, targets: np.ndarray, guesses: Sequence[Guesses], scale: Scale) -> Finding:
-    task, simple = part.task, target_kind(part.task)
+    task, kind = part.task, target_kind(part.task)
     candidates = None if task.candidates is None else np.array([len(row.inputs) for row in part.rows])
     columns = {name: [row.columns[i] for row in part.rows] for i, name in enumerate(task.columns or [])}
     rows = ScoredRows(targets, candidates, columns)
-    constant = simple.repeat(simple.constants(targets)[0], len(targets), rows.candidates)
-    subject = "a field that is no input predicts"
-    if len(guesses) > 1:
-        subject = f"{len(guesses)} fields that are no input predict"
-    scores = ", ".join(
-        f"{guess.field} {scale.show(score(task, guess.targets, rows))} ({guess.removed:.0%})" for guess in guesses
-    )
-    what = (
-        f"{subject} the target ({metric_named(task.metric).title}, and the share of a constant answer's errors that the field removes):"
-        f" {scores}; a constant answer has {scale.show(score(task, constant, rows))}"
-    )
+
+    def shown(answers: np.ndarray) -> str:
+        return scale.show(score(task, answers, rows))
+
+    constant = shown(kind.repeat(kind.constants(targets)[0], len(targets), rows.candidates))
+    many = f"{len(guesses)} fields that are no input predict"
+    subject = many if guesses[1:] else "a field that is no input predicts"
+    measure = f"{metric_named(task.metric).title}, and the share of a constant answer's errors that the field removes"
+    scores = ", ".join(f"{guess.field} {shown(guess.targets)} ({guess.removed:.0%})" for guess in guesses)
+    what = f"{subject} the target ({measure}): {scores}; a constant answer has {constant}"
     meaning = "a model must not read such a field, and one that infers it from the text need not solve the task"
     return part.finding("fields", len(guesses), what, meaning, part.file)
 
@@ -146,12 +146,11 @@ def _dictionary_columns(parts: dict[str, Part]) -> Columns | None:
     None for tasks whose questions have fewer than three texts or whose target is no word, and if no split has targets.
     """
     labelled = [part for part in parts.values() if all(row.target is not None for row in part.rows)]
-    if not labelled:
+    if not (largest := max(labelled, key=lambda part: len(part.rows), default=None)):
         return None
-    task = labelled[0].task
+    task = largest.task
     if task.candidates is not None or len(task.text) < 3 or target_kind(task).dtype is not object:
         return None
-    largest = max(labelled, key=lambda part: len(part.rows))
     return max(permutations(range(len(task.text)), 3), key=lambda columns: _right(largest, _answers(largest, columns)))
 
 
@@ -172,23 +171,21 @@ def _right(part: Part, answers: Sequence[Sequence[str]]) -> int:
 
 def answered_by_pairs(part: Part, columns: Columns) -> Finding | None:
     """Analogy questions that a dictionary of the pairs in the file's own questions answers."""
-    answers = _answers(part, columns)
-    names = [part.task.text[column] for column in columns]
-    rows = len(part.rows)
+    answers, rows = _answers(part, columns), len(part.rows)
+    word, answer, asked = (part.task.text[column] for column in columns)
     if all(row.target is not None for row in part.rows):
         first, constant = _right(part, answers), Counter(row.target for row in part.rows).most_common(1)[0][1]
         if first <= constant or first - constant < LEAST_REMOVED * (rows - constant):
             return None
         count = sum(plain(str(row.target)) in of_row for row, of_row in zip(part.rows, answers, strict=True))
-        has = f"has the right answer to {count} of {rows} questions ({count / rows:.1%}), in {first} of them as its most frequent one"
+        share = f"{count} of {rows} questions ({count / rows:.1%})"
+        has = f"has the right answer to {share}, in {first} of them as its most frequent one"
     else:
         count = sum(map(bool, answers))
         if count < LEAST_REMOVED * rows:
             return None
         has = f"has an answer to {count} of {rows} questions ({count / rows:.1%})"
-    what = (
-        f"a dictionary of the pairs ({names[0]}, {names[1]}) in the file's own questions, asked for {names[2]}, {has}"
-    )
+    what = f"a dictionary of the pairs ({word}, {answer}) in the file's own questions, asked for {asked}, {has}"
     meaning = "a system that collects these pairs needs to know no words; build nothing from questions that are scored"
     return part.finding("answers", count, what, meaning, part.file)
 
@@ -216,13 +213,11 @@ def shared_candidates(part: Part) -> Finding | None:
             alone += len(rows)  # which are about as many as the candidates
     if alone < ALONE_SHARE * count:
         return None
-    unlike = "are the only row with their answer"
-    if not labelled:
-        unlike = "are in lists with as many rows as candidates, or nearly as many"
-    what = (
-        f"{part.of(count, 'share', 'shares')} all candidates with other rows, in {len(groups)} list{'s' if len(groups) > 1 else ''},"
-        f" and {alone} of them {unlike}, such as {excerpt(part.rows[groups[0][0]].texts[0])}"
-    )
+    answered = "are the only row with their answer"
+    sized = "are in lists with as many rows as candidates, or nearly as many"
+    share = f"{part.of(count, 'share', 'shares')} all candidates with other rows, in {counted(len(groups), 'list')}"
+    example = excerpt(part.rows[groups[0][0]].texts[0])
+    what = f"{share}, and {alone} of them {answered if labelled else sized}, such as {example}"
     meaning = "a system that chooses for the rows of a list jointly solves an easier task; say so, or answer each row by itself"
     where = part.where(part.rows[number] for number in sorted(chain.from_iterable(groups)))
     return part.finding("shared candidates", count, what, meaning, where)

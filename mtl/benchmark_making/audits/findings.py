@@ -6,9 +6,8 @@ A cell can be damaged by CSV quoting, a spreadsheet, a wrong encoding, escapes, 
 import html
 import os
 import re
-import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice, zip_longest
@@ -26,32 +25,42 @@ from mtl.tasks.task import Task
 # and signs are searched for: other pairs of non-ASCII characters can be valid UTF-8 by chance, such as 'ÓŁ' in 'OGÓŁEM'.
 COMMON = "ąćęłńóśźżĄĆĘŁŃÓŚŹŻäöüßÄÖÜåÅæøéèêëáàâíîïñçúôőűčďěňřšťůýžČŘŠŽ–—‘’‚“”„…•€\xa0«»°§"
 OLD_ENCODINGS = ("cp1250", "cp1252", "iso8859-1", "iso8859-2")
-_SPREADSHEET = re.compile(r"#(NAME\?|REF!|VALUE!|DIV/0!|N/A|NUM!|NULL!)")
-_ESCAPE = re.compile(r"""\\(?:[nr"']|u[0-9a-fA-F]{4})|&(?:#[0-9]+|#x[0-9a-fA-F]+|[A-Za-z]{2,8});""")
+DAMAGED = {
+    form
+    for sign in COMMON
+    for encoding in OLD_ENCODINGS
+    if len(form := sign.encode().decode(encoding, "ignore")) == len(sign.encode())
+}
+LOST = "a letter or a sign is lost, often since the text was read in a wrong encoding"
+# What a wrong conversion leaves in a text: the kind of the finding, what is searched for (the first group, if there is one), and what is said.
+CONVERSIONS = (
+    ("control", "[\x00-\x1f\x7f-\x9f\ufeff]", "a control character, such as {}", LOST),
+    ("replacement", "\ufffd", "the sign for a lost character, such as {}", "the word around it is lost"),
+    (
+        "encoding",
+        f"(?=[{''.join({form[0] for form in DAMAGED})}])(?:{'|'.join(sorted(DAMAGED, key=len, reverse=True))})",
+        "UTF-8 that was read in another encoding, such as {}",
+        "no embeddings know such words",
+    ),
+    (
+        "spreadsheet",
+        r"\A\s*(#(?:NAME\?|REF!|VALUE!|DIV/0!|N/A|NUM!|NULL!))\s*\Z",
+        "a spreadsheet's error instead of a text, {}",
+        "the text is lost",
+    ),
+    (
+        "escapes",
+        r"""\\(?:[nr"']|u[0-9a-fA-F]{4})|&(?:#[0-9]+|#x[0-9a-fA-F]+|[A-Za-z]{2,8});""",
+        "escapes of another format, such as {}",
+        "a run reads them as words or parts of words",
+    ),
+)
+HELD_OUT = "dev (held out)"  # the split of rows of train that no dev file has
 SHOWN = 3  # line numbers that a finding names
 EXCERPT = 40  # characters of a text that a finding quotes
 # If more than half of a column's cells are wrapped in quotation marks, all of them count as quoted, even without inner marks:
 # a column of quotations is rare.
 WRAPPED_SHARE = 0.5
-
-
-def _damaged() -> dict[str, str]:
-    forms: dict[str, str] = {}
-    for character in COMMON:
-        for encoding in OLD_ENCODINGS:
-            try:
-                forms.setdefault(character.encode("utf-8").decode(encoding), character)
-            except UnicodeDecodeError:
-                continue
-    return forms
-
-
-DAMAGED = _damaged()  # wrongly decoded form -> original character
-_DAMAGED = re.compile("|".join(re.escape(form) for form in sorted(DAMAGED, key=len, reverse=True)))
-
-
-def is_blank(cell: str) -> bool:
-    return not cell.strip()
 
 
 def is_wrapped(cell: str) -> bool:
@@ -72,29 +81,6 @@ def plain(cell: str) -> str:
     """The text in a form for comparison: without CSV quoting, with single spaces, and without whitespace at the ends."""
     text = cell[1:-1].replace('""', '"') if is_quoted(cell) else cell
     return " ".join(text.split())
-
-
-def control_character(cell: str) -> str | None:
-    """The first control character or byte order mark, if there is one."""
-    if cell.isprintable():  # a fast check that is true for most cells
-        return None
-    return next((c for c in cell if unicodedata.category(c) == "Cc" or c == "\ufeff"), None)
-
-
-def damage(cell: str) -> str | None:
-    """The first sequence that comes from a wrong encoding, such as 'Ĺ‚', if there is one: a key of `DAMAGED`."""
-    match = None if cell.isascii() else _DAMAGED.search(cell)
-    return match.group() if match else None
-
-
-def spreadsheet_error(cell: str) -> str | None:
-    """A spreadsheet's error message, such as '#NAME?', that replaced a text."""
-    return cell.strip() if _SPREADSHEET.fullmatch(cell.strip()) else None
-
-
-def escape(cell: str) -> str | None:
-    r"""The first escape sequence of another format, such as '\n', '\"' or HTML's '&amp;'; None if there is none."""
-    return next((e for e in _ESCAPE.findall(cell) if e[0] == "\\" or html.unescape(e) != e), None)
 
 
 @dataclass(frozen=True)
@@ -176,6 +162,12 @@ class TaskFiles:
     findings: list[Finding]
     notes: list[str] = field(default_factory=list)
 
+    @property
+    def shown(self) -> dict[str, Part]:
+        """The files, and the rows that are held out as dev, in the order of a report."""
+        parts = self.files | ({HELD_OUT: self.parts["dev"]} if "dev" in self.parts.keys() - self.files.keys() else {})
+        return {split: parts[split] for split in ("train", "dev", HELD_OUT, "test") if split in parts}
+
 
 def places(file: str, lines: Sequence[str], separator: str = ", ") -> str:
     """The first lines of a finding: `file:2, 5, 9, …`."""
@@ -195,20 +187,15 @@ def located_below(error: InputError, folder: Path) -> str:
 
 def text_findings(part: Part) -> list[Finding]:
     """The findings about the texts alone."""
-    checks = (blank, quoting, damaged_texts)
-    return [finding for check in checks for finding in check(part)]
+    rows = [row for row in part.rows if not all(map(str.strip, row.texts))]
+    what = "an empty text, or one with only whitespace"
+    blank = part.finding_of("blank", rows, what, "a model has nothing to predict the target from")
+    return [*blank, *quoting(part), *damaged_texts(part)]
 
 
 def target_findings(part: Part) -> list[Finding]:
     """The findings about the texts together with their targets; without targets, only repeated texts."""
-    return [*duplicates(part), *conflicts(part), *targets(part)]
-
-
-def blank(part: Part) -> Iterator[Finding]:
-    """Rows with a text that is empty or has only whitespace."""
-    rows = [row for row in part.rows if any(map(is_blank, row.texts))]
-    what = "an empty text, or one with only whitespace"
-    return part.finding_of("blank", rows, what, "a model has nothing to predict the target from")
+    return [*duplicates(part), *conflicts(part), *absent_targets(part)]
 
 
 def quoting(part: Part) -> Iterator[Finding]:
@@ -229,24 +216,18 @@ def quoting(part: Part) -> Iterator[Finding]:
 
 def damaged_texts(part: Part) -> Iterator[Finding]:
     """Rows whose texts contain characters that come from a wrong conversion, not from an author."""
-    lost = "a letter or a sign is lost, often since the text was read in a wrong encoding"
-    kinds: tuple[tuple[str, Callable[[str], str | None], str, str], ...] = (
-        ("control", control_character, "a control character, such as {}", lost),
-        ("replacement", _replacement, "the sign for a lost character, such as {}", "the word around it is lost"),
-        ("encoding", damage, "UTF-8 that was read in another encoding, such as {}", "no embeddings know such words"),
-        ("spreadsheet", spreadsheet_error, "a spreadsheet's error instead of a text, {}", "the text is lost"),
-        ("escapes", escape, "escapes of another format, such as {}", "a run reads them as words or parts of words"),
-    )
-    for kind, find, what, meaning in kinds:
-        if hits := [(row, text, hit) for row in part.rows for text in row.texts if (hit := find(text)) is not None]:
-            rows = list(dict.fromkeys(row for row, _, _ in hits))
+    for kind, pattern, what, meaning in CONVERSIONS:
+        found = [(row, text, hit) for row in part.rows for text in row.texts if (hit := _first(pattern, text))]
+        if rows := list(dict.fromkeys(row for row, _, _ in found)):
             contain = part.of(len(rows), "contain", "contains")
-            shown = what.format(_around(*hits[0][1:]))
+            shown = what.format(_around(*found[0][1:]))
             yield part.finding(kind, len(rows), f"{contain} {shown}", meaning, part.where(rows))
 
 
-def _replacement(cell: str) -> str | None:
-    return "\ufffd" if "\ufffd" in cell else None
+def _first(pattern: str, text: str) -> str | None:
+    """The first place that fits a pattern, but for what looks like an entity of HTML and is none."""
+    found = (match[match.lastindex or 0] for match in re.finditer(pattern, text))
+    return next((hit for hit in found if hit[0] != "&" or html.unescape(hit) != hit), None)
 
 
 def _around(text: str, hit: str) -> str:
@@ -289,15 +270,15 @@ def conflicts(part: Part) -> Iterator[Finding]:
         what += f"; {distance}"
     lines = []
     for rows in groups:
-        # The first row with each target.
-        firsts = sorted({row.target: row for row in reversed(rows)}.values(), key=lambda row: row.line)
-        shown = [f"{row.line} {'' if row.target is None else wording.show(row.target)}" for row in firsts]
+        firsts = {row.target: row for row in reversed(rows)}.values()  # the first row with each target
+        ordered = sorted(firsts, key=lambda row: row.line)
+        shown = [f"{row.line} {'' if row.target is None else wording.show(row.target)}" for row in ordered]
         lines.append(", ".join(shown))
     meaning = "no prediction is right for all of these rows"
     yield part.finding("conflicts", count, what, meaning, places(part.file, lines, "; "))
 
 
-def targets(part: Part) -> Iterator[Finding]:
+def absent_targets(part: Part) -> Iterator[Finding]:
     """Labels that never occur, and numbers that are all the same."""
     values = {row.target for row in part.rows} - {None}
     if not values:

@@ -21,8 +21,7 @@ from mtl.base.untrusted import inside
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making.audits.audit import Audit, TaskFiles, read_files
 from mtl.benchmark_making.audits.findings import Finding, Part, excerpt, plain
-from mtl.benchmark_making.audits.report import with_findings
-from mtl.benchmark_making.similarity.mining import near_duplicates
+from mtl.benchmark_making.similarity import near_duplicates
 from mtl.data.columns import opened_parquet, parquet_errors
 from mtl.data.examples import Example
 from mtl.data.files import read_bytes
@@ -56,6 +55,11 @@ class Near:
         return f"{self.part.file}:{self.row.line}", f"{self.source.file}:{self.match.line}"
 
     @property
+    def excerpts(self) -> str:
+        """The beginnings of both rows."""
+        return " and ".join(" / ".join(map(excerpt, row.texts)) for row in (self.row, self.match))
+
+    @property
     def repeats(self) -> bool:
         """Whether the row like it stands in an earlier split, or in the same one."""
         return SPLITS.index(self.source.split) <= SPLITS.index(self.part.split)
@@ -66,7 +70,7 @@ def audit_near(job: Job, share: float | None = None) -> Audit:
     share = SHARE if share is None else share
     near_rows = find_near(job, share)
     findings = [finding for _, near in near_rows for finding in near_findings(near)]
-    return Audit(findings, _render(job.suite, near_rows, share, findings))
+    return Audit(findings, _sections(job.suite, near_rows, share))
 
 
 def find_near(job: Job, share: float) -> list[tuple[TaskFiles, list[Near]]]:
@@ -125,44 +129,31 @@ def _near(parts: Mapping[str, Part], share: float) -> list[Near]:
 
 def _marked(part: Part, row: Example) -> list[str]:
     """The marked words: the same text asks another question where another word is marked."""
-    return [
-        row.texts[side][slice(*span)].casefold() for (side, _), span in zip(part.task.marked, row.spans, strict=True)
-    ]
+    marks = zip(part.task.marked, row.spans, strict=True)
+    return [row.texts[side][start:stop].casefold() for (side, _), (start, stop) in marks]
 
 
 def near_findings(near: Sequence[Near]) -> list[Finding]:
     """A finding for each pair of splits with near duplicates."""
-    by_splits = defaultdict[tuple[str, str], list[Near]](list)
-    for hit in near:
-        if hit.repeats:
-            by_splits[hit.part.split, hit.source.split].append(hit)
+    repeated = [hit for hit in near if hit.repeats]
     findings = []
-    for (split, source), hits in by_splits.items():
+    for split, source in dict.fromkeys((hit.part.split, hit.source.split) for hit in repeated):
+        hits = [hit for hit in repeated if (hit.part.split, hit.source.split) == (split, source)]
         part = hits[0].part
-        pairs = "; ".join(
-            f"{hit.similarity:.2f} {' and '.join(hit.places)}, {_excerpts(hit.row)} and {_excerpts(hit.match)}"
-            for hit in sorted(hits, key=lambda hit: hit.similarity)[:SHOWN]
-        )
+        least = sorted(hits, key=lambda hit: hit.similarity)[:SHOWN]
+        pairs = "; ".join(f"{hit.similarity:.2f} {' and '.join(hit.places)}, {hit.excerpts}" for hit in least)
         known = [hit for hit in hits if hit.row.target is not None and hit.match.target is not None]
         agreeing = sum(hit.row.target == hit.match.target for hit in known)
-        repeated, meaning = f"an earlier row of {source}", "they count twice"
-        if split != source:
-            answered = "answers them without understanding" if agreeing or not known else "answers them wrongly"
-            repeated, meaning = f"a row of {source}", f"a model that memorised these rows {answered}"
-        what = f"{part.of(len(hits), 'are', 'is')} nearly the same as {repeated}"
-        if known:
-            what += f", {agreeing} of them with the same target"
+        answered = "answers them without understanding" if agreeing or not known else "answers them wrongly"
+        meaning = "they count twice" if split == source else f"a model that memorised these rows {answered}"
+        row = f"an earlier row of {source}" if split == source else f"a row of {source}"
+        what = f"{part.of(len(hits), 'are', 'is')} nearly the same as {row}"
+        what += f", {agreeing} of them with the same target" if known else ""
         findings.append(part.finding("near duplicates", len(hits), f"{what}; the least similar: {pairs}", meaning))
     return findings
 
 
-def _excerpts(row: Example) -> str:
-    return " / ".join(map(excerpt, row.texts))
-
-
-def _render(
-    suite: Suite, near_rows: Sequence[tuple[TaskFiles, Sequence[Near]]], share: float, findings: Sequence[Finding]
-) -> str:
+def _sections(suite: Suite, near_rows: Sequence[tuple[TaskFiles, Sequence[Near]]], share: float) -> list[str]:
     table = [["task", "split", "rows", *(f"like a row of {split}" for split in SPLITS)]]
     for files, near in near_rows:
         counts = Counter((hit.part.split, hit.source.split) for hit in near)
@@ -170,13 +161,12 @@ def _render(
             if split in files.files:
                 shown = [str(counts[split, source]) if i <= number else "" for i, source in enumerate(SPLITS)]
                 table.append([files.task.id, split, str(len(files.files[split].rows)), *shown])
-    sections = [
+    return [
         f"## {inert(suite.title)}: near duplicates",
         markdown_table(table, left=2),
         f"Rows that have at least {share:g} of their character {NGRAM}-grams in common with another row, in lower case (Jaccard similarity; all"
         " texts of a row together; all such rows are found). In the same split, only earlier rows count.",
     ]
-    return with_findings(sections, findings)
 
 
 def write_clean(job: Job, share: float, out: Path) -> str:
@@ -193,29 +183,28 @@ def write_clean(job: Job, share: float, out: Path) -> str:
     read = [files for files, _ in near_rows]
     if broken := [finding for files in read for finding in files.findings if finding.kind == "unreadable"]:
         raise InputError(f"{broken[0].what}; correct the file first", path=job.data_dir)
-    removals = [(files.task.id, hit) for files, near in near_rows for hit in near if _leaves(files, hit)]
+    removals = [
+        (files.task.id, hit)
+        for files, near in near_rows
+        for hit in near
+        if not hit.repeats or (hit.part.split == hit.source.split == "train" and "dev" not in files.files)
+    ]
     lines = defaultdict[str, set[int]](set)
     for _, hit in removals:
         lines[hit.part.file].add(hit.row.line)
     parts = {part.file: part for files in read for part in files.files.values()}
     if empty := [file for file, gone in lines.items() if len(gone) == len(parts[file].rows)]:
         raise InputError("no row of it would stay; give a larger --share", path=job.data_dir / empty[0])
-    counts = []
-    for file, part in parts.items():
-        if gone := len(lines[file]):
-            counts.append(f"{gone} of {len(part.rows)} rows of {part.task.id} {part.split}")
-    what = f"{', '.join(counts) or 'no row'} left out, as {share:g} or more of their character {NGRAM}-grams stand in a row of dev or test"
+    counts = {f"{part.task.id} {part.split}": (len(lines[file]), len(part.rows)) for file, part in parts.items()}
+    left = ", ".join(f"{gone} of {rows} rows of {name}" for name, (gone, rows) in counts.items() if gone)
+    grams = f"{share:g} or more of their character {NGRAM}-grams"
+    what = f"{left or 'no row'} left out, as {grams} stand in a row of dev or test"
     with new_folder(out) as partial:
         for file, part in parts.items():
-            copy = partial / "data" / file
+            source, copy = job.data_dir / file, partial / "data" / file
             copy.parent.mkdir(parents=True, exist_ok=True)
-            copy_rows(
-                job.data_dir / file,
-                copy,
-                [row.line for row in part.rows],
-                lines[file],
-                part.task.layout(part.split, job.data_dir),
-            )
+            layout = part.task.layout(part.split, job.data_dir)
+            copy_rows(source, copy, [row.line for row in part.rows], lines[file], layout)
         template = job.suite.submission.template
         if template and (entry := inside(job.data_dir, template)).is_file():
             (partial / "data" / template).parent.mkdir(parents=True, exist_ok=True)
@@ -229,15 +218,8 @@ def write_clean(job: Job, share: float, out: Path) -> str:
             log.append({"task": task, **places, "similarity": round(hit.similarity, 4), "texts": texts})
         write_text(partial / REMOVED, "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in log))
     path = out / "suite.yaml"
-    run = f"run on the copy: mtl baseline suite={path} method=svm"
-    return f"{what}\n{out / REMOVED}: which rows, and why\n{path}; {run}"
-
-
-def _leaves(files: TaskFiles, near: Near) -> bool:
-    """Whether a row leaves since it is like another one."""
-    if near.part.split == near.source.split:
-        return near.part.split == "train" and "dev" not in files.files
-    return not near.repeats
+    run = f"mtl baseline suite={path} method=svm"
+    return f"{what}\n{out / REMOVED}: which rows, and why\n{path}; run on the copy: {run}"
 
 
 def _suite_file(job: Job, what: str) -> str:
@@ -269,9 +251,8 @@ def copy_rows(path: Path, copy: Path, lines: Sequence[int], left_out: Container[
             parquet.write_table(file.read().take(kept_rows), copy)
         return
     if form in ("json", "parquet") or layout.part or layout.beside or path.suffix.lower() in PACKED:
-        raise InputError(
-            "rows can be left out of plain files with a row a line only; write the rows as .jsonl", path=path
-        )
+        problem = "rows can be left out of plain files with a row a line only"
+        raise InputError(f"{problem}; write the rows as .jsonl", path=path)
     content = BytesIO(read_bytes(path)).readlines()  # a line feed ends a line, and nothing else
     ends = [*lines[1:], len(content) + 1]
     kept = [content[line - 1 : end - 1] for line, end in zip(lines, ends, strict=True) if line not in left_out]

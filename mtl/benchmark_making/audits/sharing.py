@@ -11,16 +11,12 @@ Key = tuple[str, ...]  # the texts of a row, in a form for comparison
 Index = dict[Key, list[Example]]  # rows by their texts; the two orders of a pair have one key
 Parts = dict[str, Part]  # by split: "train", "dev" and "test"; held-out rows count as dev
 
-COMPARED = (("dev", "train"), ("test", "train"), ("test", "dev"))  # rows of the first split are searched in the second
-
 
 def shared_within(parts: Parts) -> list[Finding]:
     """Rows of dev and test that also occur in train of the same task, and rows of test that also occur in dev."""
-    findings = []
-    for split, source in COMPARED:
-        if split in parts and source in parts and (finding := _shared_rows(parts[split], parts[source], source)):
-            findings.append(finding)
-    return findings
+    pairs = [("dev", "train"), ("test", "train"), ("test", "dev")]
+    found = [_shared_rows(parts[one], parts[other], other) for one, other in pairs if {one, other} <= {*parts}]
+    return [finding for finding in found if finding]
 
 
 def shared_across(tasks: Sequence[Parts]) -> list[Finding]:
@@ -29,24 +25,19 @@ def shared_across(tasks: Sequence[Parts]) -> list[Finding]:
     Rows that also occur in the task's own training rows are left to `shared_within`. Of several tasks with the same training
     texts, only the first is compared.
     """
-    sources: dict[frozenset[Key], tuple[Part, Index]] = {}
+    first: dict[frozenset[Key], Part] = {}
     for parts in tasks:
         if "train" in parts:
-            texts = frozenset(parts["train"].lines)
-            if texts not in sources:
-                sources[texts] = parts["train"], _index(parts["train"], single_texts=True)
+            first.setdefault(frozenset(parts["train"].lines), parts["train"])
+    sources = [(part, _index(part, single_texts=True)) for part in first.values()]
     findings = []
     for parts in tasks:
         train = _index(parts["train"]) if "train" in parts else {}
-        for part in _scored(parts):
-            for source, index in sources.values():
+        for part in (parts[split] for split in ("dev", "test") if split in parts):
+            for source, index in sources:
                 if source is not parts.get("train") and (finding := _shared_texts(part, source, index, train)):
                     findings.append(finding)
     return findings
-
-
-def _scored(parts: Parts) -> list[Part]:
-    return [parts[split] for split in ("dev", "test") if split in parts]
 
 
 def _index(part: Part, single_texts: bool = False) -> Index:
@@ -90,9 +81,10 @@ def _effect(part: Part, source: Part, source_split: str, matches: Sequence[tuple
     if matches[0][0].target is None:
         return "a model that memorised train has seen a target for them"
     right = sum(_answer(part, row) in {_answer(source, match) for match in equal} for row, equal in matches)
-    rows = f"these {len(matches)}" if len(matches) > 1 else "this one"
-    if right < len(matches):
-        rows = f"{right} of {rows}" if len(matches) > 1 else f"not even {rows}"
+    if len(matches) == 1:
+        rows = "this one" if right else "not even this one"
+    else:
+        rows = f"{'' if right == len(matches) else f'{right} of '}these {len(matches)}"
     return f"a model that memorised train would get {rows} right"
 
 

@@ -65,7 +65,7 @@ def draft_sheet(job: Job, task_id: str, fields: Mapping[str, Sequence[str]] | No
     addresses = _addresses(task)
     inputs = " and ".join(f"'{column}'" for column in task.text_columns)
     splits = [split for split in SPLITS if split in read.files and _is_official(task, split)]
-    values = {
+    values: dict[str, Sequence[str]] = {
         "Title*": [task.title],
         "Link(s) / permanent identifier(s)*": addresses,
         "License(s)*": [task.license] if task.license else [],
@@ -81,15 +81,11 @@ def draft_sheet(job: Job, task_id: str, fields: Mapping[str, Sequence[str]] | No
         "Data source(s)*": [TO_COMPLETE, *(f"Files: {address}" for address in addresses)],
         "Documentation template version*": [VERSION],
     }
-    return write_sheet({**values, **(fields or {})})
-
-
-def write_sheet(values: Mapping[str, Sequence[str]]) -> str:
-    """A sheet with these values, each with its lines, by field. Obligatory fields without a value are marked as to be completed."""
+    values |= fields or {}
     lines: list[str] = []
-    for heading, fields in TEMPLATE.items():
+    for heading, names in TEMPLATE.items():
         lines += [*(["\t"] if lines else []), f"{heading}\t"]
-        for name in fields:
+        for name in names:
             cells = values.get(name) or [TO_COMPLETE if name.endswith("*") else ""]
             lines += [f"{'' if number else name}\t{' '.join(cell.split())}" for number, cell in enumerate(cells)]
     return "".join(f"{line}\n" for line in lines)
@@ -163,9 +159,8 @@ def _format(task: Task, files: dict[str, Part], folder: Path) -> list[str]:
     first = next(iter(files.values()))
     names = ", ".join(Path(part.file).name for split, part in files.items() if _is_official(task, split))
     lines = [f"{Path(first.file).suffix.removeprefix('.').upper()}, UTF-8, one item a line; files: {names}"]
-    columns = [
-        name for part in files.values() for name in column_names(folder / part.file, task.layout(part.split, folder))
-    ]
+    layouts = [(folder / part.file, task.layout(part.split, folder)) for part in files.values()]
+    columns = [name for path, layout in layouts for name in column_names(path, layout)]
     return [*lines, *(f"'{name}': {_part_of(name, task)}" for name in dict.fromkeys(columns))]
 
 

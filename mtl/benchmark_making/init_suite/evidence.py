@@ -56,12 +56,6 @@ def is_long(column: FileColumn) -> bool:
     return words > LONG * len(column.counts) or sum(map(len, column.counts)) > 60 * len(column.counts)
 
 
-def is_code(column: FileColumn) -> bool:
-    """Whether more than half of the rows hold an id or an address: no spaces, and a digit, a slash or an underscore."""
-    coded = sum(rows for value, rows in column.counts.items() if re.fullmatch(r"[\x21-\x7e]*[\d/_][\x21-\x7e]*", value))
-    return coded * 2 > column.rows
-
-
 def is_source(column: FileColumn) -> bool:
     """Whether the name says that the column is about where a row comes from."""
     return bool(SOURCE_NAMES & set(column.words))
@@ -101,22 +95,15 @@ def candidate_columns(table: FileTable, exclude: Collection[str]) -> list[FileCo
     readable = [column for column in table.columns.values() if not is_meta(column)]
     if lists := [column for column in readable if column.lists and is_candidates(column)]:
         return lists[:1]
-    named = [
-        column
-        for column in readable
-        if column.texts and column.name not in exclude and not column.numbers and CANDIDATE.fullmatch(column.name)
-    ]
     families = defaultdict(list)  # answer1 and answer2, not answer1 and choice2
-    for column in named:
-        families[re.sub("[0-9]+$|[a-hA-H]$", "", column.name)].append(column)
+    for column in readable:
+        if column.texts and column.name not in exclude and not column.numbers and CANDIDATE.fullmatch(column.name):
+            families[re.sub("[0-9]+$|[a-hA-H]$", "", column.name)].append(column)
     longest = max(families.values(), key=len, default=[])
     return longest if len(longest) > 1 else []
 
 
 def with_counts(columns: Iterable[FileColumn]) -> str:
     """Columns with the number of their values, as in "acceptable" (2 values)."""
-    return ", ".join(f"{quoted(column.name)} ({_values(column)})" for column in columns)
-
-
-def _values(column: FileColumn) -> str:
-    return "lists" if column.lists else count(len(column.counts), "value")
+    values = {each.name: "lists" if each.lists else count(len(each.counts), "value") for each in columns}
+    return ", ".join(f"{quoted(name)} ({what})" for name, what in values.items())

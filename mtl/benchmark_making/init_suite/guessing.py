@@ -1,24 +1,31 @@
 """Guess each task of a suite file from its files, and for tasks without training rows the task that answers them."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.files import listed
 from mtl.base.untrusted import inside
-from mtl.benchmark_making.init_suite.answers import answer_columns, guess_answers
 from mtl.benchmark_making.init_suite.evidence import candidate_columns, is_candidates, names_each_other
-from mtl.benchmark_making.init_suite.kinds import Target, guess_target, joined, label_questions
-from mtl.benchmark_making.init_suite.label_sets import KIND, SeveralLabels, label_keys, named_labels
+from mtl.benchmark_making.init_suite.kinds import guess_target, joined, several_target
 from mtl.benchmark_making.init_suite.names import SplitFiles
 from mtl.benchmark_making.init_suite.reading import GIVEN, Guess, is_writable, read_tables
 from mtl.benchmark_making.init_suite.spans import INCLUSIVE, marked_spans, span_columns
-from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count, quoted, quoted_names, share
-from mtl.benchmark_making.init_suite.target import TargetColumn, target_column
+from mtl.benchmark_making.init_suite.tables import (
+    FileColumn,
+    FileTable,
+    SplitTables,
+    count,
+    quoted,
+    quoted_names,
+    share,
+)
+from mtl.benchmark_making.init_suite.target import KIND, TargetColumn, named_labels, target_column
+from mtl.benchmark_making.init_suite.text_targets import answer_columns, guess_answers, guess_tokens, tagged_columns
 from mtl.benchmark_making.init_suite.texts import group_column, text_columns, unread_columns
-from mtl.benchmark_making.init_suite.tokens import guess_tokens, tagged_columns
 from mtl.data.columns import LIST, TAGS
 from mtl.tasks.task import BESIDE, PART, SPLITS, span_ends
 
@@ -57,18 +64,17 @@ def guess_task(files: SplitFiles, data_dir: Path, known: Mapping[str, Any] | Non
         for name in filter(None, named.values()):
             _check_there(data_dir / guess.folder, name)
         tables = read_tables(guess, data_dir, known)
-        spans = span_columns(_main_and_test(tables)[0]) if known.get("target", MADE_OF_SPANS) == MADE_OF_SPANS else None
+        spans = span_columns(tables.main) if known.get("target", MADE_OF_SPANS) == MADE_OF_SPANS else None
         if spans and "spans" not in known.get("reading", {}):
             reading = {**known.get("reading", {}), "spans": spans.columns}
             tables = read_tables(guess, data_dir, {**known, "reading": reading})
             guess.why["reading"] = spans.why
             guess.questions += spans.questions
-        for columns in [table.columns for table in tables.values()]:
-            columns |= {
-                name: replace(columns[name], labels=names) for name, names in files.labels.items() if name in columns
-            }
+        for table in tables.values():
+            for name in files.labels.keys() & table.columns:
+                table.columns[name] = replace(table.columns[name], labels=files.labels[name])
         _guess_keys(guess, tables, known)
-        _check_known(guess, _main_and_test(tables)[0], known)
+        _check_known(guess, tables.main, known)
         if not is_writable(guess.keys):
             raise InputError("a column or a label holds '${', which a suite file cannot hold; change it in the files")
     except InputError as error:
@@ -78,51 +84,47 @@ def guess_task(files: SplitFiles, data_dir: Path, known: Mapping[str, Any] | Non
     return guess
 
 
-def _guess_keys(guess: Guess, tables: Mapping[str, FileTable], known: Mapping[str, Any]) -> None:
+def _guess_keys(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> None:
     """Guess the columns, and then which split is scored. Raises InputError if there is no guess."""
-    sources = tables
-    main, test = _main_and_test(sources)
-    found = None if main.layout.reading.spans else answer_columns(main)
+    found = None if tables.main.layout.reading.spans else answer_columns(tables.main)
     if known.get("kind") == "answer" or (found and not {"kind", "target"} & set(known)):
-        _guess_splits(guess, tables, guess_answers(guess, tables, main, known, found))
-        return
-    if tagged := tagged_columns(main, known):
-        _guess_splits(guess, tables, guess_tokens(guess, tables, main, tagged, known))
-        return
-    chosen = _chosen_column(main, test, known)
-    several = chosen.several
+        test_has_targets = guess_answers(guess, tables, known, found)
+    elif tagged := tagged_columns(tables.main, known):
+        test_has_targets = guess_tokens(guess, tables, tagged, known)
+    else:
+        test_has_targets = _guess_values(guess, tables, known)
+    _guess_splits(guess, tables, test_has_targets)
+
+
+def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) -> bool:
+    """Guess the keys of a task with labels, numbers, words or a choice. Returns whether the test file has targets."""
+    chosen = _chosen_column(sources, known)
+    several, tables = chosen.several, sources
     guess.why["target"] = chosen.why
     guess.questions += [chosen.question] if chosen.question else []
     if several:
-        tables = {split: several.joined(table) for split, table in sources.items()}
-    main, test = _main_and_test(tables)
+        tables = SplitTables({split: several.joined(table) for split, table in sources.items()})
+    main = tables.main
     column = main.columns[several.target if several else chosen.column.name]
     guess.keys["target"] = column.name
-    labelled = _labelled(guess, tables, main, column.name)
-    candidates = [
-        candidate.name
-        for candidate in candidate_columns(main, {column.name})
-        if all(candidate.name in table.columns for table in labelled.values())
-    ]
-    lists = [
-        name
-        for name, other in main.columns.items()
-        if other.lists and not is_candidates(other) and all(name in table.columns for table in labelled.values())
-    ]
+    labelled = _labelled(guess, tables, column.name)
     if several:
-        target = _several_target(several, {split: sources[split] for split in labelled})
+        target = several_target(several, {split: sources[split] for split in labelled})
     else:
-        target = guess_target(
-            main.whole(column.name),
-            {split: table.whole(column.name) for split, table in labelled.items()},
-            _joined(labelled, candidates),
-            _joined(labelled, lists),
-            _label_names(main, column),
-        )
-    implied = (
-        [] if several and not {"range", "candidates"} & {*known} else [KINDS[key] for key in KINDS if key in known]
-    )
-    guess.kind = known.get("kind") or next(iter(implied), target.kind)
+
+        def shared(columns: Iterable[FileColumn]) -> list[FileColumn]:
+            """Those columns that all files with targets have, each as one."""
+            every = [[table.columns.get(each.name) for table in labelled.values()] for each in columns]
+            return [joined(list(filter(None, each))) for each in every if None not in each]
+
+        lists = [other for other in main.columns.values() if other.lists and not is_candidates(other)]
+        by_split = {split: table.whole(column.name) for split, table in labelled.items()}
+        candidates = shared(candidate_columns(main, {column.name}))
+        names = _label_names(main, column)
+        target = guess_target(main.whole(column.name), by_split, candidates, shared(lists), names)
+    of_one = not several or {"range", "candidates"} & {*known}
+    implied = next((kind for key, kind in KINDS.items() if of_one and key in known), target.kind)
+    guess.kind = known.get("kind") or implied
     of_kind = {*OF_KIND, "candidates", "kind"} if guess.kind != target.kind else set()
     known_keys = {key: value for key, value in known.items() if key not in ("text", "target", "header", "reading")}
     if "metric" in of_kind:
@@ -131,9 +133,8 @@ def _guess_keys(guess: Guess, tables: Mapping[str, FileTable], known: Mapping[st
     guess.why |= {key: why for key, why in target.why.items() if key not in of_kind} | dict.fromkeys(known_keys, GIVEN)
     if not chosen.question:  # else they are about a column that may not be the target
         guess.questions += [question for question in target.questions if question.partition(":")[0] not in of_kind]
-    used = {*several.columns} if several else set[str]()
-    _guess_texts(guess, main, test, list(tables.values()), known.get("text"), used)
-    _guess_splits(guess, tables, "test" in labelled)
+    _guess_texts(guess, tables, known.get("text"), several.columns if several else ())
+    return "test" in labelled
 
 
 def _check_there(folder: Path, name: str) -> None:
@@ -166,29 +167,17 @@ def _check_known(guess: Guess, main: FileTable, known: Mapping[str, Any]) -> Non
         )
 
 
-def _main_and_test(tables: Mapping[str, FileTable]) -> tuple[FileTable, FileTable | None]:
-    """The rows with targets, and the test file, if it is another one."""
-    main = tables.get("train") or tables.get("dev") or tables["test"]
-    return main, tables.get("test") if tables.get("test") is not main else None
-
-
-def _chosen_column(main: FileTable, test: FileTable | None, known: Mapping[str, Any]) -> TargetColumn:
+def _chosen_column(tables: SplitTables, known: Mapping[str, Any]) -> TargetColumn:
     """The column of the target. Raises InputError if there is none."""
+    main = tables.main
     if "target" not in known:
-        chosen = target_column(main, test)
+        chosen = target_column(main, tables.test)
         is_one = known.get("kind", KIND) != KIND or {"range", "candidates"} & {*known}
         lone = chosen.several is not None and len(chosen.several.columns) == 1
         return replace(chosen, several=None) if is_one and lone else chosen
     if several := named_labels(main, known):
         return TargetColumn(main.columns[several.columns[0]], GIVEN, several.question, several)
     return TargetColumn(_known_column(main, known["target"]), GIVEN)
-
-
-def _several_target(several: SeveralLabels, tables: Mapping[str, FileTable]) -> Target:
-    """The keys of several labels of a row."""
-    found = label_keys(several, tables)
-    columns = list(found.labels.values())
-    return Target(KIND, found.keys, found.why, label_questions(columns[0], joined(columns), found.labels))
 
 
 def _known_column(table: FileTable, name: object) -> FileColumn:
@@ -200,13 +189,13 @@ def _known_column(table: FileTable, name: object) -> FileColumn:
     return table.columns[str(name)]
 
 
-def _labelled(guess: Guess, tables: Mapping[str, FileTable], main: FileTable, target: str) -> dict[str, FileTable]:
+def _labelled(guess: Guess, tables: SplitTables, target: str) -> dict[str, FileTable]:
     """The files with targets in all rows. Raises InputError if a file other than test lacks some.
 
     One value in a whole file, where the training rows have several, is a placeholder, as -1 is: the user decides.
     """
     labelled = {}
-    labels = main.columns[target].counts
+    labels = tables.main.columns[target].counts
     for split, table in tables.items():
         if not table.has(target):
             if split != "test":
@@ -216,17 +205,13 @@ def _labelled(guess: Guess, tables: Mapping[str, FileTable], main: FileTable, ta
         counts = table.columns[target].counts
         value = next(iter(counts))
         if len(counts) == 1 and table.rows >= LEAST_ROWS and labels[value] < 0.9 * labels.total():
-            stands = f"all {count(table.rows, 'row')} of {split} have {quoted(value)}, which {share(labels[value], labels.total())} of train have"
+            of_train = f"{share(labels[value], labels.total())} of train"
+            stands = f"all {count(table.rows, 'row')} of {split} have {quoted(value)}, which {of_train} have"
             guess.questions.append(f"files: {stands}: a placeholder? Then no score on {split} means anything")
             if split == "test":
                 continue
         labelled[split] = table
     return labelled
-
-
-def _joined(tables: Mapping[str, FileTable], names: Sequence[str]) -> list[FileColumn]:
-    """Columns of several files, each as one."""
-    return [joined([table.columns[name] for table in tables.values()]) for name in names]
 
 
 def _label_names(table: FileTable, target: FileColumn) -> dict[str, str] | None:
@@ -241,48 +226,37 @@ def _label_names(table: FileTable, target: FileColumn) -> dict[str, str] | None:
     return None
 
 
-def _guess_texts(
-    guess: Guess,
-    main: FileTable,
-    test: FileTable | None,
-    tables: Sequence[FileTable],
-    known: Sequence[str] | str | None,
-    taken: Collection[str],
-) -> None:
+def _guess_texts(guess: Guess, tables: SplitTables, known: Sequence[str] | str | None, taken: Collection[str]) -> None:
     """Guess the columns of groups, and of texts unless they are known. Raises InputError if no column looks like a text."""
+    main, test, every = tables.main, tables.test, list(tables.values())
     candidates = guess.keys.get("candidates", [])
     target = main.columns[guess.keys["target"]]
     used = {target.name, *taken, *candidates}
     if known is not None:
-        names = [known] if isinstance(known, str) else list(known)
+        names = [known] if isinstance(known, str) else known
         guess.keys["text"], guess.why["text"] = [_known_column(main, name).name for name in names], GIVEN
     else:
         texts = text_columns(main, test, target, used, most=1 if candidates else 2)
         if not texts.columns and not candidates:
-            lists = [name for name, column in main.columns.items() if column.lists]
-            cut = (
-                f"; {quoted_names(lists)} may be texts that are cut into words: write each as one text" if lists else ""
-            )
+            lists = quoted_names(name for name, column in main.columns.items() if column.lists)
+            cut = f"; {lists} may be texts that are cut into words: write each as one text" if lists else ""
             reasons = "".join(f"; {reason}" for reason in [*main.incomplete.values()][:MOST_REASONS])
             raise InputError(f"no column looks like a text: {main.listed}{reasons}{cut}")
         guess.keys["text"] = texts.columns
-        if texts.columns:
-            guess.why["text"] = texts.why
+        guess.why |= {"text": texts.why} if texts.columns else {}
         guess.questions += texts.questions
     used |= set(guess.keys["text"])
     if "spans" not in guess.keys and not candidates:
-        spans = marked_spans(main, guess.keys["text"], tables)
-        inclusive = {} if spans else marked_spans(main, guess.keys["text"], tables, last=1)
-        for column in (column for named in inclusive.values() for column in named):
+        spans = marked_spans(main, guess.keys["text"], every)
+        inclusive = {} if spans else marked_spans(main, guess.keys["text"], every, last=1)
+        for column in chain.from_iterable(inclusive.values()):
             guess.questions.append(f"spans: {quoted(span_ends(column)[1])} {INCLUSIVE}")
         if spans:
-            guess.keys["spans"] = spans
-            guess.why["spans"] = "in each row, the text has these words at these places"
-            columns = [column for named in spans.values() for column in named]
-            used |= {end for column in columns for end in span_ends(column)}
-            used |= {f"{column.rpartition('.')[0]}.text" for column in columns}
+            guess.keys["spans"], guess.why["spans"] = spans, "in each row, the text has these words at these places"
+            for column in chain.from_iterable(spans.values()):
+                used |= {*span_ends(column), f"{column.rpartition('.')[0]}.text"}
             guess.questions = [question for question in guess.questions if not question.startswith("text: ")]
-    if "group" not in guess.keys and (group := group_column(main, tables, target, used)):
+    if "group" not in guess.keys and (group := group_column(main, every, target, used)):
         guess.keys["group"], guess.why["group"] = group
     guess.unread = dict(unread_columns(main, test, target, {*used, guess.keys.get("group", "")}))
 
@@ -291,8 +265,7 @@ def _guess_splits(guess: Guess, tables: Mapping[str, FileTable], test_has_target
     """Leave out files that lack a text, and guess which split is scored."""
     for split in ("dev", "test"):
         inputs = [*guess.keys["text"], *guess.keys.get("candidates", [])]
-        absent = [name for name in inputs if split in tables and name not in tables[split].columns]
-        if absent:
+        if absent := [name for name in inputs if split in tables and name not in tables[split].columns]:
             reason = tables[split].incomplete.get(absent[0], f"{guess.files[split]} has no column {quoted(absent[0])}")
             guess.questions.append(f"files: {split} is not used: {reason}")
             guess.files[split] = None
@@ -322,10 +295,8 @@ def choose_answering_tasks(guesses: Sequence[Guess]) -> None:
             candidates.sort(key=lambda task: -task.rows["train"])
             _answer(guess, candidates[0], candidates[1:])
         else:
-            lacking = "no other task has training rows with the same text columns and all its labels"
-            guess.problem = (
-                f"no train file, and {lacking}; add one, answer files.train=FILE, or write answered_by: TASK"
-            )
+            lacking = "no train file, and no other task has training rows with the same text columns and all its labels"
+            guess.problem = f"{lacking}; add one, answer files.train=FILE, or write answered_by: TASK"
 
 
 def _could_answer(task: Guess, guess: Guess) -> bool:

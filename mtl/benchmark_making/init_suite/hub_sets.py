@@ -1,56 +1,62 @@
 """A data set of the Hugging Face Hub, `hf://OWNER/NAME`, as a folder of data files from which tasks are guessed.
 
-Its files are those of one commit, which the suite file names. No code of a data set is run. As `mtl.benchmark_making.hub`, this module
-imports huggingface_hub: import it only where the extra `hub` is installed."""
+Its files are those of one commit, which the suite file names. No code of a data set is run. A card is not trusted: what is not of the form that
+the Hub documents ("Data files configuration") does not count. As `mtl.benchmark_making.hub`, this module imports huggingface_hub: import it only
+where the extra `hub` is installed."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path, PurePosixPath
+from posixpath import commonpath
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from fsspec.utils import glob_translate
 from huggingface_hub import HfApi
 
 from mtl.base.errors import InputError
 from mtl.base.files import link_or_copy
-from mtl.benchmark_making.hub import (
-    CONVERTED,
-    LISTED,
-    HubFiles,
-    NoRevisionError,
-    download,
-    list_files,
-    naming_the_dataset,
-)
-from mtl.benchmark_making.init_suite.cards import (
-    DEFAULT,
-    Configuration,
-    class_labels,
-    configurations,
-    converted,
-    read_card,
-    split_files,
-)
-from mtl.benchmark_making.init_suite.names import (
-    LINE_SUFFIXES,
-    SCHEME,
-    WORD,
-    FoundFiles,
-    SplitFiles,
-    is_data,
-    suffix_of,
-    task_id,
-)
+from mtl.base.untrusted_yaml import read_yaml
+from mtl.benchmark_making import hub
+from mtl.benchmark_making.init_suite import names
+from mtl.benchmark_making.init_suite.names import SCHEME, SPLIT_OF, WORD, FoundFiles, SplitFiles, task_id
 from mtl.benchmark_making.init_suite.reading import files_of_tasks
+from mtl.benchmark_making.init_suite.tables import quoted_names
 from mtl.data.columns import listed
+from mtl.tasks.task import SPLITS
 
-ADDRESS = re.compile(
-    r"hf://(?:datasets/)?(\w[\w.-]*/\w[\w.-]*)(?:@(refs/(?:convert|pr)/[\w.-]+|[\w.-]+))?(?:/([^/]+))?/?"
-)
+REVISION = r"refs/(?:convert|pr)/[\w.-]+|[\w.-]+"
+ADDRESS = re.compile(rf"hf://(?:datasets/)?(\w[\w.-]*/\w[\w.-]*)(?:@({REVISION}))?(?:/([^/]+))?/?")
+DEFAULT = "default"
+MOST_STARS = 8  # in a pattern
+BRACES = re.compile(r"\\\{([^{}]*?)\\\}")  # in a pattern as a regular expression
+FRONT = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*$", re.DOTALL | re.MULTILINE)
 LIMIT = 2**32  # bytes of files that are downloaded
 MOST_CONFIGURATIONS = 50  # that are taken as tasks of one suite
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """One configuration of a data set.
+
+    Args:
+        splits: by the name of a split on the Hub, its files, in order.
+        labels: by column, the names of the labels that its numbers stand for.
+        is_default: whether the card says that it is meant where nobody names one.
+    """
+
+    name: str
+    splits: Mapping[str, Sequence[str]]
+    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    is_default: bool = False
+
+    @property
+    def paths(self) -> list[str]:
+        """All of its files."""
+        return list(chain(*self.splits.values()))
 
 
 @dataclass(frozen=True)
@@ -73,27 +79,24 @@ def hub_set(address: str) -> Iterator[HubSet]:
     """
     parts = ADDRESS.fullmatch(address)
     if parts is None:
-        raise InputError(
-            "write hf://OWNER/NAME, hf://OWNER/NAME@REVISION or hf://OWNER/NAME/CONFIGURATION", path=address
-        )
+        forms = "hf://OWNER/NAME, hf://OWNER/NAME@REVISION or hf://OWNER/NAME/CONFIGURATION"
+        raise InputError(f"write {forms}", path=address)
     dataset, revision, wanted = parts.groups()
     api, name = HfApi(library_name="mtl"), dataset.rpartition("/")[2]
     with TemporaryDirectory(prefix="mtl-hub-") as temporary:
         folder = Path(temporary, f"{name}-{wanted}" if wanted else name)
         folder.mkdir()
-        with naming_the_dataset(dataset, Path(temporary)):
+        with hub.naming_the_dataset(dataset, Path(temporary)):
             commit, files, card = _revision(api, dataset, revision, Path(temporary))
             declared = configurations(card, files) if card else converted(files)
             chosen = _chosen(declared, wanted, dataset)
-            paths = [path for one in chosen for split in one.splits.values() for path in split]
-            paths = paths or [path for path in files if _may_be_data(path)]
-            for path, copy in download(api, dataset, commit, {path: files[path] for path in paths}, LIMIT).items():
+            paths = [path for one in chosen for path in one.paths] or [path for path in files if _may_be_data(path)]
+            for path, copy in hub.download(api, dataset, commit, {path: files[path] for path in paths}, LIMIT).items():
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 link_or_copy(copy.resolve(), folder / path)  # the cache of huggingface_hub has links
             found = _as_tasks(chosen, dataset, len(declared) == 1) if chosen else _by_names(folder, card)
         keys: dict[str, Any] = {"hub": {"dataset": dataset, "revision": commit, "mirror": True}}
-        if isinstance(license := card.get("license"), str):
-            keys["license"] = license
+        keys |= {"license": card["license"]} if isinstance(card.get("license"), str) else {}
         named = card.get("language")
         (language,) = named if isinstance(named, list) and len(named) == 1 else (named,)
         language = language if re.fullmatch("[a-z]{2,3}", str(language)) else None
@@ -101,28 +104,32 @@ def hub_set(address: str) -> Iterator[HubSet]:
         yield HubSet(again, folder, found, keys, language)
 
 
-def _revision(api: HfApi, dataset: str, revision: str | None, temporary: Path) -> tuple[str, HubFiles, dict[Any, Any]]:
+def _revision(
+    api: HfApi, dataset: str, revision: str | None, temporary: Path
+) -> tuple[str, hub.HubFiles, dict[Any, Any]]:
     """The commit, the files and the card of a data set; of one without data files those of the Hub's conversion, which has no card.
 
-    Raises InputError for a data set that has neither.
+    Raises InputError for a data set that has neither, and for a card that is not YAML.
     """
-    commit, files = list_files(api, dataset, revision or "main")
+    commit, files = hub.list_files(api, dataset, revision or "main")
     readme = {path: files[path] for path in files if path == "README.md"}
     card: dict[Any, Any] = {}
-    for copy in download(api, dataset, commit, readme).values():
-        card = read_card(copy, temporary / "README.md")
+    for copy in hub.download(api, dataset, commit, readme).values():
+        block = FRONT.match(copy.read_text(encoding="utf-8", errors="replace"))
+        if block and block[1].strip():
+            (temporary / "README.md").write_text(f"\n{block[1]}", encoding="utf-8")  # with the same lines
+            card = read_yaml(temporary / "README.md")
     if any(_may_be_data(path) for path in files):
         return commit, files, card
     if revision is None:
         try:
-            return *list_files(api, dataset, CONVERTED), {}
-        except NoRevisionError:
+            return *hub.list_files(api, dataset, hub.CONVERTED), {}
+        except hub.NoRevisionError:
             pass
-    scripts = [path for path in files if path.endswith(".py")]
-    if scripts:
+    if scripts := [path for path in files if path.endswith(".py")]:
         problem = f"it has no data file but a script that loads them ({scripts[0]}), which mtl does not run, and the Hub has not converted it"
         raise InputError(f"{problem}; load it yourself, and give mtl.Suite.from_frames what the script returns")
-    seen = listed([path for path in files if not path.startswith(".")][:LISTED])
+    seen = listed([path for path in files if not path.startswith(".")][: hub.LISTED])
     raise InputError(f"it has no data file that mtl reads; it has {seen}; name a revision that has some: @REVISION")
 
 
@@ -131,22 +138,103 @@ def _may_be_data(path: str) -> bool:
     parts = PurePosixPath(path).parts
     if any(part.startswith(".") or part == "dummy" for part in parts):  # dummy: of the tests of a script
         return False
-    suffix = suffix_of(parts[-1])
-    return is_data(parts[-1]) or suffix == ".zip" or (suffix in LINE_SUFFIXES and bool(WORD.search(path.lower())))
+    suffix = names.suffix_of(parts[-1])
+    has_lines = suffix in names.LINE_SUFFIXES and WORD.search(path.lower())
+    return names.is_data(parts[-1]) or suffix == ".zip" or bool(has_lines)
+
+
+def configurations(card: Mapping[Any, Any], files: Collection[str]) -> list[Configuration]:
+    """The configurations whose data files a card names. Raises InputError if there are no such files.
+
+    Args:
+        files: the paths of all files of the data set.
+    """
+    labels = {str(info.get("config_name", DEFAULT)): _labels(info) for info in _dictionaries(card.get("dataset_info"))}
+    declared = []
+    for item in _dictionaries(card.get("configs")):
+        name, patterns = str(item.get("config_name", DEFAULT)), item.get("data_files")
+        folder = str(item.get("data_dir") or "")
+        below = [path for path in sorted(files) if not folder or PurePosixPath(path).is_relative_to(folder)]
+        if of_splits := [of for of in _dictionaries(patterns) if "split" in of]:
+            splits = {str(of["split"]): _matching(of.get("path"), folder, below, name) for of in of_splits}
+        elif patterns is not None:
+            splits = _by_words(_matching(patterns, folder, below, name))
+        else:
+            splits = _by_words([path for path in below if not PurePosixPath(path).name.startswith((".", "README"))])
+        is_default = item.get("default") is True or name == DEFAULT
+        declared.append(Configuration(name, splits, labels.get(name, {}), is_default))
+    return declared
+
+
+def converted(files: Collection[str]) -> list[Configuration]:
+    """The configurations in the Hub's own conversion of a data set to parquet, whose files are CONFIGURATION/SPLIT/0000.parquet."""
+    splits: dict[str, dict[str, list[str]]] = {}
+    for path in sorted(files):
+        if found := re.fullmatch(r"([^/]+)/([^/]+)/\d+\.parquet", path):
+            splits.setdefault(found[1], {}).setdefault(found[2], []).append(path)
+    return [Configuration(name, of_name, is_default=name == DEFAULT) for name, of_name in splits.items()]
+
+
+def _dictionaries(value: Any) -> list[dict[Any, Any]]:
+    """The dictionaries in a list, or the only one."""
+    return [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict)]
+
+
+def _labels(info: Mapping[Any, Any]) -> dict[str, list[str]]:
+    """By column, the names of a ClassLabel, in the order of their numbers."""
+    labels = {}
+    for feature in _dictionaries(info.get("features")):
+        kind = feature.get("dtype")
+        named = kind.get("class_label", {}).get("names") if isinstance(kind, dict) and "class_label" in kind else None
+        if isinstance(named, dict) and all(re.fullmatch("[0-9]{1,6}", str(number)) for number in named):
+            named = [named[number] for number in sorted(named, key=int)]
+        if isinstance(named, list) and named:
+            labels[str(feature.get("name"))] = list(map(str, named))
+    return labels
+
+
+def _by_words(paths: Sequence[str]) -> dict[str, list[str]]:
+    """Files by the word of a split in their names, else in their folders; without any they are training rows, as on the Hub."""
+    splits: dict[str, list[str]] = {}
+    for path in paths:
+        words = WORD.findall(PurePosixPath(path).stem.lower()) or WORD.findall(path.lower()) or ["train"]
+        splits.setdefault(SPLIT_OF[words[-1]], []).append(path)
+    return splits
+
+
+def _matching(patterns: Any, folder: str, files: Sequence[str], name: str) -> list[str]:
+    """The files of a configuration of this name that a pattern, or one of a list, names, or that are below it, in order.
+
+    Raises InputError for a pattern that names none.
+    """
+    matches = dict[str, None]()
+    for given in patterns if isinstance(patterns, list) else [patterns]:
+        pattern = str(PurePosixPath(folder, str(given)))
+        try:
+            if len(pattern) > 500 or pattern.count("*") > MOST_STARS:
+                raise ValueError("too long")  # such a one could take for ever
+            written = BRACES.sub(lambda part: f"(?:{part[1].replace(',', '|')})", glob_translate(pattern))
+            found = [file for file in files if re.match(written, file)]
+        except (ValueError, re.error):
+            raise InputError(f"configuration {name} names {pattern[:200]}, which is no pattern of paths") from None
+        found = found or [file for file in files if PurePosixPath(file).is_relative_to(pattern) and file != pattern]
+        if not found:
+            problem = f"configuration {name} names {pattern}, and no file of the data set fits"
+            raise InputError(f"{problem}; name another revision: @REVISION")
+        matches |= dict.fromkeys(found)
+    return list(matches)
 
 
 def _chosen(declared: Sequence[Configuration], wanted: str | None, dataset: str) -> list[Configuration]:
     """The configuration that the user names, or all. Raises InputError if there is no such one, and for too many."""
-    names = ", ".join(one.name for one in declared[:LISTED])
-    if wanted is not None:
-        if chosen := [one for one in declared if one.name == wanted]:
-            return chosen
-        raise InputError(f"it has no configuration {wanted}; it has {names or 'none'}")
-    if len(declared) > MOST_CONFIGURATIONS:
-        raise InputError(
-            f"it has {len(declared)} configurations; name one: {SCHEME}{dataset}/CONFIGURATION; it has {names}, …"
-        )
-    return list(declared)
+    known = ", ".join(one.name for one in declared[: hub.LISTED])
+    chosen = [one for one in declared if wanted in (None, one.name)]
+    if wanted is not None and not chosen:
+        raise InputError(f"it has no configuration {wanted}; it has {known or 'none'}")
+    if len(chosen) > MOST_CONFIGURATIONS:
+        remedy = f"name one: {SCHEME}{dataset}/CONFIGURATION"
+        raise InputError(f"it has {len(declared)} configurations; {remedy}; it has {known}, …")
+    return chosen
 
 
 def _as_tasks(chosen: Sequence[Configuration], dataset: str, is_only: bool) -> FoundFiles:
@@ -156,34 +244,65 @@ def _as_tasks(chosen: Sequence[Configuration], dataset: str, is_only: bool) -> F
         is_only: whether the data set has no further one: then its name says nothing.
     """
     tasks: list[SplitFiles] = []
-    by_path: dict[str, list[str]] = {}
-    for one in chosen:
-        for path in dict.fromkeys(path for split in one.splits.values() for path in split):
-            by_path.setdefault(path, []).append(one.name)
     default = next((one.name for one in chosen if one.is_default), None)
+    remedy = f"delete this task if it is not one of its own, or name one: {SCHEME}{dataset}/CONFIGURATION"
     for one in chosen:
-        id = task_id(
-            dataset.rpartition("/")[2] if is_only or one.name == DEFAULT else one.name, [task.id for task in tasks]
-        )
-        files = split_files(id, one)
-        shared = sorted({other for path, names in by_path.items() if one.name in names for other in names} - {one.name})
-        remedy = f"delete this task if it is not one of its own, or name one: {SCHEME}{dataset}/CONFIGURATION"
+        name = dataset.rpartition("/")[2] if is_only or one.name == DEFAULT else one.name
+        files = split_files(task_id(name, [task.id for task in tasks]), one)
+        shared = sorted(other.name for other in chosen if other is not one and {*other.paths} & {*one.paths})
         question = None
         if shared:
             question = f"files: configuration {one.name} has files of {', '.join(shared)}, too; {remedy}"
         elif default not in (None, one.name):
             question = f"files: the data set's configuration is {default}, and this is {one.name}; {remedy}"
-        if question is not None:
-            files = replace(files, question="; ".join(filter(None, (files.question, question))))
-        tasks.append(files)
+        tasks.append(replace(files, question="; ".join(filter(None, (files.question, question))) or None))
     return FoundFiles(tasks, [], [])
 
 
+def split_files(id: str, configuration: Configuration) -> SplitFiles:
+    """The files of a configuration as those of a task. What the names of its splits do not say is a question."""
+    by_split: dict[str, dict[str, Sequence[str]]] = {}
+    notes, questions = [], []
+    for name, paths in configuration.splits.items():
+        words = {SPLIT_OF[word] for word in WORD.findall(name.lower())}
+        if len(words) == 1:
+            by_split.setdefault(words.pop(), {})[name] = paths
+            if name.startswith("partial-"):
+                whole = name.removeprefix("partial-")
+                questions.append(f"files: the Hub has converted only a part of {whole}; do these rows do?")
+        elif len(configuration.splits) == 1:
+            questions.append(f"files: the only split is called {name}: are these the training rows?")
+            by_split["train"] = {name: paths}
+        else:
+            notes.append(f"not read: split {quoted_names([name])}, which is none of {', '.join(SPLITS)}")
+    if not by_split:
+        raise InputError(f"configuration {configuration.name} has no split {', '.join(SPLITS)}")
+    every = chain.from_iterable(paths for named in by_split.values() for paths in named.values())
+    folder = commonpath([PurePosixPath(path).parent.as_posix() for path in every])
+    chosen = {}
+    for split, named in by_split.items():
+        below = {
+            name: [PurePosixPath(path).relative_to(folder).as_posix() for path in paths]
+            for name, paths in named.items()
+        }
+        first = next(iter(below.values()))
+        file = first[0] if len(first) == 1 else names.first_part(first)
+        if file is None:
+            questions.append(f"files: {split} is {len(first)} files, {quoted_names(first, 4)}; write them as one file")
+        if len(below) > 1:
+            splits = [f"{name} ({', '.join(paths[:2])})" for name, paths in below.items()]
+            questions.append(f"files: {split} may be the split {' or '.join(splits)}")
+        chosen[split] = file or first[0]
+    question = "; ".join(questions) or None
+    return SplitFiles(id, folder, chosen, question=question, notes=notes, labels=configuration.labels)
+
+
 def _by_names(folder: Path, card: dict[Any, Any]) -> FoundFiles:
-    """The tasks of a data set whose card names no files, by the names of its files."""
+    """The tasks of a data set whose card names no files, by the names of its files; the labels are those of a card with one configuration."""
     found = files_of_tasks(folder)
-    ids = [task.id for task in found.tasks] if found.tasks[1:] else [task_id(folder.name, [])]
-    labels = class_labels(card)
-    return replace(
-        found, tasks=[replace(task, id=id, labels=labels) for id, task in zip(ids, found.tasks, strict=False)]
-    )
+    infos = _dictionaries(card.get("dataset_info"))
+    labels = _labels(infos[0]) if len(infos) == 1 else {}
+    tasks = [replace(task, labels=labels) for task in found.tasks]
+    if len(tasks) == 1:
+        tasks = [replace(tasks[0], id=task_id(folder.name, []))]
+    return replace(found, tasks=tasks)

@@ -3,10 +3,12 @@
 Names and labels come from untrusted files, so the suite file has them in quotes if necessary.
 """
 
+import json
 import math
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,14 +19,14 @@ from omegaconf import OmegaConf
 
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
-from mtl.base.files import write_text
+from mtl.base.files import listed, write_text
 from mtl.base.settings.layers import shipped
 from mtl.base.typed import typed
 from mtl.benchmark_making.init_suite.guessing import choose_answering_tasks, guess_task
-from mtl.benchmark_making.init_suite.label_sets import KIND
 from mtl.benchmark_making.init_suite.names import SCHEME, SPLIT_WORDS, FoundFiles, file_name
 from mtl.benchmark_making.init_suite.reading import Guess, files_of_tasks
 from mtl.benchmark_making.init_suite.tables import count, printable, quoted, quoted_names
+from mtl.benchmark_making.init_suite.target import KIND
 from mtl.data.rows import SUFFIXES
 from mtl.tasks.suite import suite_from
 from mtl.tasks.targets import TARGET_KINDS
@@ -100,8 +102,7 @@ def _task(guess: Guess) -> Iterator[str]:
 def _unread(guess: Guess) -> list[str]:
     """The columns that are not read, each with the reason, in a line; empty if there are none."""
     columns = [f"{quoted(name)} ({why})" for name, why in guess.unread.items()]
-    rest = [f"and {len(columns) - SHOWN_COLUMNS} more"] if len(columns) > SHOWN_COLUMNS else []
-    return [f"not read: {', '.join([*columns[:SHOWN_COLUMNS], *rest])}"] if columns else []
+    return [f"not read: {listed(columns, SHOWN_COLUMNS)}"] if columns else []
 
 
 def _flow(value: object) -> str:
@@ -110,9 +111,7 @@ def _flow(value: object) -> str:
         return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_flow, value)) + "]"
-    if isinstance(value, bool):
-        return str(value).lower()
-    return scalar(value) if isinstance(value, str) else "null" if value is None else str(value)
+    return scalar(value) if isinstance(value, str) else json.dumps(value)
 
 
 @lru_cache
@@ -154,36 +153,24 @@ def init_suite(
         InputError: if there is no folder or no usable file, for a name that is not valid in file names, if `out` already exists, as nothing
             is overwritten, and for questions unless `undecided`.
     """
-    if isinstance(data_dir, str) and data_dir.startswith(SCHEME):
-        check_installed("hub", unit=data_dir)
+    from_hub = isinstance(data_dir, str) and data_dir.startswith(SCHEME)
+    if from_hub:
+        check_installed("hub", unit=str(data_dir))
         from mtl.benchmark_making.init_suite.hub_sets import hub_set
-
-        with hub_set(data_dir) as source:
-            return _init_suite(source.folder, language or source.language, name, out, known, undecided, source)
-    return _init_suite(Path(data_dir), language, name, out, known, undecided)
-
-
-def _init_suite(
-    data_dir: Path,
-    language: str | None,
-    name: str | None,
-    out: Path | None,
-    known: Mapping[str, Mapping[str, Any]] | None,
-    undecided: bool,
-    source: "HubSet | None" = None,
-) -> Guessed:
-    """`init_suite` for a folder, which may be that of a data set of the Hub."""
-    if not data_dir.is_dir():
-        raise InputError("no such folder", path=data_dir)
-    suite_name = name or file_name(data_dir.resolve().name, "suite")
-    if name is None and (shipped("configs") / "suite" / f"{suite_name}.yaml").exists():
-        suite_name += "-own"  # runs are in folders named after the suite
-    if suite_name != file_name(suite_name, ""):
-        raise InputError(f"{suite_name!r} names folders; use letters, digits, '.', '_' and '-'", key="--name")
-    path = out or Path(f"{suite_name}.yaml")
-    if path.exists() or path.is_symlink():
-        raise InputError("already there; remove it, or name another file with --out", path=path)
-    guessed = guess_suite(data_dir, language, suite_name, path, known, source)
+    with hub_set(str(data_dir)) if from_hub else nullcontext() as source:
+        folder = source.folder if source else Path(data_dir)
+        if not folder.is_dir():
+            raise InputError("no such folder", path=folder)
+        suite_name = name or file_name(folder.resolve().name, "suite")
+        if name is None and (shipped("configs") / "suite" / f"{suite_name}.yaml").exists():
+            suite_name += "-own"  # runs are in folders named after the suite
+        if suite_name != file_name(suite_name, ""):
+            raise InputError(f"{suite_name!r} names folders; use letters, digits, '.', '_' and '-'", key="--name")
+        path = out or Path(f"{suite_name}.yaml")
+        if path.exists() or path.is_symlink():
+            raise InputError("already there; remove it, or name another file with --out", path=path)
+        known_language = language or (source.language if source else None)
+        guessed = guess_suite(folder, known_language, suite_name, path, known, source)
     if not undecided:
         for id, question in guessed.questions.items():
             key = question.partition(":")[0]
@@ -291,10 +278,8 @@ def _summary(
         yield printable(f"{guess.id:{width}}  {_described(guess)}")
         yield from (printable(f"{'':{width}}  {line}") for line in _unread(guess))
     asked = [(guess, question) for guess in guesses if guess.problem is None for question in guess.questions]
-    ids: dict[str, list[str]] = {}
-    for guess, question in asked:
-        ids.setdefault(question, []).append(guess.id)
-    for question, names in ids.items():
+    for question in dict.fromkeys(question for _, question in asked):
+        names = [guess.id for guess, other in asked if other == question]
         further = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
         yield printable(f"decide: {', '.join(names[:SHOWN])}{further}: {question}")
     if language is None:

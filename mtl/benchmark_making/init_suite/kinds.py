@@ -11,13 +11,13 @@ from mtl.benchmark_making.init_suite.evidence import TOKEN_NAMES, is_candidates,
 from mtl.benchmark_making.init_suite.tables import (
     PLACEHOLDERS,
     FileColumn,
+    FileTable,
     count,
-    name_words,
     quoted,
     quoted_names,
     share,
 )
-from mtl.benchmark_making.init_suite.target import LABEL_NAMES, TEXTS
+from mtl.benchmark_making.init_suite.target import KIND, LABEL_NAMES, SEPARATOR, TEXTS, SeveralLabels
 
 RATING_NAMES = {"rating", "score", "stars", "grade", "similarity"}
 LETTERS = "ABCDEFGHIJ"
@@ -26,6 +26,7 @@ SURE_CLASSES = 3  # labels 0, 1, 2 of a column called label are no ratings
 MOST_LABELS = 500
 MOST_RATINGS = 10  # distinct whole numbers for which the metric may weight all ratings equally
 NO_LABEL = PLACEHOLDERS - {"none", "na", "hidden"}  # as one of several labels, these words may mean what they say
+SPARE = (SEPARATOR, "|", " / ", " # ")  # between the labels of lists, some of which may hold a semicolon
 RARE = 1 / 3  # if one of two labels is in a smaller share of the rows, the metric is its F1, else accuracy
 
 
@@ -67,14 +68,14 @@ def guess_target(
         return choice
     target = _numbers_or_classes(main, column, names) if column.numbers else _labels_or_words(main, column)
     if candidates:
-        listed = quoted_names(candidate.name for candidate in candidates)
-        target.questions.append(
-            f"candidates: {listed} may be candidates, but {quoted(main.name)} is not the index of one in each row"
-        )
+        may = f"{quoted_names(candidate.name for candidate in candidates)} may be candidates"
+        target.questions.append(f"candidates: {may}, but {quoted(main.name)} is not the index of one in each row")
     for lists in other_lists:
-        if not (TOKEN_NAMES & set(lists.words)) and _is_choice(column, [lists]):
-            may = f"{quoted(lists.name)} may be candidates, and each target the index of one; then write candidates: [{lists.name}]"
-            target.questions.append(f"candidates: {may}")
+        lengths = {len(row) for row in lists.lists}
+        is_index = len(lengths) == 1 and column.whole_numbers == list(range(*lengths))
+        if is_index and not is_candidates(lists) and not TOKEN_NAMES & set(lists.words):
+            may = f"{quoted(lists.name)} may be candidates, and each target the index of one"
+            target.questions.append(f"candidates: {may}; then write candidates: [{lists.name}]")
     if target.kind == "labels":
         target.questions.extend(label_questions(main, column, by_split))
     return target
@@ -89,110 +90,80 @@ def joined(columns: Sequence[FileColumn]) -> FileColumn:
 
 def _choice(column: FileColumn, candidates: Sequence[FileColumn]) -> Target | None:
     """A choice if each target is the index of one of its row's candidates, else None."""
-    names = [candidate.name for candidate in candidates]
-    sizes = _sizes(column, candidates)
+    lists = candidates[0].lists
+    sizes = [len(row) for row in lists] if lists else [len(candidates)] * len(column.texts)
     sized = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
     chance = sum(1 / size for size in sizes if size) / len(sizes)
     why = {"metric": f"a random choice is right in {share(chance, 1)} of the rows"}
-    keys: dict[str, Any] = {"candidates": names}
-    if set(column.counts) <= set(LETTERS) | set(LETTERS.lower()):
-        letters = LETTERS if set(column.counts) <= set(LETTERS) else LETTERS.lower()
+    keys: dict[str, Any] = {"candidates": [candidate.name for candidate in candidates]}
+    questions = []
+    from_one = [str(number) for number in range(1, max(sizes) + 1)]
+    letters = next((letters for letters in (LETTERS, LETTERS.lower()) if set(column.counts) <= set(letters)), None)
+    if letters:
         if not all(letters.find(value) < size for value, size in zip(column.texts, sizes, strict=True)):
             return None
         keys["indices"] = list(letters[: max(sizes)])
-        why["candidates"] = f"{sized} candidates a row; in each the target is the letter of one"
-        return Target("choice", {**keys, "metric": "accuracy"}, why)
-    if not all(value.isascii() and value.isdecimal() for value in column.counts):
-        listed = (
-            [{*map(str.strip, row)} for row in zip(*(c.texts for c in candidates), strict=True)]
-            if candidates[0].texts
-            else [{*map(str.strip, row)} for row in candidates[0].lists]
-        )
-        if all(text.strip() in row for text, row in zip(column.texts, listed, strict=True)):
+        what = "letter of one"
+    elif not all(value.isascii() and value.isdecimal() for value in column.counts):
+        rows = lists or zip(*(candidate.texts for candidate in candidates), strict=True)
+        if all(text.strip() in map(str.strip, row) for text, row in zip(column.texts, rows, strict=True)):
             raise InputError(f"{quoted(column.name)} holds the text of a candidate; write its index, from 0")
         return None
-    indices = [int(value) for value in column.texts]
-    from_zero = all(index < size for index, size in zip(indices, sizes, strict=True))
-    from_one = all(1 <= index <= size for index, size in zip(indices, sizes, strict=True))
-    if not (from_zero or from_one):
-        return None
-    questions = []
-    if from_one and from_zero:
-        least, most = min(indices), max(indices)
-        questions.append(
-            f"candidates: the targets are {least} to {most} of {sized} candidates: do they count from 0 or from 1?"
-            f" From 1: indices: {_from_one(sizes)}"
-        )
-    elif from_one:
-        keys["indices"] = _from_one(sizes)
-    start = "1" if "indices" in keys else "0"
-    why["candidates"] = f"{sized} candidates a row; in each the target is the index of one, from {start}"
+    else:
+        indices = [int(value) for value in column.texts]
+        fits_zero = all(index < size for index, size in zip(indices, sizes, strict=True))
+        fits_one = all(1 <= index <= size for index, size in zip(indices, sizes, strict=True))
+        if not (fits_zero or fits_one):
+            return None
+        if fits_zero and fits_one:
+            targets = f"the targets are {min(indices)} to {max(indices)} of {sized} candidates"
+            ways = f"do they count from 0 or from 1? From 1: indices: {from_one}"
+            questions.append(f"candidates: {targets}: {ways}")
+        elif fits_one:
+            keys["indices"] = from_one
+        what = f"index of one, from {'1' if 'indices' in keys else '0'}"
+    why["candidates"] = f"{sized} candidates a row; in each the target is the {what}"
     return Target("choice", {**keys, "metric": "accuracy"}, why, questions)
-
-
-def _from_one(sizes: Sequence[int]) -> list[str]:
-    return [str(number) for number in range(1, max(sizes) + 1)]
-
-
-def _sizes(column: FileColumn, candidates: Sequence[FileColumn]) -> list[int]:
-    lists = candidates[0].lists
-    return [len(row) for row in lists] if lists else [len(candidates)] * len(column.texts)
-
-
-def _is_choice(column: FileColumn, candidates: Sequence[FileColumn]) -> bool:
-    """Whether each target is an index of its row's list from 0, all lists have one length, and each index occurs."""
-    sizes = set(_sizes(column, candidates))
-    whole = column.whole_numbers
-    return (
-        len(sizes) == 1 and whole is not None and whole == list(range(*sizes)) and is_candidates(candidates[0]) is False
-    )
 
 
 def _numbers_or_classes(main: FileColumn, column: FileColumn, names: Mapping[str, str] | None) -> Target:
     """Numbers, or labels: whole numbers with names, two whole numbers, and at most MOST_CLASSES of them that are no ratings by their name."""
-    numbers = column.numbers or []
     whole = column.whole_numbers
-    rated = name_words(column.name)[-1] in RATING_NAMES
-    is_range = whole is not None and whole == list(range(whole[0], whole[-1] + 1))
-    scale = f"range: [{math.floor(numbers[0]):g}, {math.ceil(numbers[-1]):g}] and metric: spearman"
     if whole is None and is_truth(column):  # 0.0 and 1.0
         return _labels(main, column, sorted(column.counts))
-    if whole is not None and len(column.counts) == len(whole):
-        few = len(whole) <= MOST_CLASSES and not rated
-        if names is not None or len(whole) == 2 or few:
-            target = _labels(main, column, sorted(column.counts, key=float))
-            if names is not None:
-                named = [f"{number}: {names[number]}" for number in target.keys["labels"] if number in names]
-                target.why["labels"] += f"; {', '.join(named)}"
-            elif len(whole) > 2 and not (is_range and whole[0] == 0 and len(whole) <= SURE_CLASSES and not rated):
-                target.questions.append(f"labels: {len(whole)} whole numbers may be classes, or ratings: {scale}")
-            return target
-        if is_range and not rated and len(main.texts) >= 3 * len(whole):
-            labels = f"labels: [{', '.join(repr(str(number)).replace(chr(39), chr(34)) for number in whole[:3])}, …]"
-            target = _range(column, whole)
-            target.questions.append(
-                f"range: {len(whole)} whole numbers, each of which occurs, may be classes: {labels} and metric: accuracy"
-            )
-            return target
-    return _range(column, whole)
+    if whole is None or len(column.counts) > len(whole):
+        return _range(column)
+    is_range, rated = whole == list(range(whole[0], whole[-1] + 1)), column.words[-1] in RATING_NAMES
+    if names is not None or len(whole) == 2 or (len(whole) <= MOST_CLASSES and not rated):
+        target = _labels(main, column, sorted(column.counts, key=float))
+        if names is not None:
+            named = [f"{number}: {names[number]}" for number in target.keys["labels"] if number in names]
+            target.why["labels"] += f"; {', '.join(named)}"
+        elif len(whole) > 2 and not (is_range and whole[0] == 0 and len(whole) <= SURE_CLASSES):
+            scale = f"range: [{whole[0]:g}, {whole[-1]:g}] and metric: spearman"
+            target.questions.append(f"labels: {len(whole)} whole numbers may be classes, or ratings: {scale}")
+        return target
+    target = _range(column)
+    if is_range and not rated and len(main.texts) >= 3 * len(whole):
+        labels = ", ".join(f'"{number}"' for number in whole[:3])
+        classes = f"may be classes: labels: [{labels}, …] and metric: accuracy"
+        target.questions.append(f"range: {len(whole)} whole numbers, each of which occurs, {classes}")
+    return target
 
 
-def _range(column: FileColumn, whole: Sequence[int] | None) -> Target:
+def _range(column: FileColumn) -> Target:
     numbers = column.numbers or []
     low, high = math.floor(numbers[0]), math.ceil(numbers[-1])
-    why = {"range": f"{count(len(numbers), 'distinct number')} in {count(column.rows, 'row')}"}
-    if (low, high) != (numbers[0], numbers[-1]):
-        why["range"] += f", {numbers[0]:g} to {numbers[-1]:g}, rounded outwards"
-    why["range"] += "; check that the scale ends there"
-    keys = {"range": [low, high]}
+    ends = f", {numbers[0]:g} to {numbers[-1]:g}, rounded outwards"
+    rounded = "" if (low, high) == (numbers[0], numbers[-1]) else ends
+    found = f"{count(len(numbers), 'distinct number')} in {count(column.rows, 'row')}{rounded}"
+    why = {"range": f"{found}; check that the scale ends there"}
     if all(number.is_integer() for number in numbers) and len(numbers) <= MOST_RATINGS:
         why["metric"] = f"{len(numbers)} whole ratings, which all get the same weight"
-        question = (
-            f"metric: one_minus_wmae, spearman and pearson fit {len(numbers)} ratings, and so do labels with accuracy"
-        )
-        return Target("number", {**keys, "metric": "one_minus_wmae"}, why, [question])
+        fit = f"one_minus_wmae, spearman and pearson fit {len(numbers)} ratings, and so do labels with accuracy"
+        return Target("number", {"range": [low, high], "metric": "one_minus_wmae"}, why, [f"metric: {fit}"])
     why["metric"] = "compares the order; pearson compares the values"
-    return Target("number", {**keys, "metric": "spearman"}, why)
+    return Target("number", {"range": [low, high], "metric": "spearman"}, why)
 
 
 def _labels_or_words(main: FileColumn, column: FileColumn) -> Target:
@@ -206,10 +177,9 @@ def _labels_or_words(main: FileColumn, column: FileColumn) -> Target:
     if main.several_words * 2 > main.rows:
         raise InputError(f"column {quoted(column.name)} holds texts ({figures}): {TEXTS}")
     why = {"kind": f"{figures}, too many for labels", "metric": "the share of targets that are predicted exactly"}
-    question = []
-    if distinct * 2 <= main.rows:
-        question = [f"kind: {figures} are words without a list, or labels: [every one of them]"]
-    return Target("word", {"kind": "word", "metric": "accuracy"}, why, question)
+    question = f"kind: {figures} are words without a list, or labels: [every one of them]"
+    questions = [question] if distinct * 2 <= main.rows else []
+    return Target("word", {"kind": "word", "metric": "accuracy"}, why, questions)
 
 
 def _labels(main: FileColumn, column: FileColumn, labels: list[str]) -> Target:
@@ -219,9 +189,8 @@ def _labels(main: FileColumn, column: FileColumn, labels: list[str]) -> Target:
     why["metric"] = f"{quoted(most)} is the target of {share(most_rows, main.rows)} of the rows"
     if len(labels) == 2 and rare_rows < RARE * main.rows:
         why["metric"] += ", so accuracy says little"
-        why["positive"] = (
-            f"the rare label, in {share(rare_rows, main.rows)} of the rows; check that it is the one to find"
-        )
+        rare_share = f"in {share(rare_rows, main.rows)} of the rows"
+        why["positive"] = f"the rare label, {rare_share}; check that it is the one to find"
         return Target("labels", {"labels": labels, "metric": "f1", "positive": rare}, why)
     if most_rows > (1 - RARE) * main.rows:
         why["metric"] += "; macro_f1 gives all labels the same weight"
@@ -234,19 +203,42 @@ def label_questions(main: FileColumn, column: FileColumn, by_split: Mapping[str,
     spellings = defaultdict(list)
     for label in column.counts:
         spellings[" ".join(label.split()).casefold()].append(label)
-    for labels in spellings.values():
-        if len(labels) > 1:
-            counted = ", ".join(f"{quoted(label)} ({count(column.counts[label], 'row')})" for label in labels)
-            questions.append(f"labels: {counted}: one label in several spellings? Then write one in the files")
+    for labels in (labels for labels in spellings.values() if labels[1:]):
+        counted = ", ".join(f"{quoted(label)} ({count(column.counts[label], 'row')})" for label in labels)
+        questions.append(f"labels: {counted}: one label in several spellings? Then write one in the files")
     for label, rows in column.counts.items():
         negative = label == "-1" and "1" in column.counts and len(column.counts) > 2
         if label.strip().lower() in NO_LABEL or negative:
             stands = "may stand for no label; leave these rows out of the files, or keep it as a label"
             questions.append(f"labels: {quoted(label)} ({count(rows, 'row')}) {stands}")
     for split, other in by_split.items():
-        strange = [label for label in other.counts if not main.counts[label]]
-        if strange:
+        if strange := [label for label in other.counts if not main.counts[label]]:
             rows = sum(other.counts[label] for label in strange)
             where = f"no training row has {quoted_names(strange)}, which {count(rows, 'row')} of {split} have"
             questions.append(f"labels: {where}: other spellings of the same labels, or labels that cannot be learnt?")
     return questions
+
+
+def several_target(several: SeveralLabels, tables: Mapping[str, FileTable]) -> Target:
+    """The keys of a task with several labels of a row, from its tables with targets, of which the first decides the metric's reason."""
+    columns = {split: several.labels(table) for split, table in tables.items()}
+    main, train = next(iter(tables.values())), next(iter(columns.values()))
+    found = sorted({label for column in columns.values() for label in column.counts}, key=_numbers_first)
+    names = main.columns[several.columns[0]].labels
+    keys: dict[str, Any] = {"kind": KIND, "labels": list(several.columns) if several.by_truth else found}
+    why = {"kind": several.form, "labels": f"{train.rows / main.rows:.2f} in a row"}
+    if names and all(label.isdecimal() and int(label) < len(names) for label in found):
+        keys |= {"labels": list(names), "indices": [str(number) for number in range(len(names))]}
+        why["indices"] = "the names are in the file's metadata"
+    possible = [several.separator] if several.separator else SPARE
+    separator = next((sign for sign in possible if not any(sign in label for label in keys["labels"])), SEPARATOR)
+    keys |= {"label_separator": separator} if separator != SEPARATOR else {}
+    label, rows = min(train.counts.items(), key=lambda item: item[1])
+    rarest = f"the rarest label, {quoted(label)}, is in {share(rows, main.rows)} of the rows"
+    why["metric"] = f"{rarest}; multi_macro_f1 counts all labels alike"
+    questions = label_questions(train, joined(list(columns.values())), columns)
+    return Target(KIND, {**keys, "metric": "micro_f1"}, why, questions)
+
+
+def _numbers_first(label: str) -> tuple[bool, int, str]:
+    return not label.isdecimal(), len(label) if label.isdecimal() else 0, label

@@ -7,6 +7,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, count
 from pathlib import Path, PurePosixPath
 
 from mtl.base.files import numbered_alike
@@ -121,7 +122,7 @@ def find_tasks(data_dir: Path, leave_out: Collection[str] = ()) -> FoundFiles:
     A task consists of the files whose names and folders differ only in the word of the split: {train,dev,test}.tsv, xnli.{dev,test}.ko.tsv,
     or {train,valid}/data.csv.
     """
-    named: dict[tuple[str, str], dict[str, list[_Named]]] = {}
+    files: list[_Named] = []
     unused: list[str] = []
     unreadable: list[str] = []
     for folder, names in _folders(data_dir):
@@ -129,36 +130,27 @@ def find_tasks(data_dir: Path, leave_out: Collection[str] = ()) -> FoundFiles:
             continue
         paths = [(PurePosixPath(folder, name), None) for name in names]
         for path, archive in [*paths, *_members(data_dir, [path for path, _ in paths], unreadable)]:
-            name = path.name
             file = _named(path, archive)
             if file is None:
-                unused += [_below(path, archive, PurePosixPath())] if is_data(name) else []
-            elif is_data(name) or (file.role and suffix_of(name) in LINE_SUFFIXES):
-                named.setdefault((file.folder, file.task), {}).setdefault(file.split, []).append(file)
-            elif suffix_of(name) in OTHER_DATA or name in SPLIT_OF:
+                unused += [_below(path, archive, PurePosixPath())] if is_data(path.name) else []
+            elif is_data(path.name) or (file.role and suffix_of(path.name) in LINE_SUFFIXES):
+                files.append(file)
+            elif suffix_of(path.name) in OTHER_DATA or path.name in SPLIT_OF:
                 unreadable.append(str(path))
-    unreadable += _documents(named)
-    _merge_numbered(named)
-    _part_label_files(named, data_dir.resolve().name)
+    sizes = Counter(file.path.parent for file in files if file.in_folder)
+    corpora = sorted(folder for folder, size in sizes.items() if size > MOST_STEMS)  # of documents, one text each
+    unreadable += [f"{folder}/*.txt ({sizes[folder]:,} files of one text each)" for folder in corpora]
+    named: dict[tuple[str, str], dict[str, list[_Named]]] = {}
+    for file in files:
+        if file.path.parent not in corpora:
+            named.setdefault((file.folder, file.task), {}).setdefault(file.split, []).append(file)
     root = data_dir.resolve().name
+    _merge_numbered(named)
+    _part_label_files(named, root)
     stems = [task or (PurePosixPath(folder).name.removesuffix(".zip") if folder else root) for folder, task in named]
-    ids = _ids(stems, list(named))
-    tasks = [_split_files(id, folder, files) for id, ((folder, _), files) in zip(ids, named.items(), strict=True)]
-    return FoundFiles([task for task in tasks if task.files], unused, unreadable)
-
-
-def _documents(named: dict[tuple[str, str], dict[str, list[_Named]]]) -> list[str]:
-    """Remove the files that are documents of a corpus, one text each, and return their folders, with what they are."""
-    folders = Counter(
-        file.path.parent for files in named.values() for listed in files.values() for file in listed if file.in_folder
-    )
-    corpora = {folder for folder, number in folders.items() if number > MOST_STEMS}
-    for key, files in list(named.items()):
-        kept = {split: [file for file in listed if file.path.parent not in corpora] for split, listed in files.items()}
-        named[key] = {split: listed for split, listed in kept.items() if listed}
-        if not named[key]:
-            del named[key]
-    return [f"{folder}/*.txt ({folders[folder]:,} files of one text each)" for folder in sorted(corpora)]
+    items = zip(_ids(stems, named), named.items(), strict=True)
+    tasks = [_split_files(id, folder, of_task) for id, ((folder, _), of_task) in items]
+    return FoundFiles(tasks, unused, unreadable)
 
 
 def _merge_numbered(named: dict[tuple[str, str], dict[str, list[_Named]]]) -> None:
@@ -219,21 +211,19 @@ def _members(
 
 def _named(path: PurePosixPath, archive: PurePosixPath | None) -> _Named | None:
     """The split, task and folder that a file's path says; None if it names no split, or two."""
-    suffix = suffix_of(path.name)
+    suffix, folder = suffix_of(path.name), path.parent
+    of_folder = SPLIT_OF.get(folder.name.lower().removesuffix(".zip"))
     stem = path.name[: len(path.name) - len(suffix)]
     shard = SHARD.search(stem)
-    if shard and (shard.start() or SPLIT_OF.get(_folder_word(path))):
+    if shard and (shard.start() or of_folder):
         stem = stem[: shard.start()]
     plain = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", stem).lower()
     splits = {SPLIT_OF[word] for word in WORD.findall(plain)}
-    folder = path.parent
     in_folder = not splits and suffix == ".txt"
-    if not splits:
-        splits = {SPLIT_OF.get(_folder_word(path), "")}
-    if len(splits) > 1 or "" in splits:
+    split = of_folder if not splits else splits.pop() if len(splits) == 1 else None
+    if split is None:
         return None
-    (split,) = splits
-    if SPLIT_OF.get(_folder_word(path)) == split:
+    if of_folder == split:
         folder = folder.parent
     words = [word for word in re.split(r"[^a-z0-9]+", VERSION.sub("", WORD.sub("", plain))) if word]
     known = {*TEXT_WORDS, *LABEL_WORDS}
@@ -241,15 +231,9 @@ def _named(path: PurePosixPath, archive: PurePosixPath | None) -> _Named | None:
     if suffix in LINE_SUFFIXES and parts & known:
         role = "label" if parts & LABEL_WORDS else "text"
         words = [word for word in words if word not in known]
-    rest = [word for word in words if word not in NEUTRAL]
-    task = _without_split(stem, rest)
-    below = "" if str(folder) == "." else folder.as_posix()
+    task = _without_split(stem, [word for word in words if word not in NEUTRAL])
+    below = "" if folder == PurePosixPath() else folder.as_posix()
     return _Named(path, split, below, task, role, in_folder, shard is not None, bool(UNLABELLED & {*words}), archive)
-
-
-def _folder_word(path: PurePosixPath) -> str:
-    """The name of a file's folder, or of the zip that it is in."""
-    return path.parent.name.lower().removesuffix(".zip")
 
 
 def _without_split(stem: str, rest: Sequence[str]) -> str:
@@ -265,33 +249,35 @@ def _without_split(stem: str, rest: Sequence[str]) -> str:
 
 
 def _split_files(id: str, folder: str, files: dict[str, list[_Named]]) -> SplitFiles:
-    chosen = {}
-    twice = []
+    chosen: dict[str, str] = {}
+    twice: list[str] = []
     questions = []
     home = PurePosixPath(folder)
-    archives = {file.archive for listed in files.values() for file in listed if file.archive is not None}
-    if inside := next((archive for archive in archives if home.is_relative_to(archive)), None):
-        home = inside.parent
-    for split in SPLITS:
-        listed = sorted(files.get(split, []), key=lambda file: (len(file.path.name), file.path.name))
-        if labelled := [file for file in listed if not file.masked]:
-            twice += [_below(file.path, file.archive, home) for file in listed if file.masked]
-            listed = labelled
+    archives = [file.archive for listed in files.values() for file in listed if file.archive is not None]
+    if within := next((archive for archive in archives if home.is_relative_to(archive)), None):
+        home = within.parent
+    for split in [split for split in SPLITS if files.get(split)]:
+        listed = sorted(files[split], key=lambda file: (file.masked, len(file.path.name), file.path.name))
         names = [_below(file.path, file.archive, home) for file in listed]
-        if pair := _pair(listed):
+        labelled = sum(not file.masked for file in listed) or len(listed)
+        pair = _pair(listed[:labelled])
+        twice += names[labelled:]
+        names = names[:labelled]
+        if pair:
             chosen[split] = BESIDE.join(_below(file.path, None, home) for file in pair)
-            twice += [name for name, file in zip(names, listed, strict=True) if file not in pair]
-        elif all(file.shard for file in listed) and (first := first_part(names)):
-            chosen[split] = first
-        elif names:
-            chosen[split] = names[0]
-            twice += names[1:]
-            if names[1:]:
-                parts = (
-                    f"{len(names)} numbered files, parts of one split: {first}" if (first := first_part(names)) else ""
-                )
-                questions.append(f"files: {split} may be {f'{names[0]} or {parts}' if parts else ' or '.join(names)}")
-    return SplitFiles(id, "" if str(home) == "." else home.as_posix(), chosen, twice, "; ".join(questions) or None)
+            twice += [name for name, file in zip(names, listed, strict=False) if file not in pair]
+            continue
+        parts = first_part(names)
+        if parts and all(file.shard for file in listed[:labelled]):
+            chosen[split] = parts
+            continue
+        chosen[split] = names[0]
+        twice += names[1:]
+        if names[1:]:
+            numbered = f"{names[0]} or {len(names)} numbered files, parts of one split: {parts}"
+            questions.append(f"files: {split} may be {numbered if parts else ' or '.join(names)}")
+    below = "" if home == PurePosixPath() else home.as_posix()
+    return SplitFiles(id, below, chosen, twice, "; ".join(questions) or None)
 
 
 def _pair(named: Sequence[_Named]) -> list[_Named]:
@@ -337,7 +323,7 @@ def _folders(data_dir: Path) -> Iterable[tuple[str, list[str]]]:
         yield ("" if path == "." else path), sorted(visible)
 
 
-def _ids(names: list[str], positions: list[tuple[str, str]]) -> list[str]:
+def _ids(names: Sequence[str], positions: Iterable[tuple[str, str]]) -> list[str]:
     """A different id for each task; ids can be used in file names.
 
     A prefix of all names that ends in "_" or "-" is left out: klej_ar and klej_cbd become ar and cbd.
@@ -359,12 +345,8 @@ def _ids(names: list[str], positions: list[tuple[str, str]]) -> list[str]:
 def task_id(name: str, others: Sequence[str]) -> str:
     """An id after a name, other than these; it can be used in file names."""
     base = file_name(name, "task")
-    id = base = f"{base}-task" if base == AVERAGE else base
-    number = 1
-    while id in others:
-        number += 1
-        id = f"{base}-{number}"
-    return id
+    base = f"{base}-task" if base == AVERAGE else base
+    return next(id for id in chain([base], (f"{base}-{number}" for number in count(2))) if id not in others)
 
 
 def file_name(name: str, otherwise: str) -> str:

@@ -24,7 +24,7 @@ from mtl.benchmark_making.init_suite.names import (
     task_id,
 )
 from mtl.benchmark_making.init_suite.sniffing import TABLES, Sniffed, has_header, sniff
-from mtl.benchmark_making.init_suite.tables import FileTable, count, quoted, quoted_names, read_table
+from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables, count, quoted, quoted_names, read_table
 from mtl.data.files import data_lines
 from mtl.data.json_rows import JsonText
 from mtl.data.rows import form_of
@@ -61,6 +61,12 @@ class Guess:
     unread: dict[str, str] = field(default_factory=dict)
     problem: str | None = None
 
+    def take(self, known: Mapping[str, Any]) -> None:
+        """Take the keys that the user names, but for those that say how files are read."""
+        taken = {key: value for key, value in known.items() if key not in ("header", "reading")}
+        self.keys |= taken
+        self.why |= dict.fromkeys(taken, GIVEN)
+
 
 def files_of_tasks(data_dir: Path) -> FoundFiles:
     """The tasks below a folder: files named after splits, and files that hold the splits as keys, or in a column.
@@ -73,20 +79,15 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
     unused = []
     for name in found.unused:
         path, _, member = name.partition(PART)
-        folder, _, file = path.rpartition("/")
-        stem = PurePosixPath(member or file).name
-        file = f"{file}{PART}{member}" if member else file
-        parts = _splits_within(data_dir, path, Layout(part=member or None))
-        id = task_id(stem.removesuffix(suffix_of(stem)), [task.id for task in tasks])
-        if parts:
-            several = {split: listed for split, listed in parts.items() if listed[1:]}
-            question = "; ".join(
-                f"files: {split} may be {' or '.join(listed)} of {file}" for split, listed in several.items()
-            )
-            files = {split: f"{file}#{listed[0]}" for split, listed in parts.items()}
-            tasks.append(SplitFiles(id, folder, files, question=question or None))
-        else:
+        if not (parts := _splits_within(data_dir, path, Layout(part=member or None))):
             unused.append(name)
+            continue
+        folder, _, file = path.rpartition("/")
+        file = f"{file}{PART}{member}" if member else file
+        files = {split: f"{file}#{listed[0]}" for split, listed in parts.items()}
+        several = {split: listed for split, listed in parts.items() if listed[1:]}
+        asked = [f"files: {split} may be {' or '.join(listed)} of {file}" for split, listed in several.items()]
+        tasks.append(SplitFiles(_id_after(name, tasks), folder, files, question="; ".join(asked) or None))
     if not tasks:
         tasks, unused = _without_splits(unused)
     return replace(found, tasks=tasks, unused=unused)
@@ -100,35 +101,33 @@ def _document_tasks(paths: Collection[PurePosixPath], root: str) -> tuple[list[S
         paths: of all files, below the data folder.
         root: the data folder's name.
     """
-    texts = [path for path in paths if path.suffix == ".txt"]
-    first = {path.parent: path for path in sorted(texts, reverse=True)}
-    sizes = Counter(path.parent for path in texts)
+    texts = sorted((path for path in paths if path.suffix == ".txt"), reverse=True)
+    first, sizes = {path.parent: path for path in texts}, Counter(path.parent for path in texts)
     tasks: dict[PurePosixPath, dict[str, list[PurePosixPath]]] = {}
     for folder, size in sorted(sizes.items()):
         if size > MOST_STEMS and FOLDER.fullmatch(folder.name) and folder.name.lower() not in SPLIT_OF:
-            split = SPLIT_OF.get(folder.parent.name.lower())
+            split = SPLIT_OF.get(folder.parent.name.lower(), "")
             home = folder.parent.parent if split else folder.parent
-            tasks.setdefault(home, {}).setdefault(split or "", []).append(folder)
+            tasks.setdefault(home, {}).setdefault(split, []).append(folder)
     made: list[SplitFiles] = []
     used = set[PurePosixPath]()
     for home, folders in tasks.items():
         shared = set.intersection(*({folder.name for folder in named} for named in folders.values()))
         if len(shared) < 2:
             continue
-        used |= {folder for named in folders.values() for folder in named}
-        files, odd = dict[str, str](), dict[str, None]()
+        files = dict[str, str]()
         for split, named in folders.items():
-            further = [folder.name for folder in named if folder.name not in shared]
-            odd |= dict.fromkeys(further)
-            part = f"{{{','.join(sorted(shared))}}}/*" if further else "*/*"
+            used.update(named)
+            part = "*/*" if len(named) == len(shared) else f"{{{','.join(sorted(shared))}}}/*"
             start = next(folder for folder in named if folder.name in shared)
             files[split or "train"] = f"{first[start].relative_to(home).as_posix()}{PART}{part}"
         question = NO_SPLIT if "" in folders else None
-        if odd:
-            question = f"files: single splits have the folders {quoted_names(odd)}, too, which are left out; name them if they are labels"
+        every = (folder.name for named in folders.values() for folder in named)
+        if odd := quoted_names(dict.fromkeys(name for name in every if name not in shared)):
+            remedy = "which are left out; name them if they are labels"
+            question = f"files: single splits have the folders {odd}, too, {remedy}"
         id = task_id(home.name or root, [task.id for task in made])
-        below = "" if home == PurePosixPath() else home.as_posix()
-        made.append(SplitFiles(id, below, files, question=question))
+        made.append(SplitFiles(id, "" if home == PurePosixPath() else home.as_posix(), files, question=question))
     return made, used
 
 
@@ -137,18 +136,22 @@ def _without_splits(names: Sequence[str]) -> tuple[list[SplitFiles], list[str]]:
     families: dict[str, list[str]] = {}
     for name in names:
         families.setdefault(re.sub(r"\d+(?=(\.[A-Za-z]+)*$)", "", name), []).append(name)
-    groups = [
-        group for family in families.values() for group in ([family] if first_part(family) else [[n] for n in family])
-    ]
+    groups = []
+    for family in families.values():
+        groups += [family] if first_part(family) else [[name] for name in family]
     if len(groups) > MOST_STEMS:
         return [], list(names)
     tasks: list[SplitFiles] = []
     for group in groups:
         folder, _, file = str(first_part(group)).rpartition("/")
-        stem = PurePosixPath(group[0]).name
-        id = task_id(stem.removesuffix(suffix_of(stem)), [task.id for task in tasks])
-        tasks.append(SplitFiles(id, folder, {"train": file}, question=NO_SPLIT))
+        tasks.append(SplitFiles(_id_after(group[0], tasks), folder, {"train": file}, question=NO_SPLIT))
     return tasks, []
+
+
+def _id_after(name: str, tasks: Sequence[SplitFiles]) -> str:
+    """An id after the name of a file, or of a part of one, other than those of these tasks."""
+    stem = PurePosixPath(name.partition(PART)[2] or name).name
+    return task_id(stem.removesuffix(suffix_of(stem)), [task.id for task in tasks])
 
 
 def _parts_of(path: Path, layout: Layout) -> list[str]:
@@ -184,7 +187,7 @@ def _splits_within(data_dir: Path, name: str, layout: Layout) -> dict[str, list[
     return {}
 
 
-def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> dict[str, FileTable]:
+def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> SplitTables:
     """The task's files by split. Raises InputError for a file that cannot be read, or whose name a suite file cannot hold."""
     files = {split: name for split, name in guess.files.items() if name is not None}
     for name in (guess.folder, *files.values()):
@@ -194,21 +197,29 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> dict[
     paths = {split: path for split in files if (path := task.path(split, data_dir))}
     layouts = {split: task.layout(split, data_dir) for split in paths}
     sniffed = {split: sniff(path, layouts[split]) for split, path in paths.items()}
-    found = {key: value for key, value in vars(_one_reading(guess, files, sniffed)).items() if value is not None}
-    if "test" in files and guess.files["test"] is None:
-        del paths["test"], layouts["test"], sniffed["test"]
-    reading = typed(Reading, {**found, **known.get("reading", {})})
-    for how in sniffed.values():
-        guess.questions += [how.question] if how.question and how.question not in guess.questions else []
-    if written := {key: value for key, value in vars(reading).items() if value is not None}:
+    try:
+        found = _reading(files, sniffed)
+    except InputError as error:
+        if "test" not in files or len(files) == 1:
+            raise
+        del paths["test"], sniffed["test"]
+        found = _reading(files, sniffed)
+        guess.questions.append(f"files: test is not used: {error}")
+        guess.files["test"] = None
+    reading = typed(Reading, {**_given(found), **known.get("reading", {})})
+    questions = dict.fromkeys(how.question for how in sniffed.values() if how.question)
+    guess.questions += [question for question in questions if question not in guess.questions]
+    if written := _given(reading):
         guess.keys["reading"] = written
         guess.why["reading"] = next(filter(None, (how.why for how in sniffed.values())), "")
-    layouts = {split: replace(layout, reading=reading) for split, layout in layouts.items()}
+    layouts = {split: replace(layouts[split], reading=reading) for split in paths}
     if "header" in known:
         headers = dict.fromkeys(paths, _known_header(guess, known["header"]))
     else:
         headers = _headers(guess, paths, layouts, sniffed)
-    tables = {split: read_table(paths[split], replace(layouts[split], header=headers[split])) for split in paths}
+    tables = SplitTables()
+    for split, path in paths.items():
+        tables[split] = read_table(path, replace(layouts[split], header=headers[split]))
     without = [split for split in paths if headers[split]]
     if without and "header" not in known:
         names = headers[without[0]] or []
@@ -216,10 +227,8 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> dict[
             names = _named_alike(tables[without[0]], headed[0])
         tables |= {split: read_table(paths[split], replace(layouts[split], header=names)) for split in without}
         guess.keys["header"] = names
-        listed = ", ".join(files[split] for split in without)
-        guess.why["header"] = (
-            f"the first line of {listed} looks like a row, so the names are made up; give the columns names"
-        )
+        first = f"the first line of {', '.join(files[split] for split in without)}"
+        guess.why["header"] = f"{first} looks like a row, so the names are made up; give the columns names"
     guess.rows = {split: table.rows for split, table in tables.items()}
     if nameless := max(table.nameless for table in tables.values()):
         guess.notes.append(f"not read: {count(nameless, 'column')} without a name; give it one if the task needs it")
@@ -227,38 +236,25 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> dict[
     return tables
 
 
-def _one_reading(guess: Guess, files: Mapping[str, str], sniffed: Mapping[str, Sniffed]) -> Reading:
-    """How the files are read: all of them, or without a test file that is read in another way. Raises InputError as `_reading`."""
-    try:
-        return _reading(files, sniffed)
-    except InputError as error:
-        trained = {split: name for split, name in files.items() if split != "test"}
-        if not trained or len(trained) == len(files):
-            raise
-        how = _reading(trained, sniffed)
-        guess.questions.append(f"files: test is not used: {error}")
-        guess.files["test"] = None
-        return how
-
-
 def _reading(files: Mapping[str, str], sniffed: Mapping[str, Sniffed]) -> Reading:
     """How all files of a task are read. Raises InputError if they are read in several ways."""
-    sniffed = {split: sniffed[split] for split in files}
     found = [how.layout.reading for how in sniffed.values()]
     quoted_cells = next((reading.quoted for reading in found if reading.quoted is not None), None)
     encoding = next((reading.encoding for reading in found if reading.encoding is not None), None)
-    readings = {
-        replace(
-            how.layout.reading,
-            quoted=how.layout.reading.quoted if how.has_quotes else quoted_cells,
-            encoding=encoding if how.is_ascii else how.layout.reading.encoding,
-        )
-        for how in sniffed.values()
-    }
+    readings = set()
+    for how in sniffed.values():
+        own = how.layout.reading
+        own = own if how.has_quotes else replace(own, quoted=quoted_cells)
+        readings.add(replace(own, encoding=encoding) if how.is_ascii else own)
     if len(readings) > 1:
         differing = ", ".join(f"{files[split]}: {how.why or 'as its suffix says'}" for split, how in sniffed.items())
         raise InputError(f"the files of the task are read in several ways ({differing}); convert them to one")
-    return next(iter(readings))
+    return readings.pop()
+
+
+def _given(reading: Reading) -> dict[str, Any]:
+    """What is said of how files are read, as a suite file says it."""
+    return {key: value for key, value in vars(reading).items() if value is not None}
 
 
 def _headers(

@@ -53,52 +53,36 @@ def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a f
     head = _first_bytes(path, HEAD, member_of(path, layout)[0])
     encoding, question = _encoding(head, path)
     lines = _lines(head, encoding or declared_encoding(head))
-    reading = Reading(encoding=encoding)
-    why = "" if encoding is None else f"not UTF-8: {encoding}, one of several that are possible"
+    reasons = [] if encoding is None else [f"not UTF-8: {encoding}, one of several that are possible"]
+    made = None
     if form in ("txt", "tsv") and is_annotated(lines):
-        why = "; ".join(filter(None, (why, "a token on each line, and an empty line between sentences")))
-        return Sniffed(replace(layout, reading=replace(reading, form="conll")), why, question)
-    if form == "txt":
-        text_form = _text_form(lines) if layout.beside is None else None
-        if text_form != "tsv":
-            if text_form == "label_text":
-                question = (
-                    question or f"reading: is the first word of each line of {path.name} its label? Else: form: txt"
-                )
-            return Sniffed(replace(layout, reading=replace(reading, form=text_form)), why, question)
-        form, reading = "tsv", replace(reading, form="tsv")
+        made, form = "conll", ""
+        reasons.append("a token on each line, and an empty line between sentences")
+    elif form == "txt":
+        made = _text_form(lines) if layout.beside is None else None
+        form = made or form
+        if made == "label_text":
+            question = question or f"reading: is the first word of each line of {path.name} its label? Else: form: txt"
+    reading = Reading(form=made, encoding=encoding)
     if form not in TABLES or not lines:
-        return Sniffed(replace(layout, reading=reading), why, question)
-    reading, separator_why, separator_question, rows = _sniff_table(path, form, lines, reading)
-    return Sniffed(
-        replace(layout, reading=reading),
-        "; ".join(filter(None, (why, separator_why))),
-        question or separator_question,
-        rows,
-        has_quotes=b'"' in head,
-        is_ascii=head.isascii(),
-    )
+        return Sniffed(replace(layout, reading=reading), "; ".join(reasons), question)
+    table = _sniff_table(path, form, lines, replace(layout, reading=reading))
+    why = "; ".join(filter(None, [*reasons, table.why]))
+    quotes, is_ascii = b'"' in head, head.isascii()
+    return replace(table, why=why, question=question or table.question, has_quotes=quotes, is_ascii=is_ascii)
 
 
 def _sniff_documents(path: Path, layout: Layout) -> Sniffed:
     """How files of one text each are read: in the encoding of the first that is not UTF-8. Raises InputError."""
     encodings = (_encoding(_first_bytes(file, HEAD, None), file) for file in part_files(path, layout.part))
     encoding, question = next((found for found in encodings if found != (None, None)), (None, None))
-    reading = Reading(form="document", encoding=encoding)
-    return Sniffed(
-        replace(layout, reading=reading), "each file is a text, and its folder's name is the label", question
-    )
+    why = "each file is a text, and its folder's name is the label"
+    return Sniffed(replace(layout, reading=Reading(form="document", encoding=encoding)), why, question)
 
 
-def _sniff_table(
-    path: Path, form: str, lines: Sequence[str], reading: Reading
-) -> tuple[Reading, str, str | None, list[list[str]]]:
-    """How the cells of a table are read, why, the question where two separators fit, and the cells. Raises InputError.
-
-    Args:
-        form: tsv or csv.
-        reading: what is known of the file so far.
-    """
+def _sniff_table(path: Path, form: str, lines: Sequence[str], layout: Layout) -> Sniffed:
+    """How the cells of a table of this form, tsv or csv, are read, and the cells. Raises InputError."""
+    reading = layout.reading
     try:
         separator, further = _separator(lines, SEPARATORS[form])
         quoted_cells = _is_quoted(lines, separator)
@@ -115,7 +99,7 @@ def _sniff_table(
         reasons.append(f"its cells are set apart by {SEPARATOR_NAMES[separator]}")
     if reading.quoted:
         reasons.append("its cells stand in quotes")
-    return reading, "; ".join(reasons), question, rows
+    return Sniffed(replace(layout, reading=reading), "; ".join(reasons), question, rows)
 
 
 def _first_bytes(path: Path, size: int, member: str | None) -> bytes:
@@ -171,16 +155,14 @@ def _separator(lines: Sequence[str], possible: str) -> tuple[str, list[str]]:
     A separator fits if the first line has it and if it gives at least 9 of 10 rows the same number of cells. Separators that give
     all rows the same number come first. The usual one of the suffix wins if it is among them, or if none fits.
     """
-    fitting = []
+    fits: dict[str, float] = {}
     for separator in possible:
         widths = Counter(len(cells) for cells in _cells(lines, separator, separator != "\t"))
         most, rows = widths.most_common(1)[0]
         if most > 1 and separator in lines[0] and rows >= 0.9 * widths.total():
-            fitting.append((rows == widths.total(), separator))
-    best = [separator for fits_all, separator in fitting if fits_all] or [separator for _, separator in fitting]
-    if not best or possible[0] in best:
-        return possible[0], []
-    return best[0], best[1:]
+            fits[separator] = rows / widths.total()
+    best = [separator for separator, share in fits.items() if share == 1] or list(fits)
+    return (possible[0], []) if not best or possible[0] in best else (best[0], best[1:])
 
 
 def _cells(lines: Sequence[str], separator: str, quoted_cells: bool) -> list[list[str]]:
@@ -225,8 +207,7 @@ def _text_form(lines: Sequence[str]) -> str | None:
     """The form of a .txt file: fastText's, cells with tabs, or a label before each text; None: a text on each line."""
     if lines and sum(line.startswith("__label__") for line in lines) * 10 >= 9 * len(lines):
         return "fasttext"
-    widths = {line.count("\t") for line in lines}
-    if len(widths) == 1 and widths != {0}:
+    if len(widths := {line.count("\t") for line in lines}) == 1 and widths != {0}:
         return "tsv"
     firsts = Counter(line.split(maxsplit=1)[0] for line in lines if len(line.split()) > 2)
     is_labelled = len(lines) >= 20 and 1 < len(firsts) <= len(lines) / 5 and firsts.total() == len(lines)
@@ -251,9 +232,8 @@ def has_header(heads: Mapping[str, Sequence[Sequence[str]]]) -> tuple[bool, str 
     are_equal = len(set(first_lines)) == 1
     if len(first_lines) > 1 and are_equal and not has_numbers:  # files with a header have the same one
         return True, None
-    is_above_numbers = any(
-        len(cells) > 2 and not NUMBER.fullmatch(cells[0]) and all(map(NUMBER.fullmatch, cells[1:])) for cells in columns
-    )
+    longer = [cells for cells in columns if len(cells) > 2 and not NUMBER.fullmatch(cells[0])]
+    is_above_numbers = any(all(map(NUMBER.fullmatch, cells[1:])) for cells in longer)
     in_all_files = set[str]() if are_equal else set.intersection(*map(set, first_lines)) - recurring
     words = {word.strip().lower() for word in line}
     is_named = bool(is_above_numbers or in_all_files or {*LABEL_NAMES, *TEXT_WORDS} & words)

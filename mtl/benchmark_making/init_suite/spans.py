@@ -71,7 +71,8 @@ def _guess(marked: MarkedSpans, table: FileTable, name: str, rows: Sequence[Sequ
     if len(chosen) != 1:
         return None
     ((column, start, stop, last),) = chosen
-    types = [path for path in texts if path not in said[chosen[0]] and _are_types(values[path])]
+    counts = {path: Counter(values[path]) for path in texts if path not in said[chosen[0]]}
+    types = [path for path, each in counts.items() if len(each) <= MOST_TYPES and REPEATED * len(each) <= len(items)]
     if not types:
         return None
     questions = []
@@ -84,17 +85,16 @@ def _guess(marked: MarkedSpans, table: FileTable, name: str, rows: Sequence[Sequ
         ways = "do these begin with the text, as where protobuf leaves out 0?"
         questions.append(f"reading: {count(absent, 'span')} of {quoted(name)} have no {quoted(start)}: {ways}")
     if types[1:]:
-        questions.append(
-            f"reading: {quoted_names(types)} of {quoted(name)} may be the types of spans; {types[0]} is taken"
-        )
-    rows_of_spans = [[(*ends, "x") for ends in of_row] for of_row in _ends(rows, start, stop, last)]
-    tagged = [marked.tag(*pair) for pair in zip(table.columns[column].texts, rows_of_spans, strict=True)]
+        may = f"{quoted_names(types)} of {quoted(name)} may be the types of spans"
+        questions.append(f"reading: {may}; {types[0]} is taken")
+    contents = zip(table.columns[column].texts, _ends(rows, start, stop, last), strict=True)
+    tagged = [marked.tag(content, [(*ends, "x") for ends in of_row]) for content, of_row in contents]
     if left_out := sum(each.left_out for each in tagged):
-        what = f"{count(left_out, 'span')} of {quoted(name)} share a word with a longer one, hold no word, or are not within the text"
-        questions.append(f"reading: {what}, and would not count; is this meant?")
-    cut = sum(each.cut for each in tagged)
-    why = f"{count(len(items), 'span')} in {quoted(name)}; {cut:,} of them begin or end within a word, and have the whole word"
+        faults = "share a word with a longer one, hold no word, or are not within the text, and would not count"
+        questions.append(f"reading: {count(left_out, 'span')} of {quoted(name)} {faults}; is this meant?")
+    cut = f"{sum(each.cut for each in tagged):,} of them begin or end within a word, and have the whole word"
     named = [f"{name}.{path}{LIST}" for path in (start, stop, types[0])]
+    why = f"{count(len(items), 'span')} in {quoted(name)}; {cut}"
     return SpanColumns(BESIDE.join([column, *named]), why, questions)
 
 
@@ -133,11 +133,6 @@ def _fit(marked: MarkedSpans, contents: Sequence[str], rows: Sequence[Sequence[t
 
 def _is_within(start: int, stop: int, content: str) -> bool:
     return 0 <= start < stop <= len(content) and not content[start:stop].isspace()
-
-
-def _are_types(values: Sequence[str]) -> bool:
-    counts = Counter(values)
-    return len(counts) <= MOST_TYPES and REPEATED * len(counts) <= counts.total()
 
 
 def marked_spans(

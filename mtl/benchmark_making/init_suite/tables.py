@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
+from mtl.base.files import listed
 from mtl.data.columns import INTEGER_LIMIT, LIST, is_list, items_of, kind_of, lists_below, opened_parquet, text
 from mtl.data.records import OBJECTS, column_names
 from mtl.data.rows import MOST_COLUMNS, TABLES, form_of, stream_rows
@@ -20,7 +21,6 @@ from mtl.tasks.task import Layout
 LONGEST = 40  # characters of a name or a label in a message
 SAMPLE_ROWS = 50_000  # of a file that are looked at
 SAMPLE_SIZE = 2**26  # characters of texts in them
-COUNTED = (200, 1000, 100)  # the most columns, distinct values and characters of one that are counted in all rows
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 # Cells that stand for no value, in lower case. "-1" is one where a whole column has it: test files of the Hub have it in place of labels.
 PLACEHOLDERS = {"", "-", "--", "?", "_", "nan", "null", "none", "n/a", "na", "<unk>", "tbd", "hidden"}
@@ -43,9 +43,7 @@ def printable(text: str) -> str:
 
 def quoted_names(names: Iterable[str], most: int = 20) -> str:
     """Names in quotes, set apart by commas; of more than `most` names the first ones."""
-    listed = list(names)
-    rest = [f"and {len(listed) - most:,} more"] if len(listed) > most else []
-    return ", ".join([*map(quoted, listed[:most]), *rest])
+    return listed(list(map(quoted, names)), most)
 
 
 def count(number: int, noun: str) -> str:
@@ -98,23 +96,19 @@ class FileColumn:
     @property
     def is_blank(self) -> bool:
         """Whether no row has a value: all cells are the same placeholder, or all are -1."""
-        return not self.lists and (set(map(_plain, self.counts)) <= PLACEHOLDERS or set(self.counts) == {"-1"})
+        plain = {value.strip().lower() for value in self.counts}
+        return not self.lists and (plain <= PLACEHOLDERS or set(self.counts) == {"-1"})
 
     @cached_property
     def several_words(self) -> int:
         """The number of rows whose text has several words, or several signs of a script that sets no spaces between words."""
-        return sum(
-            rows for value, rows in self.counts.items() if len(value.split()) > 1 or len(NO_SPACES.findall(value)) >= 4
-        )
+        several = (len(value.split()) > 1 or len(NO_SPACES.findall(value)) >= 4 for value in self.counts)
+        return sum(rows for rows, has_several in zip(self.counts.values(), several, strict=True) if has_several)
 
     @property
     def words(self) -> list[str]:
         """The words of the last key of the column's name, in lower case: relatedness_score and relatednessScore have two each."""
         return name_words(self.name)
-
-
-def _plain(value: str) -> str:
-    return value.strip().lower()
 
 
 def name_words(column: str) -> list[str]:
@@ -132,7 +126,7 @@ class FileTable:
         incomplete: for each column that lacks a value in some rows, where.
         unread: for each column that no task can read, what it holds, as in "a list of objects".
         nameless: how many columns are left out because their name is empty, as that of row numbers often is.
-        counts: how often each value of a column stands in the whole file; more are counted when they are asked for.
+        counts: how often each value of a column stands in the whole file, for those columns that `whole` was asked for.
         objects: by the name of a list of objects or of lists, its items in each row of the sample.
     """
 
@@ -156,7 +150,7 @@ class FileTable:
         return column.is_blank if column is not None else name not in self.incomplete
 
     def whole(self, name: str) -> FileColumn:
-        """A column with the counts of all rows of the file, which is read again, once, if they are not known."""
+        """A column with the counts of all rows of the file, which is read again, once, if it was sampled."""
         column = self.columns[name]
         if column.lists or len(column.texts) == self.rows:
             return column
@@ -178,10 +172,23 @@ class FileTable:
         return f"{self.path.name} has {quoted_names([*self.columns, *self.incomplete, *self.unread])}"
 
 
+class SplitTables(dict[str, FileTable]):
+    """The files of a task by split."""
+
+    @property
+    def main(self) -> FileTable:
+        """The file with targets that decides most: train, or else dev, or else test."""
+        return self.get("train") or self.get("dev") or self["test"]
+
+    @property
+    def test(self) -> FileTable | None:
+        """The test file, if it is another one."""
+        return self.get("test") if self.get("test") is not self.main else None
+
+
 def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B008 - a frozen value
     """Read a file. Raises InputError for one that cannot be read, or has no rows."""
-    counts: dict[str, Counter[str]] = {}
-    rows, sample = _sample(_counted(stream_rows(path, layout), counts))
+    rows, sample = _sample(stream_rows(path, layout))
     if not rows:
         raise InputError("no rows", path=path)
     is_nested = form_of(path, layout) in OBJECTS
@@ -198,13 +205,10 @@ def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B00
         if inner:
             del values[name]
     named = [name for name in values if name.removesuffix(LIST).rpartition(".")[2].strip()]
-    table = FileTable(path, layout, rows, {}, nameless=len(values) - len(named), counts=counts)
-    if is_nested:
-        for number, (_, row) in enumerate(sample):
-            for name, items in _objects(row):
-                if name not in table.objects:
-                    table.objects[name] = [[] for _ in sample]
-                table.objects[name][number] = items
+    table = FileTable(path, layout, rows, {}, nameless=len(values) - len(named))
+    for number, (_, row) in enumerate(sample if is_nested else ()):
+        for name, items in _objects(row):
+            table.objects.setdefault(name, [[] for _ in sample])[number] = items
     lines = [line for line, _ in sample]
     header = Counter(column_names(path, layout) if form_of(path, layout) in TABLES else [])
     for name in named:
@@ -298,27 +302,6 @@ def _objects(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, li
             yield from _objects(value, f"{prefix}{key}.")
         elif isinstance(value, list) and value and all(isinstance(item, dict | list) for item in value):
             yield f"{prefix}{key}", value
-
-
-def _counted(
-    rows: Iterable[tuple[int, dict[str, Any]]], counts: dict[str, Counter[str]]
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The same rows, while the values of those columns are counted that have few of them, and one in every row."""
-    columns, distinct, longest = COUNTED
-    for number, (line, row) in enumerate(rows):
-        if number == 0 and len(row) <= columns:
-            counts |= {name: Counter() for name in row}
-        for name in tuple(counts):
-            cell = row.get(name)
-            try:
-                value = cell if isinstance(cell, str) else text(cell)
-            except ValueError:
-                del counts[name]
-                continue
-            counts[name][value] += 1
-            if len(counts[name]) > distinct or len(value) > longest:
-                del counts[name]
-        yield line, row
 
 
 def _sample(rows: Iterable[tuple[int, Any]]) -> tuple[int, list[tuple[int, Any]]]:

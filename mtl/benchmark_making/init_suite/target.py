@@ -1,22 +1,30 @@
-"""Which column of a task holds the target. Where the evidence is not unique, the answer is a question that lists the candidates."""
+"""Which column of a task holds the target, or which columns several labels of each row. Where the evidence is not unique, the answer is a question
+that lists the candidates.
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+Several labels stand in lists, in cells with a separator, in columns of two truth values, one for each label, or in columns with a label or
+nothing.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
 
 from mtl.base.errors import InputError
+from mtl.benchmark_making.init_suite import evidence
 from mtl.benchmark_making.init_suite.evidence import (
-    REPEATED,
-    candidate_columns,
+    TOKEN_NAMES,
     follows_from,
-    is_category,
-    is_id,
-    is_meta,
+    is_candidates,
     is_source,
+    is_truth,
     names_each_other,
     with_counts,
 )
-from mtl.benchmark_making.init_suite.label_sets import SeveralLabels, several_labels
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, quoted, quoted_names
+from mtl.tasks.task import BESIDE
 
 # Names of target columns that are certain, and names that are if no other column could be the target.
 LABEL_NAMES = ("label", "labels", "gold_label")
@@ -27,6 +35,67 @@ CHOICE_NAMES = {"answer", "correct", "key", "answerkey", "solution", "answer_key
 # What a task of mtl cannot be, in one sentence each.
 NESTED = "lists of objects: mtl reads one row for each question, so write one row for each object"
 TEXTS = "texts as targets: no model here writes texts; the simple baselines lead, random and constant answer a task of `kind: text`"
+
+
+KIND = "multi_label"
+SEPARATOR = ";"  # between labels, unless a task names another one
+SEPARATORS = (",", ";", "|", " ")  # of several labels in a cell
+MOST_PARTS = 200  # different labels that cells with several labels may have
+TRUE = {"1", "true", "yes", "1.0"}
+TRUTH = {*TRUE, "0", "false", "no", "0.0"}
+# The last word in the name of a column of lists that is the target.
+LIST_NAMES = {"label", "labels", "target", "targets"}
+
+
+@dataclass(frozen=True)
+class SeveralLabels:
+    """Columns, or the cells of one column, that look like several labels of each row."""
+
+    columns: Sequence[str]  # their names
+    form: str  # how the labels stand in them, in words
+    separator: str | None = None  # between the labels of a cell; None: a cell has one label, or a column has lists
+    by_truth: bool = False  # whether each column is named after a label, and says whether a row has it
+    question: str | None = None  # what the user has to decide, as "key: message"; None: the evidence is unique
+
+    @property
+    def target(self) -> str:
+        """The target as a suite file names it."""
+        return BESIDE.join(self.columns)
+
+    def sets(self, table: FileTable) -> list[list[str]] | None:
+        """The labels of each row that was looked at; None if the table lacks them, or has something else in these columns."""
+        columns = [table.columns[name] for name in self.columns if table.has(name)]
+        texts = any(column.lists for column in columns) or all(column.texts for column in columns)
+        truth = not self.by_truth or all({value.lower() for value in column.counts} <= TRUTH for column in columns)
+        if len(columns) < len(self.columns) or not texts or not truth:
+            return None
+        return [self._labels(row) for row in zip(*(column.lists or column.texts for column in columns), strict=True)]
+
+    def _labels(self, cells: Sequence[str] | Sequence[list[str]]) -> list[str]:
+        """The labels of a row, from what stands in its columns."""
+        if self.by_truth:
+            return [name for name, cell in zip(self.columns, cells, strict=True) if str(cell).lower() in TRUE]
+        parts = chain.from_iterable(
+            cell if isinstance(cell, list) else cell.split(self.separator) if self.separator else [cell]
+            for cell in cells
+        )
+        return [label for label in map(str.strip, parts) if label]
+
+    def labels(self, table: FileTable) -> FileColumn:
+        """The labels of all rows of a table one after another, or of a large one their numbers alone."""
+        sets = self.sets(table) or []
+        if self.by_truth or len(sets) == table.rows:
+            return FileColumn(self.target, list(chain(*sets)))
+        counts = Counter(chain.from_iterable(map(self._labels, table.cells(self.columns))))
+        return FileColumn(self.target, [], all_counts=counts)
+
+    def joined(self, table: FileTable) -> FileTable:
+        """The table with the labels of each row as one column of texts, if it has them."""
+        sets = self.sets(table)
+        if sets is None:
+            return table
+        cells = [SEPARATOR.join(sorted(labels)) for labels in sets]
+        return replace(table, columns={**table.columns, self.target: FileColumn(self.target, cells)})
 
 
 @dataclass(frozen=True)
@@ -54,7 +123,7 @@ def target_column(main: FileTable, test: FileTable | None) -> TargetColumn:
         InputError: if no column fits, which says what mtl cannot read.
     """
     possible = possible_targets(main)
-    beside_candidates = bool(candidate_columns(main, ()))
+    beside_candidates = bool(evidence.candidate_columns(main, ()))
     named = _named(main, possible, beside_candidates)
     lacking = [column for column in possible if test is not None and test.lacks(column.name)]
     several = several_labels(main, named or lacking or possible or _repeated(main))
@@ -66,16 +135,15 @@ def target_column(main: FileTable, test: FileTable | None) -> TargetColumn:
     if not pool:
         raise InputError(no_target(main))
     missing = ", and the test file has no values in it" if pool[0] in lacking else ""
-    if len(pool) == 1 and (pool[0] in named or missing):
-        return TargetColumn(pool[0], ("by its name" if pool[0] in named else "labels or numbers") + missing)
-    doubtful = bool(main.unread) or is_source(pool[0])
-    if len(pool) == 1 and not doubtful:
-        return TargetColumn(pool[0], "the only column with labels or numbers")
     question = f"target: {with_counts(pool)} may be the target"
-    if len(pool) == 1:
-        unread = "".join(f"; {quoted(name)} is {what}" for name, what in main.unread.items())
-        question = f"target: {with_counts(pool)} may be the target, or say where the rows come from{unread}"
-    return TargetColumn(pool[0], f"one of {len(pool)} that may be it" if pool[1:] else "perhaps", question)
+    if pool[1:]:
+        return TargetColumn(pool[0], f"one of {len(pool)} that may be it", question)
+    if pool[0] in named or missing:
+        return TargetColumn(pool[0], ("by its name" if pool[0] in named else "labels or numbers") + missing)
+    if main.unread or is_source(pool[0]):
+        question += f", or say where the rows come from{_unread(main)}"
+        return TargetColumn(pool[0], "perhaps", question)
+    return TargetColumn(pool[0], "the only column with labels or numbers")
 
 
 def _repeated(table: FileTable) -> list[FileColumn]:
@@ -83,7 +151,7 @@ def _repeated(table: FileTable) -> list[FileColumn]:
     return [
         column
         for column in table.columns.values()
-        if len(column.counts) * REPEATED <= column.rows and column.several_words * 2 < column.rows
+        if len(column.counts) * evidence.REPEATED <= column.rows and column.several_words * 2 < column.rows
     ]
 
 
@@ -92,9 +160,9 @@ def possible_targets(table: FileTable) -> list[FileColumn]:
     possible = [
         column
         for column in table.columns.values()
-        if not (column.lists or column.is_blank or is_meta(column) or is_id(column))
+        if not (column.lists or column.is_blank or evidence.is_meta(column) or evidence.is_id(column))
         and len(column.counts) > 1
-        and (column.numbers or is_category(column) or column.name.lower() in NAMES)
+        and (column.numbers or evidence.is_category(column) or column.name.lower() in NAMES)
     ]
     repeated = {
         second.name
@@ -131,13 +199,115 @@ def _named(main: FileTable, possible: Sequence[FileColumn], beside_candidates: b
 
 def no_target(table: FileTable) -> str:
     """Why no column can be the target, with what mtl cannot read."""
-    objects = [name for name, what in table.unread.items() if "objects" in what]
-    if objects:
+    if objects := [name for name, what in table.unread.items() if "objects" in what]:
         return f"{quoted_names(objects)}: {NESTED}"
-    texts = [
-        column.name for column in table.columns.values() if _is_named(column) and column.several_words * 2 > column.rows
-    ]
-    if texts:
+    named = [column for column in table.columns.values() if _is_named(column)]
+    if texts := [column.name for column in named if column.several_words * 2 > column.rows]:
         return f"{quoted_names(texts)}: {TEXTS}"
-    unread = "".join(f"; {quoted(name)} is {what}" for name, what in table.unread.items())
-    return f"no column looks like a target: {table.listed}{unread}; name the column label"
+    return f"no column looks like a target: {table.listed}{_unread(table)}; name the column label"
+
+
+def _unread(table: FileTable) -> str:
+    return "".join(f"; {quoted(name)} is {what}" for name, what in table.unread.items())
+
+
+def several_labels(table: FileTable, columns: Sequence[FileColumn]) -> SeveralLabels | None:
+    """What in these columns, which may hold targets, or in lists looks like several labels of each row; None: nothing."""
+    truths = [column for column in columns if is_truth(column)]
+    if len(truths) > 2 or (len(truths) == 2 and len(columns) == 2):
+        names, form = [column.name for column in truths], f"{len(truths)} columns of two truth values"
+        found = SeveralLabels(names, form, by_truth=True)
+        if all(len(labels) == 1 for labels in found.sets(table) or ()):
+            one = "each row has exactly one of these: one label, which then stands in one column, or several labels of a row"
+            return replace(found, question=f"kind: {quoted_names(found.columns)}: {one} (kind: {KIND})?")
+        if len({re.sub(r"\d+", "", name) for name in found.columns}) == 1:
+            ways = f"several labels of a row (kind: {KIND}), or the answers of several people to one question?"
+            return replace(found, question=f"kind: {quoted_names(found.columns)}: {ways}")
+        if (asked := _asked(found, columns)).question:
+            return asked
+        # Names alone do not tell labels from features, such as has_negation beside is_entailed.
+        ways = f"several labels of a row (kind: {KIND}), or is one of them the target (target: NAME)?"
+        return replace(found, question=f"kind: {quoted_names(found.columns)} are true or false: {ways}")
+    for column in table.columns.values():
+        if _is_list_of_labels(column, table):
+            found = SeveralLabels([column.name], f"lists of {len({*chain(*column.lists)})} different labels")
+            return found if column.words[-1] in LIST_NAMES else _asked(found, columns)
+    for column in columns:
+        if cells := _in_cells(column):
+            return cells if cells.question else _asked(cells, columns)
+    return _label_or_nothing(columns)
+
+
+def _asked(found: SeveralLabels, columns: Sequence[FileColumn]) -> SeveralLabels:
+    """The same with a question, if other columns than these may be the target, too."""
+    others = [column.name for column in columns if column.name not in found.columns and not is_source(column)]
+    if not others:
+        return found
+    what = f"{quoted_names(found.columns)}: {found.form} look like several labels of a row (target: {found.target}, kind: {KIND})"
+    return replace(found, question=f"target: {what}; {quoted_names(others)} may be the target, too")
+
+
+def _is_list_of_labels(column: FileColumn, table: FileTable) -> bool:
+    """Whether lists are sets of labels: of few labels, none twice in a row, and not one for each word or each item of another column."""
+    if not column.lists or TOKEN_NAMES & set(column.words) or is_candidates(column):
+        return False
+    sizes, parts = [len(row) for row in column.lists], Counter(chain(*column.lists))
+    if not 1 < len(parts) <= MOST_PARTS or parts.total() < 3 * len(parts) or len(set(sizes)) < 2:
+        return False
+    if any(len({*row}) < len(row) for row in column.lists):
+        return False
+    others = [other for other in table.columns.values() if other is not column]
+    return all(sizes != [len(row) for row in other.lists or map(str.split, other.texts)] for other in others)
+
+
+def _in_cells(column: FileColumn) -> SeveralLabels | None:
+    """Cells such as "joy,anger" beside "joy" and "anger"."""
+    for separator in SEPARATORS:
+        joined = [value for value in column.counts if separator in value.strip()]
+        parts = {part.strip() for value in column.counts for part in value.split(separator)} - {""}
+        if not joined or not 1 < len(parts) < len(column.counts) or len(parts) > MOST_PARTS:
+            continue
+        single = {*column.counts} - {*joined}
+        repeated = {part.strip() for value in joined for part in value.split(separator)} & single
+        if 2 * len(repeated) >= len(parts) or (separator != " " and not single):
+            form = f"cells with several of {len(parts)} labels, as in {quoted(joined[0])}"
+            ways = f'several labels of a row (kind: {KIND}, label_separator: " "), or labels of several words (kind: labels)?'
+            question = f"kind: {quoted(column.name)}: {form}: {ways}" if separator == " " else None
+            return SeveralLabels([column.name], form, separator, question=question)
+    return None
+
+
+def _label_or_nothing(columns: Sequence[FileColumn]) -> SeveralLabels | None:
+    """Columns with the same labels, some of them empty in some rows, and never one label twice in a row."""
+    values = {column.name: {value.strip() for value in column.counts} - {""} for column in columns if column.texts}
+    alike = [
+        column
+        for column in columns
+        if any(
+            2 * len(values[column.name] & of_other) > len(values[column.name])
+            for name, of_other in values.items()
+            if name != column.name
+        )
+    ]
+    if len(alike) < 2 or not any("" in map(str.strip, column.counts) for column in alike):
+        return None
+    found = SeveralLabels([column.name for column in alike], f"{len(alike)} columns with a label or nothing")
+    rows = ([cell for cell in cells if cell.strip()] for cells in zip(*(column.texts for column in alike), strict=True))
+    return None if any(len({*row}) < len(row) for row in rows) else _asked(found, columns)
+
+
+def named_labels(table: FileTable, known: Mapping[str, Any]) -> SeveralLabels | None:
+    """The labels in the columns that the user names as the target; None for one label of each row, and for columns that the table lacks."""
+    names = str(known["target"]).split(BESIDE)
+    columns = [table.columns[name] for name in names if name in table.columns]
+    is_known = known.get("kind") == KIND or "label_separator" in known or len(names) > 1
+    if known.get("kind", KIND) != KIND or len(columns) < len(names):
+        return None
+    if len(columns) > 1:
+        by_truth = all({value.lower() for value in column.counts} <= TRUTH for column in columns)
+        return SeveralLabels(names, f"{len(columns)} columns", by_truth=by_truth)
+    if columns[0].lists:
+        return SeveralLabels(names, "lists of labels") if is_known or _is_list_of_labels(columns[0], table) else None
+    found = _in_cells(columns[0])
+    separator = known.get("label_separator") or (found.separator if found else SEPARATOR)
+    return SeveralLabels(names, "cells with labels", separator) if is_known else found

@@ -1,24 +1,20 @@
 """Which columns of a task hold its texts, and which one groups its rows."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from mtl.benchmark_making.init_suite.evidence import (
-    TOKEN_NAMES,
-    follows_from,
-    is_category,
-    is_code,
-    is_id,
-    is_long,
-    is_meta,
-)
+from mtl.benchmark_making.init_suite import evidence
+from mtl.benchmark_making.init_suite.evidence import TOKEN_NAMES, follows_from, is_category, is_id, is_meta
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count, name_words, quoted, quoted_names, share
 
 # Words in the names of two columns that hold the same of two sides, as in left_title and right_title.
 SIDES = {("l", "r"), ("left", "right"), ("first", "second"), ("a", "b"), ("1", "2"), ("0", "1")}
 MARKS = {"start", "stop", "end", "index", "offset", "span"}  # words in the names of the places of marked words
 QUESTIONS = {"question", "query"}  # the last word in the name of a column of questions
+# An id or an address: ASCII without spaces, with a digit, a slash or an underscore.
+CODE = re.compile(r"[!-~]*[\d/_][!-~]*")
 GROUPED = 0.9  # the most distinct values, as a share of the rows, that a column of groups has
 
 
@@ -49,55 +45,42 @@ def text_columns(
     sentences = [column for column in unmarked if column.several_words * 2 >= column.rows]
     ranked = sentences or unmarked
     if most == 2 < len(ranked):
-        twins = _twins(ranked)
+        # The first two whose names differ in their side alone, as ltable_title and rtable_title do.
+        sides = {column.name: name_words(column.name.replace(".", "_")) for column in ranked}
+        twins = next((pair for pair in combinations(ranked, 2) if _are_sides(*(sides[each.name] for each in pair))), ())
         ranked = [*twins, *(column for column in ranked if column not in twins)]
     names, further = ([column.name for column in part] for part in (ranked[:most], ranked[most:]))
     words = [column.name for column in unmarked if column not in sentences] if sentences else []
-    questions = [*_further_texts(names, further, words), *_further_inputs(table, exclude)]
+    questions = _further_inputs(table, exclude)
+    if words:
+        questions.insert(0, f"text: {quoted_names(words)} has single words; does the target depend on them?")
+    if further:
+        read = f"{len(ranked)} columns look like texts, and a task reads at most {len(names)}"
+        questions.insert(0, f"text: {read}: {quoted_names(names)} or {quoted_names(further)}")
     if marked and sentences:
         form = "a span needs its start and stop in characters, as `spans` of the suite file"
         without = "without them a model does not see the mark"
         questions.append(f"text: {quoted_names(marked)} marks words of {quoted(names[0])}: {form}; {without}")
-    return TextColumns(names, _why_texts(ranked[:most], bool(sentences), table.rows), questions)
-
-
-def _why_texts(columns: Sequence[FileColumn], are_sentences: bool, rows: int) -> str:
-    if are_sentences:
-        shares = dict.fromkeys(share(column.several_words, column.rows) for column in columns)
-        return f"several words in {' and '.join(shares)} of {count(rows, 'row')}"
-    numbers = dict.fromkeys(f"{len(column.counts):,}" for column in columns)
-    return f"words, {' and '.join(numbers)} distinct in {count(rows, 'row')}"
-
-
-def _further_texts(names: Sequence[str], further: Sequence[str], words: Sequence[str]) -> list[str]:
-    """What is asked about columns of texts that are not read: those of `further`, and of single words."""
-    questions = []
-    if further:
-        read = f"{len(names) + len(further)} columns look like texts, and a task reads at most {len(names)}"
-        questions.append(f"text: {read}: {quoted_names(names)} or {quoted_names(further)}")
-    if words:
-        questions.append(f"text: {quoted_names(words)} has single words; does the target depend on them?")
-    return questions
+    rows = count(table.rows, "row")
+    if sentences:
+        shares = dict.fromkeys(share(column.several_words, column.rows) for column in ranked[:most])
+        return TextColumns(names, f"several words in {' and '.join(shares)} of {rows}", questions)
+    numbers = dict.fromkeys(f"{len(column.counts):,}" for column in ranked[:most])
+    return TextColumns(names, f"words, {' and '.join(numbers)} distinct in {rows}", questions)
 
 
 def _further_inputs(table: FileTable, exclude: Collection[str]) -> list[str]:
     """What is asked about columns that no task reads as texts: questions with few values, and lists."""
     columns = [column for name, column in table.columns.items() if name not in exclude]
     closed = [column.name for column in columns if column.words[-1] in QUESTIONS and is_category(column)]
-    lists = [
-        column.name
-        for column in columns
-        if column.lists and not is_meta(column) and not TOKEN_NAMES & set(column.words)
-    ]
+    lists = [each.name for each in columns if each.lists and not is_meta(each) and not TOKEN_NAMES & set(each.words)]
+    depends = "does the target depend on them? Then write them"
     questions = []
     if closed:
-        remedy = "does the target depend on them? Then write them into a text"
-        questions.append(f"text: {quoted_names(closed)} has few values; {remedy}")
+        questions.append(f"text: {quoted_names(closed)} has few values; {depends} into a text")
     if lists:
-        remedy = "does the target depend on them? Then write them as texts"
-        questions.append(
-            f"text: {quoted_names(lists)} has lists of texts, which a task reads as candidates only; {remedy}"
-        )
+        read = "has lists of texts, which a task reads as candidates only"
+        questions.append(f"text: {quoted_names(lists)} {read}; {depends} as texts")
     return questions
 
 
@@ -111,21 +94,18 @@ def why_not_text(column: FileColumn, table: FileTable, test: FileTable | None, t
         return "meta data"
     if is_id(column):
         return "an id"
-    if column.name != target.name and not _is_text_like(column) and follows_from(column, target):
+    is_like_text = evidence.is_long(column) or len(column.counts) * 2 > column.rows
+    if column.name != target.name and not is_like_text and follows_from(column, target):
         return f"it follows from {quoted(target.name)}"
     if column.numbers:
         return f"numbers, {count(len(column.counts), 'value')}"
     if is_category(column):
         return count(len(column.counts), "value")
-    if is_code(column):
+    if 2 * sum(rows for value, rows in column.counts.items() if CODE.fullmatch(value)) > column.rows:
         return "ids or addresses"
     if test is not None and test.lacks(column.name):
         return "the test file has no values in it"
     return None
-
-
-def _is_text_like(column: FileColumn) -> bool:
-    return is_long(column) or len(column.counts) * 2 > column.rows
 
 
 def _marked_words(possible: Sequence[FileColumn], table: FileTable) -> list[str]:
@@ -134,20 +114,12 @@ def _marked_words(possible: Sequence[FileColumn], table: FileTable) -> list[str]
         return []
     stems = {name_words(name)[0] for name in table.columns if MARKS & set(name_words(name))}
     longest = max(possible, key=lambda column: sum(map(len, column.counts)))
-
-    def is_within(column: FileColumn) -> bool:
-        inside = sum(words in text for words, text in zip(column.texts, longest.texts, strict=True))
-        return inside * 10 >= 9 * len(column.texts)
-
-    named = [column for column in possible if column is not longest and column.words[0] in stems]
-    return [column.name for column in named if is_within(column)]
-
-
-def _twins(columns: Sequence[FileColumn]) -> list[FileColumn]:
-    """The first two columns whose names differ in their side alone, as ltable_title and rtable_title do; empty if there are none."""
-    words = [name_words(column.name.replace(".", "_")) for column in columns]
-    pairs = combinations(range(len(columns)), 2)
-    return next(([columns[i], columns[j]] for i, j in pairs if _are_sides(words[i], words[j])), [])
+    marked = []
+    for column in possible:
+        if column is not longest and column.words[0] in stems:
+            inside = sum(words in text for words, text in zip(column.texts, longest.texts, strict=True))
+            marked += [column.name] if inside * 10 >= 9 * len(column.texts) else []
+    return marked
 
 
 def _are_sides(first: Sequence[str], second: Sequence[str]) -> bool:
@@ -155,11 +127,9 @@ def _are_sides(first: Sequence[str], second: Sequence[str]) -> bool:
     if len(first) != len(second) or len(different) != 1:
         return False
     ((left, right),) = different
-    return bool(
-        (left, right) in SIDES
-        or (left[1:] == right[1:] and (left[0], right[0]) in SIDES)
-        or (left[:-1] == right[:-1] and (left[-1], right[-1]) in SIDES)
-    )
+    starts = left[1:] == right[1:] and (left[0], right[0]) in SIDES
+    ends = left[:-1] == right[:-1] and (left[-1], right[-1]) in SIDES
+    return starts or ends or (left, right) in SIDES
 
 
 def group_column(
@@ -182,10 +152,11 @@ def group_column(
     ]
     if not candidates:
         return None
-    distinct = len(candidates[0].counts)
-    why = f"an id with {count(distinct, 'distinct value')} in {count(table.rows, 'row')}: rows with the same one stay together"
-    if distinct < 10:
-        why += "; with five groups or fewer in the scored rows no test decides: delete the line if the rows are independent"
+    figures = f"{count(len(candidates[0].counts), 'distinct value')} in {count(table.rows, 'row')}"
+    why = f"an id with {figures}: rows with the same one stay together"
+    if len(candidates[0].counts) < 10:
+        remedy = "delete the line if the rows are independent"
+        why += f"; with five groups or fewer in the scored rows no test decides: {remedy}"
     if further := [column.name for column in candidates[1:]]:
         why += f"; {quoted_names(further)} would do as well"
     return candidates[0].name, why
@@ -195,9 +166,6 @@ def unread_columns(
     table: FileTable, test: FileTable | None, target: FileColumn, used: Collection[str]
 ) -> Mapping[str, str]:
     """Each column that the task does not read, with the reason."""
-    reasons = {}
-    for name, column in table.columns.items():
-        if name not in used:
-            reasons[name] = why_not_text(column, table, test, target) or "a text"
-    lacking = dict.fromkeys(table.incomplete, "no value in some rows")
-    return reasons | lacking | dict(table.unread)
+    rest = [column for name, column in table.columns.items() if name not in used]
+    reasons = {column.name: why_not_text(column, table, test, target) or "a text" for column in rest}
+    return reasons | dict.fromkeys(table.incomplete, "no value in some rows") | dict(table.unread)

@@ -8,9 +8,9 @@ import logging
 import os
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -20,20 +20,9 @@ from mtl.base.folders import check_written
 from mtl.base.progress import progress
 from mtl.base.terminal import visible
 from mtl.base.typed import AT_LEAST_ONE
-from mtl.benchmark_making.leaderboard.scoring import ScoredSubmission, Scorer
+from mtl.benchmark_making.leaderboard import submission
 from mtl.benchmark_making.leaderboard.site import write_site
-from mtl.benchmark_making.leaderboard.submission import (
-    ABOUT,
-    LONGEST,
-    Entrant,
-    LabelledRows,
-    find_submissions,
-    read_about,
-    read_labelled_rows,
-    read_predictions,
-    read_public_rows,
-    read_submission,
-)
+from mtl.benchmark_making.leaderboard.submission import Entrant, LabelledRows, ScoredSubmission, Scorer, read_submission
 from mtl.reports.board import Column, Leaderboard, PairTests, Row, Score, by_family
 from mtl.reports.leaderboard import pair_tests
 from mtl.stats.comparison import Sample, estimate
@@ -72,10 +61,10 @@ def check_submissions(suite: Suite, folder: Path, data_dir: Path, rules: Rules) 
     Raises:
         InputError: if there is no submission, or no data to compare with.
     """
-    tasks = read_public_rows(suite, data_dir, rules.split)
+    tasks = submission.read_public_rows(suite, data_dir, rules.split)
 
     def check(path: Path, about: Entrant) -> None:
-        read_predictions(read_submission(path, about, suite, rules.split), suite, rules.split, tasks)
+        submission.read_predictions(read_submission(path, about, suite, rules.split), suite, rules.split, tasks)
 
     return _judge(folder, data_dir, rules, check, "checking")
 
@@ -104,7 +93,7 @@ def make_leaderboard(
             problem = f"{path} is in the folder of the site, {out}, which is published; name another one"
             raise InputError(problem, key=what)
     check_written(out)
-    tasks = read_labelled_rows(suite, gold, rules.split)
+    tasks = submission.read_labelled_rows(suite, gold, rules.split)
     if without := [id for id in suite.tasks if id not in tasks]:
         logger.info("tasks without labels, not scored: %s", ", ".join(without))
     scorer = Scorer(suite, rules.split, tasks, cache)
@@ -130,57 +119,49 @@ def _judge(folder: Path, data: Path, rules: Rules, take: Callable[[Path, Entrant
     described = list[tuple[Path, Entrant]]()
     refused = dict[str, str]()
 
-    def attempt(path: Path, step: Callable[[], None]) -> bool:
-        """Do a step with a submission; refuse the submission if it fails, whatever is in it."""
+    @contextmanager
+    def attempt(path: Path) -> Iterator[None]:
+        """Within the block, refuse the submission if a step fails, whatever is in it."""
         try:
-            step()
+            yield
         except Exception as error:
             refused[visible(path.name)] = _reason(error, (folder, data))
-            return False
-        return True
 
-    def describe(path: Path) -> None:
-        described.append((path, read_about(path)))
-
-    for path in find_submissions(folder):
+    for path in submission.find_submissions(folder):
         refused[visible(path.name)] = ""
-        attempt(path, partial(describe, path))
+        with attempt(path):
+            described.append((path, submission.read_about(path)))
     described.sort(key=lambda each: (each[1].date or "", each[0].name))
     taken = Counter[tuple[str, str]]()  # by team and month
     for path, about in progress(described, title, "submissions"):
         team = unicodedata.normalize("NFKC", about.team or "").strip().casefold()
         own = team, (about.date or "")[:7]
-        if attempt(path, partial(_check_limit, rules, path, about, taken[own])):
-            taken[own] += attempt(path, partial(take, path, about))
+        with attempt(path):
+            if rules.limit is not None and not (about.team and about.date):
+                problem = "needs team and date, as this leaderboard limits a team's submissions"
+                raise InputError(problem, path=path / submission.ABOUT)
+            if rules.limit is not None and taken[own] >= rules.limit:
+                limit = f"team {about.team} may make {counted(rules.limit, 'submission')} a month"
+                raise InputError(f"{limit}, and this is one more in {own[1]}", path=path)
+            take(path, about)
+            taken[own] += 1
     return refused
-
-
-def _check_limit(rules: Rules, path: Path, about: Entrant, taken: int) -> None:
-    """Raise InputError if a team, so many of whose submissions of a month were taken, may not make this one."""
-    if rules.limit is None:
-        return
-    if not (about.team and about.date):
-        problem = "needs team and date, as this leaderboard limits a team's submissions"
-        raise InputError(problem, path=path / ABOUT)
-    if taken >= rules.limit:
-        limit = f"team {about.team} may make {counted(rules.limit, 'submission')} a month"
-        raise InputError(f"{limit}, and this is one more in {about.date[:7]}", path=path)
 
 
 def _reason(error: Exception, folders: Sequence[Path]) -> str:
     """Why a submission is refused, for everybody to read: a short line, without the paths of these folders. Of an error that mtl does not expect
     only its name, since its text may show a label."""
+    text = str(error)
     if isinstance(error, MemoryError):
-        error = InputError("needs more memory than there is")
+        text = "needs more memory than there is"
     elif isinstance(error, OSError):
-        error = InputError(f"cannot be read: {error.strerror}")
+        text = f"cannot be read: {error.strerror}"
     elif not isinstance(error, InputError):
         logger.debug("a submission is refused", exc_info=error)
-        error = InputError(f"cannot be read ({type(error).__name__})")
-    text = str(error)
+        text = f"cannot be read ({type(error).__name__})"
     for path in (form for folder in folders for form in (folder, folder.resolve()) if form != Path()):
         text = text.replace(f"{path}{os.sep}", "")
-    return shortened(text, LONGEST)
+    return shortened(text, submission.LONGEST)
 
 
 def build_board(
@@ -206,17 +187,9 @@ def build_board(
         if any(id in row.scores for row in rows):
             metric = each.task.metric
             columns[id] = Column(each.task.title, metric_named(metric).title, metric, id, id in suite.averaged)
-    return Leaderboard(
-        suite.name,
-        f"{suite.title}, {split}",
-        scale,
-        columns,
-        rows,
-        marks=marks,
-        facts=[SYSTEMS_NOTE],
-        tests=PairTests(ranks=ranks),
-        noun="system",
-    )
+    title, tests = f"{suite.title}, {split}", PairTests(ranks=ranks)
+    facts = [SYSTEMS_NOTE]
+    return Leaderboard(suite.name, title, scale, columns, rows, marks=marks, facts=facts, tests=tests, noun="system")
 
 
 def _row(suite: Suite, scored: ScoredSubmission, split: str, is_unlike: bool) -> Row:
@@ -225,9 +198,8 @@ def _row(suite: Suite, scored: ScoredSubmission, split: str, is_unlike: bool) ->
     page = scored.name if is_unlike else f"{scored.name}~{hashlib.sha256(scored.name.encode()).hexdigest()[:8]}"
     scores = {id: _score(suite, scored.samples[id], lowest_score(suite.tasks[id])) for id in scored.scores}
     means = {}
-    if AVERAGE in scored.samples:
-        lowest = suite.mean({id: lowest_score(suite.tasks[id]) for id in scores})
-        means[AVERAGE] = _score(suite, scored.samples[AVERAGE], lowest or 0.0)
+    if average := scored.samples.get(AVERAGE):
+        means[AVERAGE] = _score(suite, average, suite.mean({id: lowest_score(suite.tasks[id]) for id in scores}) or 0.0)
     missing = suite.lacking(scores) if means else []
     return Row(
         name=scored.name,

@@ -1,10 +1,11 @@
-"""The static site of a leaderboard: the board, a page for each system, JSON and CSV.
+"""The static site of a leaderboard: the board, a page for each system, and JSON.
 
 All texts of submissions are shown as text. No file names a time at which it was made, so that the same submissions give the same bytes.
 """
 
 import html
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,12 +13,11 @@ from typing import Any
 
 from mtl.base.folders import write_files
 from mtl.base.terminal import MISSING
-from mtl.benchmark_making.leaderboard.scoring import ScoredSubmission
+from mtl.benchmark_making.leaderboard.submission import ScoredSubmission
 from mtl.reports.board import Leaderboard, Row, cost_cell
 from mtl.reports.document import document
 from mtl.reports.markdown import rank_text
 from mtl.reports.page import render_page, render_static
-from mtl.reports.tables import csv_text
 from mtl.tasks.suite import AVERAGE
 
 
@@ -34,7 +34,7 @@ class Entry:
 def write_site(
     title: str, board: Leaderboard, scored: Sequence[ScoredSubmission], refused: Mapping[str, str], out: Path
 ) -> None:
-    """Write index.html, systems/NAME.html, leaderboard.json and leaderboard.csv, as `write_files` does.
+    """Write index.html, systems/NAME.html and leaderboard.json, as `write_files` does.
 
     Args:
         title: of the site.
@@ -44,7 +44,6 @@ def write_site(
     files = {
         "index.html": render_page(document([board], "", "", title=title)),
         "leaderboard.json": json.dumps(_content(board, entries, refused), indent=1, ensure_ascii=False) + "\n",
-        "leaderboard.csv": csv_text(_lines(board, entries)),
     }
     files |= {_page(entry.row): _system_page(board, entry) for entry in entries}
     write_files(out, files)
@@ -61,12 +60,8 @@ def _best_first(board: Leaderboard, scored: Sequence[ScoredSubmission]) -> list[
         system = systems[row.name]
         ranks = {column: ranks[number] for column, ranks in board.tests.ranks.items() if number in ranks}
         entries.append(Entry(row, system, ranks, [name for name in alike[system.digest] if name != row.name]))
-
-    def place(entry: Entry) -> tuple[bool, float, str]:
-        average = entry.row.average
-        return average is None, -average.median if average else 0.0, entry.row.name
-
-    return sorted(entries, key=place)
+    averages = {entry.row.name: entry.row.average.median if entry.row.average else -math.inf for entry in entries}
+    return sorted(entries, key=lambda entry: (-averages[entry.row.name], entry.row.name))
 
 
 def _content(board: Leaderboard, entries: Sequence[Entry], refused: Mapping[str, str]) -> dict[str, Any]:
@@ -81,6 +76,11 @@ def _content(board: Leaderboard, entries: Sequence[Entry], refused: Mapping[str,
                 "team": entry.scored.system.team,
                 "date": entry.scored.system.date,
                 "scores": {id: _shown(board, score.median) for id, score in entry.row.scores.items()},
+                "intervals": {
+                    column: [_shown(board, end) for end in score.interval]
+                    for column in board.columns
+                    if (score := entry.row.score(column)) and score.interval
+                },
                 "average": _shown(board, entry.row.average.median) if entry.row.average else None,
                 "rank": entry.ranks.get(AVERAGE),
                 "ranks": {id: interval for id, interval in entry.ranks.items() if id != AVERAGE},
@@ -95,20 +95,6 @@ def _content(board: Leaderboard, entries: Sequence[Entry], refused: Mapping[str,
 def _shown(board: Leaderboard, score: float) -> float:
     """A score × 100 as the suite shows it."""
     return round(board.scale.value(score), board.scale.decimals)
-
-
-def _lines(board: Leaderboard, entries: Sequence[Entry]) -> list[Sequence[Any]]:
-    """The lines of leaderboard.csv: one for each system and task, and for its average."""
-    header = ("name", "title", "team", "date", "task", "score", "low", "high", "rank_low", "rank_high")
-    lines: list[Sequence[Any]] = [header]
-    for entry in entries:
-        system = entry.scored.system
-        about = [entry.row.name, entry.row.label, system.team or "", system.date or ""]
-        for column in board.columns:
-            if score := entry.row.score(column):
-                values = [_shown(board, value) for value in (score.median, *(score.interval or ()))]
-                lines.append([*about, column, *values, *entry.ranks.get(column, ("", ""))])
-    return lines
 
 
 def _system_page(board: Leaderboard, entry: Entry) -> str:
@@ -129,7 +115,8 @@ def _system_page(board: Leaderboard, entry: Entry) -> str:
     facts.append(("Link", f'<a href="{link}" rel="nofollow noopener">{link}</a>' if link else "not stated"))
     facts.append(("Predictions (SHA-256)", f"<code>{entry.scored.digest}</code>"))
     if entry.alike:
-        same = ", ".join(_link(row, row.name) for row in board.rows if row.name in entry.alike)
+        alike = [other for other in board.rows if other.name in entry.alike]
+        same = ", ".join(f'<a href="{_page(other).rpartition("/")[2]}">{other.name}</a>' for other in alike)
         facts.append(("The same predictions", same))
     scores = [_cells(board, entry, column) for column in board.columns]
     body = [
@@ -138,8 +125,9 @@ def _system_page(board: Leaderboard, entry: Entry) -> str:
         "<h2>Scores</h2>",
         _table(["", "score", "95 % interval", "rank"], scores),
         f'<p class="quiet">{html.escape(" ".join(board.marks))}</p>',
+        "<h2>The system</h2>",
+        _table(None, facts),
     ]
-    body += ["<h2>The system</h2>", _table(None, facts)]
     return render_static(row.label, "\n".join(body))
 
 
@@ -147,11 +135,6 @@ def _page(row: Row) -> str:
     """The path of a system's page in the site."""
     assert row.page is not None
     return row.page
-
-
-def _link(row: Row, label: str) -> str:
-    """A link from the page of a system to that of another one."""
-    return f'<a href="{_page(row).rpartition("/")[2]}">{label}</a>'
 
 
 def _cells(board: Leaderboard, entry: Entry, column: str) -> tuple[str, ...]:

@@ -1,6 +1,8 @@
-"""The submissions in a folder: what each says of its system, and its predictions, of which nothing is trusted; and the rows that they predict."""
+"""The submissions in a folder: what each says of its system, and its predictions, of which nothing is trusted; the rows that they predict; and
+their scores, with what tests need, kept on disk by the content of predictions and labels."""
 
 import hashlib
+import logging
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -9,26 +11,35 @@ from pathlib import Path
 
 import numpy as np
 
+from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.errors import InputError
 from mtl.base.settings.schema import System
 from mtl.base.typed import typed
 from mtl.base.untrusted import check_plain_folder, is_web_address
 from mtl.base.untrusted_yaml import read_yaml
+from mtl.base.version import VERSION
 from mtl.data.dataset import describe_rows, row_sizes
 from mtl.data.examples import Example, read_examples
 from mtl.data.splits import read_split
 from mtl.runs.folder import scored_rows
-from mtl.stats.resampling import RowGroups, row_groups
+from mtl.stats.comparison import Sample, over_tasks
+from mtl.stats.resampling import RESAMPLES, RowGroups, resampled_scores, row_groups
 from mtl.submissions.entry import labelled_file, layout_of
 from mtl.submissions.files import predicted_splits, prediction_names, read_files
 from mtl.submissions.lines import DataRows
 from mtl.submissions.predictions import put_to_rows, read_sources
-from mtl.tasks.suite import Suite
+from mtl.tasks.metrics import score
+from mtl.tasks.suite import AVERAGE, Suite
 from mtl.tasks.task import ScoredRows, Task
 
 ABOUT = "system.yaml"
 LONGEST = 300  # characters of a value in system.yaml, and of the reason for a refusal
 OTHERS = re.compile(r"[^/]*\.(json|md|txt|yaml|yml)|(README|LICENSE)[^/]*", re.IGNORECASE)  # files beside predictions
+
+
+# Increase it whenever the same predictions get other scores or resamples, or the layout of the files changes.
+FORMAT = 1
+logger = logging.getLogger("mtl")
 
 
 @dataclass
@@ -195,3 +206,101 @@ def _labelled(task: Task, split: str, path: Path, examples: Sequence[Example]) -
     rows_key = hashlib.sha256(repr((described["texts"], groups)).encode()).hexdigest()
     key = hashlib.sha256(repr((rows_key, rows.targets.tolist(), task.fingerprint())).encode()).hexdigest()
     return LabelledRows(task, _rows(task, split, path, examples), rows, row_groups(rows_key, numbers), key)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredSubmission:
+    """A submission with its scores.
+
+    Args:
+        digest: SHA-256 of its predictions, equal for submissions with the same ones in whatever form.
+        scores: × 100, by task id.
+        samples: what tests resample, by task id, and by AVERAGE if the submission has every averaged task that the labels are of.
+    """
+
+    name: str
+    system: Entrant
+    digest: str
+    scores: Mapping[str, float]
+    samples: Mapping[str, Sample]
+
+
+class Scorer:
+    """Scores submissions on the same labelled rows."""
+
+    def __init__(self, suite: Suite, split: str, tasks: Mapping[str, LabelledRows], cache: Path | None) -> None:
+        """
+        Args:
+            tasks: by task id.
+            cache: the folder of the files; None: nothing is remembered.
+        """
+        self._suite, self._split, self._tasks, self._cache = suite, split, tasks, cache
+        keys = [(id, rows.task.fingerprint(), rows.key) for id, rows in tasks.items()]
+        self._key = repr((FORMAT, VERSION, np.__version__, RESAMPLES, split, suite.submission.ids, keys))
+        self._averaged = [id for id in suite.averaged if id in tasks]
+
+    def score(self, submission: UnreadSubmission) -> ScoredSubmission:
+        """The submission's scores. Raises InputError as `read_predictions`; it says nothing of labels."""
+        key = hashlib.sha256(f"{self._key} {submission.digest}".encode()).hexdigest()
+        path = self._cache / f"{key}.npz" if self._cache else None
+        stored = (path and self._stored(path)) or self._computed(submission)
+        if path and not path.exists():
+            try:
+                write_arrays(path, stored)
+            except OSError as error:
+                logger.warning("%s: cannot be kept: %s", path, error)
+        samples = {
+            str(id): Sample(np.array([value]), {self._tasks[str(id)].groups.rows: means}, 0.0, True)
+            for id, value, means in zip(stored["tasks"], stored["scores"], stored["means"][0], strict=True)
+        }
+        scores = {id: float(sample.by_seed[0]) for id, sample in samples.items()}
+        if self._averaged and all(id in samples for id in self._averaged):
+            of_task = dict(zip(stored["tasks"].tolist(), stored["means"][1], strict=True))
+            parts = [{self._tasks[id].groups.in_average.rows: of_task[id]} for id in self._averaged]
+            mean = np.array([self._suite.mean(scores)])
+            divisors = list(self._suite.divisors(self._averaged).values())
+            samples[AVERAGE] = Sample(mean, over_tasks(parts, divisors), 0.0, True)
+        return ScoredSubmission(submission.name, submission.system, str(stored["digest"]), scores, samples)
+
+    def _computed(self, submission: UnreadSubmission) -> dict[str, np.ndarray]:
+        """The arrays of a file: `tasks`, `scores` × 100 (tasks,), `means` on each resample, of the tasks and of their parts of the average
+        (2, tasks, RESAMPLES), and `digest`."""
+        predicted = read_predictions(submission, self._suite, self._split, self._tasks)
+        tasks = {id: self._tasks[id] for id in self._tasks if id in predicted}
+        scores, means, in_average = [], [], []
+        for id, own in tasks.items():
+            targets, part = predicted[id], own.groups.in_average
+            scores.append(score(own.task, targets, own.rows))
+            means.append(resampled_scores(own.task, targets[None], own.rows, own.groups)[0])
+            is_same = part is own.groups
+            in_average.append(means[-1] if is_same else resampled_scores(own.task, targets[None], own.rows, part)[0])
+        answers = repr([(id, predicted[id].tolist()) for id in tasks])
+        return {
+            "tasks": np.array(list(tasks)),
+            "scores": np.array(scores),
+            "means": np.array([means, in_average]),
+            "digest": np.array(hashlib.sha256(answers.encode()).hexdigest()),
+        }
+
+    def _stored(self, path: Path) -> dict[str, np.ndarray] | None:
+        """The arrays in a file; None if there is none, or if it is damaged."""
+        if not path.exists():
+            return None
+        try:
+            arrays = read_arrays(path)
+            count = len(arrays["tasks"])
+            shapes = {
+                "tasks": ("U", count),
+                "scores": ("f", count),
+                "means": ("f", 2, count, RESAMPLES),
+                "digest": ("U",),
+            }
+            if {name: (array.dtype.kind, *array.shape) for name, array in arrays.items()} != shapes:
+                raise ValueError("other arrays than expected")
+            if unknown := set(arrays["tasks"].tolist()) - set(self._tasks):
+                raise ValueError(f"scores of {', '.join(unknown)}")
+        except (OSError, ValueError, KeyError, TypeError, InputError) as error:
+            logger.warning("%s: damaged, scored anew: %s", path, error)
+            path.unlink(missing_ok=True)
+            return None
+        return arrays

@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 from mtl.base.errors import InputError
 from mtl.base.typed import AT_LEAST_ONE, PART
 from mtl.benchmark_making.make.table import SourceRow, Table, Work
-from mtl.benchmark_making.similarity.comparison import NGRAM
-from mtl.benchmark_making.similarity.mining import near_duplicates
+from mtl.benchmark_making.similarity import NGRAM, near_duplicates
 from mtl.data.columns import LIST
 
 Range = list[float | None]
@@ -31,13 +30,16 @@ def check_range(name: str, ends: Range | None) -> None:
         raise InputError("must be the smallest and the largest, as in [3, 50] or [3, null]", key=name, value=ends)
 
 
+def is_within(value: float, ends: Range | None) -> bool:
+    """Whether a number lies between two ends, either of which may be null."""
+    low, high = ends or (None, None)
+    return (low is None or value >= low) and (high is None or value <= high)
+
+
 # By option of `keep`, what is measured of a row's value in a column, and how it is said. Punctuation alone is no word.
 MEASURES: dict[str, tuple[Callable[[SourceRow, str], float], str]] = {
-    "words": (
-        lambda row, column: sum(any(map(str.isalnum, part)) for part in row.cell(column).split()),
-        "has {:g} words",
-    ),
-    "items": (lambda row, column: len(row.items(column)), "has {:g} items"),
+    "words": (lambda row, name: sum(any(map(str.isalnum, part)) for part in row.cell(name).split()), "has {:g} words"),
+    "items": (lambda row, name: len(row.items(name)), "has {:g} items"),
     "number": (SourceRow.number, "is {:g}"),
 }
 
@@ -82,9 +84,8 @@ def _reason(options: Keep, row: SourceRow) -> str | None:
         return next((f"{column} is {item!r}" for item in items if item in options.without), None)
     (name,) = (name for name in MEASURES if getattr(options, name) is not None)
     measured, said = MEASURES[name]
-    size, (low, high) = measured(row, column), getattr(options, name)
-    inside = (low is None or size >= low) and (high is None or size <= high)
-    return None if inside else f"{column} {said.format(size)}"
+    size = measured(row, column)
+    return None if is_within(size, getattr(options, name)) else f"{column} {said.format(size)}"
 
 
 @dataclass
@@ -103,9 +104,8 @@ class Duplicates:
 
     def run(self, work: Work, table: Table) -> Table:
         work.check_columns(table, "columns", *self.columns, lists=False)
-        texts = [
-            "\n".join(" ".join(row.cell(column).casefold().split()) for column in self.columns) for row in table.rows
-        ]
+        cells = ([" ".join(row.cell(column).casefold().split()) for column in self.columns] for row in table.rows)
+        texts = list(map("\n".join, cells))
         first: dict[str, int] = {}
         reasons: list[str | None] = [None] * len(texts)
         for number, text in enumerate(texts):

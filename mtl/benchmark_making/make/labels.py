@@ -8,9 +8,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from mtl.benchmark_making.make.filtering import Range, check_range
-from mtl.benchmark_making.make.sources import TAGS, TOKENS
-from mtl.benchmark_making.make.table import SPLIT, Table, Work
+from mtl.benchmark_making.make.filtering import Range, check_range, is_within
+from mtl.benchmark_making.make.table import SPLIT, TAGS, TOKENS, Table, Work
 from mtl.tasks.task import SPLITS
 
 TYPES, ENTITIES = "types[]", "entities[]"
@@ -78,13 +77,13 @@ class OnlyItem:
 
     def run(self, work: Work, table: Table) -> Table:
         work.check_columns(table, "column", self.column)
-        rows, column = [], self.column
+        rows = []
         for row in table.rows:
-            items = list(dict.fromkeys(row.items(column)))
+            items = list(dict.fromkeys(row.items(self.column)))
             if len(items) > 1:
-                work.drop(row, f"{column} has {len(items)} items: {', '.join(items)}")
+                work.drop(row, f"{self.column} has {len(items)} items: {', '.join(items)}")
             elif not items and self.none is None:
-                work.drop(row, f"{column} has no item")
+                work.drop(row, f"{self.column} has no item")
             else:
                 rows.append(row.with_values(**{self.into: items[0] if items else self.none}))
         return table.with_rows(rows, self.into)
@@ -116,9 +115,8 @@ class Map:
             elif self.others == "drop":
                 work.drop(row, f"{self.column} is {old!r}")
             else:
-                raise row.error(
-                    f"{self.column} is {old!r}, which step {work.number}, map, does not name; name it, or set others: keep or drop"
-                )
+                unnamed = f"{self.column} is {old!r}, which step {work.number}, map, does not name"
+                raise row.error(f"{unnamed}; name it, or set others: keep or drop")
         if unused := sorted(set(self.values) - set(table.texts(self.column))):
             raise work.error(f"no row of table {table.name} has {unused[0]!r} in column {self.column!r}", "values")
         return table.with_rows(rows, into)
@@ -161,20 +159,17 @@ class Number:
 
     def run(self, work: Work, table: Table) -> Table:
         work.check_columns(table, "columns", *self.columns, lists=False)
-        low, high = self.range or (None, None)
         step = Decimal(1).scaleb(-(10 if self.decimals is None else self.decimals))
         rows = []
         for row in table.rows:
             for column in self.columns:
                 value = row.number(column)
-                if (low is not None and value < low) or (high is not None and value > high):
-                    raise row.error(
-                        f"{value:g} in column {column!r} is outside the range of step {work.number}, number"
-                    )
+                if not is_within(value, self.range):
+                    problem = f"{value:g} in column {column!r} is outside the range of step {work.number}, number"
+                    raise row.error(problem)
             try:
                 mean = sum(Decimal(row.cell(column)) for column in self.columns) / Decimal(len(self.columns))
                 rows.append(row.with_values(**{self.into: float(mean.quantize(step, ROUND_HALF_EVEN))}))
             except InvalidOperation:
-                problem = "the mean has too many digits to round; correct the row, or set range:"
-                raise row.error(problem) from None
+                raise row.error("the mean has too many digits to round; correct the row, or set range:") from None
         return table.with_rows(rows, self.into)

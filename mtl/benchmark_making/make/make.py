@@ -1,23 +1,62 @@
-"""`mtl make`: run a recipe, from its sources to a folder with data, suite file, sheets and provenance."""
+"""`mtl make`: run a recipe, from its sources to a folder with data, suite file, documentation sheets, dropped rows and provenance."""
 
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
+
+import yaml
 
 from mtl.base.errors import InputError
-from mtl.base.files import counted, sha256
+from mtl.base.files import counted, sha256, write_json, write_text
 from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.settings.layers import find_yaml, shipped
-from mtl.benchmark_making.audits.artefacts import find_artefacts
-from mtl.benchmark_making.audits.artefacts_report import artefact_summary
-from mtl.benchmark_making.make.recipe import TaskRecipe, load_recipe
-from mtl.benchmark_making.make.sources import read_source
-from mtl.benchmark_making.make.table import Table, Work
-from mtl.benchmark_making.make.writing import Done, write_all
+from mtl.base.version import VERSION
+from mtl.benchmark_making.audits.artefacts_report import audit_artefacts
+from mtl.benchmark_making.audits.sheet import TO_COMPLETE, draft_sheet
+from mtl.benchmark_making.data_files import write_records
+from mtl.benchmark_making.make.recipe import TaskRecipe, Use, load_recipe, read_source
+from mtl.benchmark_making.make.table import SPLIT, Dropped, Origin, SourceRow, Table, Work
+from mtl.data.columns import LIST, Value, listed
+from mtl.data.examples import read_examples
 from mtl.data.sample import CORPORA, write_sample
 from mtl.jobs.job import load_job
 from mtl.tasks.suite import Suite
-from mtl.tasks.task import PART
+from mtl.tasks.task import PART, SPLITS, Task
+
+FORMAT = 1  # of provenance.json
+MOST_WRITTEN = 2**30  # characters of a task's files
+SHOWN = 200  # characters of a dropped row's value
+DROPPED = "dropped.jsonl"
+PROVENANCE = "provenance.json"
+
+
+@dataclass(frozen=True)
+class Done:
+    """A step that was done: the numbers of rows of the tables that it took, by name, and of the one that it returned; what it dropped and noted."""
+
+    use: Use
+    taken: dict[str, int]
+    rows: int
+    dropped: list[Dropped]
+    facts: dict[str, Any]
+
+    @property
+    def line(self) -> str:
+        """The step in one line, for people."""
+        options = ", ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in self.use.given.items())
+        taken = " and ".join(f"{rows} rows of {name}" for name, rows in self.taken.items())
+        return f"{self.use.number}. {self.use.name}{f' ({options})' if options else ''}: {taken} → {self.rows} rows of {self.use.into}"
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """What the provenance says of the step."""
+        rows = {"rows_in": self.taken, "into": self.use.into, "rows_out": self.rows, "dropped": len(self.dropped)}
+        facts = {"facts": self.facts} if self.facts else {}
+        return {"step": self.use.name, "options": self.use.given, **rows, **facts}
 
 
 @dataclass(frozen=True)
@@ -41,8 +80,8 @@ class Made:
     def artefacts(self) -> str:
         """What the tasks give away: the findings of `mtl audit --artefacts`, for people."""
         with TemporaryDirectory(prefix="mtl-make-") as cache:
-            found = find_artefacts(load_job({"suite": str(self.folder / "suite.yaml"), "cache_dir": cache}))
-        return artefact_summary(self.suite, found)
+            done = audit_artefacts(load_job({"suite": str(self.folder / "suite.yaml"), "cache_dir": cache}))
+        return "\n".join([*done.lines, done.verdict])
 
 
 def make(name: str, out: Path, data_dir: Path | None = None) -> Made:
@@ -60,38 +99,28 @@ def make(name: str, out: Path, data_dir: Path | None = None) -> Made:
     path = find_yaml("recipe", name, shipped("configs") / "recipe")
     recipe = load_recipe(path)
     check_new_folder(out)
-    folder, declared = _data_dir(recipe, data_dir), recipe.form.sources
-    tables = {each: read_source(each, source, folder) for each, source in declared.items()}
+    folder, sample = data_dir or path.parent, recipe.form.sample
+    if data_dir is None and sample is not None:
+        if sample not in CORPORA:
+            raise InputError(f"must be {', '.join(CORPORA)}", path=path, key="sample", value=sample)
+        folder = Path("data", sample)
+        write_sample(sample, folder)
+    tables, sources = {}, {}
+    for each, source in recipe.form.sources.items():
+        tables[each] = read_source(each, source, folder)
+        digest = sha256(folder / source.file.partition(PART)[0])
+        sources[each] = {"file": source.file, "rows": len(tables[each].rows), "sha256": digest}
     rows = [row for table in tables.values() for row in table.rows]
-    sources = {
-        each: {
-            "file": source.file,
-            "rows": len(tables[each].rows),
-            "sha256": sha256(folder / source.file.partition(PART)[0]),
-        }
-        for each, source in declared.items()
-    }
     try:
         done = _run_steps(recipe, tables)
         with new_folder(out) as partial:
-            suite = write_all(recipe, tables, done, sources, rows, partial)
+            suite = _write_all(recipe, tables, done, sources, rows, partial)
     except InputError as error:
         # Rows know the names of their files below the data folder; people see the paths.
-        if error.path in {source.file for source in declared.values()}:
+        if error.path in {source["file"] for source in sources.values()}:
             raise error.located(path=folder / str(error.path)) from None
         raise
     return Made(out, suite, done)
-
-
-def _data_dir(recipe: TaskRecipe, data_dir: Path | None) -> Path:
-    """Where the sources are. Embedded corpora are written if need be."""
-    if data_dir is not None or recipe.form.sample is None:
-        return data_dir or recipe.path.parent
-    if recipe.form.sample not in CORPORA:
-        raise InputError(f"must be {', '.join(CORPORA)}", path=recipe.path, key="sample", value=recipe.form.sample)
-    folder = Path("data") / recipe.form.sample
-    write_sample(recipe.form.sample, folder)
-    return folder
 
 
 def _run_steps(recipe: TaskRecipe, tables: dict[str, Table]) -> list[Done]:
@@ -114,3 +143,156 @@ def _run_steps(recipe: TaskRecipe, tables: dict[str, Table]) -> list[Done]:
         stays = len(taken) == 1 and use.into not in use.tables and use.tables[0] in readers
         done.append(Done(use, rows, len(table.rows), [] if stays else work.dropped, work.facts))
     return done
+
+
+def _write_all(
+    recipe: TaskRecipe,
+    tables: Mapping[str, Table],
+    done: Sequence[Done],
+    sources: Mapping[str, Any],
+    rows_given: Sequence[SourceRow],
+    folder: Path,
+) -> Suite:
+    """Write all files into a folder. Returns the suite, as read from its file.
+
+    Args:
+        sources: what the provenance says of each source.
+        rows_given: the rows of all sources.
+
+    Raises:
+        InputError: for a table without splits, a row without a value that is to be written, and a target that the task does not have.
+    """
+    rows = {id: _by_split(recipe, id, tables[own.table]) for id, own in recipe.written.items()}
+    counts = {id: {name: len(own) for name, own in splits.items()} for id, splits in rows.items()}
+    content, suite = recipe.suite(counts)
+    written = recipe.written.items()
+    changed = {id: _write_task(recipe, suite.tasks[id], tables[own.table], rows[id], folder) for id, own in written}
+    head = f"# Made by mtl make from {recipe.path.name}; {PROVENANCE} says how.\n"
+    write_text(folder / "suite.yaml", head + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120))
+    for id in rows:
+        write_text(folder / f"sheets/{id}_documentation_sheet.tsv", _sheet(recipe, id, done, sources, folder))
+    used = {origin for splits in rows.values() for own in splits.values() for row in own for origin in row.origins}
+    lines = [json.dumps(line, ensure_ascii=False) + "\n" for line in _dropped_lines(done, rows_given, used)]
+    write_text(folder / DROPPED, "".join(lines))
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    of_file = Counter(origin.file for origin in used)
+    tasks = {id: {"table": own.table, "rows": counts[id], "cells_changed": changed[id]} for id, own in written}
+    provenance = {
+        "format": FORMAT,
+        "mtl": VERSION,
+        "recipe": {"file": recipe.path.name, "sha256": sha256(recipe.path)},
+        "seed": recipe.form.seed,
+        "sources": {name: {**own, "rows_used": of_file[own["file"]]} for name, own in sources.items()},
+        "steps": [each.provenance for each in done],
+        "tasks": tasks,
+        "files": {path.relative_to(folder).as_posix(): sha256(path) for path in files},
+    }
+    write_json(folder / PROVENANCE, provenance)
+    return suite
+
+
+def _by_split(recipe: TaskRecipe, id: str, table: Table) -> dict[str, list[SourceRow]]:
+    """The rows of a task by split."""
+    if SPLIT not in table.columns:
+        problem = f"table {table.name} has no column {SPLIT!r}; divide its rows by a step split or set"
+        raise InputError(problem, path=recipe.path, key=f"tasks.{id}.data.table")
+    rows: dict[str, list[SourceRow]] = {name: [] for name in SPLITS}
+    for row in table.rows:
+        name = row.cell(SPLIT)
+        if name not in SPLITS:
+            raise row.error(f"{name!r} in column {SPLIT!r} must be {', '.join(SPLITS)}; change it by a step map")
+        rows[name].append(row)
+    return {name: own for name, own in rows.items() if own}
+
+
+def _write_task(
+    recipe: TaskRecipe, task: Task, table: Table, splits: Mapping[str, Sequence[SourceRow]], folder: Path
+) -> int:
+    """Write a task's files; return how many of their cells differ from the values, since a tsv file has no tabs and line ends in cells.
+
+    What is written is read as a run does, test targets included. Raises InputError at the source of a row that no run could read.
+    """
+    group = [task.group] if task.group else []
+    named = [*task.text_columns, *task.span_columns, *task.further_columns, *group, *task.target_columns]
+    columns = recipe.written[task.id].columns or {name: name for name in named}  # by column of a file, the table's
+    key = f"tasks.{task.id}"
+    if absent := [column for column in columns.values() if column not in table.columns]:
+        lacks = f"table {table.name} has no column {absent[0]!r}; it has {listed(table.columns)}"
+        raise InputError(f"{lacks}; data: columns: says which are written", path=recipe.path, key=key)
+    size = sum(_size(row.values.get(column)) for rows in splits.values() for row in rows for column in columns.values())
+    if size > MOST_WRITTEN:
+        problem = f"would have {size:,} characters, more than {MOST_WRITTEN:,}; drop rows, or cut their texts"
+        raise InputError(problem, path=recipe.path, key=key)
+    changed = 0
+    for name, rows in splits.items():
+        path = task.path(name, folder / "data")
+        assert path is not None
+        path.parent.mkdir(parents=True, exist_ok=True)
+        changed += write_records(path, list(columns), [[_value(row, of) for of in columns.values()] for row in rows])
+        try:
+            read_examples(task, path, True)
+        except InputError as error:
+            number = (error.line or 0) - (1 if path.suffix == ".jsonl" else 2)
+            where = f"{rows[number].origins[0]}: " if error.line and path.suffix != ".csv" else ""
+            raise InputError(f"{where}{error.message}", path=recipe.path, key=key) from None
+    return changed
+
+
+def _size(value: Value | None) -> int:
+    return sum(map(len, value)) + len(value) if isinstance(value, list) else len(value) if isinstance(value, str) else 8
+
+
+def _value(row: SourceRow, column: str) -> Value:
+    value = row.values.get(column)
+    if value is None:
+        raise row.error(f"nothing stands in column {column!r}, which is to be written; drop such rows before")
+    return value
+
+
+def _sheet(recipe: TaskRecipe, id: str, done: Sequence[Done], sources: Mapping[str, Any], folder: Path) -> str:
+    """The draft of a task's documentation sheet, with the sources and the steps of the recipe."""
+    tables = {recipe.written[id].table}
+    steps: list[Done] = []
+    for each in reversed(done):
+        if each.use.into in tables:
+            steps.insert(0, each)
+            tables |= set(each.use.tables)
+    own = [own for name, own in sources.items() if name in tables]
+    files = [f"{each['file']}: {each['rows']} rows, SHA-256 {each['sha256']}" for each in own]
+    given: dict[str, Sequence[str]] = {
+        "Data source(s)*": [TO_COMPLETE, *files],
+        "Data selection and filtering*": [f"Made by mtl make from {recipe.path.name}:", *(each.line for each in steps)],
+        **{name: value.splitlines() for name, value in recipe.sheets[id].items()},
+    }
+    with TemporaryDirectory() as cache:
+        job = load_job({"suite": str(folder / "suite.yaml"), "cache_dir": cache})
+        return draft_sheet(job, id, given)
+
+
+def _dropped_lines(done: Sequence[Done], rows: Sequence[SourceRow], used: set[Origin]) -> Iterator[dict[str, Any]]:
+    """What dropped.jsonl says of each row that a step dropped, and of rows of sources that no step chose for a table of a task.
+
+    Args:
+        rows: those of all sources.
+        used: the rows of sources that files of tasks are made of.
+    """
+    left = []
+    for each in done:
+        step = {"step": each.use.number, "name": each.use.name, "table": each.use.into}
+        left += [(step, row, reason) for row, reason in each.dropped]
+    known = used | {origin for _, row, _ in left for origin in row.origins}
+    no_step = dict.fromkeys(("step", "name", "table"))
+    left += [(no_step, row, "no step chose it for a table of a task") for row in rows if known.isdisjoint(row.origins)]
+    for step, row, reason in left:
+        values = {column: value for column, value in row.values.items() if not column.endswith(LIST)}
+        yield {
+            **step,
+            "sources": list(map(str, row.origins)),
+            "reason": reason,
+            "used": used.issuperset(row.origins),
+            "row": {column: _shown(value) for column, value in values.items()},
+        }
+
+
+def _shown(value: Value | None) -> Value | None:
+    return value[:SHOWN] + "…" if isinstance(value, str) and len(value) > SHOWN else value

@@ -14,8 +14,18 @@ from msgspec import Meta
 from mtl.base.errors import InputError
 from mtl.base.typed import AT_LEAST_ONE
 from mtl.benchmark_making.make.table import SourceRow, Table, Work
-from mtl.benchmark_making.similarity.comparison import SimilarityOptions, TextComparison, Units, sentences, units_of
-from mtl.benchmark_making.similarity.mining import Pairs, joined, most_similar, within_groups
+from mtl.benchmark_making.similarity import (
+    Pairs,
+    SimilarityOptions,
+    TextComparison,
+    Units,
+    joined,
+    most_similar,
+    sentences,
+    units_of,
+    whole_size,
+    within_groups,
+)
 
 MOST_SENTENCES = 100  # of a text that is cut
 
@@ -124,15 +134,14 @@ def _found(
         block: the numbers of the rows in both tables.
     """
     title = f"step {work.number}, pairs"
-
     same = tables[0] is tables[1] and options.texts[0] == options.texts[1]
 
     def check(count: int) -> None:
         work.claim(known + (count // 2 if same else count), width, "most")
 
+    sides = zip(tables, options.texts, block, strict=True)
     lefts, rights = (
-        [table.rows[number].cell(column) for number in numbers.tolist()]
-        for table, column, numbers in zip(tables, options.texts, block, strict=True)
+        [table.rows[number].cell(column) for number in numbers.tolist()] for table, column, numbers in sides
     )
     own_groups = groups[0][block[0]], groups[1][block[1]]
     comparison = TextComparison(lefts, rights, options, title)
@@ -235,11 +244,7 @@ def _best_run(parts: Sequence[str], wanted: set[str], units: Units, options: Cut
         for size, divisor in enumerate(divisors[: len(parts) - start], start=1):
             run |= own[start + size - 1]
             shared = len(wanted & run)
-            whole = {
-                "containment": len(wanted),
-                "dice": (len(wanted) + len(run)) / 2,
-                "jaccard": len(wanted) + len(run) - shared,
-            }[options.measure]
+            whole = whole_size(options.measure, len(wanted), len(run), shared)
             reached = shared / max(1, whole) / divisor, -size
             if reached > value:
                 best, value = (start, start + size), reached

@@ -1,19 +1,23 @@
 """Recipes: how tasks are made from raw data, read from a YAML file and checked before any data is read."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from mtl.base.errors import InputError
 from mtl.base.names import advice
-from mtl.base.typed import check_known, typed
+from mtl.base.typed import AT_LEAST_ONE, check_known, typed
+from mtl.base.untrusted import inside, is_inside
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making.audits.sheet import FIELDS
 from mtl.benchmark_making.make import filtering, labels, pairs, splitting
-from mtl.benchmark_making.make.sources import RecipeSource
+from mtl.benchmark_making.make.table import TAGS, TOKENS, Origin, SourceRow, Table, Values
+from mtl.data.conll import sentences
+from mtl.data.files import data_lines
+from mtl.data.records import column_names, read_records
 from mtl.tasks.suite import Suite, suite_from
-from mtl.tasks.task import SPLITS
+from mtl.tasks.task import PART, SPLITS, Layout, Reading
 
 # The steps by name, in the order of docs/how-to/making-tasks.md.
 STEPS: dict[str, type[Any]] = {
@@ -37,6 +41,31 @@ STEPS: dict[str, type[Any]] = {
 
 # The number of tables that a step takes, where it is not one; None: two or more.
 TABLES = {"stack": None, "pairs": 2}
+
+
+@dataclass
+class TokenColumns:
+    """Where the cells of a token file are: columns by number, from 1."""
+
+    form: Annotated[int, AT_LEAST_ONE]  # the column of the tokens
+    tag: Annotated[int, AT_LEAST_ONE]  # the column of the tags
+
+
+@dataclass
+class RecipeSource:
+    """One source of a recipe."""
+
+    file: str  # its path below the data folder
+    header: list[str] | None = None  # the columns of a tsv or csv file without a header line
+    reading: Reading | None = None  # how the file is read, where its name does not say so, as in a suite file
+    tokens: TokenColumns | None = None  # for a token file. Any other file's suffix says its format.
+
+    def check(self) -> None:
+        """Raise InputError for a path outside the data folder."""
+        if not is_inside(self.file):
+            raise InputError("must be a path below the data folder, without '..'", key="file", value=self.file)
+        if self.reading is not None and (problem := self.reading.problem):
+            raise InputError(problem, key="reading")
 
 
 @dataclass
@@ -153,9 +182,8 @@ def load_recipe(path: Path) -> TaskRecipe:
         written, sheets = {}, {}
         for id, own in form.tasks.items():
             section = f"tasks.{id}"
-            written[id] = typed(
-                Written, {"table": table, **_section(own.pop("data", {}), f"{section}.data")}, f"{section}.data."
-            )
+            data = {"table": table, **_section(own.pop("data", {}), f"{section}.data")}
+            written[id] = typed(Written, data, f"{section}.data.")
             sheets[id] = _sheet(own.pop("sheet", {}), f"{section}.sheet")
             if own_files := sorted({"files", "rows", "folder", "source", "hub"} & set(own)):
                 raise InputError("is written by mtl make; leave it out", key=f"{section}.{own_files[0]}")
@@ -207,7 +235,7 @@ def _inputs(given: dict[str, Any], count: int | None, last: str | None, section:
     named = given.pop("tables", None)
     if not isinstance(named, list) or len(named) != (count or max(2, len(named))):
         raise InputError(f"must be a list of {'two' if count else 'at least two'} tables", key=f"{section}tables")
-    return [str(name) for name in named]
+    return list(map(str, named))
 
 
 def _sheet(given: Any, key: str) -> dict[str, str]:
@@ -235,3 +263,42 @@ def _check_tables(sources: Mapping[str, RecipeSource], uses: list[Use], written:
     if unread := unread - {own.table for own in written.values()}:
         name = min(unread)
         raise InputError(f"makes table {name!r}, which nothing reads; use it, or leave this out", key=made[name])
+
+
+def read_source(name: str, source: RecipeSource, data_dir: Path) -> Table:
+    """The rows of a source with all of its columns, those of lists included. A row may lack values.
+
+    A token file has one row for each sentence, with the columns text, tokens[], tags[] and document.
+
+    Raises:
+        InputError: as `mtl.data.records.read_records` does, and for a link that leads out of the data folder.
+    """
+    path = inside(data_dir, source.file.partition(PART)[0])
+    if source.tokens is not None:
+        parts = [SourceRow(values, (Origin(source.file, line),)) for line, values in _sentences(path, source.tokens)]
+        return Table(name, ["text", TOKENS, TAGS, "document"], parts)
+    layout = Layout(source.header, source.reading or Reading(), source.file.partition(PART)[2] or None)
+    columns = column_names(path, layout)
+    records = read_records(path, [], columns, layout)
+    rows = []
+    for record in records:
+        values: Values = dict(zip(columns, record.values, strict=True))
+        rows.append(SourceRow(values, (Origin(source.file, record.line),)))
+    return Table(name, columns, rows)
+
+
+def _sentences(path: Path, tokens: TokenColumns) -> Iterator[tuple[int, Values]]:
+    """The sentences of a token file (`mtl.data.conll`), each with the line of its first token.
+
+    The sentence's text stands in a line `# text = …`; without it, the text is the tokens with spaces between them, but for those
+    after a token with SpaceAfter=No.
+    """
+    lines = (line.rstrip("\r\n") for line in data_lines(path, None, None))
+    for sentence in sentences(path, lines, None):
+        if len(sentence.rows[0]) < max(tokens.form, tokens.tag):
+            problem = f"{len(sentence.rows[0])} cells, but tokens: names column {max(tokens.form, tokens.tag)}"
+            raise InputError(problem, path=path, line=sentence.line)
+        forms, tags = ([cells[column - 1] for cells in sentence.rows] for column in (tokens.form, tokens.tag))
+        glue = ("" if "SpaceAfter=No" in cells[-1] else " " for cells in sentence.rows)
+        text = sentence.text or "".join(form + space for form, space in zip(forms, glue, strict=True)).rstrip()
+        yield sentence.line, {"text": text, TOKENS: forms, TAGS: tags, "document": sentence.document}

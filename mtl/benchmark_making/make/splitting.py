@@ -1,13 +1,12 @@
 """The step that divides rows into train, dev and test by shares or numbers."""
 
 import logging
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate, chain, pairwise
 
-import numpy as np
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
+from scipy.cluster.hierarchy import DisjointSet
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.make.filtering import check_one_of
@@ -69,9 +68,8 @@ class SplitRows:
         reached = Counter(places)
         if unfilled := [name for name in asked if name != REST and not reached[name]]:
             largest = f"; the largest of {len(groups)} groups has {len(order[0])} of {len(places)} rows" if keys else ""
-            raise work.error(
-                f"{unfilled[0]} gets no row{largest}; ask for other sizes, or for other keys", "keys" if keys else None
-            )
+            problem = f"{unfilled[0]} gets no row{largest}; ask for other sizes, or for other keys"
+            raise work.error(problem, "keys" if keys else None)
         work.facts |= {"asked": asked, "reached": {name: reached[name] for name in asked}}
         work.facts |= {"groups": len(groups), "largest_group": len(order[0])}
         if self.stratify is not None:
@@ -93,13 +91,9 @@ def _asked(work: Work, options: SplitRows, table: Table) -> dict[str, int]:
     """The numbers of rows asked for, by split, and the rest."""
     total = len(table.rows)
     if options.shares is not None:
-        ends = 0
-        asked: dict[str, int] = {}
-        share = 0.0
-        for name in [name for name in SPLITS if name in options.shares]:
-            share += options.shares[name]
-            asked[name] = round(share * total) - ends
-            ends += asked[name]
+        names = [name for name in SPLITS if name in options.shares]
+        ends = [round(share * total) for share in accumulate(options.shares[name] for name in names)]
+        asked = {name: end - start for name, (start, end) in zip(names, pairwise([0, *ends]), strict=True)}
     else:
         asked = {name: rows for name in SPLITS if (rows := (options.numbers or {}).get(name))}
     rest = total - sum(asked.values())
@@ -112,20 +106,12 @@ def _asked(work: Work, options: SplitRows, table: Table) -> dict[str, int]:
 
 def _groups(rows: Sequence[SourceRow], keys: Sequence[str]) -> list[list[int]]:
     """The numbers of the rows that stay together, in the order of each group's first row."""
+    joined = DisjointSet(range(len(rows)))
     first: dict[str, int] = {}  # by value, the first row that has it
-    pairs = [
-        (first.setdefault(value, number), number)
-        for number, row in enumerate(rows)
-        for key in keys
-        for value in row.items(key)
-        if value
-    ]
-    edges = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    graph = coo_matrix((np.ones(edges.shape[1]), edges), shape=(len(rows), len(rows)))
-    groups = defaultdict[int, list[int]](list)
-    for number, group in enumerate(connected_components(graph, directed=False)[1].tolist()):
-        groups[group].append(number)
-    return list(groups.values())
+    for number, row in enumerate(rows):
+        for value in filter(None, chain.from_iterable(map(row.items, keys))):
+            joined.merge(first.setdefault(value, number), number)
+    return sorted(sorted(group) for group in joined.subsets())
 
 
 def _assigned(groups: Sequence[Sequence[int]], strata: Sequence[str], asked: dict[str, int]) -> list[str]:

@@ -11,6 +11,7 @@ from mtl.data.columns import LIST, Value, listed, text
 
 MOST_VALUES = 20_000_000  # that the steps of a recipe add to those of its sources: about 4 GB of memory
 SPLIT = "split"  # the column that says which split a row is in
+TOKENS, TAGS = f"tokens{LIST}", f"tags{LIST}"  # the columns of the sentences of a token file
 
 Values = dict[str, Value | None]
 
@@ -53,8 +54,8 @@ class SourceRow:
         """The value of a column as text. Raises InputError, which names the source's line, for no value and for a list."""
         value = self.values.get(column)
         if value is None or isinstance(value, list):
-            problem = "a list stands" if isinstance(value, list) else "nothing stands"
-            raise self.error(f"{problem} in column {column!r}, where a text is expected")
+            what = "nothing" if value is None else "a list"
+            raise self.error(f"{what} stands in column {column!r}, where a text is expected")
         return text(value)
 
     def items(self, column: str) -> list[str]:
@@ -130,8 +131,8 @@ class Work:
         """What `added` is after the step makes so many rows of so many values, of which it took `before`. Raises InputError for too many."""
         added = self.added + max(0, rows * values - before)
         if added > MOST_VALUES:
-            problem = f"makes {rows:,} rows of {values:,} values; all steps may add {MOST_VALUES:,} values to those of the sources"
-            raise self.error(f"{problem}: ask for fewer rows or columns", option)
+            most = f"all steps may add {MOST_VALUES:,} values to those of the sources: ask for fewer rows or columns"
+            raise self.error(f"makes {rows:,} rows of {values:,} values; {most}", option)
         return added
 
     def chosen(self, rows: Sequence[SourceRow], reasons: Sequence[str | None]) -> list[SourceRow]:

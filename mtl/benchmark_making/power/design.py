@@ -18,6 +18,7 @@ variances of both scores add. benchmarks/power.py and corrected_power.py measure
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -187,19 +188,14 @@ class Expectation:
     def check(self) -> None:
         """Raise InputError for shares that contradict each other, and for seeds without their deviation or the reverse."""
         if len(self.accuracy) not in (1, 2) or not all(0 <= share <= 100 for share in self.accuracy):
-            raise InputError(
-                "must be one share in per cent, or one for each system, as in [80,83]",
-                key="accuracy",
-                value=self.accuracy,
-            )
+            problem = "must be one share in per cent, or one for each system, as in [80,83]"
+            raise InputError(problem, key="accuracy", value=self.accuracy)
         one, other = self.accuracy[0], self.accuracy[-1]
         low, high = abs(one + other - 100), 100 - abs(one - other)
         if not low <= self.agreement <= high:
-            raise InputError(
-                f"must lie between {low:,} and {high:,} where the systems answer {one:g} and {other:g} % of the rows right",
-                key="agreement",
-                value=self.agreement,
-            )
+            right = f"where the systems answer {one:g} and {other:g} % of the rows right"
+            problem = f"must lie between {low:,} and {high:,} {right}"
+            raise InputError(problem, key="agreement", value=self.agreement)
         if (self.seeds is None) != (self.seed_deviation is None):
             raise InputError("seeds= and seed_deviation= go together; give both, or drop both")
 
@@ -225,9 +221,7 @@ class Expectation:
 
 def _sampled(one: Sample, other: Sample, parts: Sequence[tuple[float, int]]) -> Design:
     systems = []
-    for run in (one, other):
-        if run.is_one_system:  # which has no seeds
-            continue
+    for run in (run for run in (one, other) if not run.is_one_system):  # one system has no seeds
         seeds = len(run.by_seed)
         systems.append(SeedSpread(seeds, seeds * run.seed_variance, seeds * run.counted_with_rows))
     return _design(parts, [rows.count for rows in one.means], systems)
@@ -250,13 +244,6 @@ def _fewest(enough: Callable[[float], bool], least: int) -> float:
     """The smallest whole number, at least `least`, that is enough, or NEVER. Larger numbers are enough, too."""
     if not enough(math.inf):
         return NEVER
-    high = least
-    while not enough(high):
-        if high > LARGEST_NUMBER:
-            return NEVER
-        high *= 2
-    low = max(least, high // 2)
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle + 1, high)
-    return high
+    numbers = range(least, LARGEST_NUMBER + 1)
+    place = bisect_left(numbers, True, key=enough)
+    return numbers[place] if place < len(numbers) else NEVER

@@ -92,10 +92,9 @@ def power_text(board: Leaderboard, settings: PowerSettings) -> str:
     header += [f"examples for {wanted}", f"seeds for {wanted}", "significant"]
     held = held_differences(board, settings.seeds)
     body = [_line(board, column, tested, settings, held.get(column)) for column in board.columns if column in tested]
-    undecided = [board.columns[column].title for column in undecided_columns(board.columns, tested)]
+    undecided = ", ".join(board.columns[column].title for column in undecided_columns(board.columns, tested))
     verdict = "Every task has a significant difference between some of the runs."
-    if undecided:
-        verdict = f"Tasks without a significant difference: {', '.join(undecided)}."
+    verdict = f"Tasks without a significant difference: {undecided}." if undecided else verdict
     table = markdown_table([header, *body], left=2)
     return "\n\n".join([title, table, _legend(board.scale, wanted, board.tests.family), escaped(verdict)])
 
@@ -131,14 +130,12 @@ def expectation_text(expectation: Expectation, difference: float) -> str:
         needs = [design.groups_for(difference), *([design.seeds_for(difference)] if expectation.seeds else [])]
         cells = [_count(NEVER if difference > most else need) for need in needs]
         body.append([name, shown_difference(NEVER if smallest > most else smallest, PERCENT), *cells])
-    return "\n\n".join(
-        [
-            markdown_table([header, *body]),
-            f"Accuracy × 100. Smallest difference: what a test at {100 * LEVEL:g} % shows in {100 * POWER:g} % of the cases, where two systems are "
-            "scored on the same examples, or each on as many other ones. Systems that agree on "
-            f"{expectation.agreement:g} % of the examples differ by at most {PERCENT.show(most)}.",
-        ]
+    legend = (
+        f"Accuracy × 100. Smallest difference: what a test at {100 * LEVEL:g} % shows in {100 * POWER:g} % of the cases, where two systems are "
+        "scored on the same examples, or each on as many other ones. Systems that agree on "
+        f"{expectation.agreement:g} % of the examples differ by at most {PERCENT.show(most)}."
     )
+    return f"{markdown_table([header, *body])}\n\n{legend}"
 
 
 def held_differences(board: Leaderboard, seeds: int | None = None) -> dict[str, float]:
@@ -149,11 +146,13 @@ def held_differences(board: Leaderboard, seeds: int | None = None) -> dict[str, 
     """
     groups = comparable_samples(board.rows)
     places = {group: {run: place for place, run in enumerate(samples)} for group, samples in groups.items()}
-    parts = seed_parts(groups)
-    present = {group: own.of_pairs() for group, own in parts.items()}
-    asked = present
-    if seeds is not None:
-        asked = {group: _with_seeds(own, seeds).of_pairs() for group, own in parts.items()}
+    present, asked = {}, {}
+    for group, own in seed_parts(groups).items():
+        present[group] = asked[group] = own.of_pairs()
+        if seeds is not None:  # what as many seeds of each run would add
+            share, freedom = own.seeds / seeds, own.freedom + seeds - own.seeds
+            changed = SeedParts(np.full_like(own.seeds, seeds), own.variance * share, own.counted * share, freedom)
+            asked[group] = changed.of_pairs()
     medians = {}
     for column, made in tests_by_column(board.tests).items():
         differences = []
@@ -171,23 +170,17 @@ def held_differences(board: Leaderboard, seeds: int | None = None) -> dict[str, 
     return medians
 
 
-def _with_seeds(parts: SeedParts, seeds: int) -> SeedParts:
-    """What as many seeds of each run would add."""
-    share, freedom = parts.seeds / seeds, parts.freedom + seeds - parts.seeds
-    return SeedParts(np.full_like(parts.seeds, seeds), parts.variance * share, parts.counted * share, freedom)
-
-
 def _line(board: Leaderboard, column: str, tested: Tested, settings: PowerSettings, held: float | None) -> list[str]:
     """The cells of a column of the leaderboard."""
-    pairs = [tuple(board.rows[number] for number in pair) for pair, _ in tested[column]]
-    samples = [(first.samples[column], second.samples[column]) for first, second in pairs]
+    pairs = [pair for pair, _ in tested[column]]
+    samples = [(board.rows[one].samples[column], board.rows[other].samples[column]) for one, other in pairs]
     same, other = ([compared(*pair) for pair in samples] for compared in (same_rows, other_rows))
     seeds = sorted({len(sample.by_seed) for pair in samples for sample in pair})
     varying = varying_designs(same)
     return [
         escaped(board.columns[column].title),
         escaped(board.columns[column].metric),
-        _rows_text(pairs[0][0], column, same[0].groups),
+        _rows_text(board.rows[pairs[0][0]], column, same[0].groups),
         str(settings.seeds or "–".join(map(str, dict.fromkeys((seeds[0], seeds[-1]))))),
         shown_difference(median_smallest(same, settings.seeds), board.scale),
         shown_difference(held, board.scale),
@@ -211,9 +204,7 @@ def _rows_text(row: Row, column: str, groups: int) -> str:
 
 
 def _count(count: float | None) -> str:
-    if count is None:
-        return MISSING
-    return "never" if count == NEVER else f"{math.ceil(count):,}"
+    return MISSING if count is None else "never" if count == NEVER else f"{math.ceil(count):,}"
 
 
 def power_note(columns: Mapping[str, Column], rows: Sequence[Row], tests: PairTests, scale: Scale) -> list[str]:
@@ -263,6 +254,4 @@ def median_of(figures: Sequence[float]) -> float | None:
 
 
 def shown_difference(difference: float | None, scale: Scale) -> str:
-    if difference is None:
-        return MISSING
-    return "never" if difference == NEVER else scale.show(difference)
+    return MISSING if difference is None else "never" if difference == NEVER else scale.show(difference)

@@ -4,10 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from annotate_parts import answer_lines, read_key_of, write_forms_of, write_lines
+from annotate_parts import answer_lines, read_key_of, write_forms_of
+from data_files import write_lines
 from input_errors import raises_input_error
 
-from mtl.benchmark_making.annotate.answers import Person, read_answers
+from mtl.benchmark_making.annotate.people import Person, read_answers
 from mtl.jobs.job import Job, load_job
 
 GOOD = ["glad", "arg", "glad", "glad"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from annotate_parts import read_key_of, write_forms_of
-from data_files import read_column
+from data_files import read_column, write_lines
 from kinds_suite import write_kinds_suite
 from rows_suite import write_rows_suite
 
@@ -26,10 +26,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def write(file: str, *lines: Any) -> None:
-    path = Path("theirs", file)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
-    path.write_text("".join(f"{line}\n" for line in texts), encoding="utf-8")
+    write_lines(Path("theirs", file), [line if isinstance(line, str) else json.dumps(line) for line in lines])
 
 
 def imported(name: str, *words: str) -> list[float]:
@@ -55,9 +52,8 @@ def test_each_form_of_predictions(form: str, home: Path) -> None:
         write("dev_pred_grad.jsonl", *({"prediction": number} for number in numbers))
     elif form == "rows":
         lines = (home / "data/grad/dev.jsonl").read_text(encoding="utf-8").strip().split("\n")
-        write(
-            "grad/dev.jsonl", *({**json.loads(line), "prediction": n} for line, n in zip(lines, numbers, strict=True))
-        )
+        rows_of = zip(map(json.loads, lines), numbers, strict=True)
+        write("grad/dev.jsonl", *({**row, "prediction": number} for row, number in rows_of))
     elif "ids" in form:
         rows = positions() if form == "sampled ids" else range(4)
         write("dev_pred_grad.jsonl", *({"id": f"g{row}", "prediction": numbers[row]} for row in reversed(rows)))

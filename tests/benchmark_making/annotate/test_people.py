@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from annotate_parts import answer_lines, read_key_of, write_forms_of, write_lines
-from data_files import read_column, read_json
+from annotate_parts import answer_lines, read_key_of, write_forms_of
+from data_files import read_column, read_json, write_lines
 
 from mtl.api.cli import main
 from mtl.benchmark_making.annotate.people import (

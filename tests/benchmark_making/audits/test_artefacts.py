@@ -19,11 +19,14 @@ from mtl.benchmark_making.audits.artefacts import (
     OVERLAP,
     Artefacts,
     PartScore,
+    Shift,
+    area_under_curve,
     find_artefacts,
+    split_shift,
+    telling_words,
 )
 from mtl.benchmark_making.audits.artefacts_report import artefact_findings, render_artefacts
-from mtl.benchmark_making.audits.splits import Shift, area_under_curve, split_shift
-from mtl.benchmark_making.audits.words import telling_words
+from mtl.benchmark_making.audits.audit import Audit
 from mtl.data.dataset import Dataset, Split
 from mtl.jobs.job import Job
 from mtl.tasks.task import PERCENT, Task
@@ -157,7 +160,8 @@ def test_a_word_of_one_text_that_tells_the_class(tmp_path: Path, capsys: pytest.
     assert (word.word, word.answer, word.rows, word.share, word.base) == ("2: inte", "no", 150, 1.0, 0.5)
     assert word.z == pytest.approx((150 - 75) / np.sqrt(150 * 0.25))
     assert {"artefact: second text alone", "artefact: words"} <= set(kinds(pair))
-    assert shown == render_artefacts(made.suite, [pair]) + "\n"
+    report = Audit(artefact_findings([pair], PERCENT), render_artefacts(made.suite, [pair])).report
+    assert shown == report + "\n"
     assert "“2: inte” no 100% of 150 rows (all: 50%)" in shown and "### Splits" in shown
     assert main(["audit", "--artefacts", "--strict", *words]) == 1
     labels = 'labels: ["no", "yes"]\n    metric: '

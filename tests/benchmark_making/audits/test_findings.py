@@ -4,7 +4,7 @@ import io
 import pytest
 from audit_parts import CHOICE, PAIR, POSITIVE, RATING, WORD, only, part
 
-from mtl.benchmark_making.audits.findings import DAMAGED, damage, is_quoted, plain, target_findings, text_findings
+from mtl.benchmark_making.audits.findings import is_quoted, plain, target_findings, text_findings
 
 
 def test_clean_rows_have_no_finding() -> None:
@@ -38,19 +38,14 @@ def test_csv_quoting() -> None:
 @pytest.mark.parametrize(
     ("kind", "texts", "count", "shown"),
     [
-        (
-            "control",
-            ["Vel\x87zqueza i inni", "zwykły\u00a0tekst \U0001f468\u200d\U0001f469", "b\ufeff"],
-            2,
-            r"“Vel\x87zqueza”",
-        ),
+        ("control", ["Vel\x87zqueza i inni", "zwykły\u00a0tekst \U0001f468\u200d\U0001f469", "b\ufeff"], 2, r"“Vel\x87zqueza”"),
         ("replacement", ["za\ufffd\ufffd", "a", "b"], 1, "“za\ufffd\ufffd”"),
         ("encoding", ["a", "czy Ĺ‚adny", "b"], 1, "“Ĺ‚adny”"),
         ("spreadsheet", ["#NAME?", "hasło #NAME? w arkuszu", " #REF! "], 2, "“#NAME?”"),
         ("escapes", ["raz\\ndwa trzy", "R&D; x", "a & b;", r"C:\temp", "&nosuch;", "AT&amp;T"], 2, r"“raz\ndwa”"),
         ("escapes", [r"\"a\"", "sin&theta;", "&#8211;", r"\u0142"], 4, r"“\"a\"”"),
     ],
-)
+)  # fmt: skip
 def test_damaged_texts(kind: str, texts: list[str], count: int, shown: str) -> None:
     found = only(text_findings(part(*texts)))
     assert (found.kind, found.count) == (kind, count)
@@ -114,7 +109,7 @@ def test_csv_quoting_is_detected_and_removed(text: str) -> None:
 @pytest.mark.parametrize("encoding", ["cp1250", "cp1252", "iso8859-1", "iso8859-2"])
 def test_wrong_encoding_is_detected(encoding: str) -> None:
     right = "Zażółć gęślą jaźń – över ån"
-    hit = damage(right.encode().decode(encoding, errors="ignore"))
-    assert hit and DAMAGED[hit] in right
-    for text in [right, "OGÓŁEM", "BĘŻ", "ÓŹ", "ciężą", "SMÅ”", "«Å»"[:2]]:  # some are valid UTF-8 by chance
-        assert damage(text) is None
+    found = text_findings(part(right.encode().decode(encoding, errors="ignore")))
+    assert "encoding" in [finding.kind for finding in found]
+    # Some are valid UTF-8 by chance.
+    assert text_findings(part(right, "OGÓŁEM", "BĘŻ", "ÓŹ", "ciężą", "SMÅ”", "«Å")) == []

@@ -12,7 +12,7 @@ from mtl.api.cli import main
 from mtl.base.errors import InputError
 from mtl.benchmark_making.audits.near import Near, copy_rows, find_near, near_findings, write_clean
 from mtl.benchmark_making.data_files import write_records
-from mtl.benchmark_making.similarity.comparison import ngrams
+from mtl.benchmark_making.similarity import ngrams
 from mtl.jobs.job import Job
 from mtl.tasks.task import Layout, Reading
 

@@ -54,12 +54,6 @@ def test_which_split_is_scored(headers: dict[str, str], scored: str | None, why:
     assert any("scored: test" in note for note in found.notes) == ("dev" in headers)
 
 
-def test_a_test_file_with_minus_one_has_no_targets(tmp_path: Path) -> None:
-    write_split(tmp_path, "test", labels=["-1"] * 12)
-    found = guess_splits(tmp_path, train=BOTH)
-    assert found.keys["labels"] == ["glad", "sad"] and "scored" not in found.keys
-
-
 def test_a_dev_file_without_the_text_is_not_used(tmp_path: Path) -> None:
     found = guess_splits(tmp_path, train=BOTH, dev="label")
     assert found.files["dev"] is None and found.rows == {"train": 12}
@@ -142,11 +136,6 @@ def test_a_folder_that_a_suite_file_cannot_hold_is_a_problem(tmp_path: Path, fol
     assert guess(tmp_path).problem == f'rename "{folder}/mood": a suite file cannot hold this name'
 
 
-def test_a_second_file_of_a_split_is_noted(tmp_path: Path) -> None:
-    found = guess_splits(tmp_path, train=BOTH, dev=BOTH, valid=BOTH)
-    assert '"valid.tsv"' in found.notes[0] and found.questions == ["files: dev may be dev.tsv or valid.tsv"]
-
-
 def test_a_choice_of_a_list_or_of_columns(tmp_path: Path) -> None:
     rows = [
         {"idx": i, "question": text, "answers": ["yes it is", "no it is not"], "label": i % 2, "meta": {"text": text}}
@@ -163,15 +152,6 @@ def test_a_choice_of_a_list_or_of_columns(tmp_path: Path) -> None:
     assert (found.keys["candidates"], found.keys["text"]) == (["option1", "option2"], [])
 
 
-def test_nested_texts(tmp_path: Path) -> None:
-    rows = [
-        {"idx": i, "first": {"context": first, "at": {"start": 1}}, "second": {"context": second}, "label": LABELS[i]}
-        for i, (first, second) in enumerate(zip(TEXTS, sentences(12, "other"), strict=True))
-    ]
-    write_jsonl(tmp_path / "wic_train.jsonl", rows)
-    assert guess(tmp_path).keys["text"] == ["first.context", "second.context"]
-
-
 PAIR = ["premise", "hypothesis"]
 NLI = ["contradiction", "entailment", "neutral"]
 
@@ -181,40 +161,23 @@ def guessed(id: str, rows: dict[str, int], kind: str = "labels", text: list[str]
     return Guess(id, id, files, rows, kind, {"text": text, "metric": "accuracy", **keys})
 
 
-def test_the_task_with_the_same_columns_and_labels_answers() -> None:
-    nli = guessed("nli", {"train": 9, "dev": 3}, labels=NLI)
+def test_the_largest_task_with_the_same_columns_and_labels_answers_and_the_others_are_named() -> None:
+    sick, nli = (guessed(id, {"train": rows, "dev": 3}, labels=NLI) for id, rows in (("sick", 5), ("nli", 9)))
     gender = guessed("gender", {"dev": 3}, labels=["entailment", "neutral"])
-    choose_answering_tasks([guessed("pairs", {"train": 99}, text=["a", "b"], labels=NLI), gender, nli])
+    choose_answering_tasks([guessed("pairs", {"train": 99}, text=["a", "b"], labels=NLI), gender, sick, nli])
     assert gender.keys == {"text": PAIR, "metric": "accuracy", "answered_by": "nli"}
-    assert "a guess" in gender.why["answered_by"]
-    assert gender.why["files"] == "no train file"
-    assert '"entailment", "neutral"' in gender.notes[0]
-    assert gender.questions == ["answered_by: no training rows; nli has the same columns and labels"]
-    assert "answered_by" not in nli.keys
+    assert "a guess" in gender.why["answered_by"] and gender.why["files"] == "no train file"
+    assert '"entailment", "neutral"' in gender.notes[0] and "answered_by" not in nli.keys
+    assert gender.questions == ["answered_by: no training rows; nli has the same columns and labels; or sick"]
 
 
-def test_of_several_the_largest_is_written_and_the_others_are_named() -> None:
-    sick, nli, gender = (
-        guessed(id, {split: rows}, labels=NLI)
-        for id, split, rows in [("sick", "train", 5), ("nli", "train", 9), ("g", "dev", 3)]
+def test_no_task_with_other_labels_columns_or_range_answers() -> None:
+    gender, broken = (
+        guessed(id, {split: 3}, labels=["entailment", "unknown"]) for id, split in (("g", "dev"), ("b", "train"))
     )
-    choose_answering_tasks([sick, nli, gender])
-    assert gender.keys["answered_by"] == "nli"
-    assert gender.questions[0].endswith("; or sick")
-
-
-def test_no_task_with_other_labels_or_columns_answers() -> None:
-    gender = guessed("gender", {"dev": 3}, labels=["entailment", "unknown"])
-    broken = guessed("broken", {"train": 3}, labels=["entailment", "unknown"])
     broken.problem = "no column looks like a text"
-    choose_answering_tasks([guessed("nli", {"train": 9}, labels=NLI), broken, gender])
-    assert gender.problem is not None
-    assert gender.problem.startswith("no train file")
-
-
-def test_numbers_need_the_whole_range() -> None:
-    tasks = [guessed(id, {"test": 3}, "number", range=[low, 5]) for id, low in [("inside", 1), ("outside", -1)]]
-    choose_answering_tasks([guessed("sts", {"train": 9}, "number", range=[0, 5]), *tasks])
-    assert tasks[0].keys["answered_by"] == "sts"
-    assert "range" not in tasks[0].keys
-    assert tasks[1].problem is not None
+    inside, outside = (guessed(id, {"test": 3}, "number", range=[low, 5]) for id, low in (("i", 1), ("o", -1)))
+    sts = guessed("sts", {"train": 9}, "number", range=[0, 5])
+    choose_answering_tasks([guessed("nli", {"train": 9}, labels=NLI), broken, gender, sts, inside, outside])
+    assert inside.keys["answered_by"] == "sts" and "range" not in inside.keys
+    assert all(str(task.problem).startswith("no train file") for task in (gender, outside))

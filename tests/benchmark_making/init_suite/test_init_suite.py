@@ -123,20 +123,6 @@ def test_what_is_refused(data_dir: Path, tmp_path: Path) -> None:
         init_suite(data_dir, name="a/b")
 
 
-def test_the_command(
-    data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    command = ["init-suite", str(data_dir), "--language", "sv", "--name", "min"]
-    assert main(command) == 0
-    assert "pairs" in capsys.readouterr().out
-    suite = load_suite(tmp_path / "min.yaml")
-    assert (suite.name, suite.language) == ("min", "sv")
-    assert main(command) == 2
-    problem = "already there; remove it, or name another file with --out"
-    assert capsys.readouterr().err == f"mtl: error: min.yaml: {problem}\n"
-
-
 def test_answers_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [(text, "abc"[i % 3], "xy"[i % 2]) for i, text in enumerate(TEXTS)]
     write_table(tmp_path / "d" / "train.csv", ["text", "tone", "kind"], rows, ",")
@@ -225,11 +211,6 @@ def test_a_text_reads_back_as_the_same_text(text: str) -> None:
     assert len(line.splitlines()) == 1
     assert OmegaConf.to_container(OmegaConf.create(line))["value"] == [text]
     assert yaml.safe_load(line)["value"] == [text]
-
-
-@pytest.mark.parametrize("text", ["label", "klej_ar", "first.context", "test_features.tsv", "a/b", "same-sense"])
-def test_plain_names_have_no_quotes(text: str) -> None:
-    assert scalar(text) == text
 
 
 def guess(**changes: object) -> Guess:

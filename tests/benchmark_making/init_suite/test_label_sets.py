@@ -83,17 +83,13 @@ def test_what_is_asked(columns: Columns, named: list[str], tmp_path: Path) -> No
     ("columns", "known", "keys"),
     [
         ({**TOXIC, "stars": STARS}, {"target": "stars"}, {"target": "stars", "kind": None}),
-        (
-            {**TOXIC, "stars": STARS},
-            {"target": "toxic + threat"},
-            {"labels": ["toxic", "threat"], "kind": "multi_label"},
-        ),
+        ({**TOXIC, "stars": STARS}, {"target": "toxic + threat"}, {"labels": ["toxic", "threat"], "kind": "multi_label"}),
         ({"emotions": SETS, "stars": STARS}, {"target": "emotions[]"}, {"labels": ["anger", "joy"]}),
         (cells(" "), {"kind": "labels"}, {"labels": ["anger", "anger joy", "joy"], "kind": "labels"}),
         (cells(" "), {"kind": "multi_label"}, {"labels": ["anger", "joy"], "label_separator": " "}),
         ({"x": ["a/b", "b", "a", "c"] * 10}, {"target": "x", "label_separator": "/"}, {"labels": ["a", "b", "c"]}),
     ],
-)
+)  # fmt: skip
 def test_what_is_answered(columns: Columns, known: dict[str, Any], keys: dict[str, Any], tmp_path: Path) -> None:
     if known.get("kind") == "labels":
         columns = {"emotions": [value or "none" for value in columns["emotions"]]}

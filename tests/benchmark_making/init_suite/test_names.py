@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from mtl.benchmark_making.init_suite.names import all_files, file_name, find_tasks
+from mtl.benchmark_making.init_suite.names import all_files, find_tasks
 from mtl.benchmark_making.init_suite.reading import files_of_tasks
 
 
@@ -188,14 +188,6 @@ def test_two_files_of_one_split(tmp_path: Path) -> None:
     (task,) = find_tasks(make(tmp_path, "a/test.tsv", "a/test_features.tsv", "a/train.tsv")).tasks
     assert task.files == {"train": "train.tsv", "test": "test.tsv"}
     assert task.twice == ["test_features.tsv"] and "test may be test.tsv or test_features.tsv" in str(task.question)
-
-
-@pytest.mark.parametrize(
-    ("name", "plain"),
-    [("PolEmo 2.0", "PolEmo-2.0"), ("Żółw", "Zow"), ("../x", "x"), ("-a.", "a"), ("日本", "otherwise")],
-)
-def test_file_name(name: str, plain: str) -> None:
-    assert file_name(name, "otherwise") == plain
 
 
 def test_a_folder_that_cannot_be_read_is_no_folder_without_files(

@@ -39,14 +39,10 @@ def test_what_the_first_lines_show(tmp_path: Path, name: str, content: str | byt
     ("name", "content", "asked"),
     [
         ("a.tsv", TABLE.replace("text", "żółw").encode("cp1250"), "may be cp1252, cp1250"),
-        (
-            "a.txt",
-            "".join(f"{'AB'[i % 2]} some text {i}\n" for i in range(30)).encode(),
-            "is the first word of each line",
-        ),
+        ("a.txt", "".join(f"{'AB'[i % 2]} some text {i}\n" for i in range(30)).encode(), "is the first word of each line"),
         ("a.csv", "".join(f"one;two{i}|three\n" for i in range(30)).encode(), "';' or '|'"),
     ],
-)
+)  # fmt: skip
 def test_what_is_asked(tmp_path: Path, name: str, content: bytes, asked: str) -> None:
     (tmp_path / name).write_bytes(content)
     assert asked in str(sniff(tmp_path / name).question)
@@ -72,11 +68,7 @@ ROWS = [[f"text {i}", ["pos", "neg"][i % 2]] for i in range(9)]
         ([[["a long text of many words in the first row", "x"], *ROWS]], False, True),
         ([[["a", "1"], ["b", "2"], ["c", "3"]]], False, False),  # a number above numbers
         ([[["text", "1"], ["b", "2"], ["c", "3"]]], False, True),
-        (
-            [[["", "text", "label"], *([str(i), *row] for i, row in enumerate(ROWS))]],
-            True,
-            False,
-        ),  # pandas' row numbers
+        ([[["", "text", "label"], *([str(i), *row] for i, row in enumerate(ROWS))]], True, False),  # pandas' row numbers
         ([[["which of the two is the better text", "x"], *ROWS]] * 2, True, False),  # the same in both files
         ([[["2019", "y"], ["1", "a"], ["2", "b"]]] * 2, False, True),  # a number above numbers in both
         (
@@ -91,7 +83,7 @@ ROWS = [[f"text {i}", ["pos", "neg"][i % 2]] for i in range(9)]
         ([[["0", "1"], *ROWS]], True, True),  # as pandas writes columns without names
         ([[["id", "text", "label"], ["1", "a b", "x"]], [["id", "text"], ["1", "a b"]]], True, False),
     ],
-)
+)  # fmt: skip
 def test_whether_there_is_a_header(heads: list[list[list[str]]], headed: bool, asked: bool) -> None:
     found, question = has_header({f"{number}.tsv": rows for number, rows in enumerate(heads)})
     assert (found, question is not None) == (headed, asked)

@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 from data_files import write_jsonl, write_table
@@ -18,13 +19,32 @@ def test_a_column_without_a_value_in_some_rows_leaves_the_others_readable(tmp_pa
     assert "train.jsonl:1" in table.incomplete["note"]
 
 
-def test_lists_and_nested_keys(tmp_path: Path) -> None:
-    row = {"first": {"context": "a b"}, "answers": ["x", "y"]}
-    table = read_table(write_jsonl(tmp_path / "train.jsonl", [row, row]))
-    assert table.columns["first.context"].texts == ["a b", "a b"]
-    assert table.columns["answers[]"].lists == [["x", "y"], ["x", "y"]]
-    table = read_table(write_table(tmp_path / "train.tsv", ["answers[]"], [["x"], ["y"]]))
-    assert table.columns["answers[]"].texts == ["x", "y"]
+QAS = {"text": "a b", "qas": [{"q": {}}], "spans": [1, 2], "halves": [0.5], "mixed": ["a", 1], "none": None, "": "x"}
+
+
+@pytest.mark.parametrize(
+    ("row", "columns", "unread", "nameless"),
+    [
+        ({"first": {"context": "a b"}, "answers": ["x", "y"]}, {"first.context": "a b", "answers[]": ["x", "y"]}, {}, 0),
+        ({"": ["a"], "text": "b", "more": {"": 1}}, {"text": "b"}, {}, 2),
+        (QAS, {"text": "a b", "spans[]": ["1", "2"], "mixed[]": ["a", "1"]}, {"qas": "a list of objects", "halves": "a list"}, 1),
+        ({"text": "a", "q.text": "b"}, {"text": "a"}, {"q.text": "a key with a dot"}, 0),
+        ([("answers[]", "x")], {"answers[]": "x"}, {}, 0),
+        ([("", "0"), ("text", "a b"), (" ", ""), ("label", "x")], {"text": "a b", "label": "x"}, {}, 2),
+        ([("text", "a"), ("n", "1"), ("n", "2")], {"text": "a"}, {"n": "the name of 2 columns"}, 0),
+    ],
+)  # fmt: skip
+def test_columns_of_nested_rows_and_tables(
+    row: Any, columns: dict[str, Any], unread: dict[str, str], nameless: int, tmp_path: Path
+) -> None:
+    if isinstance(row, dict):
+        path = write_jsonl(tmp_path / "train.jsonl", [row, row])
+    else:
+        path = write_table(tmp_path / "train.tsv", [name for name, _ in row], [[cell for _, cell in row]] * 2)
+    table = read_table(path)
+    assert {name: (column.lists or column.texts)[1] for name, column in table.columns.items()} == columns
+    assert (set(table.unread), table.incomplete, table.nameless) == (set(unread), {}, nameless)
+    assert all(table.unread[name].startswith(what) for name, what in unread.items())
 
 
 def test_damaged_files_and_files_without_columns(tmp_path: Path) -> None:
@@ -49,31 +69,6 @@ def test_blank_columns_and_words_of_names() -> None:
     assert words == [["relatedness", "score"], ["question", "id"], ["tuple", "id"]]
 
 
-def test_a_column_without_a_name_is_left_out(tmp_path: Path) -> None:
-    path = write_table(
-        tmp_path / "train.tsv", ["", "text", " ", "label"], [["0", "a b", "", "x"], ["1", "c d", "", "y"]]
-    )
-    table = read_table(path)
-    assert list(table.columns) == ["text", "label"] and table.incomplete == {} and table.nameless == 2
-    nested = read_table(write_jsonl(tmp_path / "train.jsonl", [{"": ["a"], "text": "b", "more": {"": 1}}]))
-    assert list(nested.columns) == ["text"] and nested.nameless == 2
-
-
-def test_what_no_task_reads_is_named(tmp_path: Path) -> None:
-    row = {
-        "text": "a b",
-        "qas": [{"q": {}}],
-        "spans": [1, 2],
-        "halves": [0.5],
-        "mixed": ["a", 1],
-        "none": None,
-        "": "x",
-    }
-    table = read_table(write_jsonl(tmp_path / "train.jsonl", [row, row]))
-    assert list(table.columns) == ["text", "spans[]", "mixed[]"] and table.nameless == 1
-    assert table.unread["qas"] == "a list of objects" and set(table.unread) == {"qas", "halves"}
-
-
 def test_keys_of_single_rows_do_not_cost_rows_times_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [{"text": "a b", "votes": {f"user{number}": 1}} for number in range(50)]
     table = read_table(write_jsonl(tmp_path / "train.jsonl", rows))
@@ -83,13 +78,6 @@ def test_keys_of_single_rows_do_not_cost_rows_times_columns(tmp_path: Path, monk
         read_table(tmp_path / "train.jsonl")
 
 
-def test_names_that_no_suite_can_name(tmp_path: Path) -> None:
-    table = read_table(write_table(tmp_path / "train.tsv", ["text", "n", "n"], [("a", "1", "2")]))
-    assert (list(table.columns), table.unread) == (["text"], {"n": "the name of 2 columns"})
-    table = read_table(write_jsonl(tmp_path / "train.jsonl", [{"text": "a", "q.text": "b"}]))
-    assert list(table.columns) == ["text"] and list(table.unread) == ["q.text"]
-
-
 def test_a_large_file_is_sampled_and_its_targets_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "SAMPLE_ROWS", 50)
     rows = [(f"text {i}", "rare" if i == 999 else "pn"[i % 2]) for i in range(1000)]
@@ -97,8 +85,6 @@ def test_a_large_file_is_sampled_and_its_targets_are_counted(tmp_path: Path, mon
     assert (table.rows, len(table.columns["text"].texts)) == (1000, 50)
     numbers = [int(text.split()[1]) for text in table.columns["text"].texts]
     assert numbers == sorted(numbers) and numbers[-1] > 500  # not the first ones alone
-    assert table.whole("label").counts == {"p": 500, "n": 499, "rare": 1} and "text" in table.counts
-    monkeypatch.setattr(tables, "COUNTED", (2, 2, 9))  # of more values, the file is read again
-    assert read_table(tmp_path / "train.tsv").whole("label").counts == {"p": 500, "n": 499, "rare": 1}
+    assert table.whole("label").counts == {"p": 500, "n": 499, "rare": 1}
     monkeypatch.setattr(tables, "SAMPLE_SIZE", 200)  # characters
     assert len(read_table(tmp_path / "train.tsv").columns["text"].texts) < 40

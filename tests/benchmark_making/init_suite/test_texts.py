@@ -16,9 +16,8 @@ TARGET = FileColumn("label", LABELS)
 
 
 def table(columns: dict[str, list[str]]) -> FileTable:
-    return FileTable(
-        Path("train.tsv"), Layout(), ROWS, {name: FileColumn(name, cells) for name, cells in columns.items()}
-    )
+    made = {name: FileColumn(name, cells) for name, cells in columns.items()}
+    return FileTable(Path("train.tsv"), Layout(), ROWS, made)
 
 
 def texts_of(main: FileTable, test: FileTable | None = None) -> TextColumns:
@@ -47,16 +46,22 @@ def test_texts_are_no_ids_numbers_categories_or_codes() -> None:
     assert texts_of(main).columns == ["first"]  # long texts may stand in many pairs
 
 
-def test_words_are_texts_only_where_there_are_no_others() -> None:
-    found = texts_of(table({"context": TEXTS, "word": WORDS}))
-    assert found.columns == ["context"] and '"word"' in found.questions[0]
-    found = texts_of(table({"word_1": WORDS, "word_2": WORDS[::-1], "list": LABELS}))
-    assert found.columns == ["word_1", "word_2"] and found.why == "words, 40 distinct in 40 rows"
-
-
-def test_more_texts_than_a_task_reads_are_said() -> None:
-    found = texts_of(table({name: sentences(ROWS, name) for name in "abc"}))
-    assert found.columns == ["a", "b"] and '"a", "b" or "c"' in found.questions[0]
+@pytest.mark.parametrize(
+    ("columns", "chosen", "asked"),
+    [
+        ({"context": TEXTS, "word": WORDS}, ["context"], '"word"'),
+        ({"word_1": WORDS, "word_2": WORDS[::-1], "list": LABELS}, ["word_1", "word_2"], None),  # there are no others
+        ({name: sentences(ROWS, name) for name in "abc"}, ["a", "b"], '"a", "b" or "c"'),
+        ({"premise": TEXTS, "question": ["cause", "effect"] * 20}, ["premise"], '"question" has few values'),
+        ({"topic": ["新闻", "体育"] * 20, "sentence": [f"这是一个句子{i}" for i in range(ROWS)]}, ["sentence"], None),
+    ],
+)
+def test_which_columns_are_texts_and_what_is_asked(
+    columns: dict[str, list[str]], chosen: list[str], asked: str | None
+) -> None:
+    found = texts_of(table(columns))
+    assert found.columns == chosen and [str(asked) in question for question in found.questions] == [True] * bool(asked)
+    assert (found.why == "words, 40 distinct in 40 rows") == ("word_1" in chosen)
 
 
 @pytest.mark.parametrize(
@@ -102,24 +107,12 @@ def test_what_follows_from_the_target_is_no_text_and_no_group() -> None:
     }
 
 
-def test_a_question_of_few_values_is_asked_about() -> None:
-    found = texts_of(table({"premise": TEXTS, "question": ["cause", "effect"] * (ROWS // 2)}))
-    assert found.columns == ["premise"] and '"question" has few values' in found.questions[0]
-
-
 def test_lists_of_texts_are_asked_about() -> None:
     main = table({"text": TEXTS, "label": LABELS})
     for name in ("keywords[]", "tokens[]", "meta.topics[]"):
         main.columns[name] = FileColumn(name, [], [["a", "b"]] * ROWS)
     (question,) = texts_of(main).questions
     assert '"keywords[]" has lists of texts' in question
-
-
-def test_texts_without_spaces_between_words() -> None:
-    main = table(
-        {"label": LABELS, "topic": ["新闻", "体育"] * 20, "sentence": [f"这是一个句子{i}" for i in range(ROWS)]}
-    )
-    assert texts_of(main).columns == ["sentence"]
 
 
 def test_spans_are_those_whose_characters_are_the_words_beside_them() -> None:

@@ -14,6 +14,8 @@ from pyarrow import parquet
 from token_suite import LABELS, sentence
 
 from mtl.benchmark_making.init_suite.init_suite import Guessed, init_suite
+from mtl.benchmark_making.init_suite.tables import read_table
+from mtl.benchmark_making.init_suite.text_targets import tagged_columns
 from mtl.tasks.suite import load_suite
 
 ROWS = [sentence(i) for i in range(40)]
@@ -67,18 +69,14 @@ def in_cells(folder: Path, space: str = " ") -> None:
 @pytest.mark.parametrize(
     ("write", "text", "target"),
     [
-        (
-            lambda folder: objects(folder, id=[str(i) for i in range(40)], tokens=WORDS, ner_tags=TAGS),
-            "tokens[]",
-            "ner_tags[]",
-        ),
+        (lambda folder: objects(folder, id=[str(i) for i in range(40)], tokens=WORDS, ner_tags=TAGS), "tokens[]", "ner_tags[]"),
         (in_parquet, "tokens[]", "ner_tags[]"),
         (in_cells, "utterance", "slots"),
         (lambda folder: in_cells(folder, "  "), "utterance", "slots"),  # spaces in any number, as in SNIPS
         (conll("{}.txt", lambda word: []), "column_1[]", "column_2[]"),
         (conll("{}.conll", lambda word: ["-X-"]), "column_1[]", "column_3[]"),
     ],
-)
+)  # fmt: skip
 def test_entities_are_recognised(tmp_path: Path, write: Callable[[Path], None], text: str, target: str) -> None:
     write(tmp_path / "data")
     made, task = guessed(tmp_path)
@@ -144,47 +142,35 @@ def test_tags_without_types_mark_entities(tmp_path: Path) -> None:
     assert guessed(tmp_path)[1]["metric"] == "span_f1"
 
 
-def test_what_is_asked(tmp_path: Path) -> None:
-    objects(
-        tmp_path / "data",
-        tokens=WORDS,
-        upos=[["X" if word.istitle() else "Y" for word in row] for row in WORDS],
-        tags=TAGS,
-    )
-    asked = guessed(tmp_path)[0].questions["data"]
-    assert asked.startswith("target: ") and '"upos[]" (2 tags)' in asked and '"tags[]" (4 tags)' in asked
-    (tmp_path / "suite.yaml").unlink()
-    made, task = guessed(tmp_path, target="upos[]", text="tokens[]")
-    assert made.questions == {} and (task["metric"], task["labels"]) == ("token_accuracy", ["X", "Y"])
+UPOS = [["X" if word.istitle() else "Y" for word in row] for row in WORDS]
 
 
 @pytest.mark.parametrize(
-    ("columns", "begins"),
+    ("columns", "asked"),
     [
-        ({"tokens": WORDS, "tags": TAGS, "label": LABEL}, "target: "),
-        ({"tokens": WORDS, "tags": INTS}, "labels: numbers"),
+        ({"tokens": WORDS, "upos": UPOS, "tags": TAGS}, ["target: ", '"upos[]" (2 tags)', '"tags[]" (4 tags)']),
+        ({"tokens": WORDS, "tags": TAGS, "label": LABEL}, ["target: "]),
+        ({"tokens": WORDS, "tags": INTS}, ["labels: numbers"]),
+        ({"tokens": WORDS, "tags": TAGS, "test": [["O" for _ in row] for row in WORDS]}, ["placeholder"]),
     ],
 )
-def test_further_questions(tmp_path: Path, columns: dict[str, Any], begins: str) -> None:
-    objects(tmp_path / "data", **columns)
-    assert guessed(tmp_path)[0].questions["data"].startswith(begins)
-
-
-def test_tags_that_are_placeholders(tmp_path: Path) -> None:
-    objects(tmp_path / "data", tokens=WORDS, tags=TAGS)
-    write_jsonl(tmp_path / "data/test.jsonl", [{"tokens": row, "tags": ["O" for _ in row]} for row in WORDS])
-    assert "placeholder" in guessed(tmp_path)[0].questions["data"]
+def test_what_is_asked(tmp_path: Path, columns: dict[str, Any], asked: list[str]) -> None:
+    objects(tmp_path / "data", **{name: cells for name, cells in columns.items() if name != "test"})
+    if "test" in columns:
+        of_test = zip(WORDS, columns["test"], strict=True)
+        write_jsonl(tmp_path / "data/test.jsonl", [{"tokens": words, "tags": tags} for words, tags in of_test])
+    question = guessed(tmp_path)[0].questions["data"]
+    assert all(words in question for words in asked)
+    if "upos" in columns:
+        (tmp_path / "suite.yaml").unlink()
+        made, task = guessed(tmp_path, target="upos[]", text="tokens[]")
+        assert made.questions == {} and (task["metric"], task["labels"]) == ("token_accuracy", ["X", "Y"])
 
 
 def test_labels_of_candidates_are_no_tags(tmp_path: Path) -> None:
     choices = [[f"answer {i}", f"reply {i}", f"word {i}"] for i in range(40)]
-    objects(
-        tmp_path / "data",
-        question=[f"what is {i}" for i in range(40)],
-        texts=choices,
-        letters=[list("ABC")] * 40,
-        label=LABEL,
-    )
+    questions = [f"what is {i}" for i in range(40)]
+    objects(tmp_path / "data", question=questions, texts=choices, letters=[list("ABC")] * 40, label=LABEL)
     assert guessed(tmp_path)[1].get("kind") != "token_labels"
 
 
@@ -197,14 +183,9 @@ def test_an_answer_that_names_no_tags(tmp_path: Path) -> None:
 
 
 def test_a_known_target_without_tags(tmp_path: Path) -> None:
-    from mtl.benchmark_making.init_suite.tables import read_table
-    from mtl.benchmark_making.init_suite.tokens import tagged_columns
-
-    path = write_jsonl(
-        tmp_path / "a.jsonl", [{"tokens": words, "label": label} for words, label in zip(WORDS, LABEL, strict=True)]
-    )
+    objects(tmp_path, tokens=WORDS, label=LABEL)
     with raises_input_error():
-        tagged_columns(read_table(path), {"kind": "token_labels", "target": "label"})
+        tagged_columns(read_table(tmp_path / "dev.jsonl"), {"kind": "token_labels", "target": "label"})
 
 
 def test_ends_in_a_column_that_are_last_characters_are_asked_about(tmp_path: Path) -> None:

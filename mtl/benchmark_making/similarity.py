@@ -1,12 +1,16 @@
-"""How similar two texts are: the share of units that both have. Units are counted, so that every machine gets the same similarities."""
+"""How similar two texts are: the share of units that both have. Units are counted, so that every machine gets the same similarities.
+
+Pairs are searched among all pairs of many texts, block by block: memory grows with the number of texts, not of pairs.
+"""
 
 import heapq
+import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from msgspec import Meta
@@ -26,6 +30,13 @@ LARGEST_PENALTY = 1e30  # float32 holds it
 BLOCK = 2**23  # the most pairs that are compared at once
 
 Units = Callable[[str], list[str]]
+
+
+MOST_COMPARED = 5_000_000_000  # pairs of texts in a search for near duplicates
+MOST_NEAR = 5_000_000  # pairs that it finds
+FEWER = "ask for a larger share in common, or for longer n-grams"
+CHUNK = 512  # second texts whose largest similarity is looked at first
+Check = Callable[[int], object]  # of a number of pairs; raises an error if they are too many
 
 
 @dataclass
@@ -68,10 +79,9 @@ def units_of(texts: Sequence[str], options: SimilarityOptions) -> Units:
     counts = Counter(word for text in texts for word in words(text))
     # Each merge of a word rewrites the whole word, and makes it shorter by a symbol at least.
     if sum(len(word) * min(len(word), options.merges) for word in counts) > MOST_REWRITTEN:
-        problem = (
-            f"{len(counts):,} different words of up to {max(map(len, counts))} letters are too many for byte pairs"
-        )
-        raise InputError(f"{problem}; set units: characters or words, or sample the rows first")
+        many = f"{len(counts):,} different words of up to {max(map(len, counts))} letters"
+        remedy = "set units: characters or words, or sample the rows first"
+        raise InputError(f"{many} are too many for byte pairs; {remedy}")
     return BytePairs(counts, options.merges)
 
 
@@ -106,8 +116,8 @@ class BytePairs:
 def _learn_merges(counts: Counter[str], merges: int) -> dict[tuple[str, str], int]:
     """The learned pairs with their ranks; the first one learned has rank 0."""
     spelled = [(_characters(word), count) for word, count in sorted(counts.items())]
-    frequency: Counter[tuple[str, str]] = Counter()
-    words_with_pair: dict[tuple[str, str], set[int]] = defaultdict(set)
+    frequency = Counter[tuple[str, str]]()
+    words_with_pair = defaultdict[tuple[str, str], set[int]](set)
     for number, (symbols, count) in enumerate(spelled):
         for pair in pairwise(symbols):
             frequency[pair] += count
@@ -128,11 +138,10 @@ def _learn_merges(counts: Counter[str], merges: int) -> dict[tuple[str, str], in
             new = _merged(old, pair)
             for neighbours in pairwise(old):
                 frequency[neighbours] -= times
-                changed.add(neighbours)
             for neighbours in pairwise(new):
                 frequency[neighbours] += times
                 words_with_pair[neighbours].add(number)
-                changed.add(neighbours)
+            changed |= {*pairwise(old), *pairwise(new)}
             spelled[number] = (new, times)
         for neighbours in changed:
             if frequency[neighbours] > 0:
@@ -154,6 +163,11 @@ def _merged(symbols: Sequence[str], pair: tuple[str, str]) -> list[str]:
         merged.append("".join(pair) if both else symbols[place])
         place += 1 + both
     return merged
+
+
+def whole_size(measure: str, ours: Any, theirs: Any, shared: Any) -> Any:
+    """What the number of shared units is divided by, from the numbers of units of both texts: numbers, or arrays of one shape."""
+    return {"containment": ours, "dice": (ours + theirs) / 2, "jaccard": ours + theirs - shared}[measure]
 
 
 class TextComparison:
@@ -185,14 +199,7 @@ class TextComparison:
             shared: the products of the pairs' rows in `left` and `right`.
             lefts, rights: indices of the texts; broadcast against `shared`.
         """
-        ours, theirs = self.sizes[0][lefts], self.sizes[1][rights]
-        match self.measure:
-            case "containment":
-                size = ours
-            case "dice":
-                size = (ours + theirs) / 2
-            case "jaccard":
-                size = ours + theirs - shared
+        size = whole_size(self.measure, self.sizes[0][lefts], self.sizes[1][rights], shared)
         return shared / (np.maximum(size, 1) * self.penalties[rights])
 
     def pairs(self, lefts: np.ndarray, rights: np.ndarray) -> np.ndarray:
@@ -231,3 +238,156 @@ def _sets(units: Units, texts: Sequence[str], title: str) -> csr_matrix:
         indptr.append(indptr[-1] + len(numbers))
     flat = np.concatenate([np.zeros(0, np.int32), *indices])
     return csr_matrix((np.ones(len(flat), np.float32), flat, np.array(indptr)), shape=(len(texts), max(1, len(ids))))
+
+
+class Pairs(NamedTuple):
+    """Pairs of texts: the numbers of the first and of the second texts, int64 (pairs,), and their similarities, float64."""
+
+    lefts: np.ndarray
+    rights: np.ndarray
+    values: np.ndarray
+
+
+def joined(parts: Sequence[Pairs]) -> Pairs:
+    """All pairs of several searches."""
+    nothing = Pairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+    return Pairs(*(np.concatenate(columns) for columns in zip(nothing, *parts, strict=True)))
+
+
+def most_similar(
+    comparison: TextComparison,
+    groups: tuple[np.ndarray, np.ndarray],
+    most: int,
+    low: float,
+    high: float,
+    check: Check,
+    title: str,
+) -> Pairs:
+    """For each first text, the most similar second texts of other groups, the first of equal ones, with a similarity in these bounds.
+
+    Texts without a common unit are never a pair. Groups are int64, of each text of both sides. `check`: as in `within_groups`.
+    """
+    every = np.arange(len(groups[1]))
+    kept_pairs = []
+    count = 0
+    for lefts, shared in comparison.blocks(title):
+        values = comparison.values(shared, lefts[:, None], every[None, :])
+        values[(groups[0][lefts, None] == groups[1]) | (values > high)] = 0
+        bounds = np.maximum(_bounds(values, most), low)
+        rows, rights = np.nonzero((values >= bounds[:, None]) & (values > 0))
+        kept_pairs.append(_first(Pairs(lefts[rows], rights, values[rows, rights]), most))
+        count += len(kept_pairs[-1].lefts)
+        check(count)
+    return joined(kept_pairs)
+
+
+def _bounds(values: np.ndarray, most: int) -> np.ndarray:
+    """For each row a number that at least `most` of its values reach, if there are so many chunks: of the largest values of chunks, the
+    one in this place."""
+    peaks = np.maximum.reduceat(values, np.arange(0, values.shape[1], CHUNK), axis=1)
+    if peaks.shape[1] < most:
+        return np.zeros(len(values), values.dtype)
+    return np.partition(peaks, peaks.shape[1] - most, axis=1)[:, -most]
+
+
+def _first(pairs: Pairs, most: int | None, least: bool = False) -> Pairs:
+    """For each first text its most similar (or least similar) pairs, at most so many; the first second text of equal ones."""
+    order = np.lexsort((pairs.rights, pairs.values if least else -pairs.values, pairs.lefts))
+    lefts = pairs.lefts[order]
+    place = np.arange(len(lefts)) - np.searchsorted(lefts, lefts)
+    return Pairs(*(column[order][place < (most or len(lefts))] for column in pairs))
+
+
+def within_groups(
+    comparison: TextComparison,
+    groups: tuple[np.ndarray, np.ndarray],
+    most: int | None,
+    least: bool,
+    low: float,
+    high: float,
+    check: Check,
+    is_one_side: bool = False,
+) -> Pairs:
+    """By first text, second texts of its own group, with a similarity in these bounds: all, or the most or the least similar.
+
+    A text is no pair with itself where both sides are the same texts. Groups are int64, of each text of both sides. `check` gets the
+    number of pairs that are kept, as they become more.
+    """
+    order = [np.argsort(side, kind="stable") for side in groups]
+    kept_pairs = []
+    count = 0
+    for group in np.intersect1d(*groups):
+        ours, theirs = (
+            numbers[slice(*(np.searchsorted(side[numbers], group, end) for end in ("left", "right")))]
+            for side, numbers in zip(groups, order, strict=True)
+        )
+        size = max(1, BLOCK // len(theirs))
+        for start in range(0, len(ours), size):
+            lefts = ours[start : start + size]
+            shared = (comparison.left[lefts] @ comparison.right[theirs].T).toarray().astype(np.float64)
+            values = comparison.values(shared, lefts[:, None], theirs[None, :])
+            if is_one_side:
+                values[lefts[:, None] == theirs[None, :]] = np.nan
+            rows, columns = np.nonzero((values >= low) & (values <= high))
+            kept_pairs.append(_first(Pairs(lefts[rows], theirs[columns], values[rows, columns]), most, least))
+            count += len(kept_pairs[-1].lefts)
+            check(count)
+    return _first(joined(kept_pairs), None, least)
+
+
+def near_duplicates(texts: Sequence[str], share: float, ngram: int) -> Iterator[tuple[int, int, float]]:
+    """All pairs of texts whose sets of character n-grams have at least this Jaccard similarity, exactly: the numbers of both, and it.
+
+    Two such texts have one of their rarest n-grams in common: each text's `prefix`, all but (share × size) − 1 of its n-grams. So only
+    texts with a common n-gram in their prefixes are compared (Bayardo et al. 2007, All-Pairs). Pairs come by the later text.
+    """
+    options = SimilarityOptions(units="characters", measure="jaccard", ngram=ngram)
+    comparison = TextComparison(texts, [], options, "n-grams")
+    comparison.right, comparison.sizes = comparison.left, (comparison.sizes[0], comparison.sizes[0])
+    comparison.penalties = np.ones(len(texts))
+    prefix = _prefixes(comparison.left, share)
+    compared = int(np.bincount(prefix.indices, minlength=prefix.shape[1])[prefix.indices].sum())
+    if compared > MOST_COMPARED:
+        many = f"so many texts have rare n-grams in common that {compared:,} comparisons would be needed"
+        raise InputError(f"{many}; {FEWER}")
+    transposed = prefix.T.tocsr()
+    count = 0
+    for start, end in progress(_blocks(prefix), "near duplicates", "blocks"):
+        common = (prefix[start:end] @ transposed).tocoo()
+        later, earlier = common.row.astype(np.int64) + start, common.col.astype(np.int64)
+        kept = earlier < later
+        later, earlier = later[kept], earlier[kept]
+        values = comparison.pairs(earlier, later)
+        near = values >= share
+        count += int(near.sum())
+        if count > MOST_NEAR:
+            raise InputError(f"more than {MOST_NEAR:,} pairs of texts are nearly the same; {FEWER}")
+        for number in np.flatnonzero(near)[np.lexsort((earlier[near], later[near]))]:
+            yield int(earlier[number]), int(later[number]), float(values[number])
+
+
+def _blocks(prefix: csr_matrix) -> list[tuple[int, int]]:
+    """The first and the last row, plus one, of blocks of rows that have at most BLOCK / 8 other rows in common (or of one row)."""
+    frequency = np.bincount(prefix.indices, minlength=prefix.shape[1])
+    starts, most = [0], 0
+    for number, common in enumerate(np.add.reduceat(frequency[prefix.indices], prefix.indptr[:-1]).tolist()):
+        most += common
+        if most > BLOCK // 8 and number > starts[-1]:
+            starts.append(number)
+            most = common
+    return list(pairwise([*starts, prefix.shape[0]]))
+
+
+def _prefixes(sets: csr_matrix, share: float) -> csr_matrix:
+    """The rarest units of each text, of which two texts with a Jaccard similarity of `share` have at least one in common."""
+    counts = np.bincount(sets.indices, minlength=sets.shape[1])
+    rarity = np.empty(len(counts), np.int64)
+    rarity[np.argsort(counts, kind="stable")] = np.arange(len(counts))
+    ranked = csr_matrix((sets.data, rarity[sets.indices], sets.indptr), shape=sets.shape)
+    ranked.sort_indices()
+    sizes = np.diff(ranked.indptr)
+    lengths = np.array([size - math.ceil(share * size - 1e-6) + 1 for size in range(max(sizes, default=0) + 1)])
+    place = np.arange(len(ranked.indices)) - np.repeat(ranked.indptr[:-1], sizes)
+    kept = place < np.repeat(lengths[sizes], sizes)
+    indptr = np.concatenate([[0], np.cumsum(np.minimum(lengths[sizes], sizes))])
+    return csr_matrix((ranked.data[kept], ranked.indices[kept], indptr), shape=sets.shape)

@@ -1,0 +1,271 @@
+"""Targets that are parts of texts: a label for each token, in lists of equal lengths or texts with as many words, and answers in passages, with the
+places where they begin."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, permutations
+from typing import Any, NamedTuple
+
+from mtl.base.errors import InputError
+from mtl.benchmark_making.init_suite.evidence import is_source
+from mtl.benchmark_making.init_suite.reading import Guess
+from mtl.benchmark_making.init_suite.tables import (
+    NO_SPACES,
+    FileColumn,
+    FileTable,
+    SplitTables,
+    count,
+    quoted,
+    quoted_names,
+    share,
+)
+from mtl.benchmark_making.init_suite.target import LABEL_NAMES, possible_targets
+from mtl.benchmark_making.init_suite.texts import QUESTIONS, text_columns, unread_columns
+from mtl.data.columns import LIST
+from mtl.data.rows import form_of
+
+KIND = "token_labels"
+NAMES = {"token", "tokens", "word", "words", "form", "forms"}  # of a column of tokens
+ENTITY_TAG = re.compile("O|[BIESLUM](-.+)?")
+MOST_TAGS = 500
+REPEATED = 3  # rows in which each tag stands on average, at least
+
+
+STARTS = {"start", "starts"}  # words in the name of a column of places
+SAMPLE = 1000  # texts, of which a fifth of the characters show a script without spaces between words
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """The column of tokens, and the columns whose values have one tag for each token; each as its rows of words."""
+
+    tokens: str
+    tags: Mapping[str, Sequence[Sequence[str]]]
+
+
+def tagged_columns(table: FileTable, known: Mapping[str, Any]) -> Tagged | None:
+    """The columns of tokens and tags of a file; None if it has none, or if known keys say that the task is another one."""
+    rows = {name: column.lists for name, column in table.columns.items() if column.lists}
+    if not rows:
+        rows = {name: list(map(_words, column.texts)) for name, column in table.columns.items()}
+        rows = {name: words for name, words in rows.items() if max(map(len, words), default=0) > 1}
+    rows = {name: words for name, words in rows.items() if not all(map(_counts, words))}
+    tokens = _tokens(table, rows, known.get("text"))
+    if tokens is None or known.get("kind", KIND) != KIND:
+        return None
+    lengths = [len(words) for words in rows[tokens]]
+    tags = {
+        name: words
+        for name, words in rows.items()
+        if name != tokens and [len(row) for row in words] == lengths and _are_tags(words, is_list=name.endswith(LIST))
+    }
+    named = NAMES & set(table.columns[tokens].words) or form_of(table.path, table.layout) == "conll"
+    if not named and not any(_are_entities(list(_distinct(words))) for words in tags.values()):
+        return None  # lists of other things, as of candidates
+    wanted = known.get("target")
+    if wanted is not None and wanted not in tags:
+        if known.get("kind") == KIND or (wanted in rows and str(wanted).endswith(LIST)):
+            lacks = f"{quoted(str(wanted))} has not one of at most {MOST_TAGS} tags"
+            raise InputError(f"{lacks} for each of {quoted(tokens)}")
+        return None
+    return Tagged(tokens, {wanted: tags[wanted]} if wanted else tags) if tags else None
+
+
+def _tokens(table: FileTable, rows: Mapping[str, Sequence[Sequence[str]]], known: object) -> str | None:
+    """The column of tokens: as known, by its name, or that with most different words."""
+    if known is not None:
+        named = [known] if isinstance(known, str) else list(known) if isinstance(known, list) else []
+        return named[-1] if named and named[-1] in rows else None
+    called = [name for name in rows if NAMES & set(table.columns[name].words)]
+    pool = called if len(called) == 1 else list(rows)
+    return max(pool, key=lambda name: len(_distinct(rows[name])), default=None)
+
+
+def _counts(row: Sequence[str]) -> bool:
+    """Whether the values count the row from 1 or 0."""
+    return any(list(row) == [str(base + number) for number in range(len(row))] for base in (0, 1))
+
+
+def _are_tags(rows: Sequence[Sequence[str]], is_list: bool) -> bool:
+    """Whether words look like tags: few different ones, none with a space. Those of a text must be tags of entities."""
+    counts = Counter(chain.from_iterable(rows))
+    if not 1 < len(counts) <= MOST_TAGS or REPEATED * len(counts) > counts.total():
+        return False
+    return _are_entities(list(counts)) or (is_list and all(word and not set(word) & set(" \t\n") for word in counts))
+
+
+def _are_entities(tags: Sequence[str]) -> bool:
+    return (any("-" in tag for tag in tags) or {*tags} >= {"B", "I"}) and all(map(ENTITY_TAG.fullmatch, tags))
+
+
+def guess_tokens(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mapping[str, Any]) -> bool:
+    """Guess the keys of a task with a label for each token. Returns whether the test file has targets."""
+    main, target = tables.main, next(iter(tagged.tags))
+    guess.kind = KIND
+    guess.keys |= {"text": [tagged.tokens], "kind": KIND, "target": target}
+    guess.why |= {"text": f"{quoted(target)} has a tag for each word of it", "target": "as many as the words"}
+    listed = [f"{quoted(name)} ({count(len(_distinct(rows)), 'tag')})" for name, rows in tagged.tags.items()]
+    listed += [
+        f"{quoted(column.name)} ({count(len(column.counts), 'value')}, one for the whole text)"
+        for column in possible_targets(main)
+        if "target" not in known
+        and column.name not in (tagged.tokens, *tagged.tags)
+        and not is_source(column)
+        and (not column.numbers or column.words[-1] in LABEL_NAMES)
+    ]
+    if listed[1:]:
+        guess.questions.append(f"target: {', '.join(listed)} may be the target; declare a task for each that counts")
+    labelled = _labelled(guess, tables, target)
+    tags = _distinct(chain(*labelled.values()))
+    names = main.columns[target].labels
+    labels = sorted(tags, key=lambda tag: (tag != "O", tag))
+    guess.why["labels"] = f"the {count(len(labels), 'tag')} in the files"
+    if names and all(tag.isdecimal() and int(tag) < len(names) for tag in tags):
+        labels = list(names)
+        guess.keys["indices"] = [str(number) for number in range(len(names))]
+        guess.why["labels"] = "the names in the file's metadata"
+    elif all(tag.removeprefix("-").isdecimal() for tag in tags):
+        labels = sorted(tags, key=int)
+        remedy = "write the tags in labels, and these numbers in indices"
+        guess.questions.append(f"labels: numbers stand for tags, and the files do not name them; {remedy}")
+    guess.keys["labels"] = labels
+    spans = _are_entities(labels)
+    guess.keys["metric"] = "span_f1" if spans else "token_accuracy"
+    guess.why["metric"] = "its tags mark entities" if spans else "its tags do not mark entities"
+    guess.take(known)
+    if isinstance(guess.keys["text"], str):
+        guess.keys["text"] = [guess.keys["text"]]
+    rest = [name for name in main.columns if name not in (*guess.keys["text"], guess.keys["target"])]
+    guess.unread = {name: "no text" if name in tagged.tags else "not needed" for name in rest}
+    guess.unread |= dict.fromkeys(main.incomplete, "no value in some rows") | dict(main.unread)
+    return "test" in labelled
+
+
+def _words(text: str) -> list[str]:
+    return re.findall("[^ ]+", text)
+
+
+def _distinct(rows: Iterable[Sequence[str]]) -> set[str]:
+    return set(chain.from_iterable(rows))
+
+
+def _labelled(guess: Guess, tables: Mapping[str, FileTable], target: str) -> dict[str, Sequence[Sequence[str]]]:
+    """The tags of the files that have them. Raises InputError if a file other than test has none."""
+    labelled = dict[str, Sequence[Sequence[str]]]()
+    for split, table in tables.items():
+        column = table.columns.get(target)
+        if column is None:
+            if split != "test":
+                raise InputError(table.incomplete.get(target, f"no tags in column {quoted(target)}"), path=table.path)
+            continue
+        rows = column.lists or list(map(_words, column.texts))
+        if len(_distinct(rows)) > 1:
+            labelled[split] = rows
+        else:
+            stands = f"all tokens of {split} have one tag: a placeholder?"
+            guess.questions.append(f"files: {stands} Then no score on {split} means anything")
+    return labelled
+
+
+class AnswerColumns(NamedTuple):
+    """The names of the columns of answers, of the places where they begin, and of passages."""
+
+    target: str
+    starts: str
+    passage: str
+
+
+def answer_columns(table: FileTable) -> AnswerColumns | None:
+    """The columns that stand for answers in passages: in every row, the answers begin in the passage where the places say, and some begin
+    behind its first character. None unless there is one such set of columns."""
+    found = [
+        AnswerColumns(answer.name, start.name, passage.name)
+        for answer, start, passage in permutations(table.columns.values(), 3)
+        if STARTS & set(start.words) and not passage.lists and bool(answer.lists) == bool(start.lists)
+        if _are_within(answer, start, passage)
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _are_within(answers: FileColumn, starts: FileColumn, passages: FileColumn) -> bool:
+    """Whether all answers stand where the places say. Rows without an answer tell nothing, and some row must."""
+    is_behind = False
+    for texts, places, passage in zip(_rows(answers), _rows(starts), passages.texts, strict=True):
+        if not any(texts):
+            continue
+        if len(texts) != len(places) or not all(place.isdecimal() for place in places):
+            return False
+        if not all(passage.startswith(text, int(place)) for text, place in zip(texts, places, strict=True)):
+            return False
+        is_behind |= any(map(int, places))
+    return is_behind
+
+
+def _rows(column: FileColumn) -> list[list[str]]:
+    return column.lists or [[text] for text in column.texts]
+
+
+def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], found: AnswerColumns | None) -> bool:
+    """Guess the keys of a task whose answers are parts of passages, from the columns that were found, or that the user names.
+
+    Returns whether the test file has answers. Raises InputError if a column is not known.
+    """
+    main = tables.main
+    if found and known.get("target", found.target) != found.target:
+        found = None
+    target, starts = known.get("target", found and found.target), known.get("starts", found and found.starts)
+    if target not in main.columns:
+        wanted = f"no column {quoted(str(target))}" if target else "kind: answer needs target: the column of answers"
+        raise InputError(f"{wanted}: {main.listed}")
+    column = main.columns[target]
+    used = {target, *([starts] if starts else [])}
+    texts = list(known["text"]) if "text" in known else _texts(guess, tables, column, used, found)
+    guess.kind = "answer"
+    guess.keys |= {"kind": "answer", "text": texts, "target": target, **({"starts": starts} if starts else {})}
+    guess.why |= {"kind": "the answers stand in the passage where the places say", "target": "every row has an answer"}
+    if without := sum(not any(answers) for answers in _rows(column)):
+        guess.why["target"] = f"{share(without, len(_rows(column)))} of {count(main.rows, 'row')} have no answer"
+    passages = main.columns.get(texts[-1])
+    if "metric" not in known:
+        guess.keys |= {"metric": "squad_f1", "also": ["squad_exact"]}
+        guess.why["metric"] = "SQuAD's"
+        sample = passages.texts[:SAMPLE] if passages else []
+        if 5 * sum(len(NO_SPACES.findall(text)) for text in sample) > sum(map(len, sample)):
+            guess.keys["metric"] = "squad_f1_characters"
+            guess.why["metric"] += ", by characters: the passages have no spaces between words"
+    if passages is not None and len(passages.counts) < len(passages.texts):
+        guess.keys["group"], guess.why["group"] = passages.name, "questions on one passage stay together"
+    guess.take(known)
+    with_column = {split: table.columns[target] for split, table in tables.items() if target in table.columns}
+    labelled = [split for split, answers in with_column.items() if any(map(any, _rows(answers)))]
+    if lacking := [split for split in tables if split not in ("test", *labelled)]:
+        raise InputError(f"no answers in column {quoted(target)} of {quoted_names(lacking)}")
+    guess.unread = dict(unread_columns(main, tables.test, column, {*used, *texts, guess.keys.get("group", "")}))
+    return "test" in labelled
+
+
+def _texts(
+    guess: Guess, tables: SplitTables, target: FileColumn, used: Collection[str], found: AnswerColumns | None
+) -> list[str]:
+    """The columns of questions and passages. Raises InputError if they are not known."""
+    main = tables.main
+    if found is None:
+        raise InputError("kind: answer needs text: [the column of questions, the column of passages]")
+    named = [name for name, column in main.columns.items() if column.words[-1] in QUESTIONS and not column.lists]
+    guess.why["text"] = "the passage holds all answers"
+    if len(named) == 1:
+        return [named[0], found.passage]
+    lists = {name for name, column in main.columns.items() if column.lists}  # about the answers, as their types
+    guessed = text_columns(main, tables.test, target, {*used, *lists, found.passage}, most=1)
+    if not guessed.columns:
+        problem = f"{quoted(found.target)} stands in {quoted(found.passage)}, and no column looks like a question"
+        raise InputError(f"{problem}; if another column is the target, name it with target: {main.listed}")
+    guess.questions += guessed.questions
+    others = [column.name for column in possible_targets(main) if not is_source(column)]
+    if others := [name for name in others if name not in (*used, *guessed.columns, found.passage)]:
+        # What is marked in a text stands there, too.
+        what = f"{quoted(found.target)} stands in {quoted(found.passage)}, and no column is named after questions"
+        guess.questions.append(f"target: {what}; {quoted_names(others)} may be the target")
+    return [*guessed.columns, found.passage]
