@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import io
 import logging
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -12,9 +13,10 @@ from typing import Any
 
 import datasets
 import mteb
+import numpy as np
 import yaml
 from datasets import Dataset
-from mteb.abstasks import AbsTask
+from mteb.abstasks import AbsTask, AbsTaskRetrieval
 
 from mtl.base.errors import InputError
 from mtl.base.files import replacing, sha256
@@ -25,10 +27,12 @@ from mtl.data.text import BLOCK
 from mtl.vectors.encoders.files import line_blocks
 from mtl.vectors.mteb.benchmark import Benchmark
 from mtl.vectors.mteb.results import EXACT, OTHER, REDUCED
+from mtl.vectors.mteb.retrieval import document_blocks
 
 logger = logging.getLogger("mtl")
 
 CLOSED = "the client has been closed"  # what the hub's client says in the end if there is no network
+LARGE = 500_000  # documents of a corpus
 SHOWN = 3  # the most differences that are recorded of a split
 
 
@@ -113,12 +117,12 @@ def tasks_with_splits(benchmark: Benchmark, names: Sequence[str], data_dir: Path
 
 
 def local_texts(benchmark: Benchmark, names: Sequence[str], data_dir: Path | None) -> list[str]:
-    """Every text in the rows of those of these tasks that have a folder, once."""
+    """Every text in the rows of those of these tasks that have a folder, once. Corpora, which may be too large for memory, are left out."""
     texts: dict[str, None] = {}
     for name in names:
         rows = find_rows(benchmark, name, data_dir)
-        if rows.folder is not None:
-            task = fresh_task(benchmark, name, benchmark.tasks[name].split, rows)
+        task = fresh_task(benchmark, name, benchmark.tasks[name].split, rows)
+        if rows.folder is not None and not isinstance(task, AbsTaskRetrieval):
             load_rows(task, rows)
             texts |= dict.fromkeys(_strings(task.dataset))
     return list(texts)
@@ -269,15 +273,51 @@ def compare_rows(task: AbsTask, rows: MtebRows, split: str) -> tuple[str, list[s
             theirs = described[name]["hf_subset_descriptive_stats"][subset] if several else described[name]
             try:
                 with contextlib.redirect_stderr(io.StringIO()):  # bars of mteb
-                    ours = task._calculate_descriptive_statistics_from_split(
-                        name, hf_subset=subset if several else None
-                    )
+                    ours = _statistics(task, name, subset if several else None)
             except Exception as error:  # a column or a value of another type than the task's can fail anywhere in mteb
                 raise unreadable(task, rows, error) from None
             differing = list(_differences(theirs, ours))
             differences += [f"{name}: {difference}" for difference in differing[:SHOWN]]
             fewer = fewer or ours["num_samples"] < theirs["num_samples"]
     return REDUCED if fewer else OTHER if differences else EXACT, differences
+
+
+def _statistics(task: AbsTask, split: str, subset: str | None) -> Mapping[str, Any]:
+    """What mteb describes of the rows of a split. The texts of a corpus are read block by block, where mteb would hold them in memory."""
+    if not isinstance(task, AbsTaskRetrieval):
+        return task._calculate_descriptive_statistics_from_split(split, hf_subset=subset)
+    task.convert_v1_dataset_format_to_v2(num_proc=None)
+    rows = task.dataset[subset or "default"][split]
+    corpus, named = rows["corpus"], {id for documents in rows["relevant_docs"].values() for id in documents}
+    lengths, hashes, relevant = array("q"), array("q"), array("q")
+    for block in document_blocks(corpus, task.metadata):
+        relevant.extend(len(lengths) + place for place, id in enumerate(block["id"]) if id in named)
+        lengths.extend(map(len, block["text"]))
+        hashes.extend(map(hash, block["text"]))
+    rows["corpus"] = corpus.select(relevant or [0])  # all that mteb reads of it beside the texts
+    ours = task._calculate_descriptive_statistics_from_split(split, hf_subset=subset)
+    rows["corpus"] = corpus
+    characters = sum(lengths)
+    texts = {"total_text_length": characters, "min_text_length": min(lengths), "max_text_length": max(lengths)}
+    return {
+        **ours,
+        "num_samples": len(corpus) + ours["num_queries"],
+        "num_documents": len(corpus),
+        "number_of_characters": characters + ours["queries_text_statistics"]["total_text_length"],
+        "documents_text_statistics": {**texts, "unique_texts": len(np.unique(hashes))},
+    }
+
+
+def note_size(benchmark: Benchmark, task: AbsTask) -> None:
+    """Log the names of mteb's smaller variants of a task whose corpus is large."""
+    name = task.metadata.name
+    splits = task.dataset.values() if isinstance(task, AbsTaskRetrieval) else ()
+    documents = max((len(rows["corpus"]) for subset in splits for rows in subset.values()), default=0)
+    if documents > LARGE:
+        known = [other.metadata.name for other in mteb.get_tasks(languages=benchmark.languages)]
+        small = [other for other in known if name in other and ("HardNegatives" in other or "Nano" in other)]
+        advice = f"; mteb also has {', '.join(small)}, whose scores do not compare with it" if small else ""
+        logger.info("%s: its corpus has %s documents%s", name, f"{documents:,}", advice)
 
 
 def _read_splits(task: AbsTask, scored: Sequence[str]) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import yaml
 from command_line import job
 from data_files import read_json
 from small_suite import small_settings
@@ -20,6 +21,7 @@ from mtl.base.extras import missing_package
 from mtl.jobs.baseline import run_baseline
 from mtl.vectors.encoders import open_encoder
 from mtl.vectors.export.export import EXPORT_FORMATS
+from mtl.vectors.export.exported import code_block
 from mtl.vectors.words.fasttext import FastTextTraining
 
 pytestmark = pytest.mark.slow
@@ -76,6 +78,28 @@ def test_sentence_transformers_gives_the_run_s_vectors(
     types = [module["type"] for module in read_json(out / "modules.json")]
     assert all(type.startswith("sentence_transformers.") for type in types)
     assert not list(out.rglob("*.py")) and [path.name for path in out.parent.iterdir()] == ["out"]
+
+
+def test_the_card_says_what_the_summary_says(runs: dict[str, Path], tmp_path: Path) -> None:
+    export(runs["plain"], tmp_path / "out", "sentence-transformers", "license=cc-by-4.0", "seed=2")
+    export(runs["plain"], tmp_path / "vectors", "vectors", "seed=2")
+    summary, suite = read_json(runs["plain"] / "summary.json"), mtl.load(runs["plain"], 2).suite
+    _, front, text = (tmp_path / "out/README.md").read_text(encoding="utf-8").split("---\n", 2)
+    read, other = yaml.safe_load(front), (tmp_path / "vectors/README.md").read_text(encoding="utf-8")
+    assert (read["language"], read["license"], read["library_name"]) == (["sv"], "cc-by-4.0", "sentence-transformers")
+    assert "No license is stated" not in text and "No license is stated" in other and "license:" not in other
+    for card in (text, other):
+        lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in card.splitlines()]
+        for id, scored in summary["tasks"].items():
+            values = (scored["scores"]["2"], scored["median"], scored["min"], scored["max"])
+            shown = [suite.shown.show(value) for value in values]
+            assert any(line[0] == (suite.tasks[id].title or id) and line[3:7] == shown for line in lines)
+        assert summary["command"] in card and "\n- Texts are cut after 20 tokens." in card
+
+
+def test_a_command_cannot_end_its_code_block() -> None:
+    assert code_block("mtl x ```\n# evil", language="sh") == "````sh\nmtl x ``` # evil\n````"
+    assert code_block("a", "b") == "```python\na\nb\n```"
 
 
 def test_centred_vectors(runs: dict[str, Path], tmp_path: Path) -> None:
