@@ -55,12 +55,10 @@ class SentenceEncoder(Protocol):
     def description(self) -> Description:
         """What the encoder is."""
 
-    def learn(self, texts: Sequence[str]) -> None:
-        """Look up what `encode` needs of these texts at once, so that a file of vectors is read once for all of them."""
-
     def encode(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
         """The vectors of any number of texts, float32 (texts, dim). A text's vector depends on its batch by at most 1e-5."""
 
+    @property
     def fingerprint(self) -> str:
         """A hash of everything that the vectors depend on: weights, word vectors and settings, but no path and no version."""
 
@@ -85,30 +83,17 @@ class PromptedEncoder(SentenceEncoder, Protocol):
 
 
 @dataclass(frozen=True)
-class Choices:
-    """The settings that may be chosen on validation rows.
-
-    Attributes:
-        values: the values of each setting to try, the default first.
-        fits: for all settings of an encoder with some of these values, those that it reads with them.
-    """
-
-    values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    fits: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda settings: settings
-
-
-@dataclass(frozen=True)
 class EncoderKind:
     """One kind of sentence encoders.
 
     Attributes:
         open: opens the encoder with this name and these settings, by dotted keys; raises InputError for an unknown key, a bad value,
             and files that are missing.
-        choices: the settings that may be chosen on validation rows.
+        choices: the settings that may be chosen on validation rows, with the values to try, the default first.
     """
 
     open: Callable[[str, Mapping[str, Any]], SentenceEncoder]
-    choices: Choices = Choices()
+    choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
 
 def check_language(code: str) -> None:

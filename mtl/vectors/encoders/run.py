@@ -30,7 +30,7 @@ class RunSettings:
         device: where to compute.
         pooling: max or mean; None: max for an LSTM, as in training, and mean for a transformer.
         centre: subtract the mean vector of the run's training texts.
-        data_dir: where the run's data is, for centre; None: where the run found it.
+        suite_data_dir: where the run's data is, for centre; None: where the run found it.
     """
 
     seed: int | None = None
@@ -38,12 +38,12 @@ class RunSettings:
     device: str = "cpu"
     pooling: Literal["max", "mean"] | None = None
     centre: bool = False
-    data_dir: str | None = None
+    suite_data_dir: str | None = None
 
     def check(self) -> None:
         """Raise InputError for a value that makes no sense."""
-        if self.data_dir is not None and not self.centre:
-            raise InputError("is for centre=true only", key="data_dir", value=self.data_dir)
+        if self.suite_data_dir is not None and not self.centre:
+            raise InputError("is for centre=true only", key="suite_data_dir", value=self.suite_data_dir)
 
 
 def open_run(name: str | Path, settings: Mapping[str, Any] | RunSettings) -> "RunEncoder":
@@ -55,11 +55,6 @@ def open_run(name: str | Path, settings: Mapping[str, Any] | RunSettings) -> "Ru
         raise InputError(message, path=folder)
     predictor = Predictor.load(folder, checked.seed, device=checked.device, encoder_task=checked.task)
     return RunEncoder(predictor, checked)
-
-
-def fitting(settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    """As `Choices.fits`: only centring reads the run's data."""
-    return {key: value for key, value in settings.items() if key != "data_dir" or settings.get("centre")}
 
 
 class RunEncoder:
@@ -100,15 +95,12 @@ class RunEncoder:
             settings=f"seed {predictor.seed}{best}, pooling {self.pooling}, {centred}",
         )
 
-    def learn(self, texts: Sequence[str]) -> None:
-        """Look up the words of these texts at once, if the run reads new words' vectors from a file."""
-        self.predictor.model.learn(texts)
-
     def encode(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
         """The vectors of these texts, float32 (texts, dim). Raises InputError for a text that is not in a list."""
         vectors = self.predictor.encode(texts, self.pooling, progress)
         return vectors if self.centre is None else vectors - self.centre
 
+    @property
     def fingerprint(self) -> str:
         """A hash of weights, word vectors, settings and the mean vector, but of no path."""
         centre = b"" if self.centre is None else self.centre.tobytes()
@@ -144,10 +136,10 @@ class RunEncoder:
     def _training_texts(self, inputs: Mapping[str, str]) -> list[str]:
         """Raises InputError for data that is missing, or not that of the run, whose fingerprints these are."""
         predictor, config = self.predictor, self.predictor.config
-        data_dir = Path(self.settings.data_dir or config.data_dir or predictor.suite.data_dir)
+        data_dir = Path(self.settings.suite_data_dir or config.data_dir or predictor.suite.data_dir)
         tasks = [predictor.suite.tasks[id] for id in predictor.tasks]
         for path in filter(None, (task.path("train", data_dir) for task in tasks)):
             if path.is_file() and sha256(path) != inputs.get(path.relative_to(data_dir).as_posix()):
-                message = "is not the file that the run was trained on; centre=true needs it: set data_dir="
+                message = "is not the file that the run was trained on; centre=true needs it: set suite_data_dir="
                 raise InputError(message, path=path)
         return training_texts(predictor.suite, data_dir, config.held_out, tasks)

@@ -84,15 +84,13 @@ class PlainTransformer:
             settings=f"pooling {pooling}",
         )
 
-    def learn(self, texts: Sequence[str]) -> None:
-        """Do nothing: texts are encoded one by one."""
-
     @exact_arithmetic()
     def encode(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
         """The vectors of these texts, float32 (texts, dim). Raises InputError for a text that is not in a list."""
         encoder, pooling = self.encoder, self.settings.pooling
         return encode_blocks(texts, lambda block: encoder.encode(block, pooling), encoder.dim, progress)
 
+    @property
     def fingerprint(self) -> str:
         """A hash of weights, tokenizer and settings, but of no path."""
         return hashlib.sha256(f"{self.encoder.fingerprint()} {self.settings.pooling}".encode()).hexdigest()

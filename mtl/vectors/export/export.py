@@ -65,7 +65,7 @@ def write_vectors(export: EncoderExport, folder: Path) -> None:
 EXPORT_FORMATS = {
     # The encoder as modules of sentence-transformers.
     "sentence-transformers": ExportFormat(
-        ("seed", "words", "license", "pooling", "centre", "data_dir"),
+        ("seed", "words", "license", "pooling", "centre", "suite_data_dir"),
         lazy("mtl.vectors.export.sentence_transformer:write"),
         extra="sentence-transformers",
     ),
@@ -120,11 +120,11 @@ def _open_lstm(run_dir: Path, settings: ExportSettings, command: str) -> Encoder
         raise InputError(message, key="embeddings", value=model.config.embeddings.name)
     looks_up, words = model.reader.source is not None, {UNKNOWN}  # it stands for a text without a token
     if settings.words is not None:
+        for line in text_lines([Path(settings.words)], "tokenizing"):
+            words.update(moses(model.language)(line))
         if not looks_up:
             message = "this run has vectors for the words of its vocabulary alone; drop words="
             raise InputError(message, key="words", value=settings.words)
-        for line in text_lines([Path(settings.words)], "tokenizing"):
-            words.update(moses(model.language)(line))
     model.reader.look_up(sorted(words))
     model.reader.source = None
     return EncoderExport(encoder.predictor, settings, command, encoder, looks_up)

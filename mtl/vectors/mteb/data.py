@@ -5,7 +5,7 @@ import hashlib
 import io
 import logging
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -114,27 +114,6 @@ def tasks_with_splits(benchmark: Benchmark, names: Sequence[str], data_dir: Path
     if not usable:
         raise missing[0]
     return usable
-
-
-def local_texts(benchmark: Benchmark, names: Sequence[str], data_dir: Path | None) -> list[str]:
-    """Every text in the rows of those of these tasks that have a folder, once. Corpora, which may be too large for memory, are left out."""
-    texts: dict[str, None] = {}
-    for name in names:
-        rows = find_rows(benchmark, name, data_dir)
-        task = fresh_task(benchmark, name, benchmark.tasks[name].split, rows)
-        if rows.folder is not None and not isinstance(task, AbsTaskRetrieval):
-            load_rows(task, rows)
-            texts |= dict.fromkeys(_strings(task.dataset))
-    return list(texts)
-
-
-def _strings(value: object) -> Iterator[str]:
-    """The texts in nested rows of any form."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Iterable):
-        for inner in value.values() if isinstance(value, Mapping) else value:
-            yield from _strings(inner)
 
 
 def find_rows(benchmark: Benchmark, name: str, data_dir: Path | None) -> MtebRows:
@@ -276,8 +255,13 @@ def compare_rows(task: AbsTask, rows: MtebRows, split: str) -> tuple[str, list[s
                     ours = _statistics(task, name, subset if several else None)
             except Exception as error:  # a column or a value of another type than the task's can fail anywhere in mteb
                 raise unreadable(task, rows, error) from None
-            differing = list(_differences(theirs, ours))
-            differences += [f"{name}: {difference}" for difference in differing[:SHOWN]]
+            present = dict(_flat(ours))
+            differing = [
+                f"{': '.join([name, *parts])}: {present.get((*parts, last), 'no')} {last}, not {wanted}"
+                for (*parts, last), wanted in _flat(theirs)
+                if present.get((*parts, last)) != wanted
+            ]
+            differences += differing[:SHOWN]
             fewer = fewer or ours["num_samples"] < theirs["num_samples"]
     return REDUCED if fewer else OTHER if differences else EXACT, differences
 
@@ -326,31 +310,14 @@ def _read_splits(task: AbsTask, scored: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*scored, *([trained] if trained else [])]))
 
 
-def _differences(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterator[str]:
-    """The numbers and labels that differ, in words; of nested statistics with the name of their part."""
-    for key, wanted in theirs.items():
-        value = ours.get(key)
-        part = key.removesuffix("_statistics")
-        if key == "labels":
-            if _counts(wanted) != _counts(value):
-                yield f"{part}: {_shown(_counts(value))}, not {_shown(_counts(wanted))}"
-        elif isinstance(wanted, Mapping):
-            if isinstance(value, Mapping):
-                yield from (f"{part}: {difference}" for difference in _differences(wanted, value))
-            else:
-                yield f"{part}: none, unlike mteb's"
-        elif isinstance(wanted, int | float) and value != wanted and not key.startswith(("average_", "avg_")):
-            yield f"{value} {key.removeprefix('num_').removeprefix('number_of_').replace('_', ' ')}, not {wanted}"
-
-
-def _counts(labels: Any) -> dict[str, int]:
-    """The number of rows by label; mteb's file of statistics has the labels as strings."""
-    counts = {str(label): count["count"] for label, count in (labels or {}).items()}
-    return dict(sorted(counts.items()))
-
-
-def _shown(counts: Mapping[str, int]) -> str:
-    return " ".join(f"{label}×{count}" for label, count in list(counts.items())[:5]) + (" …" if len(counts) > 5 else "")
+def _flat(statistics: Mapping[str, Any], *names: str) -> Iterator[tuple[tuple[str, ...], int | float]]:
+    """The numbers in nested statistics but averages, each with the names, in words, of the parts that it is in and its own."""
+    for key, value in statistics.items():
+        name = str(key).removeprefix("num_").removeprefix("number_of_").removesuffix("_statistics").replace("_", " ")
+        if isinstance(value, Mapping):
+            yield from _flat(value, *names, name)
+        elif isinstance(value, int | float) and not key.startswith(("average_", "avg_")):
+            yield (*names, name), value
 
 
 def _line(error: BaseException) -> str:

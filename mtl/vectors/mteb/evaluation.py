@@ -30,7 +30,6 @@ from mtl.vectors.mteb.data import (
     find_rows,
     fresh_task,
     load_rows,
-    local_texts,
     note_size,
     unreadable,
 )
@@ -148,8 +147,6 @@ class Evaluator:
             finished: called after each task with the records so far.
         """
         records: dict[str, Record] = {}
-        if waiting := [name for name in tasks if self._recorded(name, split)[1] is None]:
-            self.encoder.learn(local_texts(self.benchmark, waiting, self.data_dir))
         for number, name in enumerate(tasks, 1):
             (path, rows, key), record = self._recorded(name, split)
             old = record is not None
@@ -218,7 +215,7 @@ class Evaluator:
         note_size(self.benchmark, described)
         model = EncoderModel(self.encoder, self.meta)
         task = fresh_task(self.benchmark, name, split, rows)  # comparing may have drawn random numbers of the other
-        vectors_of = [self.encoder.fingerprint(), rows.revision, *map(str, sorted(self.versions.items()))]
+        vectors_of = [self.encoder.fingerprint, rows.revision, *map(str, sorted(self.versions.items()))]
         search = CorpusSearch(model, self.folder.corpora, vectors_of) if isinstance(task, AbsTaskRetrieval) else model
         try:
             # Whether there is a result for these rows was decided by its record; mteb would return one for other rows.
@@ -226,7 +223,7 @@ class Evaluator:
                 search, task, co2_tracker=False, cache=None, encode_kwargs=dict(ENCODING), show_progress_bar=False
             ).task_results[0]
         except Exception as error:  # such as a single class in the training rows: it can fail anywhere in mteb
-            if rows.folder is None or model.encoding or isinstance(error, InputError):
+            if rows.folder is None or model.encoding or isinstance(error, InputError | OSError):
                 raise
             raise unreadable(task, rows, error) from None
         by_subset, metric = result.scores[split], self.benchmark.metric(name)

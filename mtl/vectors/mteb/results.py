@@ -104,7 +104,7 @@ class EvaluationFolder:
 
 def revision_of(encoder: SentenceEncoder) -> str:
     """The first digits of the encoder's fingerprint, as names have them."""
-    return encoder.fingerprint()[:12]
+    return encoder.fingerprint[:12]
 
 
 def seen_by(description: Description, benchmark: Benchmark) -> dict[str, list[str]]:

@@ -105,8 +105,8 @@ def test_a_command_cannot_end_its_code_block() -> None:
 def test_centred_vectors(runs: dict[str, Path], tmp_path: Path) -> None:
     shutil.copytree(runs["joined"].parent, tmp_path / "copy")
     run, data = tmp_path / "copy/run", tmp_path / "copy/data"
-    export(run, tmp_path / "out", "sentence-transformers", "centre=true", f"data_dir={data}", "seed=1")
-    wanted = open_encoder(str(run), {"seed": 1, "centre": True, "data_dir": str(data)}).encode(TEXTS)
+    export(run, tmp_path / "out", "sentence-transformers", "centre=true", f"suite_data_dir={data}", "seed=1")
+    wanted = open_encoder(str(run), {"seed": 1, "centre": True, "suite_data_dir": str(data)}).encode(TEXTS)
     assert np.abs(wanted - mtl.load(run, 1).encode(TEXTS)).max() > 1e-3
     exported = open_encoder("sentence_transformer", {"path": str(tmp_path / "out")})
     for model in (loaded(tmp_path / "out"), exported):
