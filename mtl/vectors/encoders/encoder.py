@@ -1,15 +1,18 @@
 """The interface of a sentence encoder: what describes it, and what encodes."""
 
+import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from mtl.base.device import exact_arithmetic
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress
-from mtl.data.text import Encode, text_blocks
+from mtl.data.text import Encode, encode_blocks, text_blocks
 
 FLOAT = 4  # bytes of a weight
 
@@ -94,6 +97,31 @@ class EncoderKind:
 
     open: Callable[[str, Mapping[str, Any]], SentenceEncoder]
     choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+
+class ModelEncoder:
+    """A `SentenceEncoder` of a model: its vectors with a pooling, minus the centre, float32 (dim,), if there is one."""
+
+    def __init__(self, model: Any, pooling: str, description: Description, centre: np.ndarray | None = None) -> None:
+        """The model has what a `mtl.methods.method.Model` has for vectors: `encode`, `dim`, `fingerprint` and `versions`."""
+        self.model, self.pooling, self.description, self.centre = model, pooling, description, centre
+
+    @exact_arithmetic()
+    def encode(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
+        """The vectors of these texts, float32 (texts, dim). Raises InputError for a text that is not in a list."""
+        vectors = encode_blocks(texts, lambda block: self.model.encode(block, self.pooling), self.model.dim, progress)
+        return vectors if self.centre is None else vectors - self.centre
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of weights, word vectors or tokenizer, the pooling and the centre, but of no path."""
+        centre = b"" if self.centre is None else self.centre.tobytes()
+        return hashlib.sha256(f"{self.model.fingerprint()} {self.pooling}".encode() + centre).hexdigest()
+
+    def versions(self) -> dict[str, str]:
+        """As `mtl.methods.method.Model.versions`."""
+        versions: dict[str, str] = self.model.versions()
+        return versions
 
 
 def check_language(code: str) -> None:

@@ -17,7 +17,7 @@ from mtl.embedders.new_words import WordReader
 from mtl.methods.lstm.trained import TrainedLstm
 from mtl.methods.predictor import Predictor
 from mtl.runs.summary import Summary, read_summary
-from mtl.tasks.metrics import metric_named
+from mtl.runs.table import render
 from mtl.tasks.task import Task
 from mtl.vectors.encoders.run import RunEncoder, RunSettings
 
@@ -52,11 +52,6 @@ class Export:
     def summary(self) -> Summary:
         return read_summary(self.predictor.folder.summary)
 
-    @property
-    def scored(self) -> list[str]:
-        """The tasks whose scores the card has."""
-        return list(self.summary["tasks"])
-
 
 @dataclass(frozen=True)
 class EncoderExport(Export):
@@ -90,10 +85,6 @@ class TaskExport(Export):
     def transformer(self) -> "TrainedTransformer":
         return cast("TrainedTransformer", self.predictor.model)
 
-    @property
-    def scored(self) -> list[str]:
-        return [self.task.id]
-
 
 def check_difference(values: np.ndarray, wanted: np.ndarray, name: str, format: str, scale: float = 1.0) -> None:
     """Raise InputError if the exported model gives other values than the run, by more than TOLERANCE of this scale."""
@@ -107,8 +98,7 @@ def card(
     export: Export,
     front: Mapping[str, Any],
     begin: Sequence[str],
-    scores: str,
-    trained: str,
+    about: str,
     trained_on: Sequence[str],
     limits: Sequence[str],
 ) -> str:
@@ -116,8 +106,7 @@ def card(
 
     Args:
         begin: the title, and the sections before the scores.
-        scores: whose scores they are.
-        trained: what was trained on the data of the tasks `trained_on`.
+        about: what was trained on the data of the tasks `trained_on`.
         limits: of the model, in sentences.
     """
     license, suite, summary = export.settings.license, export.predictor.suite, export.summary
@@ -127,16 +116,22 @@ def card(
             *limits,
             "No license is stated for the weights; that of the data and of what training began with decides.",
         ]
-    reduced = [_name(suite.tasks[id]) for id in summary["reduced"] if id in trained_on]
+    seed = str(export.predictor.seed)
+    own = [
+        f"{_name(suite.tasks[id])} {suite.shown.show(scored['scores'][seed])}"
+        for id, scored in summary["tasks"].items()
+    ]
+    data = [["task", "license of the data", "training rows"]]
+    for id in trained_on:
+        rows = summary["tasks"][id].get("rows") if id in summary["tasks"] else None
+        license_of_data = escaped(suite.tasks[id].license or "not stated")
+        data.append([_name(suite.tasks[id]), license_of_data, str((rows or {}).get("train", MISSING))])
     sections = [
         f"---\n{yaml.safe_dump(matter, sort_keys=False, allow_unicode=True)}---",
         *begin,
-        f"## Evaluation\n\n{scores}. Median, minimum and maximum are over the seeds of the run ({len(summary['seeds'])}); `constant` is"
-        " the score of the best constant answer.",
-        _scores(export),
-        f"## Training\n\n{trained}:",
-        _data(export, trained_on),
-        *([f"Not the published data, but reduced or changed data: {', '.join(reduced)}."] if reduced else []),
+        f"## Evaluation\n\nThe model is that of seed {seed} of a run, which has the scores {', '.join(own)}. All seeds of the run:",
+        render(dict(summary), suite).partition("\n\n")[2].strip(),
+        f"## Training\n\n{about}:\n\n{markdown_table(data, left=2)}",
         f"The run, and this export:\n\n{code_block(str(summary['command']), export.command, language='sh')}",
         "## Limits\n\n" + "\n".join(f"- {limit}" for limit in limits),
     ]
@@ -155,37 +150,13 @@ def encoder_card(export: EncoderExport, front: Mapping[str, Any], begin: Sequenc
             if export.looks_up
             else ""
         ),
-        f"Texts are cut after {description.max_length} tokens.",
+        f"Texts are cut after {description.max_length} tokens, and the heads of the run are not part of the export.",
         f"The encoder was trained on the tasks above, in one language ({escaped(description.language)}); on other data it may be worse than"
         " the average of its word vectors.",
     ]
-    scores = f"Scores on {title} of seed {description.seed} of the run that this encoder is from, whose heads are not part of the export"
-    trained = f"All tasks trained the encoder together (stage 1), on the training rows of {title}"
+    about = f"All tasks trained the encoder together (stage 1), on the training rows of {title}"
     trained_on = [id for id in export.summary["tasks"] if f"{suite.name}/{id}" in description.trained_on]
-    return card(export, front, begin, scores, trained, trained_on, limits)
-
-
-def _scores(export: Export) -> str:
-    """The scores on the tasks: that of the seed, and those of all seeds."""
-    suite, seed = export.predictor.suite, str(export.predictor.seed)
-    rows = [["task", "metric", "split", f"seed {seed}", "median", "minimum", "maximum", "constant"]]
-    for id in export.scored:
-        scored = export.summary["tasks"][id]
-        numbers = [scored["scores"][seed], *(scored[key] for key in ("median", "min", "max")), scored.get("constant")]
-        shown = [MISSING if number is None else suite.shown.show(number) for number in numbers]
-        named = [_name(suite.tasks[id]), metric_named(scored["metric"]).title, escaped(scored.get("split", "dev"))]
-        rows.append([*named, *shown])
-    return markdown_table(rows, left=3)
-
-
-def _data(export: Export, ids: Sequence[str]) -> str:
-    """The training data of these tasks."""
-    rows = [["task", "license of the data", "training rows"]]
-    for id in ids:
-        task, scored = export.predictor.suite.tasks[id], export.summary["tasks"].get(id)
-        counts = (scored.get("rows") if scored else None) or {}
-        rows.append([_name(task), escaped(task.license or "not stated"), str(counts.get("train", MISSING))])
-    return markdown_table(rows, left=2)
+    return card(export, front, begin, about, trained_on, limits)
 
 
 def _name(task: Task) -> str:

@@ -159,8 +159,4 @@ def _card(export: TaskExport, architecture: str) -> str:
         f"## Usage\n\n{used}",
     ]
     about = "The body is a pretrained transformer, and its own card says what it was trained on. It was fine-tuned on the training rows of"
-    scores, trained_on = (
-        f"The model is that of seed {export.predictor.seed}",
-        trained.trained_on or (task.answered_by or task.id,),
-    )
-    return card(export, front, begin, scores, about, trained_on, limits)
+    return card(export, front, begin, about, trained.trained_on or (task.answered_by or task.id,), limits)
