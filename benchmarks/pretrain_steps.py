@@ -98,7 +98,7 @@ def steps(
         training.training_step(training.chosen[training.order.batch(step)])
 
     def theirs(step: int) -> None:
-        ids, _ = training.segments.inputs(training.chosen[training.order.batch(step)])
+        ids = training.segments.inputs(training.chosen[training.order.batch(step)])
         batch = collator([{"input_ids": row} for row in ids.tolist()])
         loss = model(**batch).loss
         loss.backward()

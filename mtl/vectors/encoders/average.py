@@ -53,7 +53,6 @@ class AverageSettings:
         suite: a suite whose training texts serve as `texts`.
         suite_data_dir: the folder of this suite's data.
         held_out: share of its training rows that runs hold out as dev, and that are not read.
-        embeddings_dir: the folder of recipes' vectors.
         device: where to compute.
     """
 
@@ -67,7 +66,6 @@ class AverageSettings:
     suite: str | None = None
     suite_data_dir: str | None = None
     held_out: Annotated[float, PART] = PLAIN_HELD_OUT
-    embeddings_dir: str = "embeddings"
     device: str = "cpu"
 
     def check(self) -> None:
@@ -274,7 +272,7 @@ def _open(settings: AverageSettings, options: EmbedderOptions, suite: Suite | No
         vectors = getattr(options, "path", None) or (suite.embeddings.get(options.name) if suite else None)
         if vectors is None:
             raise InputError(f"name the {kind.title} vectors: {SECTION}path=PATH", key=f"{SECTION}path")
-        path, _ = vector_path(vectors, Path(settings.embeddings_dir), settings.held_out)
+        path, _ = vector_path(vectors, Path("embeddings"), settings.held_out)
         if not kind.exists(path):
             raise InputError(kind.problem(path) or f"no such vectors; set {SECTION}path=PATH", path=path)
     reader = OPENERS[options.name][0](options, path, settings.seed, device)

@@ -39,7 +39,6 @@ from mtl.vectors.pretraining.tokens import (
 from mtl.vectors.pretraining.training import (
     MASK_SHARE,
     MaskedLanguageModelling,
-    Masking,
     new_bert,
     parameter_count,
 )
@@ -218,7 +217,7 @@ def begin_training(
     training = MaskedLanguageModelling(
         new_bert(settings, len(begins)),
         Segments(tokens, settings.chunk),
-        Masking(begins),
+        begins,
         settings,
         unfinished / CHECKPOINT,
         device,
