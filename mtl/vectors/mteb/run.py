@@ -52,7 +52,7 @@ def import_mteb(folder: Path) -> None:
     warnings.filterwarnings("ignore", module=r"mteb\.")
 
 
-def combinations(settings: Mapping[str, Any], choices: Choices) -> list[tuple[dict[str, Any], Mapping[str, Any]]]:
+def combinations(settings: Mapping[str, Any], choices: Choices) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """The combinations to try: the values that are chosen, and the encoder's settings with them. Raises InputError for a setting that cannot be
     chosen."""
     keys = [key for key, value in settings.items() if value == CHOOSE]
@@ -104,7 +104,7 @@ def choose(
         validate: returns the scores of an encoder by task; a score that is not finite is None.
     """
     tried: list[dict[str, Any]] = []
-    best: tuple[float, SentenceEncoder, dict[str, Any], Mapping[str, Any]] | None = None
+    best: tuple[float, SentenceEncoder, dict[str, Any], dict[str, Any]] | None = None
     for values, fitting in combinations(settings, choices):
         encoder = open_encoder(fitting)
         scores = validate(encoder, tasks)
