@@ -65,7 +65,7 @@ def main() -> None:
         spent = alternate(sides, arguments.steps, arguments.runs)
     per_step = [statistics.median(side) / arguments.steps for side in spent]
     print(
-        f"{arguments.config}, {len(training.masking.begins):,} entries, {settings.batch_size} × {settings.max_length} tokens:"
+        f"{arguments.config}, {len(training.begins):,} entries, {settings.batch_size} × {settings.max_length} tokens:"
         f" ours {per_step[0]:.3f} s, transformers {per_step[1]:.3f} s; ratio {ratio(*spent, digits=2)}"
     )
 
@@ -87,7 +87,7 @@ def steps(
     """A step of each side, by its number."""
     from transformers import DataCollatorForLanguageModeling, get_linear_schedule_with_warmup
 
-    model = new_bert(settings, len(training.masking.begins)).train()
+    model = new_bert(settings, len(training.begins)).train()
     training.train()
     optimizer = torch.optim.AdamW(decayed_groups(model, settings.weight_decay), settings.learning_rate, fused=True)
     scheduler = get_linear_schedule_with_warmup(optimizer, 10_000, 100_000)
@@ -98,7 +98,7 @@ def steps(
         training.training_step(training.chosen[training.order.batch(step)])
 
     def theirs(step: int) -> None:
-        ids, _ = training.segments.inputs(training.chosen[training.order.batch(step)])
+        ids = training.segments.inputs(training.chosen[training.order.batch(step)])
         batch = collator([{"input_ids": row} for row in ids.tolist()])
         loss = model(**batch).loss
         loss.backward()

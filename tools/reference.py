@@ -326,7 +326,7 @@ def other_settings() -> Iterator[str]:
         " `accelerator=`. Where there is no default, the file in `configs/pretrain/` has the value.",
         "mtl encode": "The first word after the command is a run's folder, `average`, `transformer` or `sentence_transformer`."
         " `average` also takes `embeddings.KEY`.",
-        "mtl mteb": "Also the encoder's, as for `mtl encode`; its `data_dir` is called `suite_data_dir` here.",
+        "mtl mteb": "Also the encoder's, as for `mtl encode`.",
     }
     for command, kinds in parts.items():
         yield from ("", f"## {command}", "", notes[command])

@@ -149,16 +149,12 @@ class Floor(TypedDict, total=False):
     """whether to keep the trained models, for mtl predict; None: those that take little disk space (default: None)"""
 
 class WordVectors(TypedDict, total=False):
-    number: Literal["cosine", "line"]
-    """how a number is predicted. cosine: the cosine in the task's range; line: a line fitted on the training examples (default: cosine)"""
     algebra: Literal["b-a+c", "a-b+c"]
     """the analogy a : b = c : ? is answered by the word nearest to this vector (default: b-a+c)"""
 
 class Static(TypedDict, total=False):
     path: str | PathLike[str] | None
-    """the folder of a transformer or of a model2vec model, or a name on the Hugging Face Hub; None: the word vectors of embeddings …"""
-    vectors: str
-    """of the model at path: subwords, or sentence_transformer: of whole texts, by sentence-transformers (default: subwords)"""
+    """a model of sentence-transformers, which gives the vectors of whole texts: a folder, or a name on the Hugging Face Hub; None: the …"""
 
 class Lead(TypedDict, total=False):
     sentences: int | None

@@ -28,16 +28,6 @@ class Importer:
 
 
 @dataclass(frozen=True)
-class Boards:
-    """Leaderboards that a wing adds to the report."""
-
-    # Called with a folder; returns the leaderboards (`mtl.reports.board.Leaderboard`) of what lies below it.
-    find: Callable[[Path], list[Any]]
-    file: str  # the name of a file with their scores
-    render: Callable[[list[Any]], str]  # returns the content of that file for the leaderboards
-
-
-@dataclass(frozen=True)
 class Trainings:
     """Trainings of word vectors."""
 
@@ -65,7 +55,8 @@ class Wing:
     # Adds its commands to the command line; gets what `mtl.api.commands.add_commands` gets.
     commands: Callable[[Any], None] | None = None
     names: Mapping[str, str] = field(default_factory=dict)  # what it adds to `import mtl`, each as "module:name"
-    boards: Boards | None = None  # its leaderboards in a report
+    # Called with a folder; returns the leaderboards (`mtl.reports.board.Leaderboard`) that it adds to a report on what lies below it.
+    boards: Callable[[Path], list[Any]] | None = None
     # Notes on the tests of a leaderboard of runs; called with its columns, its rows, their tests and its scale.
     notes: Callable[..., list[str]] | None = None
     importers: tuple[Importer, ...] = ()  # files that `mtl import` takes
@@ -84,8 +75,8 @@ class Wing:
     methods: Mapping[str, str] = field(default_factory=dict)
     # Further kinds of targets (`mtl.tasks.target_kind.TargetKind`), as `methods`.
     target_kinds: Mapping[str, str] = field(default_factory=dict)
-    # Further sources of vectors for the method `static`, as `methods`; called with `static.path` and `max_length`.
-    vector_sources: Mapping[str, str] = field(default_factory=dict)
+    # Called with the setting `static.path`; returns the vectors of whole texts by this model (`mtl.methods.floors.static.Source`).
+    text_vectors: Callable[[str], Any] | None = None
     # Further metrics (`mtl.tasks.metrics.Metric`), as `methods`.
     metrics: Mapping[str, str] = field(default_factory=dict)
     # By extra, the packages to import, as in `mtl.base.extras.EXTRAS`.
@@ -116,6 +107,11 @@ class Registry(UserDict[str, Entry]):
 def trainings() -> Trainings | None:
     """The trainings of word vectors; None without the wing that has them."""
     return next((wing.trainings for wing in wings() if wing.trainings), None)
+
+
+def text_vectors() -> Callable[[str], Any] | None:
+    """Opens models of whole texts' vectors (`Wing.text_vectors`); None without the wing that does."""
+    return next((wing.text_vectors for wing in wings() if wing.text_vectors), None)
 
 
 def resolve(name: str) -> Any:

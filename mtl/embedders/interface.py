@@ -1,6 +1,6 @@
 """The interface of a kind of embeddings: how it is built for a run, and loaded for prediction."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -86,9 +86,6 @@ class Reader(Protocol):
     @property
     def dim(self) -> int:
         """The size of a token's vector."""
-
-    def learn(self, words: Sequence[str]) -> None:
-        """Look up the vectors of these words, which later texts have, at once: a file of vectors is then read once for all of them."""
 
     def sequences(self, texts: "TokenizedTexts") -> "Sequences":
         """The embedder's input for the texts, valid until the next call."""

@@ -90,12 +90,6 @@ class WordReader:
         self._first_new = len(vocabulary)
         self.without_vector: set[str] = set()
 
-    def learn(self, words: Sequence[str]) -> None:
-        """Look up these words at once. Of more than MOST_NEW distinct words, each block of texts looks up its own."""
-        distinct = list(dict.fromkeys(words))
-        if len(distinct) <= MOST_NEW:
-            self.look_up(distinct)
-
     def sequences(self, texts: TokenizedTexts) -> ArraySequences:
         """The texts as word ids, which are valid until the next call. New words that have a vector are added to the vocabulary."""
         self.look_up(texts.types)

@@ -89,9 +89,6 @@ class Model(Protocol):
     def outputs(self, task: Task, rows: Sequence["Row"]) -> np.ndarray:
         """The head's outputs, float32 (inputs, outputs): a row has one input, or in a choice one for each candidate. As `predict`."""
 
-    def learn(self, texts: Sequence[str]) -> None:
-        """Look up what `encode` needs of these texts at once. Without it, each block of texts reads a file of vectors again."""
-
     def encode(self, texts: Sequence[str], pooling: str) -> np.ndarray:
         """The vectors of at least one text, float32 (texts, dim): the max or the mean of its tokens' vectors, as `pooling` says."""
 

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Collection, Sequence
-from itertools import chain
 from pathlib import Path
 
 from mtl.base.clock import now
@@ -25,7 +24,7 @@ def write_report(
     runs_dir: Path, out: Path, command: str, cache_dir: Path | None = None, references: Collection[str] = ()
 ) -> Path:
     """Compare what is finished below a folder, write the report to the folder `out`, and return the path of its page. Files: index.html, report.md,
-    report.tex, scores.csv, comparisons.csv, ranks.csv, settings.csv, costs.csv; and those of the leaderboards that wings add.
+    report.tex, scores.csv, comparisons.csv, ranks.csv, settings.csv, costs.csv.
 
     Args:
         command: the command line that the report names.
@@ -39,20 +38,18 @@ def write_report(
     check_written(out)
     cache = SampleCache(cache_dir and cache_dir / "resampled")
     runs = find_runs(runs_dir, cache.check)
-    further = {wing.boards: wing.boards.find(runs_dir) for wing in wings() if wing.boards is not None}
-    if not runs and not any(further.values()):
+    further = [board for wing in wings() if wing.boards is not None for board in wing.boards(runs_dir)]
+    if not runs and not further:
         raise InputError("holds no finished run; make one with mtl baseline", path=runs_dir)
     check_references(references, runs)
-    boards = [leaderboard(group, cache, references) for group in by_suite(runs)]
-    shown = [*boards, *chain.from_iterable(further.values())]
+    boards = [*(leaderboard(group, cache, references) for group in by_suite(runs)), *further]
     generated = now().strftime("%Y-%m-%d %H:%M UTC")
     forms = {
-        "report.md": render_markdown(shown, generated, command),
-        "report.tex": render_latex(shown, generated, command),
+        "report.md": render_markdown(boards, generated, command),
+        "report.tex": render_latex(boards, generated, command),
         **render_csv(boards),
-        "index.html": render_page(document(shown, generated, command)),
+        "index.html": render_page(document(boards, generated, command)),
     }
-    forms |= {kind.file: kind.render(added) for kind, added in further.items() if added}
     write_files(out, forms)
     logger.info("runs compared: %d; %s", len(runs), ", ".join(f"{out / name}" for name in forms))
     return out / "index.html"

@@ -159,7 +159,7 @@ def _score_rows(board: Leaderboard) -> Iterator[list[Any]]:
             by_seed = list(by_metric["scores"].values()) if by_metric else []
             spread = by_seed or (_averages(row.run) if row.run else [])
             yield [
-                *(row.name, row.label, row.family, "run" if row.run else "published"),
+                *(row.name, row.label, row.family, "run" if row.run or row.ours else "published"),
                 *(row.split_of(id), id, metric, value(score.median), value(score.min), value(score.max)),
                 *(value(fmean(spread)) if spread else "", value(stdev(spread)) if len(spread) > 1 else ""),
                 *(map(value, score.interval) if score.interval else ("", "")),

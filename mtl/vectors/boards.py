@@ -16,7 +16,6 @@ from typing import Any
 
 from mtl.base.terminal import MISSING
 from mtl.reports.board import COSTS, Column, Group, GroupLine, Leaderboard, Row, by_family, single
-from mtl.reports.tables import csv_text
 from mtl.tasks.suite import AVERAGE
 from mtl.tasks.task import Scale
 from mtl.vectors.mteb.benchmark import Benchmark
@@ -164,6 +163,7 @@ class _Layout:
                 self.row(
                     {id: evaluation.score(task) for task, id in shown.items()},
                     seen=[id for task, id in shown.items() if task in summary["seen"]],
+                    inexact=[id for task, id in shown.items() if summary["tasks"][task]["data"] != EXACT],
                     name=name,
                     label=f"{title}, {name}" if titles.count(title) > 1 else title,
                     family=summary["encoder"]["family"],
@@ -178,6 +178,7 @@ class _Layout:
         scores: Mapping[str, float],
         printed: Mapping[str, float | None] | None = None,
         seen: Collection[str] = (),
+        inexact: Collection[str] = (),
         **facts: Any,
     ) -> EncoderRow:
         """A row with its means and marks, and these facts as its other fields.
@@ -188,6 +189,7 @@ class _Layout:
             scores: × 100, by column.
             printed: the averages of a published row; None: the row is ours.
             seen: the columns with training rows that the encoder has seen.
+            inexact: the columns whose data is not the benchmark's.
         """
         benchmark, columns, by_type = self.benchmark, self.columns, self.by_type
         scored = {columns[id].task for id in scores}
@@ -215,7 +217,10 @@ class _Layout:
             missing=missing,
             seen=[id for id in [*columns, *by_type] if id in trained],
             partial=[name for name in by_type if name in lacking],
-            marks={id: ("*" if id in lacking else "") + ("‡" if id in trained else "") for id in [*columns, *tasks]},
+            marks={
+                id: ("*" if id in lacking else "") + ("†" if id in inexact else "") + ("‡" if id in trained else "")
+                for id in [*columns, *tasks]
+            },
             reasons={
                 id: tuple(column for column in columns if column in scores and columns[column].task in counted)
                 for id, counted in tasks.items()
@@ -277,26 +282,3 @@ def _row_notes(rows: Sequence[EncoderRow]) -> list[str]:
         if choice := summary.get("choice"):
             notes.append(f"{row.label}: {choice_note(choice)}")
     return notes
-
-
-def render_vectors(boards: Sequence[Leaderboard]) -> str:
-    """A line for each encoder and task, each mean of a type, and both averages. Scores are × 100 and not rounded."""
-    lines: list[Sequence[Any]] = [
-        ["board", "name", "what", "family", "source", "column", "task", "metric", "score", "data", "seen", "partial"]
-    ]
-    for board in boards:
-        tasks = {id: column for id, column in board.columns.items() if id != AVERAGE}
-        types = [id for id in board.table or () if id not in (AVERAGE, BY_TYPE)]
-        for row in board.rows:
-            evaluation = row.evaluation if isinstance(row, EncoderRow) else None
-            source = "evaluation" if evaluation else "published"
-            for id in [*tasks, *types, AVERAGE, BY_TYPE]:
-                if (score := row.score(id)) is None:
-                    continue
-                column = tasks.get(id)
-                data = evaluation.summary["tasks"][column.task]["data"] if column and evaluation else ""
-                what = (column.title, column.task, column.metric) if column else (id, "", "mean")
-                marked = ["yes" if sign in row.mark(id) else "no" for sign in "‡*"]
-                label = row.label if row.ours else row.name
-                lines.append([board.name, row.name, label, row.family, source, *what, score.median, data, *marked])
-    return csv_text(lines)

@@ -28,9 +28,7 @@ def add_commands(commands: Commands) -> None:
     encode.add_argument("encoder", metavar="ENCODER", help=encoders)
     encode.add_argument("file", type=Path, metavar="FILE", help="one text per line; -: standard input")
     encode.add_argument("settings", help="docs/reference/other-settings.md lists them", **settings)
-    encode.add_argument("--seed", type=int, help="the same as seed=")
     encode.add_argument("--out", type=Path, required=True, metavar="VECTORS", help="a .npy file")
-    encode.add_argument("--device", help="the same as device=")
     encode.set_defaults(run=_encode)
 
     export = commands.add_parser("export", help="write a run's encoder in the form of another program")
@@ -103,8 +101,6 @@ def _encode(arguments: argparse.Namespace) -> None:
     from mtl.vectors.encoders.files import check_vectors_file, encode_file
 
     settings = parse_settings(arguments.settings)
-    options = {"seed": arguments.seed, "device": arguments.device}
-    settings |= {key: value for key, value in options.items() if value is not None}
     check_vectors_file(arguments.out)
     encode_file(open_encoder(arguments.encoder, settings), arguments.file, arguments.out)
 

@@ -1,15 +1,11 @@
 """What vectors add to the core."""
 
-from mtl.base.wings import Boards, Trainings, Wing, lazy
+from mtl.base.wings import Trainings, Wing, lazy
 from mtl.vectors.words import TRAININGS
 
 WING = Wing(
     commands=lazy("mtl.vectors.commands:add_commands"),
-    boards=Boards(
-        find=lazy("mtl.vectors.boards:find_boards"),
-        file="vectors.csv",
-        render=lazy("mtl.vectors.boards:render_vectors"),
-    ),
+    boards=lazy("mtl.vectors.boards:find_boards"),
     trainings=Trainings(
         extras={name: training.extra for name, training in TRAININGS.items()},
         train_recipe=lazy("mtl.vectors.words.training:train_recipe"),
@@ -21,9 +17,6 @@ WING = Wing(
     },
     methods={"word_vectors": "mtl.vectors.word_vectors.entry:WORD_VECTORS"},
     own_body=lazy("mtl.vectors.pretraining.pretrain:own_body"),
-    vector_sources={
-        "subwords": "mtl.vectors.subwords:open_subwords",
-        "sentence_transformer": "mtl.vectors.encoders.sentence_transformer:TextVectorSource",
-    },
+    text_vectors=lazy("mtl.vectors.encoders.sentence_transformer:TextVectorSource"),
     extras={"mteb": ("mteb",), "sentence-transformers": ("sentence_transformers",)},
 )

@@ -59,20 +59,6 @@ def test_new_words_get_their_vectors_from_the_file_if_there_is_one(
     assert vectors_of(other, "kot ryba nic") == vectors_of(made, "kot ryba nic")
 
 
-def test_words_that_are_learnt_at_once_read_the_file_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = recorded_reads(monkeypatch)
-    (tmp_path / "v.vec").write_text("ryba 7 8\nsowa 1 2\n", encoding="utf-8")
-    made, alone = reader(tmp_path, tmp_path / "v.vec"), reader(tmp_path, tmp_path / "v.vec")
-    made.learn(["ryba", "kot", "sowa", "ryba", "żaba"])
-    assert [len(words) for words in asked] == [3]
-    for text in ("ryba kot", "sowa żaba"):
-        assert vectors_of(made, text) == vectors_of(alone, text)
-    assert [len(words) for words in asked] == [3, 1, 2]  # the others are those of the reader that has learnt nothing
-    monkeypatch.setattr("mtl.embedders.new_words.MOST_NEW", 1)
-    made.learn(["dom", "las"])
-    assert len(asked) == 3
-
-
 def test_a_missing_file_knows_no_word_and_dims_must_fit(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     made = reader(tmp_path, tmp_path / "none.vec")
     with caplog.at_level(logging.WARNING, "mtl"):

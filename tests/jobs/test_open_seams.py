@@ -127,9 +127,6 @@ class LengthReader(LengthEmbeddings):
         super().__init__(scale)
         self.embedder = LengthEmbedder(scale)  # type: ignore[assignment]
 
-    def learn(self, words: list[str]) -> None:
-        pass
-
 
 def build_lengths(request: EmbeddingsRequest) -> Any:
     return LengthEmbeddings(request.options.scale, request.texts)

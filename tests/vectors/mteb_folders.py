@@ -35,7 +35,7 @@ types:
 
 @dataclass
 class HashedEncoder:
-    """The mean of word vectors that are drawn from the words' hashes. It counts the texts that it encodes, and keeps those that it learns."""
+    """The mean of word vectors that are drawn from the words' hashes. It counts the texts that it encodes."""
 
     pooling: str = "mean"
     centre: bool = False
@@ -44,7 +44,6 @@ class HashedEncoder:
     seed: int | None = None
     software: dict[str, str] = field(default_factory=lambda: {"mtl": "1"})
     encoded: int = field(default=0, init=False)
-    learnt: list[str] = field(default_factory=list, init=False)
 
     @property
     def description(self) -> Description:
@@ -52,15 +51,13 @@ class HashedEncoder:
         title = f"Hashed words, {self.pooling}"
         return Description(self.name, title, "average", *sizes, self.trained_on, None, self.seed)
 
-    def learn(self, texts: Sequence[str]) -> None:
-        self.learnt += texts
-
     def encode(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
         self.encoded += len(texts)
         pool = {"mean": np.mean, "max": np.max}[self.pooling]
         vectors = [pool([_vector(word) for word in text.lower().split() or [""]], axis=0) for text in texts]
         return np.array(vectors, dtype=np.float32).reshape(len(texts), DIM)
 
+    @property
     def fingerprint(self) -> str:
         parts = (self.pooling, self.centre, self.trained_on, self.name, self.seed)
         return hashlib.sha256(repr(parts).encode()).hexdigest()
@@ -114,6 +111,6 @@ def make_evaluation(
     benchmark = load_benchmark(path)
     folder = EvaluationFolder.of(str(runs_dir), benchmark.name, encoder)
     write_text(folder.benchmark, path.read_text(encoding="utf-8"))
-    summary = summarize(benchmark, encoder.description, encoder.fingerprint(), {}, records, choice)
+    summary = summarize(benchmark, encoder.description, encoder.fingerprint, {}, records, choice)
     write_json(folder.summary, {**summary, "command": "mtl mteb x"})
     return folder

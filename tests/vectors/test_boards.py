@@ -14,9 +14,9 @@ from mtl.api.cli import main
 from mtl.reports.board import Leaderboard, Row, Score
 from mtl.reports.document import document
 from mtl.reports.markdown import render_markdown
-from mtl.reports.tables import render_latex
+from mtl.reports.tables import render_csv, render_latex
 from mtl.tasks.suite import AVERAGE
-from mtl.vectors.boards import BY_TYPE, find_boards, render_vectors
+from mtl.vectors.boards import BY_TYPE, find_boards
 from mtl.vectors.mteb.benchmark import find_benchmark, load_benchmark
 
 TRAINED = HashedEncoder(name="trained", trained_on=("klej/cdsc-r",), pooling="max")
@@ -74,7 +74,7 @@ def test_averages_and_marks(boards: list[Leaderboard]) -> None:
     assert value(hashed.score("classification")) == 61.5 and trained.score("classification") is None
     assert (value(hashed.score("sts")), value(trained.score("sts"))) == (40.0, 55.0)
     assert trained.mark("sts") == "*‡" and hashed.mark("classification") == "*"
-    assert hashed.mark("CBD@r1") == "" and trained.mark("CDSC-R@r2") == "‡"
+    assert hashed.mark("CBD@r1") == "†" and trained.mark("CDSC-R@r2") == "†‡"
     assert value(hashed.score(BY_TYPE)) == pytest.approx((61.5 + 70 + 40) / 3) and trained.score(BY_TYPE) is None
     assert hashed.mark(AVERAGE) == "*" and trained.mark(AVERAGE) == "*‡"
     assert len(hashed.missing) == 25 and len(local.unscored) == 25 and "CDSC-R" not in hashed.missing
@@ -146,7 +146,7 @@ def test_an_edited_benchmark_file_is_the_same_benchmark_if_its_tasks_are(tmp_pat
 
 def test_markdown_and_latex(boards: list[Leaderboard]) -> None:
     text = render_latex(boards, "now", "mtl report")
-    assert text.count("{") == text.count("}") and r"55.00\ddag{}" in text
+    assert text.count("{") == text.count("}") and r"55.00\dag{}\ddag{}" in text
     assert text.count(r"\begin{table*}") == (1 + 5) + (1 + 3) and r"\label{tab:pl-mteb-local-sts}" in text
     text = render_markdown(boards, "now", "mtl report")
     for table in re.findall(r"(?:^\|.*\n)+", text + "\n", re.M):
@@ -162,19 +162,19 @@ def test_markdown_and_latex(boards: list[Leaderboard]) -> None:
 
 
 def test_csv(boards: list[Leaderboard]) -> None:
-    lines = list(csv.DictReader(io.StringIO(render_vectors(boards))))
-    found = {(line["board"], line["what"], line["column"]): line for line in lines}
-    line = found["pl-mteb-local", "Hashed words, max", "CDSC-R, rows 2"]
-    assert (line["score"], line["data"], line["seen"], line["task"]) == ("55.0", "stand-in", "yes", "CDSC-R")
-    assert found["pl-mteb", "LaBSE", "average"]["score"] == "44.03"
+    lines = list(csv.DictReader(io.StringIO(render_csv(boards)["scores.csv"])))
+    found = {(line["suite"], line["what"], line["task"]): line for line in lines}
+    line = found["pl-mteb-local", "Hashed words, max", "CDSC-R@r2"]
+    assert (line["median"], line["source"], line["reduced"]) == ("55.0", "run", "yes")
+    labse = next(line for line in lines if (line["name"], line["task"]) == ("LaBSE", "average"))
+    assert (labse["median"], labse["source"], labse["partial"]) == ("44.03", "published", "no")
     assert ("pl-mteb", "Hashed words, mean", "average") not in found
-    partial = {"average": "yes", "classification": "yes", "CBD": "no"}
-    assert {key: found["pl-mteb-local", "Hashed words, mean", key]["partial"] for key in partial} == partial
+    assert found["pl-mteb-local", "Hashed words, mean", "average"]["partial"] == "yes"
 
 
 def test_the_command_reports_evaluations_alone(runs_dir: Path, tmp_path: Path) -> None:
     assert main(["report", str(runs_dir), "--out", str(tmp_path)]) == 0
-    for name in ("report.md", "vectors.csv", "index.html", "report.tex"):
+    for name in ("report.md", "scores.csv", "index.html", "report.tex"):
         assert "mmlw-roberta-large" in (tmp_path / name).read_text(encoding="utf-8")
 
 

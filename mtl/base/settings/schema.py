@@ -175,7 +175,6 @@ class FloorConfig:
 class WordVectorsConfig:
     """Only the method `word_vectors` reads this."""
 
-    number: Literal["cosine", "line"]
     algebra: Literal["b-a+c", "a-b+c"]
 
 
@@ -184,7 +183,6 @@ class StaticConfig:
     """Only the method `static` reads this."""
 
     path: Annotated[str | None, Role.SOURCE]
-    vectors: str
 
 
 @dataclass

@@ -131,9 +131,6 @@ class ElmoReader:
     def dim(self) -> int:
         return self.elmo.dim
 
-    def learn(self, words: Sequence[str]) -> None:
-        """Do nothing: a word's vector depends on its text."""
-
     def sequences(self, texts: TokenizedTexts) -> Sequences:
         return UncachedLayers(self.elmo, texts, self.precision)
 

@@ -1,24 +1,17 @@
 """The registry entries of the floors."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.settings.schema import Config
-from mtl.base.typed import check_choice
-from mtl.base.wings import Registry
+from mtl.base.wings import text_vectors
 from mtl.embedders import EMBEDDERS
 from mtl.methods.method import MethodKind
 from mtl.methods.transformer.entry import short_name
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import Task
-
-SUBWORDS = "subwords"
-# By the value of static.vectors, what has the vectors of the model at static.path; called with the path and max_length.
-VECTOR_SOURCES: Registry[Callable[[str, int], Any]] = Registry({}, "vector_sources")
 
 
 class FloorKind(MethodKind):
@@ -91,20 +84,18 @@ class FastTextKind(TrainedKind):
 
 
 class StaticKind(TrainedKind):
-    """Means of static vectors: word vectors, or with `static.path` what a wing reads: vectors of subwords, or of whole texts."""
+    """Means of static vectors: word vectors, or with `static.path` vectors of whole texts by a model that a wing reads."""
 
     reads = ("embeddings", "embeddings_dir", "embeddings.path", "static.", "floor.")
     builds = "mtl.methods.floors.static:StaticFloor"
 
     def title(self, config: Config) -> str:
-        path, vectors = config.static.path, config.static.vectors
-        words = self.words if vectors == SUBWORDS else f"Vectors by {vectors}"
-        return f"{words}, {EMBEDDERS[config.embeddings.name].title if path is None else short_name(path)}"
+        path = config.static.path
+        return f"{self.words}, {EMBEDDERS[config.embeddings.name].title if path is None else short_name(path)}"
 
     def folder(self, config: Config) -> str:
-        path, vectors = config.static.path, config.static.vectors
-        source = "" if vectors == SUBWORDS else f"{vectors}-"
-        return f"{self.name}-{source}{config.embeddings.name if path is None else short_name(path)}"
+        path = config.static.path
+        return f"{self.name}-{config.embeddings.name if path is None else short_name(path)}"
 
     def describe(self, config: Config) -> dict[str, str]:
         return {"embeddings": config.embeddings.name} if config.static.path is None else {}
@@ -116,14 +107,15 @@ class StaticKind(TrainedKind):
         from mtl.embedders.find import check_word_file
         from mtl.methods.transformer.pretrained import check_place
 
-        path, vectors = config.static.path, config.static.vectors
-        if path is None and vectors == SUBWORDS:
+        path = config.static.path
+        if path is None:
             check_word_file(config)
             return
-        check_choice("static.vectors", vectors, VECTOR_SOURCES)
-        if path is None:
-            raise InputError("needs a model; set static.path=", key="static.vectors", value=vectors)
-        check_installed("transformers", key="static.path", value=path)
+        if text_vectors() is None:
+            raise InputError(
+                "only the wing vectors reads models; install it, or drop the path", key="static.path", value=path
+            )
+        check_installed("sentence-transformers", key="static.path", value=path)
         check_place("static.path", path)
 
     def sources(self, config: Config) -> list[Path]:

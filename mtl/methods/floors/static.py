@@ -1,6 +1,6 @@
 """Texts as means of static vectors, with a linear model or a small network on top: what most users try before an LSTM.
 
-The vectors are of words (a file, as the LSTM reads it), or what a wing reads: of subwords, or of whole texts (`VECTOR_SOURCES`).
+The vectors are of words (a file, as the LSTM reads it), or of whole texts, by a model that a wing reads.
 """
 
 from collections.abc import Sequence
@@ -11,9 +11,9 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from mtl.base.progress import Progress
+from mtl.base.wings import text_vectors
 from mtl.data.text import UNKNOWN
 from mtl.embedders.vector_files.vector_file import VectorFile
-from mtl.methods.floors.entries import VECTOR_SOURCES
 from mtl.methods.floors.features import Document, RowFeatures
 from mtl.methods.floors.floor import Floor
 from mtl.methods.method import BuildRequest
@@ -33,7 +33,9 @@ class StaticFloor(Floor):
             assert request.vectors is not None
             source: Source = WordFile(request.vectors)
         else:
-            source = VECTOR_SOURCES[static.vectors](static.path, request.config.max_length)
+            opener = text_vectors()
+            assert opener is not None  # as `StaticKind.check` found
+            source = opener(static.path)
         documents = [Document(text, self.texts.words(number)) for number, text in enumerate(request.dataset.texts)]
         self._vectors = TextVectors(source, documents)
         self.fingerprints |= source.fingerprints()

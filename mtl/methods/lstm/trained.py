@@ -185,7 +185,7 @@ class TrainedLstm(TrainedNetworks):
             encoder: from stage 1, on the device to compute on.
             sequences: turns tokenized texts, whose words may be new, into the encoder's input.
             linear: the linear models that heads add their outputs to.
-            reader: the embeddings of a finished run, which `learn` needs.
+            reader: the embeddings of a finished run; None while it is trained.
         """
         super().__init__(config, encoder.device, config.finetune.batch_size, self._open, answers)
         self.language, self.folder = language, folder
@@ -209,12 +209,6 @@ class TrainedLstm(TrainedNetworks):
         if network.encoder is None:  # what stage 2 read: token outputs, rounded as `finetune.token_outputs` says
             sequences = ComputedOutputs(self.encoder, sequences, config.trainer, config.finetune.token_outputs)
         return split, TaskInput(sequences, encoder=network.encoder)
-
-    def learn(self, texts: Sequence[str]) -> None:
-        """Look up the words of these texts at once."""
-        with hidden_progress():
-            assert self.reader is not None
-            self.reader.learn(TokenizedTexts(texts, self.language, self.config.max_length).types)
 
     def encode(self, texts: Sequence[str], pooling: str = "max") -> np.ndarray:
         """Text vectors, float32 (texts, dim), the pooled outputs of the encoder of stage 1, which all tasks share."""

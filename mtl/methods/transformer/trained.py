@@ -161,9 +161,6 @@ class TransformerEncoder:
         """The model that encodes texts, on the device to compute on."""
         return self._open_body().to(self.device).eval()
 
-    def learn(self, texts: Sequence[str]) -> None:
-        """Do nothing: texts are encoded one by one."""
-
     def encode(self, texts: Sequence[str], pooling: str) -> np.ndarray:
         """Text vectors, float32 (texts, dim): the body's last layer, pooled over all tokens, with those that stand around a text."""
         distinct = {text: number for number, text in enumerate(dict.fromkeys(texts))}

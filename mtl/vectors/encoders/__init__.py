@@ -6,24 +6,17 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.wings import lazy
-from mtl.vectors.encoders.encoder import Choices, EncoderKind, SentenceEncoder
+from mtl.vectors.encoders.encoder import EncoderKind, SentenceEncoder
 
 ENCODERS = {
     "average": EncoderKind(
         lazy("mtl.vectors.encoders.average:open_average"),
-        Choices(
-            {"pooling": ("mean", "max", "both"), "centre": (False, True)}, lazy("mtl.vectors.encoders.average:fitting")
-        ),
+        {"pooling": ("mean", "max", "both"), "centre": (False, True)},
     ),
-    "transformer": EncoderKind(
-        lazy("mtl.vectors.encoders.transformer:open_transformer"), Choices({"pooling": ("mean", "max")})
-    ),
+    "transformer": EncoderKind(lazy("mtl.vectors.encoders.transformer:open_transformer"), {"pooling": ("mean", "max")}),
     "sentence_transformer": EncoderKind(lazy("mtl.vectors.encoders.sentence_transformer:open_sentence_transformer")),
 }
-RUN = EncoderKind(
-    lazy("mtl.vectors.encoders.run:open_run"),
-    Choices({"pooling": ("max", "mean"), "centre": (False, True)}, lazy("mtl.vectors.encoders.run:fitting")),
-)
+RUN = EncoderKind(lazy("mtl.vectors.encoders.run:open_run"), {"pooling": ("max", "mean"), "centre": (False, True)})
 
 
 def encoder_kind(name: str) -> EncoderKind:

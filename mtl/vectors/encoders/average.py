@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import torch
@@ -36,7 +36,6 @@ from mtl.vectors.encoders.encoder import FLOAT, Description, check_language, mea
 POOLINGS = {"mean": "Average", "max": "Maximum", "both": "Average and maximum"}  # as in tables
 NAME = "average"
 SECTION = "embeddings."
-NEEDS_TEXTS = "centre needs texts: set texts=FILE, or suite=NAME for its training texts"
 
 
 @dataclass
@@ -52,9 +51,8 @@ class AverageSettings:
         max_length: tokens of a text.
         texts: a file of texts, one per line, for centre.
         suite: a suite whose training texts serve as `texts`.
-        data_dir: the folder of this suite's data.
+        suite_data_dir: the folder of this suite's data.
         held_out: share of its training examples that runs hold out as dev, and that are not read.
-        embeddings_dir: the folder of recipes' vectors.
         device: where to compute.
     """
 
@@ -66,9 +64,8 @@ class AverageSettings:
     max_length: Annotated[int, AT_LEAST_ONE] = 256
     texts: str | None = None
     suite: str | None = None
-    data_dir: str | None = None
+    suite_data_dir: str | None = None
     held_out: Annotated[float, PART] = PLAIN_HELD_OUT
-    embeddings_dir: str = "embeddings"
     device: str = "cpu"
 
     def check(self) -> None:
@@ -77,13 +74,15 @@ class AverageSettings:
             check_language(self.language)
         if self.texts is not None and not self.centre:
             raise InputError("nothing reads them; set centre=true", key="texts", value=self.texts)
-        if self.texts is not None and self.data_dir is not None:
+        if self.texts is not None and self.suite_data_dir is not None:
             message = f"texts={self.texts} are read instead; drop one of them"
-            raise InputError(message, key="data_dir", value=self.data_dir)
-        if self.data_dir is not None and self.suite is None:
-            raise InputError("name the suite that it belongs to: suite=NAME", key="data_dir", value=self.data_dir)
+            raise InputError(message, key="suite_data_dir", value=self.suite_data_dir)
+        if self.suite_data_dir is not None and self.suite is None:
+            raise InputError(
+                "name the suite that it belongs to: suite=NAME", key="suite_data_dir", value=self.suite_data_dir
+            )
         if self.centre and self.texts is None and self.suite is None:
-            raise InputError(NEEDS_TEXTS, key="texts")
+            raise InputError("centre needs texts: set texts=FILE, or suite=NAME for its training texts", key="texts")
 
 
 class SourceReader(WordReader):
@@ -140,26 +139,15 @@ def open_elmo(options: Any, path: Path | None, seed: int, device: torch.device) 
     return ElmoReader(elmo, digest, "float32", new_mix(elmo))
 
 
-class Opener(NamedTuple):
-    """How the vectors of one kind of embeddings are read as they are without training.
-
-    Attributes:
-        open: makes the reader, from the options of the embeddings, the path of the vectors (None for kinds that need none), the seed of random
-            vectors, and the device that computes vectors that are not only looked up.
-        keys: the names of the settings that it reads: keys below "embeddings.", and "seed".
-    """
-
-    open: Callable[[Any, Path | None, int, torch.device], Reader]
-    keys: tuple[str, ...]
-
-
-STATIC = Opener(open_static, ("embeddings.path", "embeddings.dim", "embeddings.missing"))
-# By the name of the embeddings.
-OPENERS = {
-    "random": Opener(open_random, ("embeddings.dim", "seed")),
+# By the name of the embeddings, how their vectors are read as they are without training: from the options of the embeddings, the path of the
+# vectors (None for kinds that need none), the seed of random vectors, and the device that computes vectors that are not only looked up. Then
+# the names of the settings that are read: keys below "embeddings.", and "seed".
+STATIC = (open_static, ("embeddings.path", "embeddings.dim", "embeddings.missing"))
+OPENERS: dict[str, tuple[Callable[[Any, Path | None, int, torch.device], Reader], tuple[str, ...]]] = {
+    "random": (open_random, ("embeddings.dim", "seed")),
     "fasttext": STATIC,
     "glove": STATIC,
-    "elmo": Opener(open_elmo, ("embeddings.path", "embeddings.exact")),
+    "elmo": (open_elmo, ("embeddings.path", "embeddings.exact")),
     "word2vec": STATIC,
 }
 
@@ -171,24 +159,19 @@ def open_average(name: str, values: Mapping[str, Any]) -> "AverageEncoder":
     content = read_embeddings(settings.embeddings)
     content.pop("config", None)  # for runs
     options = typed(embedder_kind(content["name"]).options, {**content, **section}, SECTION)
-    read = OPENERS[options.name].keys if options.name in OPENERS else ()
-    for key in values:
-        if (key == "seed" or key.startswith(SECTION)) and key not in read:
-            message = f"averaged {options.name} vectors do not read it; they read {', '.join(read)}"
-            raise InputError(message, key=key)
+    if options.name not in OPENERS:
+        message = f"have no vectors without a run; averages take {', '.join(OPENERS)}"
+        raise InputError(message, key="embeddings", value=options.name)
+    _, read = OPENERS[options.name]
+    if unread := [key for key in values if (key == "seed" or key.startswith(SECTION)) and key not in read]:
+        message = f"averaged {options.name} vectors do not read it; they read {', '.join(read)}"
+        raise InputError(message, key=unread[0])
     suite = None if settings.suite is None else load_suite(find_suite(settings.suite))
-    language = settings.language or (suite.language if suite is not None else None)
-    if language is None:
+    settings.language = settings.language or (suite.language if suite is not None else None)
+    if settings.language is None:
         message = "name the texts' language, for the tokenizer: language=CODE, as in language=pl"
         raise InputError(message, key="language")
-    return AverageEncoder(settings, options, suite, language)
-
-
-def fitting(settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    """As `Choices.fits`: only centring reads texts. Raises InputError for centring without texts."""
-    if settings.get("centre") and not (settings.get("texts") or settings.get("suite")):
-        raise InputError(NEEDS_TEXTS, key="texts")
-    return {key: value for key, value in settings.items() if key != "texts" or settings.get("centre")}
+    return AverageEncoder(settings, options, suite)
 
 
 class AverageEncoder:
@@ -197,9 +180,9 @@ class AverageEncoder:
     A word without a vector does not count; a text without any such word has zeros in place of its mean and maximum.
     """
 
-    def __init__(self, settings: AverageSettings, options: EmbedderOptions, suite: Suite | None, language: str) -> None:
-        """Open what the checked settings, with the suite that they name and the tokenizer's language, ask for. Raises InputError."""
-        self.settings, self.options, self.suite, self.language = settings, options, suite, language
+    def __init__(self, settings: AverageSettings, options: EmbedderOptions, suite: Suite | None) -> None:
+        """Open what the checked settings, with a language and the suite that they name, ask for. Raises InputError."""
+        self.settings, self.options, self.suite, self.language = settings, options, suite, str(settings.language)
         # Texts are read first: what is wrong with them shows before large files are opened.
         self.texts, self.seen = _texts(settings, suite) if settings.centre else ([], ())
         self.device = device_of(settings.device, "device")
@@ -210,18 +193,15 @@ class AverageEncoder:
     @cached_property
     def description(self) -> Description:
         """What the encoder is."""
-        settings, kind = self.settings, EMBEDDERS[self.options.name]
-        parts = [(NAME, f"{POOLINGS[settings.pooling]} of word vectors"), (self.options.name, kind.title)]
-        parts.append((settings.pooling, ""))
-        if settings.centre:
-            parts.append(("centred", "centred"))
-        # What the vectors depend on, defaults included, in words.
-        in_words = [f"seed {settings.seed}"] if "seed" in OPENERS[self.options.name].keys else []
-        in_words.append(f"pooling {settings.pooling}")
-        in_words.append("centred" if settings.centre else "not centred")
+        settings, kind, centred = (
+            self.settings,
+            EMBEDDERS[self.options.name],
+            ["centred"] if self.settings.centre else [],
+        )
+        seed = [f"seed {settings.seed}"] if "seed" in OPENERS[self.options.name][1] else []
         return Description(
-            name="-".join(name for name, _ in parts),
-            title=", ".join(title for _, title in parts if title),
+            name="-".join([NAME, self.options.name, settings.pooling, *centred]),
+            title=", ".join([f"{POOLINGS[settings.pooling]} of word vectors", kind.title, *centred]),
             family=NAME,
             dim=self.dim,
             language=self.language,
@@ -231,13 +211,8 @@ class AverageEncoder:
             max_length=settings.max_length,
             trained_on=self.seen,
             suite=None if self.suite is None else self.suite.name,
-            settings=", ".join(in_words),
+            settings=", ".join([*seed, f"pooling {settings.pooling}", *(centred or ["not centred"])]),
         )
-
-    def learn(self, texts: Sequence[str]) -> None:
-        """Look up the words of these texts at once."""
-        with hidden_progress():
-            self.reader.learn(TokenizedTexts(texts, self.language, self.settings.max_length).types)
 
     def encode(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
         """The vectors of these texts, float32 (texts, dim). Raises InputError for a text that is not in a list."""
@@ -248,12 +223,9 @@ class AverageEncoder:
         """Those of mtl and of the tokenizer."""
         return {"mtl": VERSION, "tokenizer": moses_version()}
 
+    @cached_property
     def fingerprint(self) -> str:
         """A hash of the word vectors, the settings, and what the texts gave, but of no path."""
-        return self._fingerprint
-
-    @cached_property
-    def _fingerprint(self) -> str:
         settings = self.settings
         values = (self.language, settings.pooling, settings.max_length)
         content = hashlib.sha256(repr((self.reader.fingerprint(), values)).encode())
@@ -270,44 +242,39 @@ class AverageEncoder:
         sequences = self.reader.sequences(tokenized)
         # A word without a vector does not count, nor does the token of an empty text.
         known = self.reader.have_vectors(tokenized) & np.array([word != UNKNOWN for word in tokenized.types])
-        weights = ArraySequences(known.astype(np.float32)[tokenized.tokens], tokenized.starts[:-1], tokenized.lengths)
+        counted = ArraySequences(known.astype(np.float32)[tokenized.tokens], tokenized.starts[:-1], tokenized.lengths)
         vectors = np.empty((len(tokenized), self.dim), dtype=np.float32)
         for batch in batches_by_length(sequences.lengths):
             tokens, _ = sequences.gather(batch)
             embedded = self.reader.embedder(tokens.to(self.device))
-            pooled = self._pool(embedded, weights.gather(batch)[0].to(embedded.device))
+            pooled = self._pool(embedded, counted.gather(batch)[0].to(embedded.device)[..., None])
             vectors[batch.numpy()] = pooled.cpu().numpy()
         return vectors[[tokenized.index[text] for text in texts]]
 
-    def _pool(self, vectors: Tensor, weights: Tensor) -> Tensor:
-        """Word vectors (batch, time, dim) and weights (batch, time), 0 for words without a vector -> text vectors (batch, dim)."""
-        counted = weights > 0
+    def _pool(self, vectors: Tensor, counted: Tensor) -> Tensor:
+        """Word vectors (batch, time, dim) and 1 for words with a vector, else 0, (batch, time, 1) -> text vectors (batch, dim)."""
+        total = counted.sum(dim=1)
         parts = []
         if self.settings.pooling != "max":
-            total = weights.sum(dim=1, keepdim=True)
-            mean = (vectors * weights[..., None]).sum(dim=1) / total.masked_fill(total == 0, 1)
-            parts.append(mean)
+            parts.append((vectors * counted).sum(dim=1) / total.clamp(min=1))
         if self.settings.pooling != "mean":
-            highest = vectors.masked_fill(~counted[..., None], -torch.inf).amax(dim=1)
-            parts.append(highest.masked_fill(~counted.any(dim=1, keepdim=True), 0))
+            parts.append(vectors.masked_fill(counted == 0, -torch.inf).amax(dim=1).masked_fill(total == 0, 0))
         return torch.cat(parts, dim=1)
 
 
 def _open(settings: AverageSettings, options: EmbedderOptions, suite: Suite | None, device: torch.device) -> Reader:
+    """The words with their vectors, on the device."""
     kind = EMBEDDERS[options.name]
-    if options.name not in OPENERS:
-        message = f"have no vectors without a run; averages take {', '.join(OPENERS)}"
-        raise InputError(message, key="embeddings", value=options.name)
     kind.check_installed(options.name)
     path = None
     if kind.exists is not None:
         vectors = getattr(options, "path", None) or (suite.embeddings.get(options.name) if suite else None)
         if vectors is None:
             raise InputError(f"name the {kind.title} vectors: {SECTION}path=PATH", key=f"{SECTION}path")
-        path, _ = vector_path(vectors, Path(settings.embeddings_dir), settings.held_out)
+        path, _ = vector_path(vectors, Path("embeddings"), settings.held_out)
         if not kind.exists(path):
             raise InputError(kind.problem(path) or f"no such vectors; set {SECTION}path=PATH", path=path)
-    reader = OPENERS[options.name].open(options, path, settings.seed, device)
+    reader = OPENERS[options.name][0](options, path, settings.seed, device)
     reader.embedder.to(device)
     return reader
 
@@ -320,7 +287,7 @@ def _texts(settings: AverageSettings, suite: Suite | None) -> tuple[list[str], t
             raise InputError("has no texts", path=settings.texts)
         return texts, ()
     assert suite is not None
-    data_dir = Path(settings.data_dir or suite.data_dir)
+    data_dir = Path(settings.suite_data_dir or suite.data_dir)
     texts = training_texts(suite, data_dir, settings.held_out)
     trained = [task for task in present_tasks(suite, data_dir) if task.path("train", data_dir) is not None]
     return texts, tuple(f"{suite.name}/{task.id}" for task in trained)

@@ -1,15 +1,18 @@
 """The interface of a sentence encoder: what describes it, and what encodes."""
 
+import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from mtl.base.device import exact_arithmetic
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress
-from mtl.data.text import Encode, text_blocks
+from mtl.data.text import Encode, encode_blocks, text_blocks
 
 FLOAT = 4  # bytes of a weight
 
@@ -55,12 +58,10 @@ class SentenceEncoder(Protocol):
     def description(self) -> Description:
         """What the encoder is."""
 
-    def learn(self, texts: Sequence[str]) -> None:
-        """Look up what `encode` needs of these texts at once, so that a file of vectors is read once for all of them."""
-
     def encode(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
         """The vectors of any number of texts, float32 (texts, dim). A text's vector depends on its batch by at most 1e-5."""
 
+    @property
     def fingerprint(self) -> str:
         """A hash of everything that the vectors depend on: weights, word vectors and settings, but no path and no version."""
 
@@ -85,30 +86,42 @@ class PromptedEncoder(SentenceEncoder, Protocol):
 
 
 @dataclass(frozen=True)
-class Choices:
-    """The settings that may be chosen on validation rows.
-
-    Attributes:
-        values: the values of each setting to try, the default first.
-        fits: for all settings of an encoder with some of these values, those that it reads with them.
-    """
-
-    values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    fits: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda settings: settings
-
-
-@dataclass(frozen=True)
 class EncoderKind:
     """One kind of sentence encoders.
 
     Attributes:
         open: opens the encoder with this name and these settings, by dotted keys; raises InputError for an unknown key, a bad value,
             and files that are missing.
-        choices: the settings that may be chosen on validation rows.
+        choices: the settings that may be chosen on validation rows, with the values to try, the default first.
     """
 
     open: Callable[[str, Mapping[str, Any]], SentenceEncoder]
-    choices: Choices = Choices()
+    choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+
+class ModelEncoder:
+    """A `SentenceEncoder` of a model: its vectors with a pooling, minus the centre, float32 (dim,), if there is one."""
+
+    def __init__(self, model: Any, pooling: str, description: Description, centre: np.ndarray | None = None) -> None:
+        """The model has what a `mtl.methods.method.Model` has for vectors: `encode`, `dim`, `fingerprint` and `versions`."""
+        self.model, self.pooling, self.description, self.centre = model, pooling, description, centre
+
+    @exact_arithmetic()
+    def encode(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
+        """The vectors of these texts, float32 (texts, dim). Raises InputError for a text that is not in a list."""
+        vectors = encode_blocks(texts, lambda block: self.model.encode(block, self.pooling), self.model.dim, progress)
+        return vectors if self.centre is None else vectors - self.centre
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of weights, word vectors or tokenizer, the pooling and the centre, but of no path."""
+        centre = b"" if self.centre is None else self.centre.tobytes()
+        return hashlib.sha256(f"{self.model.fingerprint()} {self.pooling}".encode() + centre).hexdigest()
+
+    def versions(self) -> dict[str, str]:
+        """As `mtl.methods.method.Model.versions`."""
+        versions: dict[str, str] = self.model.versions()
+        return versions
 
 
 def check_language(code: str) -> None:

@@ -1,10 +1,9 @@
 """A finished run as a sentence encoder."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,7 +16,7 @@ from mtl.base.typed import typed
 from mtl.data.dataset import training_texts
 from mtl.methods import METHODS, method_name
 from mtl.methods.predictor import Predictor
-from mtl.vectors.encoders.encoder import FLOAT, Description, mean_vector
+from mtl.vectors.encoders.encoder import FLOAT, Description, ModelEncoder, mean_vector
 
 
 @dataclass
@@ -30,7 +29,7 @@ class RunSettings:
         device: where to compute.
         pooling: max or mean; None: max for an LSTM, as in training, and mean for a transformer.
         centre: subtract the mean vector of the run's training texts.
-        data_dir: where the run's data is, for centre; None: where the run found it.
+        suite_data_dir: where the run's data is, for centre; None: where the run found it.
     """
 
     seed: int | None = None
@@ -38,116 +37,88 @@ class RunSettings:
     device: str = "cpu"
     pooling: Literal["max", "mean"] | None = None
     centre: bool = False
-    data_dir: str | None = None
+    suite_data_dir: str | None = None
 
     def check(self) -> None:
         """Raise InputError for a value that makes no sense."""
-        if self.data_dir is not None and not self.centre:
-            raise InputError("is for centre=true only", key="data_dir", value=self.data_dir)
+        if self.suite_data_dir is not None and not self.centre:
+            raise InputError("is for centre=true only", key="suite_data_dir", value=self.suite_data_dir)
 
 
-def open_run(name: str | Path, settings: Mapping[str, Any] | RunSettings) -> "RunEncoder":
+class RunEncoder(ModelEncoder):
+    """The vectors of a finished run, as `Predictor.encode` gives them, with the settings' pooling and centring."""
+
+    def __init__(self, predictor: Predictor, settings: RunSettings) -> None:
+        """Raises InputError if vectors are to be centred, and the training texts are not there or not those of the run."""
+        self.predictor, model = predictor, predictor.model
+        pooling = settings.pooling or model.pooling
+        super().__init__(model, pooling, _describe(predictor, settings, pooling))
+        self.centre = _centre(self, settings) if settings.centre else None
+
+
+def open_run(name: str | Path, settings: Mapping[str, Any] | RunSettings) -> RunEncoder:
     """The encoder of the finished run in the folder with this name. Raises InputError for an unknown key, and as `Predictor.load` and
     `RunEncoder` do."""
     checked, folder = typed(RunSettings, settings), Path(name)
     if (folder / "modules.json").is_file():
         message = f"is a model of sentence-transformers, not a run; use the encoder sentence_transformer path={folder}"
         raise InputError(message, path=folder)
-    predictor = Predictor.load(folder, checked.seed, device=checked.device, encoder_task=checked.task)
-    return RunEncoder(predictor, checked)
+    return RunEncoder(Predictor.load(folder, checked.seed, device=checked.device, encoder_task=checked.task), checked)
 
 
-def fitting(settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    """As `Choices.fits`: only centring reads the run's data."""
-    return {key: value for key, value in settings.items() if key != "data_dir" or settings.get("centre")}
+def _describe(predictor: Predictor, settings: RunSettings, pooling: str) -> Description:
+    model, suite, kind = predictor.model, predictor.suite, METHODS[method_name(predictor.config.method)]
+    changes = [settings.task] if settings.task is not None else []
+    changes += [pooling] if pooling != model.pooling else []
+    changes += ["centred"] if settings.centre else []
+    seen = set(model.trained_on)
+    if settings.centre:  # the mean vector is that of the run's training texts
+        seen.update(id for id in predictor.tasks if suite.tasks[id].answered_by is None)
+    best = " (the best on dev)" if settings.seed is None else ""
+    centred = "centred" if settings.centre else "not centred"
+    return Description(
+        name="-".join([kind.folder(predictor.config), *changes]),
+        title=", ".join([kind.title(predictor.config), *changes]),
+        family=kind.family,
+        dim=model.dim,
+        language=suite.language,
+        parameters=model.parameters,
+        parameters_without_embeddings=model.parameters_without_embeddings,
+        memory=FLOAT * model.parameters,
+        max_length=predictor.config.max_length,
+        trained_on=tuple(f"{suite.name}/{id}" for id in suite.tasks if id in seen),
+        suite=suite.name,
+        seed=predictor.seed,
+        settings=f"seed {predictor.seed}{best}, pooling {pooling}, {centred}",
+    )
 
 
-class RunEncoder:
-    """`mtl.vectors.encoders.encoder.SentenceEncoder` of a run: the vectors of `Predictor.encode`, with the settings' pooling and centring."""
+def _centre(encoder: RunEncoder, settings: RunSettings) -> np.ndarray:
+    """The mean vector of the run's training texts, from the run's folder if it has been computed before."""
+    model, run = encoder.model, encoder.predictor.folder
+    inputs = run.read_inputs()
+    trained = sorted((name, mark) for name, mark in inputs.items() if name != "precision")
+    content = f"{model.fingerprint()} {encoder.pooling} {encoder.versions()} {trained}"
+    path = run.path / f"centre-{hashlib.sha256(content.encode()).hexdigest()[:16]}.npz"
+    try:
+        centre = read_arrays(path)["centre"]
+        if centre.dtype == np.float32 and centre.shape == (model.dim,) and np.isfinite(centre).all():
+            return centre
+    except (OSError, ValueError, KeyError, InputError):  # there is none, or it is damaged
+        pass
+    texts = _training_texts(encoder.predictor, settings, inputs)
+    centre = mean_vector(texts, encoder.encode, f"{run.path}: the mean of the training texts")
+    with suppress(OSError):  # else it is computed again
+        write_arrays(path, {"centre": centre})
+    return centre
 
-    def __init__(self, predictor: Predictor, settings: RunSettings) -> None:
-        """Raises InputError if vectors are to be centred, and the training texts are not there or not those of the run."""
-        self.predictor, self.settings = predictor, settings
-        self.pooling = settings.pooling or predictor.model.pooling
-        self.centre = self._centre() if settings.centre else None
 
-    @cached_property
-    def description(self) -> Description:
-        """What the encoder is."""
-        predictor, settings, model, suite = self.predictor, self.settings, self.predictor.model, self.predictor.suite
-        kind = METHODS[method_name(predictor.config.method)]
-        changes = [settings.task] if settings.task is not None else []
-        changes += [self.pooling] if self.pooling != model.pooling else []
-        changes += ["centred"] if settings.centre else []
-        seen = set(model.trained_on)
-        if settings.centre:  # the mean vector is that of the run's training texts
-            seen.update(id for id in predictor.tasks if suite.tasks[id].answered_by is None)
-        best = " (the best on dev)" if settings.seed is None else ""
-        centred = "centred" if settings.centre else "not centred"
-        return Description(
-            name="-".join([kind.folder(predictor.config), *changes]),
-            title=", ".join([kind.title(predictor.config), *changes]),
-            family=kind.family,
-            dim=model.dim,
-            language=suite.language,
-            parameters=model.parameters,
-            parameters_without_embeddings=model.parameters_without_embeddings,
-            memory=FLOAT * model.parameters,
-            max_length=predictor.config.max_length,
-            trained_on=tuple(f"{suite.name}/{id}" for id in suite.tasks if id in seen),
-            suite=suite.name,
-            seed=predictor.seed,
-            settings=f"seed {predictor.seed}{best}, pooling {self.pooling}, {centred}",
-        )
-
-    def learn(self, texts: Sequence[str]) -> None:
-        """Look up the words of these texts at once, if the run reads new words' vectors from a file."""
-        self.predictor.model.learn(texts)
-
-    def encode(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
-        """The vectors of these texts, float32 (texts, dim). Raises InputError for a text that is not in a list."""
-        vectors = self.predictor.encode(texts, self.pooling, progress)
-        return vectors if self.centre is None else vectors - self.centre
-
-    def fingerprint(self) -> str:
-        """A hash of weights, word vectors, settings and the mean vector, but of no path."""
-        centre = b"" if self.centre is None else self.centre.tobytes()
-        return hashlib.sha256(self._uncentred.encode() + centre).hexdigest()
-
-    def versions(self) -> dict[str, str]:
-        """As `mtl.methods.method.Model.versions`."""
-        return self.predictor.model.versions()
-
-    @cached_property
-    def _uncentred(self) -> str:
-        return f"{self.predictor.model.fingerprint()} {self.pooling}"
-
-    def _centre(self) -> np.ndarray:
-        """The mean vector of the run's training texts, from the run's folder if it has been computed before."""
-        run, dim = self.predictor.folder, self.predictor.model.dim
-        inputs = run.read_inputs()
-        trained = sorted((name, mark) for name, mark in inputs.items() if name != "precision")
-        key = hashlib.sha256(f"{self._uncentred} {self.versions()} {trained}".encode()).hexdigest()
-        path = run.path / f"centre-{key[:16]}.npz"
-        try:
-            centre = read_arrays(path)["centre"]
-            if centre.dtype == np.float32 and centre.shape == (dim,) and np.isfinite(centre).all():
-                return centre
-        except (OSError, ValueError, KeyError, InputError):  # there is none, or it is damaged
-            pass
-        texts, title = self._training_texts(inputs), f"{run.path}: the mean of the training texts"
-        centre = mean_vector(texts, lambda block: self.predictor.encode(block, self.pooling), title)
-        with suppress(OSError):  # else it is computed again
-            write_arrays(path, {"centre": centre})
-        return centre
-
-    def _training_texts(self, inputs: Mapping[str, str]) -> list[str]:
-        """Raises InputError for data that is missing, or not that of the run, whose fingerprints these are."""
-        predictor, config = self.predictor, self.predictor.config
-        data_dir = Path(self.settings.data_dir or config.data_dir or predictor.suite.data_dir)
-        tasks = [predictor.suite.tasks[id] for id in predictor.tasks]
-        for path in filter(None, (task.path("train", data_dir) for task in tasks)):
-            if path.is_file() and sha256(path) != inputs.get(path.relative_to(data_dir).as_posix()):
-                message = "is not the file that the run was trained on; centre=true needs it: set data_dir="
-                raise InputError(message, path=path)
-        return training_texts(predictor.suite, data_dir, config.held_out, tasks)
+def _training_texts(predictor: Predictor, settings: RunSettings, inputs: Mapping[str, str]) -> list[str]:
+    """Raises InputError for data that is missing, or not that of the run, whose fingerprints these are."""
+    data_dir = Path(settings.suite_data_dir or predictor.config.data_dir or predictor.suite.data_dir)
+    tasks = [predictor.suite.tasks[id] for id in predictor.tasks]
+    for path in filter(None, (task.path("train", data_dir) for task in tasks)):
+        if path.is_file() and sha256(path) != inputs.get(path.relative_to(data_dir).as_posix()):
+            message = "is not the file that the run was trained on; centre=true needs it: set suite_data_dir="
+            raise InputError(message, path=path)
+    return training_texts(predictor.suite, data_dir, predictor.config.held_out, tasks)

@@ -132,9 +132,6 @@ class SentenceTransformerEncoder:
             settings=f"modules {', '.join(kind for kind, _ in self._modules)}, {prompts}",
         )
 
-    def learn(self, texts: Sequence[str]) -> None:
-        """Do nothing: texts are encoded one by one."""
-
     @exact_arithmetic()
     def encode(self, texts: Sequence[str], progress: bool = False, prompt: str | None = None) -> np.ndarray:
         """The vectors of these texts, float32 (texts, dim). Raises InputError for a text that is not in a list.
@@ -156,12 +153,9 @@ class SentenceTransformerEncoder:
                 hook.remove()
         return vectors.reshape(len(checked), self._dim)
 
+    @cached_property
     def fingerprint(self) -> str:
         """A hash of the model's files and of the prompts, but of no path."""
-        return self._fingerprint
-
-    @cached_property
-    def _fingerprint(self) -> str:
         content = hashlib.sha256(repr((sorted(self._model.prompts.items()), self._settings.prompt)).encode())
         folders = {folder for _, folder in self._modules} | {self._folder}
         for path in sorted(path for folder in folders if folder.is_dir() for path in folder.iterdir()):
@@ -201,7 +195,7 @@ class SentenceTransformerEncoder:
 class TextVectorSource:
     """A `mtl.methods.floors.static.Source` of whole texts: a text is its own only token, and each has a vector."""
 
-    def __init__(self, path: str, most: int) -> None:
+    def __init__(self, path: str) -> None:
         """Raises InputError for a model that cannot be opened. The model says itself how many tokens of a text count."""
         self._encoder = SentenceTransformerEncoder(SentenceTransformerSettings(path))
         self.size = self._encoder.description.parameters
@@ -214,7 +208,7 @@ class TextVectorSource:
 
     def fingerprints(self) -> dict[str, str]:
         versions = ", ".join(f"{name} {number}" for name, number in self._encoder.versions().items() if name != "mtl")
-        return {"static.model": self._encoder.fingerprint(), "static.software": versions}
+        return {"static.model": self._encoder.fingerprint, "static.software": versions}
 
 
 def mteb_prompts(name: str, needed: bool) -> dict[str, str] | None:

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
@@ -14,14 +14,11 @@ from mtl.base.terminal import escaped
 from mtl.base.typed import check_known, typed
 from mtl.base.wings import lazy
 from mtl.data.text import UNKNOWN, Vocabulary, moses, text_lines
+from mtl.embedders.new_words import WordReader
+from mtl.methods.lstm.trained import TrainedLstm
 from mtl.methods.predictor import Predictor
-from mtl.runs.summary import read_summary
-from mtl.vectors.encoders.run import RunSettings, open_run
-from mtl.vectors.export.model_card import code_block, shared_sections
-from mtl.vectors.export.parts import EncoderParts, Export, TaskExport, encoder_parts
-
-if TYPE_CHECKING:
-    from mtl.methods.transformer.trained import TrainedTransformer
+from mtl.vectors.encoders.run import open_run
+from mtl.vectors.export.exported import EncoderExport, ExportSettings, TaskExport, code_block, encoder_card
 
 logger = logging.getLogger("mtl")
 
@@ -30,79 +27,57 @@ VECTORS = "vectors.vec"
 
 @dataclass(frozen=True)
 class ExportFormat:
-    """One format. It has either `write` or `write_task`.
+    """One format.
 
     Attributes:
         keys: the settings that it reads.
+        write: writes the files and the card of an `EncoderExport`, or of a `TaskExport`, to a folder. Raises InputError for a model that
+            the format cannot express, and if the files do not give the outputs of the run.
         extra: the extra of mtl-baselines with the packages that it needs (`mtl.base.extras`); None if there are none.
-        problem: says why an encoder cannot be exported, or returns None.
-        write: writes an encoder's files to a folder. Raises InputError if they do not give the vectors of the encoder.
-        write_task: writes a task's whole model to a folder. Raises InputError also if the format has no such head.
+        of_task: whether a task's whole model is exported, not the encoder of an LSTM.
     """
 
     keys: tuple[str, ...]
+    write: Callable[[Any, Path], None]
     extra: str | None = None
-    problem: Callable[[EncoderParts], str | None] = lambda parts: None
-    write: Callable[[Export, Path], None] | None = None
-    write_task: Callable[[TaskExport, Path], None] | None = None
+    of_task: bool = False
 
 
-def write_vectors(export: Export, folder: Path) -> None:
+def write_vectors(export: EncoderExport, folder: Path) -> None:
     """Write the vectors of all words in word2vec's text format, and their card. Nine significant digits restore each float32 value exactly."""
-    words, vectors = export.parts.words, export.parts.vectors[Vocabulary.FIRST :].numpy()
+    words, vectors = export.reader.vocabulary.words, export.word_vectors()[Vocabulary.FIRST :].numpy()
     with replacing(folder / VECTORS) as partial, partial.open("w", encoding="utf-8", newline="\n") as file:
         file.write(f"{len(words)} {vectors.shape[1]}\n")
         for word, vector in zip(words, vectors, strict=True):
             file.write(f"{word} {' '.join(f'{number:.9g}' for number in vector)}\n")
-    write_text(folder / "README.md", vectors_card(export))
-
-
-def vectors_card(export: Export) -> str:
-    """The card of a folder with word vectors."""
-    parts = export.parts
     loading = f'vectors = KeyedVectors.load_word2vec_format("{VECTORS}")'
-    sections = [
-        f"# Word vectors of {escaped(export.description.title)}",
-        f"{len(parts.words):,} vectors of {parts.vectors.shape[1]} numbers, as stage 1 of the training left them, in word2vec's text"
-        " format: exact float32. Words are Moses tokens; case counts. The vector of unknown words is not among them.",
+    begin = [
+        f"# Word vectors of {escaped(export.encoder.description.title)}",
+        f"{len(words):,} vectors of {vectors.shape[1]} numbers, as stage 1 of the training left them, in word2vec's text format: exact"
+        " float32. Words are Moses tokens; case counts. The vector of unknown words is not among them.",
         f"## Usage\n\n{code_block('from gensim.models import KeyedVectors', '', loading)}\n\n"
         f"In mtl: `embeddings=fasttext embeddings.path={VECTORS}`.",
-        *shared_sections(export),
     ]
-    return "\n\n".join(sections) + "\n"
+    write_text(folder / "README.md", encoder_card(export, {}, begin))
 
 
 # By the name that `mtl export --format` takes.
 EXPORT_FORMATS = {
     # The encoder as modules of sentence-transformers.
     "sentence-transformers": ExportFormat(
-        keys=("seed", "words", "license", "pooling", "centre", "data_dir"),
+        ("seed", "words", "license", "pooling", "centre", "suite_data_dir"),
+        lazy("mtl.vectors.export.sentence_transformer:write"),
         extra="sentence-transformers",
-        problem=lazy("mtl.vectors.export.sentence_transformer:problem"),
-        write=lazy("mtl.vectors.export.sentence_transformer:write"),
     ),
-    "vectors": ExportFormat(keys=("seed", "words", "license"), write=write_vectors),
+    "vectors": ExportFormat(("seed", "words", "license"), write_vectors),
     # A task's fine-tuned transformer with its head.
     "transformers": ExportFormat(
-        keys=("seed", "task", "license"),
+        ("seed", "task", "license"),
+        lazy("mtl.vectors.export.transformers_folder:write"),
         extra="transformers",
-        problem=lambda parts: "holds a fine-tuned transformer, and this run has none",
-        write_task=lazy("mtl.vectors.export.transformers_folder:write"),
+        of_task=True,
     ),
 }
-
-
-@dataclass
-class ExportSettings(RunSettings):
-    """The settings of an export: those of a run's encoder, and these; each format reads some of them.
-
-    Args:
-        words: a text file, plain or gzipped, whose words get a vector too if the run looks new words up in its file of vectors.
-        license: of the weights, for the model card.
-    """
-
-    words: str | None = None
-    license: str | None = None
 
 
 def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any], command: str) -> None:
@@ -123,46 +98,44 @@ def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any
     check_new_folder(out)
     if kind.extra is not None:
         check_installed(kind.extra, key=f"--format {format}")
-    if kind.write is None:
-        assert kind.write_task is not None
-        _export_task(run_dir, out, kind.write_task, checked, command)
-        return
-    encoder = open_run(run_dir, checked)
-    predictor = encoder.predictor
-    words = {UNKNOWN}  # stands for a text without a token, and may have a vector from its n-grams
-    if checked.words is not None:
-        for line in text_lines([Path(checked.words)], "tokenizing"):
-            words.update(moses(predictor.suite.language)(line))
-    parts = encoder_parts(predictor.model, sorted(words))
-    if checked.words is not None and not parts.all_words:
-        message = "this run has vectors for the words of its vocabulary alone; drop words="
-        raise InputError(message, key="words", value=checked.words)
-    if problem := kind.problem(parts):
-        formats = [name for name, candidate in EXPORT_FORMATS.items() if candidate.problem(parts) is None]
-        raise InputError(f"{problem}; choose --format {' or '.join(formats)}", path=run_dir)
-    facts = (predictor.suite, read_summary(predictor.folder.summary), checked.license, command)
-    export = Export(*facts, parts, encoder.pooling, encoder.centre, encoder.description)
+    export = _open_task(run_dir, checked, command) if kind.of_task else _open_lstm(run_dir, checked, command)
     with new_folder(out) as partial:
         kind.write(export, partial)
-    hint = "; all others are unknown to it, unlike the run: name a file of texts with words=" if parts.all_words else ""
-    logger.info("%s: knows %s words%s", out, f"{len(parts.words):,}", hint)
+    if isinstance(export, TaskExport):
+        logger.info("%s: the model of task %s, seed %d", out, export.task.id, export.predictor.seed)
+        return
+    hint = "; all others are unknown to it, unlike the run: name a file of texts with words=" if export.looks_up else ""
+    logger.info("%s: knows %s words%s", out, f"{len(export.reader.vocabulary.words):,}", hint)
 
 
-def _export_task(
-    run_dir: Path, out: Path, write: Callable[[TaskExport, Path], None], checked: ExportSettings, command: str
-) -> None:
-    """Write the model of one task of a fine-tuned transformer. Raises InputError as `export_run` does."""
-    predictor = Predictor.load(run_dir, checked.seed, checked.task, encoder_task=checked.task)
+def _open_lstm(run_dir: Path, settings: ExportSettings, command: str) -> EncoderExport:
+    """The encoder of an LSTM, which knows the words of the run and of `words=`, and no others."""
+    encoder = open_run(run_dir, settings)
+    model = encoder.predictor.model
+    if not isinstance(model, TrainedLstm):
+        message = "this run's encoder is a transformer, and this format takes an LSTM; mtl encode gives its vectors, and a fine-tuned one can"
+        raise InputError(f"{message} be exported with --format transformers")
+    if not isinstance(model.reader, WordReader):
+        message = "a word's vector depends on its text, so other programs cannot look it up"
+        raise InputError(message, key="embeddings", value=model.config.embeddings.name)
+    looks_up, words = model.reader.source is not None, {UNKNOWN}  # it stands for a text without a token
+    if settings.words is not None:
+        for line in text_lines([Path(settings.words)], "tokenizing"):
+            words.update(moses(model.language)(line))
+        if not looks_up:
+            message = "this run has vectors for the words of its vocabulary alone; drop words="
+            raise InputError(message, key="words", value=settings.words)
+    model.reader.look_up(sorted(words))
+    model.reader.source = None
+    return EncoderExport(encoder.predictor, settings, command, encoder, looks_up)
+
+
+def _open_task(run_dir: Path, settings: ExportSettings, command: str) -> TaskExport:
+    """The model of one task of a fine-tuned transformer."""
+    predictor = Predictor.load(run_dir, settings.seed, settings.task, encoder_task=settings.task)
     if predictor.config.method != "transformer" or not predictor.config.finetune.train_encoder:
-        message = (
-            "is no fine-tuned transformer (method=transformer, variant=finetune): transformers has no model of its"
-        )
-        raise InputError(f"{message} body and heads; choose another --format", path=run_dir)
-    if checked.task is None and len(predictor.tasks) > 1:
+        message = "is no fine-tuned transformer (method=transformer, variant=finetune): transformers has no model of its body and heads"
+        raise InputError(f"{message}; choose another --format", path=run_dir)
+    if settings.task is None and len(predictor.tasks) > 1:
         raise InputError(f"each task has its own model; set task= to one of {', '.join(predictor.tasks)}", key="task")
-    task, model = predictor.suite.tasks[checked.task or predictor.tasks[0]], cast("TrainedTransformer", predictor.model)
-    facts = (predictor.suite, read_summary(predictor.folder.summary), checked.license, command)
-    export = TaskExport(*facts, model, task, predictor.seed)
-    with new_folder(out) as partial:
-        write(export, partial)
-    logger.info("%s: the model of task %s, seed %d", out, task.id, predictor.seed)
+    return TaskExport(predictor, settings, command, predictor.suite.tasks[settings.task or predictor.tasks[0]])

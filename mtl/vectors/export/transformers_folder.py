@@ -21,15 +21,7 @@ from mtl.tasks.kinds.number import NumberHead
 from mtl.tasks.target_kind import HeadTargets
 from mtl.tasks.targets import first_kind, target_kind
 from mtl.tasks.task import Task
-from mtl.vectors.export.model_card import (
-    card,
-    code_block,
-    evaluation_section,
-    limits_section,
-    task_title,
-    training_section,
-)
-from mtl.vectors.export.parts import TaskExport, check_difference
+from mtl.vectors.export.exported import TaskExport, card, check_difference, code_block
 
 HEADS: dict[str, type[HeadTargets]] = {"labels": LabelHead, "number": NumberHead}  # that transformers has, by kind
 PROBES = (1, 2, 5, 13)  # tokens of texts that are compared, beside those of the longest input
@@ -38,11 +30,11 @@ PROBES = (1, 2, 5, 13)  # tokens of texts that are compared, beside those of the
 def write(export: TaskExport, folder: Path) -> None:
     """Write model, tokenizer and card. Raises InputError for a task whose inputs or head transformers does not have, and if the written
     model gives other outputs than the run."""
-    task = export.task
+    trained, task = export.transformer, export.task
     if problem := unsupported(task):
         message = f"{problem}, so transformers cannot hold its model; mtl predict uses it"
         raise InputError(message, key="task", value=task.id)
-    network = export.model.network(task)
+    network = trained.network(task)
     model: Any = copy.deepcopy(network.models[0]).cpu().float().eval()
     _set_labels(model, task, *_ends(network.kinds[task.id]))
     tokenizer = _tokenizer(export)
@@ -91,9 +83,9 @@ def _set_labels(model: Any, task: Task, low: float, high: float) -> None:
 
 def _tokenizer(export: TaskExport) -> Any:
     """The tokenizer, which cuts inputs as the run does and returns what the body reads."""
-    pretrained = export.model.pretrained
+    pretrained = export.transformer.pretrained
     tokenizer = copy.deepcopy(pretrained.tokenizer)
-    tokenizer.model_max_length = export.model.length
+    tokenizer.model_max_length = export.transformer.length
     tokenizer.model_input_names = ["input_ids", *(["token_type_ids"] if pretrained.has_types else []), "attention_mask"]
     if tokenizer.is_fast:  # these two are those of its last call
         tokenizer.backend_tokenizer.no_truncation()
@@ -109,26 +101,27 @@ def check_loads(export: TaskExport, folder: Path) -> None:
 
     model = AutoModelForSequenceClassification.from_pretrained(folder, dtype=torch.float32).eval()
     tokenizer: Any = AutoTokenizer.from_pretrained(folder)
-    network, pretrained = export.model.network(export.task).cpu().eval(), export.model.pretrained
-    low, high = _ends(network.kinds[export.task.id])
+    trained, task = export.transformer, export.task
+    network, pretrained = trained.network(task).cpu().eval(), trained.pretrained
+    low, high = _ends(network.kinds[task.id])
     for texts in _probes(export):
         with hidden_progress():
-            tokens, lengths = InputReader(pretrained, export.model.length).sequences([texts]).gather(torch.tensor([0]))
+            tokens, lengths = InputReader(pretrained, trained.length).sequences([texts]).gather(torch.tensor([0]))
         inputs = body_input(pretrained, tokens, lengths)
         wanted = low + (high - low) * network.models[0](**inputs).logits.numpy()
         outputs = model(**tokenizer(*texts, truncation=True, return_tensors="pt")).logits.numpy()
         # A share of the largest output where that is above 1.
         scale = max(1.0, float(np.abs(wanted).max()))
         check_difference(outputs, wanted, "outputs", "transformers", scale)
-    export.model.network(export.task).to(export.model.device)
+    network.to(trained.device)
 
 
 def _probes(export: TaskExport) -> list[tuple[str, ...]]:
     """Inputs of the task of different lengths, the longest longer than the run reads, of the tokenizer's own words."""
-    rng, tokenizer = random.Random(0), export.model.pretrained.tokenizer
+    rng, tokenizer = random.Random(0), export.transformer.pretrained.tokenizer
     special = set(tokenizer.all_special_ids)
     words = [number for number in sorted(tokenizer.get_vocab().values()) if number not in special]
-    longest = export.model.length
+    longest = export.transformer.length
     texts = [tokenizer.decode(rng.choices(words, k=length)) for length in (*PROBES, longest, longest + 7)]
     if len(export.task.text) == 1:
         return [(text,) for text in texts]
@@ -137,11 +130,9 @@ def _probes(export: TaskExport) -> list[tuple[str, ...]]:
 
 def _card(export: TaskExport, architecture: str) -> str:
     """The model card."""
-    task, suite = export.task, export.suite
+    task, suite, trained = export.task, export.predictor.suite, export.transformer
     front = {"library_name": "transformers", "pipeline_tag": "text-classification"}
-    limits = [
-        f"Inputs are cut after {export.model.length} tokens, the longer text of a pair first (`truncation=True`)."
-    ]
+    limits = [f"Inputs are cut after {trained.length} tokens, the longer text of a pair first (`truncation=True`)."]
     texts = ", ".join(f'"Text {number}."' for number in ("one", "two")[: len(task.text)])
     if first_kind(task.kind) == "labels":
         means = ["scores = model(**inputs).logits[0].softmax(dim=0)", "model.config.id2label[int(scores.argmax())]"]
@@ -151,7 +142,6 @@ def _card(export: TaskExport, architecture: str) -> str:
         means = [f"number = model(**inputs).logits[0, 0].clamp({low:g}, {high:g})"]
         answer = f"a number from {low:g} to {high:g}"
         limits.append("The run clips numbers to the range of the target, and the model does not: clip them as above.")
-    trained = "The body is a pretrained transformer, and its own card says what it was trained on. It was fine-tuned on the training rows of"
     used = code_block(
         "import torch",
         "from transformers import AutoModelForSequenceClassification, AutoTokenizer",
@@ -162,13 +152,11 @@ def _card(export: TaskExport, architecture: str) -> str:
         "with torch.no_grad():",
         *(f"    {line}" for line in means),
     )
-    sections = [
+    begin = [
         "# " + escaped(f"{export.summary['title']}: {task.title or task.id}"),
-        f"A transformer with a head ({architecture}), fine-tuned on {task_title(task)} of {escaped(suite.title or suite.name)}:"
+        f"A transformer with a head ({architecture}), fine-tuned on {escaped(task.title or task.id)} of {escaped(suite.title or suite.name)}:"
         f" it reads {'two texts' if len(task.text) > 1 else 'a text'} and answers {answer}.",
         f"## Usage\n\n{used}",
-        evaluation_section(export, [task.id], str(export.seed), f"The model is that of seed {export.seed}"),
-        training_section(export, export.model.trained_on or (task.answered_by or task.id,), trained),
-        limits_section(export, limits, "that of the data and of the pretrained transformer decides"),
     ]
-    return card(export, front, sections)
+    about = "The body is a pretrained transformer, and its own card says what it was trained on. It was fine-tuned on the training rows of"
+    return card(export, front, begin, about, trained.trained_on or (task.answered_by or task.id,), limits)

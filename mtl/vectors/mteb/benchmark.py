@@ -14,10 +14,8 @@ from msgspec import Meta
 
 from mtl.base.errors import InputError
 from mtl.base.settings.layers import find_yaml, shipped
-from mtl.base.typed import UnknownKey, typed
+from mtl.base.typed import typed
 from mtl.base.untrusted_yaml import read_yaml
-
-RENAMED = {"suite_data_dir": "data_dir"}  # what the encoder calls by the name of a key of the command
 
 
 @dataclass
@@ -44,16 +42,7 @@ def read_settings(values: Mapping[str, Any]) -> tuple[MtebSettings, dict[str, An
     """The settings of the command, and the others, which are the encoder's. Raises InputError for a bad value."""
     others = dict(values)
     own = {key: others.pop(key) for key in COMMAND_KEYS & others.keys()}
-    return typed(MtebSettings, own), {RENAMED.get(key, key): others[key] for key in others}
-
-
-def unknown_key(error: UnknownKey) -> UnknownKey:
-    """An encoder's error of an unknown key, with the keys that the command takes, under the names that it takes."""
-    if error.section:
-        return error
-    names = {name: key for key, name in RENAMED.items()}
-    known = COMMAND_KEYS | {names.get(key, key) for key in error.known}
-    return UnknownKey(names.get(error.unknown, error.unknown), known)
+    return typed(MtebSettings, own), others
 
 
 @dataclass

@@ -4,7 +4,8 @@ import contextlib
 import hashlib
 import io
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -12,9 +13,10 @@ from typing import Any
 
 import datasets
 import mteb
+import numpy as np
 import yaml
 from datasets import Dataset
-from mteb.abstasks import AbsTask
+from mteb.abstasks import AbsTask, AbsTaskRetrieval
 
 from mtl.base.errors import InputError
 from mtl.base.files import replacing, sha256
@@ -25,10 +27,12 @@ from mtl.data.text import BLOCK
 from mtl.vectors.encoders.files import line_blocks
 from mtl.vectors.mteb.benchmark import Benchmark
 from mtl.vectors.mteb.results import EXACT, OTHER, REDUCED
+from mtl.vectors.mteb.retrieval import document_blocks
 
 logger = logging.getLogger("mtl")
 
 CLOSED = "the client has been closed"  # what the hub's client says in the end if there is no network
+LARGE = 500_000  # documents of a corpus
 SHOWN = 3  # the most differences that are recorded of a split
 
 
@@ -110,27 +114,6 @@ def tasks_with_splits(benchmark: Benchmark, names: Sequence[str], data_dir: Path
     if not usable:
         raise missing[0]
     return usable
-
-
-def local_texts(benchmark: Benchmark, names: Sequence[str], data_dir: Path | None) -> list[str]:
-    """Every text in the rows of those of these tasks that have a folder, once."""
-    texts: dict[str, None] = {}
-    for name in names:
-        rows = find_rows(benchmark, name, data_dir)
-        if rows.folder is not None:
-            task = fresh_task(benchmark, name, benchmark.tasks[name].split, rows)
-            load_rows(task, rows)
-            texts |= dict.fromkeys(_strings(task.dataset))
-    return list(texts)
-
-
-def _strings(value: object) -> Iterator[str]:
-    """The texts in nested rows of any form."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Iterable):
-        for inner in value.values() if isinstance(value, Mapping) else value:
-            yield from _strings(inner)
 
 
 def find_rows(benchmark: Benchmark, name: str, data_dir: Path | None) -> MtebRows:
@@ -269,15 +252,56 @@ def compare_rows(task: AbsTask, rows: MtebRows, split: str) -> tuple[str, list[s
             theirs = described[name]["hf_subset_descriptive_stats"][subset] if several else described[name]
             try:
                 with contextlib.redirect_stderr(io.StringIO()):  # bars of mteb
-                    ours = task._calculate_descriptive_statistics_from_split(
-                        name, hf_subset=subset if several else None
-                    )
+                    ours = _statistics(task, name, subset if several else None)
             except Exception as error:  # a column or a value of another type than the task's can fail anywhere in mteb
                 raise unreadable(task, rows, error) from None
-            differing = list(_differences(theirs, ours))
-            differences += [f"{name}: {difference}" for difference in differing[:SHOWN]]
+            present = dict(_flat(ours))
+            differing = [
+                f"{': '.join([name, *parts])}: {present.get((*parts, last), 'no')} {last}, not {wanted}"
+                for (*parts, last), wanted in _flat(theirs)
+                if present.get((*parts, last)) != wanted
+            ]
+            differences += differing[:SHOWN]
             fewer = fewer or ours["num_samples"] < theirs["num_samples"]
     return REDUCED if fewer else OTHER if differences else EXACT, differences
+
+
+def _statistics(task: AbsTask, split: str, subset: str | None) -> Mapping[str, Any]:
+    """What mteb describes of the rows of a split. The texts of a corpus are read block by block, where mteb would hold them in memory."""
+    if not isinstance(task, AbsTaskRetrieval):
+        return task._calculate_descriptive_statistics_from_split(split, hf_subset=subset)
+    task.convert_v1_dataset_format_to_v2(num_proc=None)
+    rows = task.dataset[subset or "default"][split]
+    corpus, named = rows["corpus"], {id for documents in rows["relevant_docs"].values() for id in documents}
+    lengths, hashes, relevant = array("q"), array("q"), array("q")
+    for block in document_blocks(corpus, task.metadata):
+        relevant.extend(len(lengths) + place for place, id in enumerate(block["id"]) if id in named)
+        lengths.extend(map(len, block["text"]))
+        hashes.extend(map(hash, block["text"]))
+    rows["corpus"] = corpus.select(relevant or [0])  # all that mteb reads of it beside the texts
+    ours = task._calculate_descriptive_statistics_from_split(split, hf_subset=subset)
+    rows["corpus"] = corpus
+    characters = sum(lengths)
+    texts = {"total_text_length": characters, "min_text_length": min(lengths), "max_text_length": max(lengths)}
+    return {
+        **ours,
+        "num_samples": len(corpus) + ours["num_queries"],
+        "num_documents": len(corpus),
+        "number_of_characters": characters + ours["queries_text_statistics"]["total_text_length"],
+        "documents_text_statistics": {**texts, "unique_texts": len(np.unique(hashes))},
+    }
+
+
+def note_size(benchmark: Benchmark, task: AbsTask) -> None:
+    """Log the names of mteb's smaller variants of a task whose corpus is large."""
+    name = task.metadata.name
+    splits = task.dataset.values() if isinstance(task, AbsTaskRetrieval) else ()
+    documents = max((len(rows["corpus"]) for subset in splits for rows in subset.values()), default=0)
+    if documents > LARGE:
+        known = [other.metadata.name for other in mteb.get_tasks(languages=benchmark.languages)]
+        small = [other for other in known if name in other and ("HardNegatives" in other or "Nano" in other)]
+        advice = f"; mteb also has {', '.join(small)}, whose scores do not compare with it" if small else ""
+        logger.info("%s: its corpus has %s documents%s", name, f"{documents:,}", advice)
 
 
 def _read_splits(task: AbsTask, scored: Sequence[str]) -> list[str]:
@@ -286,31 +310,14 @@ def _read_splits(task: AbsTask, scored: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*scored, *([trained] if trained else [])]))
 
 
-def _differences(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterator[str]:
-    """The numbers and labels that differ, in words; of nested statistics with the name of their part."""
-    for key, wanted in theirs.items():
-        value = ours.get(key)
-        part = key.removesuffix("_statistics")
-        if key == "labels":
-            if _counts(wanted) != _counts(value):
-                yield f"{part}: {_shown(_counts(value))}, not {_shown(_counts(wanted))}"
-        elif isinstance(wanted, Mapping):
-            if isinstance(value, Mapping):
-                yield from (f"{part}: {difference}" for difference in _differences(wanted, value))
-            else:
-                yield f"{part}: none, unlike mteb's"
-        elif isinstance(wanted, int | float) and value != wanted and not key.startswith(("average_", "avg_")):
-            yield f"{value} {key.removeprefix('num_').removeprefix('number_of_').replace('_', ' ')}, not {wanted}"
-
-
-def _counts(labels: Any) -> dict[str, int]:
-    """The number of rows by label; mteb's file of statistics has the labels as strings."""
-    counts = {str(label): count["count"] for label, count in (labels or {}).items()}
-    return dict(sorted(counts.items()))
-
-
-def _shown(counts: Mapping[str, int]) -> str:
-    return " ".join(f"{label}×{count}" for label, count in list(counts.items())[:5]) + (" …" if len(counts) > 5 else "")
+def _flat(statistics: Mapping[str, Any], *names: str) -> Iterator[tuple[tuple[str, ...], int | float]]:
+    """The numbers in nested statistics but averages, each with the names, in words, of the parts that it is in and its own."""
+    for key, value in statistics.items():
+        name = str(key).removeprefix("num_").removeprefix("number_of_").removesuffix("_statistics").replace("_", " ")
+        if isinstance(value, Mapping):
+            yield from _flat(value, *names, name)
+        elif isinstance(value, int | float) and not key.startswith(("average_", "avg_")):
+            yield (*names, name), value
 
 
 def _line(error: BaseException) -> str:

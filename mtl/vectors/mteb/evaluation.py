@@ -14,6 +14,7 @@ from typing import Any
 
 import mteb
 import numpy as np
+from mteb.abstasks import AbsTaskRetrieval
 from mteb.models.abs_encoder import AbsEncoder, get_prompt
 from mteb.models.model_meta import ModelMeta, ScoringFunction
 from mteb.results import TaskResult
@@ -23,7 +24,15 @@ from mtl.base.errors import InputError
 from mtl.base.files import replacing, write_json
 from mtl.vectors.encoders.encoder import PromptedEncoder, SentenceEncoder
 from mtl.vectors.mteb.benchmark import Benchmark
-from mtl.vectors.mteb.data import MtebRows, compare_rows, find_rows, fresh_task, load_rows, local_texts, unreadable
+from mtl.vectors.mteb.data import (
+    MtebRows,
+    compare_rows,
+    find_rows,
+    fresh_task,
+    load_rows,
+    note_size,
+    unreadable,
+)
 from mtl.vectors.mteb.results import (
     EvaluationFolder,
     Record,
@@ -33,6 +42,7 @@ from mtl.vectors.mteb.results import (
     revision_of,
     seen_by,
 )
+from mtl.vectors.mteb.retrieval import CorpusSearch
 
 logger = logging.getLogger("mtl")
 
@@ -137,8 +147,6 @@ class Evaluator:
             finished: called after each task with the records so far.
         """
         records: dict[str, Record] = {}
-        if waiting := [name for name in tasks if self._recorded(name, split)[1] is None]:
-            self.encoder.learn(local_texts(self.benchmark, waiting, self.data_dir))
         for number, name in enumerate(tasks, 1):
             (path, rows, key), record = self._recorded(name, split)
             old = record is not None
@@ -204,15 +212,18 @@ class Evaluator:
         described = fresh_task(self.benchmark, name, split, rows)
         load_rows(described, rows)
         data, differences = compare_rows(described, rows, split)
+        note_size(self.benchmark, described)
         model = EncoderModel(self.encoder, self.meta)
         task = fresh_task(self.benchmark, name, split, rows)  # comparing may have drawn random numbers of the other
+        vectors_of = [self.encoder.fingerprint, rows.revision, *map(str, sorted(self.versions.items()))]
+        search = CorpusSearch(model, self.folder.corpora, vectors_of) if isinstance(task, AbsTaskRetrieval) else model
         try:
             # Whether there is a result for these rows was decided by its record; mteb would return one for other rows.
             result = mteb.evaluate(
-                model, task, co2_tracker=False, cache=None, encode_kwargs=dict(ENCODING), show_progress_bar=False
+                search, task, co2_tracker=False, cache=None, encode_kwargs=dict(ENCODING), show_progress_bar=False
             ).task_results[0]
         except Exception as error:  # such as a single class in the training rows: it can fail anywhere in mteb
-            if rows.folder is None or model.encoding or isinstance(error, InputError):
+            if rows.folder is None or model.encoding or isinstance(error, InputError | OSError):
                 raise
             raise unreadable(task, rows, error) from None
         by_subset, metric = result.scores[split], self.benchmark.metric(name)

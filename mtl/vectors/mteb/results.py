@@ -76,6 +76,7 @@ class EvaluationFolder:
         self.table = path / "table.md"
         self.choice = path / "choice.json"  # what was tried before this encoder's settings were chosen
         self.results = path / "results"  # mteb's own result files of the summary's tasks, as mteb's programs read them
+        self.corpora = path.parents[1] / "corpora"  # vectors of corpora, of all evaluations
 
     @classmethod
     def of(cls, runs_dir: str, benchmark: str, encoder: SentenceEncoder) -> "EvaluationFolder":
@@ -103,7 +104,7 @@ class EvaluationFolder:
 
 def revision_of(encoder: SentenceEncoder) -> str:
     """The first digits of the encoder's fingerprint, as names have them."""
-    return encoder.fingerprint()[:12]
+    return encoder.fingerprint[:12]
 
 
 def seen_by(description: Description, benchmark: Benchmark) -> dict[str, list[str]]:

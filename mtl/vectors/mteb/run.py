@@ -17,8 +17,8 @@ from mtl.base.extras import check_installed
 from mtl.base.files import write_json, write_text
 from mtl.base.typed import UnknownKey
 from mtl.base.untrusted import read_json
-from mtl.vectors.encoders.encoder import Choices, SentenceEncoder
-from mtl.vectors.mteb.benchmark import Benchmark, find_benchmark, load_benchmark, read_settings, unknown_key
+from mtl.vectors.encoders.encoder import SentenceEncoder
+from mtl.vectors.mteb.benchmark import COMMAND_KEYS, Benchmark, find_benchmark, load_benchmark, read_settings
 from mtl.vectors.mteb.results import EvaluationFolder, Record, render_table, summarize
 
 if TYPE_CHECKING:
@@ -28,8 +28,10 @@ logger = logging.getLogger("mtl")
 
 CHOOSE = "choose"  # the value of a setting that is chosen
 SPLIT = "validation"  # mteb does not score it
+READ_TO_CENTRE = ("texts", "suite_data_dir")  # settings that encoders take with centre=true alone
 
 OpenEncoder = Callable[[Mapping[str, Any]], SentenceEncoder]
+Choices = Mapping[str, tuple[Any, ...]]
 Validate = Callable[[SentenceEncoder, Sequence[str]], Mapping[str, float | None]]
 
 
@@ -50,20 +52,25 @@ def import_mteb(folder: Path) -> None:
     warnings.filterwarnings("ignore", module=r"mteb\.")
 
 
-def combinations(settings: Mapping[str, Any], choices: Choices) -> list[tuple[dict[str, Any], Mapping[str, Any]]]:
+def combinations(settings: Mapping[str, Any], choices: Choices) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """The combinations to try: the values that are chosen, and the encoder's settings with them. Raises InputError for a setting that cannot be
     chosen."""
     keys = [key for key, value in settings.items() if value == CHOOSE]
-    if unknown := [key for key in keys if key not in choices.values]:
-        raise InputError(f"{unknown[0]}={CHOOSE}: only {' and '.join(choices.values)} can be chosen on validation rows")
-    products = itertools.product(*(choices.values[key] for key in keys))
-    chosen = [dict(zip(keys, values, strict=True)) for values in products]
-    return [(values, choices.fits({**settings, **values})) for values in chosen]
+    if unknown := [key for key in keys if key not in choices]:
+        raise InputError(f"{unknown[0]}={CHOOSE}: only {' and '.join(choices)} can be chosen on validation rows")
+    pairs = []
+    for values in itertools.product(*(choices[key] for key in keys)):
+        chosen = dict(zip(keys, values, strict=True))
+        fitting = {**settings, **chosen}
+        pairs.append(
+            (chosen, {key: fitting[key] for key in fitting if key not in READ_TO_CENTRE or fitting.get("centre")})
+        )
+    return pairs
 
 
 def check_values(settings: Mapping[str, Any], choices: Choices) -> None:
     """Raise InputError for a value of a setting that can be chosen which is none of its values. None is the default."""
-    for key, values in choices.values.items():
+    for key, values in choices.items():
         value = settings.get(key)
         if value is not None and value not in (*values, CHOOSE):
             names = ", ".join(map(str, values)).lower()
@@ -97,7 +104,7 @@ def choose(
         validate: returns the scores of an encoder by task; a score that is not finite is None.
     """
     tried: list[dict[str, Any]] = []
-    best: tuple[float, SentenceEncoder, dict[str, Any], Mapping[str, Any]] | None = None
+    best: tuple[float, SentenceEncoder, dict[str, Any], dict[str, Any]] | None = None
     for values, fitting in combinations(settings, choices):
         encoder = open_encoder(fitting)
         scores = validate(encoder, tasks)
@@ -107,7 +114,7 @@ def choose(
         logger.info("%s: mean %s", ", ".join(f"{key}={value}" for key, value in values.items()), mean_text)
         if mean is not None and (best is None or mean > best[0]):
             best = mean, encoder, values, fitting
-        tried.append({"settings": values, "scores": dict(scores), "mean": mean, "fingerprint": encoder.fingerprint()})
+        tried.append({"settings": values, "scores": dict(scores), "mean": mean, "fingerprint": encoder.fingerprint})
     if best is None:
         where = f"on the {SPLIT} rows of {', '.join(tasks)}"
         raise InputError(f"{CHOOSE}: every combination has a score that is not finite {where}")
@@ -161,7 +168,7 @@ def run_mteb(
         else:
             encoder = open_encoder(encoder_settings)
     except UnknownKey as error:
-        raise unknown_key(error) from None
+        raise error if error.section else UnknownKey(error.unknown, COMMAND_KEYS | set(error.known)) from None
     description, languages = encoder.description, benchmark.model_languages
     logger.info("%s: %s", description.title, description.settings)
     if languages and description.language and description.language not in languages:
@@ -184,7 +191,7 @@ def _summarize(
     folder, encoder, benchmark = evaluated.folder, evaluated.encoder, evaluated.benchmark
     choice = read_json(folder.choice, dict[str, Any]) if folder.choice.exists() else None
     shown = evaluated.with_earlier(records)
-    summary = summarize(benchmark, encoder.description, encoder.fingerprint(), settings, shown, choice)
+    summary = summarize(benchmark, encoder.description, encoder.fingerprint, settings, shown, choice)
     write_json(folder.summary, {**summary, **about})
     write_text(folder.table, render_table(benchmark, summary))
 

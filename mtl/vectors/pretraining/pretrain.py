@@ -36,7 +36,7 @@ from mtl.vectors.pretraining.tokens import (
     word_beginnings,
     write_tokens,
 )
-from mtl.vectors.pretraining.training import MASK_SHARE, MaskedLanguageModelling, Masking, new_bert, parameter_count
+from mtl.vectors.pretraining.training import MASK_SHARE, MaskedLanguageModelling, new_bert, parameter_count
 
 LOG = "training.json"
 CARD = """---
@@ -212,7 +212,7 @@ def begin_training(
     training = MaskedLanguageModelling(
         new_bert(settings, len(begins)),
         Segments(tokens, settings.chunk),
-        Masking(begins),
+        begins,
         settings,
         unfinished / CHECKPOINT,
         device,

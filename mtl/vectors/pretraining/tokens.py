@@ -265,11 +265,8 @@ class Segments:
     def __len__(self) -> int:
         return len(self.starts)
 
-    def inputs(self, segments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The tokens of these segments, int64 (segments, time), padded, and whether each token is one of the text, bool, same shape.
-
-        Time is that of the longest of them. [CLS], [SEP] and padding are no tokens of the text.
-        """
+    def inputs(self, segments: np.ndarray) -> np.ndarray:
+        """The tokens of these segments, int64 (segments, time), padded; time is that of the longest of them."""
         lengths = self.lengths[segments]
         columns = np.arange(lengths.max())
         inside = columns < lengths[:, None]
@@ -278,6 +275,4 @@ class Segments:
         ids[:, 0] = CLS
         ids[:, 1:-1][inside] = self.tokens.flat[positions[inside]]
         ids[np.arange(len(segments)), lengths + 1] = SEP
-        is_text = np.zeros(ids.shape, dtype=bool)
-        is_text[:, 1:-1] = inside
-        return ids, is_text
+        return ids

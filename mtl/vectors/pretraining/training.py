@@ -21,7 +21,7 @@ from mtl.training.batches import pool_size, pooled_batches
 from mtl.training.precision import choose_attention, mixed_precision
 from mtl.vectors.pretraining.resumable import ResumableTraining, split_held_out
 from mtl.vectors.pretraining.settings import SPECIAL_TOKENS, PretrainingSettings
-from mtl.vectors.pretraining.tokens import MASK, PAD, Segments
+from mtl.vectors.pretraining.tokens import CLS, MASK, PAD, SEP, Segments
 
 if TYPE_CHECKING:
     from transformers import BertForMaskedLM
@@ -36,49 +36,42 @@ MASKED, RANDOM = 0.8, 0.1  # of the chosen tokens: shares replaced by the mask, 
 class MaskedBatch:
     """A batch to predict tokens in."""
 
-    inputs: np.ndarray  # int64 (segments, time); `padding`, bool, has the same shape
+    inputs: np.ndarray  # int64 (segments, time), padded
     places: np.ndarray  # int64 (chosen,), positions in the flattened inputs, in rising order
     labels: np.ndarray  # int64 (chosen,), the tokens that stood there
-    padding: np.ndarray
 
 
-class Masking:
-    """Chooses the tokens to predict.
+def mask(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> MaskedBatch:
+    """Choose the tokens to predict, of at least one word.
 
     Words are drawn in random order, as long as their tokens are at most MASK_SHARE of the batch's tokens of text: the share holds for the
     batch, not for each segment, so a step's cost does not vary. A word is a token that begins a word and all that follow it and do
-    not; a segment that begins within a word has the rest of this word as its first one.
+    not; a segment that begins within a word has the rest of this word as its first one. In the place of a chosen token stands a mask, a
+    random token that is not special, or the token itself.
+
+    Args:
+        ids: padded segments, int64 (segments, time).
+        begins: of each entry of the vocabulary, whether it begins a word, bool (vocabulary,).
+        rng: where random numbers come from.
     """
-
-    def __init__(self, begins: np.ndarray) -> None:
-        """`begins` says of each entry of the vocabulary whether it begins a word, bool (vocabulary,)."""
-        self.begins = begins
-
-    def apply(self, ids: np.ndarray, is_text: np.ndarray, padding: np.ndarray, rng: np.random.Generator) -> MaskedBatch:
-        """Mask a batch: ids, int64 (segments, time), and two masks of this shape. At least one word is chosen."""
-        positions = np.flatnonzero(is_text)
-        tokens = ids.reshape(-1)[positions]
-        # A word cannot go on across a special token, which every segment begins with.
-        first = self.begins[tokens] | (np.diff(positions, prepend=-2) > 1)
-        words = np.cumsum(first) - 1
-        sizes = np.bincount(words)
-        order = rng.permutation(len(sizes))
-        within = np.cumsum(sizes[order]) <= MASK_SHARE * len(tokens)
-        within[:1] = True
-        taken = np.zeros(len(sizes), dtype=bool)
-        taken[order[within]] = True
-        picked = taken[words]
-        labels = tokens[picked]
-        inputs = ids.copy()
-        inputs.reshape(-1)[positions[picked]] = self._replaced(labels, rng)
-        return MaskedBatch(inputs, positions[picked], labels, padding)
-
-    def _replaced(self, labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """What stands in the place of each chosen token: a mask, a random token that is not special, or the token itself."""
-        draws = rng.random(len(labels))
-        random = rng.integers(len(SPECIAL_TOKENS), len(self.begins), len(labels))
-        replaced: np.ndarray = np.select([draws < MASKED, draws < MASKED + RANDOM], [MASK, random], labels)
-        return replaced
+    positions = np.flatnonzero(~np.isin(ids, (PAD, CLS, SEP)))
+    tokens = ids.reshape(-1)[positions]
+    # A word cannot go on across a special token, which every segment begins with.
+    first = begins[tokens] | (np.diff(positions, prepend=-2) > 1)
+    words = np.cumsum(first) - 1
+    sizes = np.bincount(words)
+    order = rng.permutation(len(sizes))
+    within = np.cumsum(sizes[order]) <= MASK_SHARE * len(tokens)
+    within[:1] = True
+    taken = np.zeros(len(sizes), dtype=bool)
+    taken[order[within]] = True
+    picked = taken[words]
+    labels = tokens[picked]
+    draws = rng.random(len(labels))
+    random = rng.integers(len(SPECIAL_TOKENS), len(begins), len(labels))
+    inputs = ids.copy()
+    inputs.reshape(-1)[positions[picked]] = np.select([draws < MASKED, draws < MASKED + RANDOM], [MASK, random], labels)
+    return MaskedBatch(inputs, positions[picked], labels)
 
 
 def new_bert(settings: PretrainingSettings, vocabulary: int) -> "BertForMaskedLM":
@@ -136,30 +129,24 @@ def decayed_groups(model: nn.Module, weight_decay: float) -> list[dict[str, obje
     return [{"params": matrices, "weight_decay": weight_decay}, {"params": vectors, "weight_decay": 0.0}]
 
 
-class Rate:
-    """A linear rise from 0 to the highest learning rate, then a linear fall to 0, over the progress of a training.
+def progress_at(settings: PretrainingSettings, step: int, seconds: float) -> float:
+    """The progress of a training after this number of steps and seconds: the share of `max_steps` that is done, or of `max_minutes`,
+    whichever is more, at most 1."""
+    by_steps = step / settings.max_steps if settings.max_steps else 0.0
+    by_time = seconds / (60 * settings.max_minutes) if settings.max_minutes else 0.0
+    return min(1.0, max(by_steps, by_time))
 
-    Progress is from 0 to 1: the share of `max_steps` that is done, or of `max_minutes`, whichever is more. With steps alone, the
-    rates are those of `transformers.get_linear_schedule_with_warmup`.
+
+def rate_at(settings: PretrainingSettings, progress: float) -> float:
+    """The learning rate of the step that begins at this progress: a linear rise from 0 to the highest, then a linear fall to 0.
+
+    With steps alone, the rates are those of `transformers.get_linear_schedule_with_warmup`.
     """
-
-    def __init__(self, settings: PretrainingSettings) -> None:
-        self.settings = settings
-        # Of the whole training. `settings.check` allows steps only where steps alone limit it.
-        self.warmup = settings.warmup / (settings.max_steps or 1) if settings.warmup >= 1 else settings.warmup
-
-    def progress(self, step: int, seconds: float) -> float:
-        """The progress after this number of steps and seconds, at most 1."""
-        by_steps = step / self.settings.max_steps if self.settings.max_steps else 0.0
-        by_time = seconds / (60 * self.settings.max_minutes) if self.settings.max_minutes else 0.0
-        return min(1.0, max(by_steps, by_time))
-
-    def at(self, progress: float) -> float:
-        """The learning rate of the step that begins at this progress."""
-        highest = self.settings.learning_rate
-        if progress < self.warmup:
-            return highest * progress / self.warmup
-        return highest * (1 - progress) / (1 - self.warmup)
+    # Of the whole training. `settings.check` allows steps only where steps alone limit it.
+    warmup = settings.warmup / (settings.max_steps or 1) if settings.warmup >= 1 else settings.warmup
+    if progress < warmup:
+        return settings.learning_rate * progress / warmup
+    return settings.learning_rate * (1 - progress) / (1 - warmup)
 
 
 class Order:
@@ -202,12 +189,12 @@ class MaskedLanguageModelling(ResumableTraining):
         self,
         model: "BertForMaskedLM",
         segments: Segments,
-        masking: Masking,
+        begins: np.ndarray,
         settings: PretrainingSettings,
         checkpoint: Path,
         device: torch.device,
     ) -> None:
-        """Raises InputError if too few segments are left for one step."""
+        """`begins` is that of `mask`. Raises InputError if too few segments are left for one step."""
         # Fused: one pass over the weights in place of one for each of Adam's operations.
         optimizer = torch.optim.AdamW(
             decayed_groups(model.to(device), settings.weight_decay),
@@ -217,7 +204,7 @@ class MaskedLanguageModelling(ResumableTraining):
             fused=device.type != "mps",
         )
         super().__init__(model, [optimizer], settings, checkpoint)
-        self.segments, self.masking = segments, masking
+        self.segments, self.begins = segments, begins
         self.held_out, self.chosen = split_held_out(len(segments), settings.held_out, settings.seed)
         if len(self.chosen) < settings.batch_size:
             raise InputError(
@@ -226,14 +213,13 @@ class MaskedLanguageModelling(ResumableTraining):
                 " smaller batch_size= or max_length="
             )
         self.order = Order(segments.lengths[self.chosen], settings.batch_size, settings.seed)
-        self.rate = Rate(settings)
         self.precision = typed(TrainerConfig, {"accelerator": device.type, "precision": settings.precision})
         choose_attention(model, self.precision, device)
         self.rows = settings.batch_size // settings.accumulate  # segments that are computed together
 
     @property
     def progress(self) -> float:
-        return self.rate.progress(self.step, self.seconds)
+        return progress_at(self.settings, self.step, self.seconds)
 
     def shown(self) -> tuple[int, int, str]:
         if self.settings.max_minutes is None:
@@ -243,7 +229,7 @@ class MaskedLanguageModelling(ResumableTraining):
         return min(int(self.seconds), most), most, "s"
 
     def learning_rate(self) -> float:
-        return self.rate.at(self.progress)
+        return rate_at(self.settings, self.progress)
 
     def batches(self) -> Iterator[np.ndarray]:
         return (self.chosen[self.order.batch(step)] for step in count(self.step))
@@ -263,16 +249,15 @@ class MaskedLanguageModelling(ResumableTraining):
 
     def masked(self, segments: np.ndarray, rng: np.random.Generator) -> MaskedBatch:
         """These segments with tokens to predict."""
-        ids, is_text = self.segments.inputs(segments)
-        padding = np.arange(ids.shape[1]) >= self.segments.lengths[segments][:, None] + 2
-        return self.masking.apply(ids, is_text, padding, rng)
+        return mask(self.segments.inputs(segments), self.begins, rng)
 
     def losses_and_hits(self, batch: MaskedBatch) -> tuple[Tensor, Tensor]:
         """Of each chosen token, (chosen,): the cross-entropy in nats, and whether the most probable token is the right one."""
         inputs, positions, labels = (
             to_device(torch.from_numpy(array), self.device) for array in (batch.inputs, batch.places, batch.labels)
         )
-        padding = to_device(torch.from_numpy(batch.padding), self.device) if batch.padding.any() else None
+        padded = batch.inputs == PAD
+        padding = to_device(torch.from_numpy(padded), self.device) if padded.any() else None
         outputs = masked_outputs(self.network, inputs, positions, padding)
         return functional.cross_entropy(outputs, labels, reduction="none"), outputs.detach().argmax(-1) == labels
 
@@ -303,5 +288,4 @@ def parts(batch: MaskedBatch, rows: int) -> Iterator[MaskedBatch]:
             batch.inputs[start : start + rows],
             batch.places[first:last] - start * time_steps,
             batch.labels[first:last],
-            batch.padding[start : start + rows],
         )

@@ -4,7 +4,6 @@ An expression's vector is the mean of its words' vectors. The nearest word of a 
 """
 
 import hashlib
-import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,8 +24,6 @@ from mtl.tasks.task import Task
 FOUND, FROM_NGRAMS, NO_VECTOR = "found", "from n-grams", "no vector"
 MOST_SCORES = 1 << 24  # cosines computed at once, to limit the memory: 64 MiB
 _NO_WORD = "</s>"  # fastText's end of a line
-
-logger = logging.getLogger("mtl")
 
 
 @dataclass(frozen=True)
@@ -149,7 +146,7 @@ class WordVectorMethod(Method):
             for task in self.dataset.answered(source):
                 if task.id not in self._answers:
                     start = time.monotonic()
-                    self._answers[task.id] = ANSWERERS[task.kind](self, task, source)
+                    self._answers[task.id] = ANSWERERS[task.kind](self, task)
                     self._seconds += time.monotonic() - start
                 yield task, self._answers[task.id]
 
@@ -185,44 +182,17 @@ class WordVectorMethod(Method):
         return [f"Without a vector in {self.file.path.name}: {'; '.join(missing)}."]
 
 
-def _numbers(method: WordVectorMethod, task: Task, source: Task) -> Predictions:
-    """The cosine in the task's range, 10 × cosine for 0 to 10, rounded to a hundredth of the range; or a line fitted on the training rows."""
+def _numbers(method: WordVectorMethod, task: Task) -> Predictions:
+    """The cosine in the task's range, 10 × cosine for 0 to 10, rounded to a hundredth of the range."""
     low, high = task.bounds
-    line = _fitted_line(method, source) if method.settings.number == "line" else None
     predictions = {}
     for name, split in method.to_predict(task).items():
-        of_rows = method.cosines(split)
-        if line is None:
-            hundredths = np.round(100 * of_rows.astype(np.float64))
-            predicted = np.round(low + (high - low) * hundredths / 100, 9)
-        else:
-            predicted = line(of_rows, _both_known(method, split))
-        predictions[name] = np.clip(predicted, low, high)
+        hundredths = np.round(100 * method.cosines(split).astype(np.float64))
+        predictions[name] = np.clip(np.round(low + (high - low) * hundredths / 100, 9), low, high)
     return predictions
 
 
-def _fitted_line(method: WordVectorMethod, task: Task) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """The line of least squares from cosines to the targets of the training rows, as a function of cosines and of which are known.
-
-    A row without a vector gets the mean target, and so do all rows if the cosines of the training rows are all the same.
-    """
-    train = method.dataset.splits[task.id]["train"]
-    usable, mean = _both_known(method, train), float(train.targets.mean())
-    x, y = method.cosines(train)[usable].astype(np.float64), train.targets[usable]
-    slope, constant = 0.0, mean
-    if len(x) > 1 and np.ptp(x) > 0:
-        slope = float(((x - x.mean()) * (y - y.mean())).sum() / ((x - x.mean()) ** 2).sum())
-        constant = float(y.mean() - slope * x.mean())
-    logger.info("%s · %.3f + %.3f × cosine, from %d training rows", task.id, constant, slope, len(x))
-    return lambda cosines, usable: np.where(usable, constant + slope * cosines.astype(np.float64), mean)
-
-
-def _both_known(method: WordVectorMethod, split: Split) -> np.ndarray:
-    """Which model inputs have a vector on both sides, bool (inputs,)."""
-    return method.texts.known[split.texts].all(axis=1)
-
-
-def _choices(method: WordVectorMethod, task: Task, source: Task) -> Predictions:
+def _choices(method: WordVectorMethod, task: Task) -> Predictions:
     """The candidate with the highest cosine; among equals, the first. Candidates without a vector have the cosine 0."""
     predictions = {}
     for name, split in method.to_predict(task).items():
@@ -232,7 +202,7 @@ def _choices(method: WordVectorMethod, task: Task, source: Task) -> Predictions:
     return predictions
 
 
-def _analogies(method: WordVectorMethod, task: Task, source: Task) -> Predictions:
+def _analogies(method: WordVectorMethod, task: Task) -> Predictions:
     """For "a is to b as c is to": the word nearest to b - a + c (or a - b + c), or c if this vector is zero.
 
     A word without a vector counts as zero. All splits are answered in one pass over the file.
@@ -262,8 +232,8 @@ def _analogies(method: WordVectorMethod, task: Task, source: Task) -> Prediction
     return dict(zip(splits, np.split(answers, ends), strict=True))
 
 
-# By target kind: the predictions of a task. Arguments: the method, the task, and the task whose training rows are used.
-ANSWERERS: dict[str, Callable[[WordVectorMethod, Task, Task], Predictions]] = {
+# By target kind: the predictions of a task.
+ANSWERERS: dict[str, Callable[[WordVectorMethod, Task], Predictions]] = {
     "number": _numbers,
     "choice": _choices,
     "word": _analogies,

@@ -2,7 +2,6 @@
 
 import os
 import re
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from mtl.base.files import replacing
 from mtl.base.progress import Progress
 from mtl.base.typed import AT_LEAST_ONE, NOT_NEGATIVE
 from mtl.embedders.fasttext import training_process
-from mtl.vectors.words.training import note_source
+from mtl.vectors.words.training import note_source, written_lines
 
 if TYPE_CHECKING:
     import torch
@@ -57,34 +56,25 @@ class FastTextTraining:
         self, lines: Iterable[Sequence[str]], path: Path, source: str = "", device: "torch.device | None" = None
     ) -> None:
         """As `Training.train`: skip-gram vectors, by the fasttext library, on the CPU."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", suffix=".txt"
-        ) as text:
-            tokens = 0  # fastText counts the end of a line as a token
-            for words in lines:
-                text.write(" ".join(words) + "\n")
-                tokens += len(words) + 1
-            text.flush()
-            threads = self.threads or max(SAFE_THREADS, os.cpu_count() or 1)
-            with replacing(path) as partial:
-                arguments = {
-                    "input": text.name,
-                    "model": "skipgram",
-                    "dim": self.dim,
-                    "epoch": self.epochs,
-                    "minCount": self.min_count,
-                    "minn": self.min_ngram,
-                    "maxn": self.max_ngram,
-                    "bucket": self.bucket,
-                    "lr": self.learning_rate,
-                    "ws": self.window,
-                    "thread": threads,
-                    "verbose": 2,
-                    "seed": self.seed,
-                }
-                _in_new_process(arguments, partial, path, tokens * self.epochs)
-                note_source(path, source, threads)
+        threads = self.threads or max(SAFE_THREADS, os.cpu_count() or 1)
+        with written_lines(lines, path) as (text, tokens), replacing(path) as partial:
+            arguments = {
+                "input": text.name,
+                "model": "skipgram",
+                "dim": self.dim,
+                "epoch": self.epochs,
+                "minCount": self.min_count,
+                "minn": self.min_ngram,
+                "maxn": self.max_ngram,
+                "bucket": self.bucket,
+                "lr": self.learning_rate,
+                "ws": self.window,
+                "thread": threads,
+                "verbose": 2,
+                "seed": self.seed,
+            }
+            _in_new_process(arguments, partial, path, tokens * self.epochs)
+            note_source(path, source, threads)
 
 
 def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path, tokens: int) -> None:

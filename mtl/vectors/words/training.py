@@ -3,12 +3,13 @@
 import logging
 import os
 import re
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol, cast
+from typing import IO, TYPE_CHECKING, Annotated, Any, Protocol, cast
 
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
@@ -55,6 +56,20 @@ def note_source(path: Path, source: str, threads: int | None = None) -> None:
         path.unlink()
     again = "the same texts and settings give the same vectors" if threads == 1 else "each training gives other vectors"
     write_text(source_note(path), f"{source}\n" if threads is None else f"{source}\nthreads={threads}: {again}\n")
+
+
+@contextmanager
+def written_lines(lines: Iterable[Sequence[str]], path: Path) -> Iterator[tuple[IO[str], int]]:
+    """Within the block, a temporary text file beside `path` with these lines, and the number of their words and ends."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    named = {"dir": path.parent, "prefix": f".{path.name}.", "suffix": ".txt"}
+    with tempfile.NamedTemporaryFile("w+", encoding="utf-8", **named) as text:  # type: ignore[call-overload]
+        tokens = 0
+        for words in lines:
+            text.write(" ".join(words) + "\n")
+            tokens += len(words) + 1
+        text.flush()
+        yield text, tokens
 
 
 def training_settings(embeddings: str, values: Mapping[str, Any]) -> Training:

@@ -2,7 +2,6 @@
 
 import logging
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from mtl.base.errors import InputError
 from mtl.base.files import replacing
 from mtl.base.progress import Progress
 from mtl.base.typed import AT_LEAST_ONE, NOT_NEGATIVE
-from mtl.vectors.words.training import note_source
+from mtl.vectors.words.training import note_source, written_lines
 
 if TYPE_CHECKING:
     import torch
@@ -57,12 +56,7 @@ class Word2VecTraining:
 
         threads = self.threads or os.cpu_count() or 1
         logging.getLogger("gensim").setLevel(logging.WARNING)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile("w+", encoding="utf-8", dir=path.parent) as text:
-            tokens = 0
-            for words in lines:
-                text.write(" ".join(words) + "\n")
-                tokens += len(words)
+        with written_lines(lines, path) as (text, tokens):
             passes = self.epochs + 1  # the first one counts words
             with Progress(f"training {path.name}", passes * tokens, "tokens") as bar, replacing(path) as partial:
                 try:
@@ -86,7 +80,7 @@ class Word2VecTraining:
 
 
 class _Lines:
-    """The lines of an open file, from the start each time, with a bar that counts their tokens."""
+    """The lines of an open file, from the start each time, with a bar that counts their words and ends."""
 
     def __init__(self, file: IO[str], bar: Progress) -> None:
         self._file = file
@@ -97,4 +91,4 @@ class _Lines:
         for line in self._file:
             words = line.split()
             yield words
-            self._bar.advance(len(words))
+            self._bar.advance(len(words) + 1)

@@ -101,7 +101,7 @@ def test_random_vectors_depend_on_the_word_and_the_seed_alone() -> None:
     assert np.abs(drawn.std(axis=1) - 1).max() < 0.15 and np.abs(np.corrcoef(drawn)[0, 1:]).max() < 0.3
     other = open_encoder("average", {**settings, "seed": 2})
     assert np.abs(other.encode(["solen"]) - apart[0]).max() > 1
-    assert other.fingerprint() != encoder.fingerprint()
+    assert other.fingerprint != encoder.fingerprint
     assert (encoder.description.parameters, encoder.description.dim) == (0, 400)
 
 
@@ -126,7 +126,11 @@ def test_a_file_knows_its_words_as_they_are_written(tmp_path: Path, embeddings: 
 
 def test_the_training_texts_of_a_suite(files: dict[str, Any], tmp_path: Path) -> None:
     suite = write_suite(tmp_path)
-    settings = {"embeddings.path": files["embeddings.path"], "suite": str(suite), "data_dir": str(tmp_path / "data")}
+    settings = {
+        "embeddings.path": files["embeddings.path"],
+        "suite": str(suite),
+        "suite_data_dir": str(tmp_path / "data"),
+    }
     encoder = open_encoder("average", {**settings, "centre": True})
     train = [line.split("\t")[0] for line in read_column(tmp_path / "data/train.tsv")]
     # The texts of all tasks are those of this file; rows of `samma` are held out, but other tasks train on their texts.
@@ -149,13 +153,13 @@ def test_descriptions_and_fingerprints(files: dict[str, Any], tmp_path: Path) ->
     assert both.description.name == "average-fasttext-both-centred"
     assert both.description.title == "Average and maximum of word vectors, fastText, centred"
     changes = {"pooling": "max", "centre": True, "max_length": 9, "language": "en"}
-    marks = {opened(files, **{key: value}).fingerprint() for key, value in changes.items()}
-    assert len(marks | {plain.fingerprint(), both.fingerprint()}) == 6
+    marks = {opened(files, **{key: value}).fingerprint for key, value in changes.items()}
+    assert len(marks | {plain.fingerprint, both.fingerprint}) == 6
     moved = tmp_path / "elsewhere.vec"
     moved.write_bytes((tmp_path / "v.vec").read_bytes())
-    assert opened({**files, "embeddings.path": str(moved)}).fingerprint() == plain.fingerprint()
+    assert opened({**files, "embeddings.path": str(moved)}).fingerprint == plain.fingerprint
     (tmp_path / "texts.txt").write_text("annan text\n", encoding="utf-8")
-    assert opened(files, centre=True).fingerprint() not in marks
+    assert opened(files, centre=True).fingerprint not in marks
 
 
 FASTTEXT = {"embeddings.path": "v.vec", "language": "sv"}
@@ -171,14 +175,17 @@ RANDOM = {"embeddings": "random", "language": "sv"}
         ({**FASTTEXT, "embeddings.path": "none.vec"}, "none.vec: no such vectors; set embeddings.path=PATH"),
         ({"language": "sv"}, "embeddings.path: name the fastText vectors: embeddings.path=PATH"),
         ({"embeddings.path": "v.vec"}, "language: name the texts' language, for the tokenizer: language=CODE"),
-        ({**FASTTEXT, "data_dir": "x"}, "data_dir=x: name the suite that it belongs to: suite=NAME"),
+        ({**FASTTEXT, "suite_data_dir": "x"}, "suite_data_dir=x: name the suite that it belongs to: suite=NAME"),
         ({**FASTTEXT, "texts": "texts.txt"}, "texts=texts.txt: nothing reads them; set centre=true"),
         ({**FASTTEXT, "seed": 1}, "seed: averaged fasttext vectors do not read it; they read embeddings.path, "),
         ({**FASTTEXT, "centre": True}, "texts: centre needs texts: set texts=FILE, or suite=NAME"),
         ({**FASTTEXT, "centre": True, "texts": "none.txt"}, "none.txt: no such file"),
         ({**FASTTEXT, "centre": True, "texts": "empty.txt"}, "empty.txt: has no texts"),
-        ({**FASTTEXT, "centre": True, "texts": "a", "data_dir": "b"}, "data_dir=b: texts=a are read instead"),
-        ({**FASTTEXT, "centre": True, "suite": "klej", "data_dir": "none"}, "none/.*no such file"),
+        (
+            {**FASTTEXT, "centre": True, "texts": "a", "suite_data_dir": "b"},
+            "suite_data_dir=b: texts=a are read instead",
+        ),
+        ({**FASTTEXT, "centre": True, "suite": "klej", "suite_data_dir": "none"}, "none/.*no such file"),
     ],
 )
 def test_wrong_settings(

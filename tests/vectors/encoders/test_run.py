@@ -60,7 +60,7 @@ def test_the_description(run: Path) -> None:
 
 def test_centring_by_the_training_texts(copied: Path) -> None:
     plain = open_encoder(str(copied), {"seed": 1, "pooling": "mean"})
-    settings = {"seed": 1, "pooling": "mean", "centre": True, "data_dir": str(copied.parent / "data")}
+    settings = {"seed": 1, "pooling": "mean", "centre": True, "suite_data_dir": str(copied.parent / "data")}
     centred = open_encoder(str(copied), settings)
     # The pairs' texts are those of the other tasks, so that no held-out row hides one.
     rows = read_column(copied.parent / "data/train.tsv")
@@ -84,18 +84,18 @@ def test_centring_needs_the_run_s_own_data(copied: Path) -> None:
     with train.open("a", encoding="utf-8") as file:
         file.write("ny text\tglad\n")
     with raises_input_error(file="train.tsv"):
-        open_encoder(str(copied), {"centre": True, "data_dir": str(train.parent)})
+        open_encoder(str(copied), {"centre": True, "suite_data_dir": str(train.parent)})
 
 
 def test_fingerprints(run: Path, copied: Path) -> None:
     plain = open_encoder(str(run), {"seed": 1})
-    assert plain.fingerprint() == open_encoder(str(copied), {"seed": 1}).fingerprint()  # of no path
+    assert plain.fingerprint == open_encoder(str(copied), {"seed": 1}).fingerprint  # of no path
     others: list[dict[str, Any]] = [{"seed": 2}, {"seed": 1, "pooling": "mean"}, {"seed": 1, "centre": True}]
-    assert len({plain.fingerprint(), *(open_encoder(str(run), other).fingerprint() for other in others)}) == 4
+    assert len({plain.fingerprint, *(open_encoder(str(run), other).fingerprint for other in others)}) == 4
 
 
 @pytest.mark.parametrize(
-    "settings", [{"seed": 9}, {"pooling": "both"}, {"device": "warp"}, {"layer": 1}, {"data_dir": "x"}]
+    "settings", [{"seed": 9}, {"pooling": "both"}, {"device": "warp"}, {"layer": 1}, {"suite_data_dir": "x"}]
 )
 def test_wrong_settings(run: Path, settings: dict[str, Any]) -> None:
     with raises_input_error():
@@ -117,9 +117,9 @@ def test_what_is_no_finished_run(copied: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("version", ["mtl.methods.lstm.trained.VERSION", "sacremoses.__version__"])
 def test_another_version_computes_the_mean_anew(copied: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
-    settings = {"seed": 1, "centre": True, "data_dir": str(copied.parent / "data")}
+    settings = {"seed": 1, "centre": True, "suite_data_dir": str(copied.parent / "data")}
     before = open_encoder(str(copied), settings)
     monkeypatch.setattr(version, "0")
     after = open_encoder(str(copied), settings)
     assert len(list(copied.glob("centre-*.npz"))) == 2
-    assert before.fingerprint() == after.fingerprint()  # what was computed is the same
+    assert before.fingerprint == after.fingerprint  # what was computed is the same

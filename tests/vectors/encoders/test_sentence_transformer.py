@@ -8,15 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command_line import job
 from data_files import read_json
 from input_errors import raises_input_error
 from safetensors.numpy import load_file, save_file
 from sentence_models import DENSE, MEAN, write_model
-from small_suite import locations
 from tokenizers import Tokenizer
 
-from mtl.jobs.baseline import run_baseline
 from mtl.methods.floors.features import Document
 from mtl.vectors.encoders import open_encoder
 from mtl.vectors.encoders.encoder import PromptedEncoder
@@ -119,7 +116,7 @@ def test_prompts_stand_before_texts(mean: Path) -> None:
     assert query.prompts == {} and query.description.name == "sentence_transformer-liten-query"
     given = opened(mean, prompts={"query": "a: ", "passage": "b: "})
     assert given.prompts == {"query": "a: ", "passage": "b: ", "document": "b: "}
-    assert len({encoder.fingerprint() for encoder in (plain, query, given)}) == 3
+    assert len({encoder.fingerprint for encoder in (plain, query, given)}) == 3
     with raises_input_error(key="prompt"):
         opened(mean, prompt="fråga")
     with raises_input_error(key="mteb_name"):
@@ -148,11 +145,11 @@ def test_it_describes_itself(mean: Path) -> None:
 
 
 def test_the_fingerprint_follows_from_the_files(mean: Path, copy: Path) -> None:
-    before = opened(copy).fingerprint()
+    before = opened(copy).fingerprint
     (copy / "README.md").write_text("notes", encoding="utf-8")
-    assert opened(mean).fingerprint() == before == opened(copy).fingerprint()
+    assert opened(mean).fingerprint == before == opened(copy).fingerprint
     change(copy, "1_Pooling/config.json", {**MEAN, "pooling_mode_max_tokens": True})
-    assert opened(copy).fingerprint() != before
+    assert opened(copy).fingerprint != before
 
 
 def listed(kind: str, path: str = "1_Pooling") -> Any:
@@ -225,24 +222,14 @@ def test_other_folders_are_named(tmp_path: Path, copy: Path) -> None:
 
 
 def test_a_text_is_its_own_token_for_the_method_static(mean: Path) -> None:
-    from mtl.methods.floors.entries import VECTOR_SOURCES
+    from mtl.base.wings import text_vectors
     from mtl.methods.floors.static import TextVectors
 
-    source = VECTOR_SOURCES["sentence_transformer"](str(mean), 256)
+    opener = text_vectors()
+    assert opener is not None
+    source = opener(str(mean))
     documents = [Document(text, text.split()) for text in TEXTS]
     vectors = TextVectors(source, documents[:3])
     np.testing.assert_allclose(vectors.encode(documents), opened(mean).encode(TEXTS), rtol=0, atol=1e-6)
-    assert source.fingerprints()["static.model"] == opened(mean).fingerprint()
+    assert source.fingerprints()["static.model"] == opened(mean).fingerprint
     assert source.size == opened(mean).description.parameters
-
-
-@pytest.mark.parametrize(
-    ("key", "settings"),
-    [
-        ("static.vectors", ["static.vectors=words"]),
-        ("static.vectors", ["static.vectors=sentence_transformer", "static.path=null"]),
-    ],
-)
-def test_bad_settings_of_the_method_static(key: str, settings: list[str], mean: Path, tmp_path: Path) -> None:
-    with raises_input_error(key=key):
-        run_baseline(job([*locations(tmp_path), "method=static", f"static.path={mean}", *settings]))

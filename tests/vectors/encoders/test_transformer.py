@@ -41,7 +41,7 @@ def test_it_describes_itself(bert: Path) -> None:
         open_encoder("transformer", {"path": str(bert), **d}) for d in ({"pooling": "max"}, {"max_length": 9})
     )
     assert pooled.description.title == "Transformer, liten, max"
-    assert len({other.fingerprint() for other in (encoder, pooled, short)}) == 3
+    assert len({other.fingerprint for other in (encoder, pooled, short)}) == 3
 
 
 def test_a_transformer_must_be_named() -> None:
@@ -57,7 +57,7 @@ def test_the_fingerprint_follows_from_the_configuration(bert: Path, tmp_path: Pa
     assert config["num_attention_heads"] == 2
     (other / "config.json").write_text(json.dumps({**config, "num_attention_heads": 4}), encoding="utf-8")
     two, four, again = (open_encoder("transformer", {"path": str(path)}) for path in (bert, other, bert))
-    before = two.fingerprint()
+    before = two.fingerprint
     assert not np.array_equal(two.encode(TEXTS), four.encode(TEXTS))
-    assert two.fingerprint() == before == again.fingerprint() != four.fingerprint()
+    assert two.fingerprint == before == again.fingerprint != four.fingerprint
     assert list(two.versions()) == ["mtl", "transformers", "tokenizers"]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import yaml
 from command_line import job
 from data_files import read_json
 from small_suite import small_settings
@@ -20,6 +21,7 @@ from mtl.base.extras import missing_package
 from mtl.jobs.baseline import run_baseline
 from mtl.vectors.encoders import open_encoder
 from mtl.vectors.export.export import EXPORT_FORMATS
+from mtl.vectors.export.exported import code_block
 from mtl.vectors.words.fasttext import FastTextTraining
 
 pytestmark = pytest.mark.slow
@@ -78,11 +80,31 @@ def test_sentence_transformers_gives_the_run_s_vectors(
     assert not list(out.rglob("*.py")) and [path.name for path in out.parent.iterdir()] == ["out"]
 
 
+def test_the_card_says_what_the_summary_says(runs: dict[str, Path], tmp_path: Path) -> None:
+    export(runs["plain"], tmp_path / "out", "sentence-transformers", "license=cc-by-4.0", "seed=2")
+    export(runs["plain"], tmp_path / "vectors", "vectors", "seed=2")
+    summary, suite = read_json(runs["plain"] / "summary.json"), mtl.load(runs["plain"], 2).suite
+    _, front, text = (tmp_path / "out/README.md").read_text(encoding="utf-8").split("---\n", 2)
+    read, other = yaml.safe_load(front), (tmp_path / "vectors/README.md").read_text(encoding="utf-8")
+    assert (read["language"], read["license"], read["library_name"]) == (["sv"], "cc-by-4.0", "sentence-transformers")
+    assert "No license is stated" not in text and "No license is stated" in other and "license:" not in other
+    for card in (text, other):
+        for id, scored in summary["tasks"].items():
+            assert f"{suite.tasks[id].title or id} {suite.shown.show(scored['scores']['2'])}" in card
+        assert summary["command"] in card and "\n- Texts are cut after 20 tokens" in card
+        assert (runs["plain"] / "table.md").read_text(encoding="utf-8").partition("\n\n")[2].strip() in card
+
+
+def test_a_command_cannot_end_its_code_block() -> None:
+    assert code_block("mtl x ```\n# evil", language="sh") == "````sh\nmtl x ``` # evil\n````"
+    assert code_block("a", "b") == "```python\na\nb\n```"
+
+
 def test_centred_vectors(runs: dict[str, Path], tmp_path: Path) -> None:
     shutil.copytree(runs["joined"].parent, tmp_path / "copy")
     run, data = tmp_path / "copy/run", tmp_path / "copy/data"
-    export(run, tmp_path / "out", "sentence-transformers", "centre=true", f"data_dir={data}", "seed=1")
-    wanted = open_encoder(str(run), {"seed": 1, "centre": True, "data_dir": str(data)}).encode(TEXTS)
+    export(run, tmp_path / "out", "sentence-transformers", "centre=true", f"suite_data_dir={data}", "seed=1")
+    wanted = open_encoder(str(run), {"seed": 1, "centre": True, "suite_data_dir": str(data)}).encode(TEXTS)
     assert np.abs(wanted - mtl.load(run, 1).encode(TEXTS)).max() > 1e-3
     exported = open_encoder("sentence_transformer", {"path": str(tmp_path / "out")})
     for model in (loaded(tmp_path / "out"), exported):

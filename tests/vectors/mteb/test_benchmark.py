@@ -9,8 +9,7 @@ from input_errors import raises_input_error
 from mteb_folders import SWEDISH
 
 from mtl.base.errors import InputError
-from mtl.base.typed import UnknownKey
-from mtl.vectors.mteb.benchmark import Benchmark, find_benchmark, load_benchmark, read_settings, unknown_key
+from mtl.vectors.mteb.benchmark import Benchmark, find_benchmark, load_benchmark, read_settings
 from mtl.vectors.mteb.results import is_comparable
 
 PUBLISHED = {"model": "m", "family": "f", "source": "s"}
@@ -74,16 +73,11 @@ def test_a_bad_file_is_one_line(tmp_path: Path, change: dict[str, object], messa
     assert str(raised.value).startswith(f"{path}: ") and "\n" not in str(raised.value)
 
 
-def test_other_keys_are_the_encoders_and_unknown_ones_are_shown_with_the_command_s() -> None:
+def test_other_keys_are_the_encoder_s() -> None:
     of_encoder = {"pooling": "mean", "embeddings.path": "x", "suite_data_dir": "k"}
     settings, encoder = read_settings({"tasks": ["CBD"], **of_encoder})
     assert (settings.tasks, settings.benchmark, settings.data_dir) == (["CBD"], "pl-mteb", None)
-    assert encoder == {"pooling": "mean", "embeddings.path": "x", "data_dir": "k"}
-    shown = unknown_key(UnknownKey("bogus", ["seed", "data_dir"]))
-    assert {"benchmark", "runs_dir", "seed", "suite_data_dir", "tasks"} < shown.known
-    assert str(unknown_key(UnknownKey("data_dir", ["seed"]))).startswith("unknown key 'suite_data_dir'; ")
-    of_section = UnknownKey("colour", ["dim"], "embeddings.")
-    assert str(unknown_key(of_section)) == "unknown key 'embeddings.colour'; known keys: embeddings.dim"
+    assert encoder == of_encoder
 
 
 def test_a_bad_value_is_one_line() -> None:

@@ -16,13 +16,14 @@ from mtl.vectors.pretraining.tokens import CLS, MASK, PAD, SEP, Segments, read_t
 from mtl.vectors.pretraining.training import (
     MASK_SHARE,
     MaskedLanguageModelling,
-    Masking,
     Order,
-    Rate,
     decayed_groups,
+    mask,
     masked_outputs,
     new_bert,
     parameter_count,
+    progress_at,
+    rate_at,
 )
 
 
@@ -32,7 +33,7 @@ def training(folder: Path, settings: PretrainingSettings) -> MaskedLanguageModel
     tokens = read_tokens(folder, learnt.get_vocab_size())
     begins = word_beginnings(learnt)
     bert, segments = new_bert(settings, len(begins)), Segments(tokens, settings.chunk)
-    return MaskedLanguageModelling(bert, segments, Masking(begins), settings, folder / "last.ckpt", torch.device("cpu"))
+    return MaskedLanguageModelling(bert, segments, begins, settings, folder / "last.ckpt", torch.device("cpu"))
 
 
 def test_training_lowers_the_perplexity(tmp_path: Path) -> None:
@@ -63,7 +64,7 @@ def test_perplexity_and_accuracy_are_those_of_a_plain_loop(tmp_path: Path) -> No
         masked = one.masked(order[4 * number : 4 * number + 4], np.random.default_rng([1, 3, number]))
         places = dict(zip(masked.places.tolist(), masked.labels.tolist(), strict=True))
         for line in range(len(masked.inputs)):
-            length = int((~masked.padding[line]).sum())
+            length = int((masked.inputs[line] != PAD).sum())
             with torch.no_grad():  # each segment for itself, without padding
                 logits = one.network(torch.from_numpy(masked.inputs[line : line + 1, :length])).logits[0].double()
             for column in range(length):
@@ -114,22 +115,22 @@ def test_held_out_segments_are_not_trained_on_and_bfloat16_trains_weights_in_flo
 
 @pytest.mark.parametrize("warmup", [0.1, 10])
 def test_rates_are_those_of_transformers(warmup: float) -> None:
-    rate = Rate(small(max_steps=100, warmup=warmup))
+    settings = small(max_steps=100, warmup=warmup)
     optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], 5e-3)
     scheduler = get_linear_schedule_with_warmup(optimizer, 10, 100)
     for step in range(100):
-        assert rate.at(rate.progress(step, 1e9)) == pytest.approx(optimizer.param_groups[0]["lr"], rel=1e-9, abs=1e-15)
+        rate = rate_at(settings, progress_at(settings, step, 1e9))
+        assert rate == pytest.approx(optimizer.param_groups[0]["lr"], rel=1e-9, abs=1e-15)
         optimizer.step()
         scheduler.step()
 
 
 def test_time_limits_end_at_a_rate_of_0_and_the_first_limit_ends_the_training() -> None:
-    rate = Rate(small(max_steps=None, max_minutes=2.0, warmup=0.5))
-    assert [rate.at(rate.progress(7, seconds)) for seconds in (0, 30, 60, 90, 120, 500)] == pytest.approx(
-        [0, 2.5e-3, 5e-3, 2.5e-3, 0, 0]
-    )
-    rate = Rate(small(max_steps=100, max_minutes=1.0))
-    assert [rate.progress(*given) for given in [(50, 6), (10, 45), (10, 61), (100, 1)]] == [0.5, 0.75, 1, 1]
+    settings = small(max_steps=None, max_minutes=2.0, warmup=0.5)
+    rates = [rate_at(settings, progress_at(settings, 7, seconds)) for seconds in (0, 30, 60, 90, 120, 500)]
+    assert rates == pytest.approx([0, 2.5e-3, 5e-3, 2.5e-3, 0, 0])
+    settings = small(max_steps=100, max_minutes=1.0)
+    assert [progress_at(settings, *given) for given in [(50, 6), (10, 45), (10, 61), (100, 1)]] == [0.5, 0.75, 1, 1]
 
 
 def test_a_pass_has_no_segment_twice_and_batches_differ_from_pass_to_pass() -> None:
@@ -156,8 +157,8 @@ BEGINS = np.arange(VOCABULARY) % 3 != 0  # every third entry goes on with a word
 BEGINS[: len(SPECIAL_TOKENS)] = True
 
 
-def batch(rows: int, time: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Random segments with separators within, and padding: ids, is_text, padding."""
+def batch(rows: int, time: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Random padded segments with separators within, and which tokens are of the text."""
     rng = np.random.default_rng(seed)
     ids = rng.integers(len(SPECIAL_TOKENS), VOCABULARY, (rows, time))
     lengths = rng.integers(3, time - 1, rows)
@@ -166,9 +167,8 @@ def batch(rows: int, time: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, 
     ids[:, 0] = CLS
     ids[np.arange(rows), lengths // 2] = SEP
     ids[np.arange(rows), lengths + 1] = SEP
-    padding = columns >= lengths[:, None] + 2
-    ids[padding] = PAD
-    return ids, ids >= len(SPECIAL_TOKENS), padding
+    ids[columns >= lengths[:, None] + 2] = PAD
+    return ids, ids >= len(SPECIAL_TOKENS)
 
 
 def words_of(ids: np.ndarray, is_text: np.ndarray) -> list[list[int]]:
@@ -186,8 +186,8 @@ def words_of(ids: np.ndarray, is_text: np.ndarray) -> list[list[int]]:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_chosen_words_are_those_of_a_plain_loop(seed: int) -> None:
-    ids, is_text, padding = batch(12, 20, seed)
-    masked = Masking(BEGINS).apply(ids, is_text, padding, np.random.default_rng(7))
+    ids, is_text = batch(12, 20, seed)
+    masked = mask(ids, BEGINS, np.random.default_rng(7))
     words = words_of(ids, is_text)
     expected: list[int] = []
     for number in np.random.default_rng(7).permutation(len(words)):
@@ -199,8 +199,8 @@ def test_the_chosen_words_are_those_of_a_plain_loop(seed: int) -> None:
 
 
 def test_of_the_chosen_tokens_8_in_10_are_masked_and_1_is_random() -> None:
-    ids, is_text, padding = batch(2000, 64)
-    masked = Masking(BEGINS).apply(ids, is_text, padding, np.random.default_rng(1))
+    ids, _ = batch(2000, 64)
+    masked = mask(ids, BEGINS, np.random.default_rng(1))
     now = masked.inputs.reshape(-1)[masked.places]
     # 8 standard deviations of a share, about 12,000 draws
     assert abs((now == MASK).mean() - 0.8) < 0.03
@@ -214,8 +214,7 @@ def test_of_the_chosen_tokens_8_in_10_are_masked_and_1_is_random() -> None:
 
 def test_a_single_long_word_is_chosen() -> None:
     ids = np.array([[CLS, 7, 9, 12, SEP]])
-    is_text = np.array([[False, True, True, True, False]])
-    masked = Masking(BEGINS).apply(ids, is_text, ~is_text, np.random.default_rng(0))
+    masked = mask(ids, BEGINS, np.random.default_rng(0))
     assert masked.labels.tolist() == [7, 9, 12]
 
 

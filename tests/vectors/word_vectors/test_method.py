@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 from command_line import content, job
 from data_files import read_column, read_json
@@ -97,15 +96,6 @@ def test_cosines_of_pairs_and_candidates(settings: list[str], tmp_path: Path) ->
     assert summary["tasks"]["synonym"]["scores"] == {"1": pytest.approx(200 / 3), "2": pytest.approx(200 / 3)}
 
 
-def test_a_line_is_fitted_on_the_training_rows(settings: list[str], tmp_path: Path) -> None:
-    """Rows without a vector neither count for the line nor lie on it: they get the mean target."""
-    run_baseline(job([*settings, "word_vectors.number=line", "tasks=[likhet]"]))
-    cosine = np.array([0.5**0.5, 0, 0.5])
-    slope, constant = np.polyfit(cosine, [8, 1, 4], 1)
-    expected = np.append(constant + slope * cosine, np.mean([8, 1, 4, 9])).clip(0, 10)
-    np.testing.assert_allclose([float(cell) for cell in predicted(tmp_path, "likhet")], expected, atol=1e-5)
-
-
 @pytest.mark.parametrize(
     ("further", "expected"),
     [
@@ -155,7 +145,6 @@ def test_another_file_of_vectors_is_another_run(settings: list[str], tmp_path: P
         ("embeddings.path=nowhere.vec", "nowhere.vec: no such vectors"),
         ("embeddings.trainable=false", "embeddings.trainable: method word_vectors does not read it"),
         ("encoder.num_layers=1", "encoder.num_layers: method word_vectors does not read it"),
-        ("word_vectors.number=rank", "word_vectors.number=rank: must be one of cosine, line"),
         ("word_vectors.algebra=a+b", "word_vectors.algebra=a.b: must be one of b-a.c, a-b.c"),
     ],
 )

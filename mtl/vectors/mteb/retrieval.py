@@ -1,0 +1,165 @@
+"""Search in a corpus of any size: its vectors are computed once and kept in a file; texts and vectors are read block by block."""
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from datasets import Dataset
+from mteb._create_dataloaders import create_dataloader
+from mteb.models import SearchEncoderWrapper
+from mteb.models.abs_encoder import AbsEncoder
+from mteb.models.model_meta import ScoringFunction
+from mteb.types import PromptType
+
+from mtl.base.errors import InputError
+from mtl.base.files import check_space, naming
+from mtl.base.locks import Busy, lock
+from mtl.base.progress import Progress, hidden_progress
+from mtl.data.text import BLOCK
+
+QUERIES = 512  # that are compared with a block at a time; with 1000 documents kept, this takes 70 MB
+SMALLEST = 1e-12  # the least length that a vector is divided by, as in mteb
+FLOAT = np.dtype(np.float32).itemsize
+
+Ranked = dict[str, dict[str, float]]  # the scores of the best documents, by the ids of query and document
+
+
+class CorpusSearch:
+    """`mteb.SearchProtocol` of an encoder. The memory that it takes depends on the queries and on BLOCK, not on the corpus."""
+
+    def __init__(self, model: AbsEncoder, folder: Path, key: Sequence[str]) -> None:
+        """Keep the vectors of corpora in a folder, under the hash of a key: everything that they depend on but the split and the subset."""
+        self.mteb_model_meta = model.mteb_model_meta
+        self._model, self._folder, self._key = model, folder, key
+        self._corpus = Dataset.from_dict({})
+
+    def index(self, corpus: Dataset, **about: Any) -> None:
+        """Search in this corpus from now on: rows with an `id`, a `text` and perhaps a `title`."""
+        self._corpus = corpus
+
+    def search(
+        self, queries: Dataset, *, top_k: int, top_ranked: Mapping[str, Any] | None = None, **about: Any
+    ) -> Ranked:
+        """The scores of the best documents of each query, of equally good ones the first in the corpus.
+
+        Args:
+            top_ranked: by the id of a query, the few documents that mteb itself ranks, in memory; None: all documents.
+            about: what mteb says of the rows: `task_metadata`, `hf_split`, `hf_subset`, `encode_kwargs`.
+
+        Raises InputError for a full disk, and if another process encodes the corpus.
+        """
+        if top_ranked is not None:
+            ranking = SearchEncoderWrapper(self._model)
+            ranking.index(self._corpus, **about)
+            return ranking.search(queries, top_k=top_k, top_ranked=top_ranked, **about)
+        loader = create_dataloader(queries, task_metadata=about["task_metadata"], prompt_type=PromptType.query)
+        encoded = self._scaled(self._encode(loader.dataset[:]["text"], PromptType.query, about))
+        path = self._encode_corpus(encoded.shape[1], about)
+        blocks = map(self._scaled, read_blocks(path, encoded.shape[1]))
+        scores, positions = best_documents(encoded, blocks, top_k)
+        documents = document_ids(self._corpus, positions)
+        rows = zip(documents.tolist(), scores.tolist(), strict=True)
+        return {query: dict(zip(*row, strict=True)) for query, row in zip(queries["id"], rows, strict=True)}
+
+    def _encode(self, texts: list[str], kind: PromptType, about: Mapping[str, Any]) -> np.ndarray:
+        """The vectors of queries or documents, float32 (texts, dim)."""
+        kept = {key: about[key] for key in ("task_metadata", "hf_split", "hf_subset")}
+        return self._model.encode([{"text": texts}], prompt_type=kind, **kept, **about["encode_kwargs"])
+
+    def _scaled(self, vectors: np.ndarray) -> np.ndarray:
+        """Vectors whose products are their similarity, float64 (vectors, dim): of length 1 for cosines."""
+        exact = vectors.astype(np.float64)
+        if self.mteb_model_meta.similarity_fn_name is ScoringFunction.COSINE:
+            exact /= np.maximum(np.linalg.norm(exact, axis=1, keepdims=True), SMALLEST)
+        return exact
+
+    def _encode_corpus(self, dim: int, about: Mapping[str, Any]) -> Path:
+        """The file with the vectors of all documents. What a killed process has written of it is kept, in whole blocks."""
+        task, split, subset = about["task_metadata"].name, about["hf_split"], about["hf_subset"]
+        digest = hashlib.sha256("\n".join([*self._key, split, subset]).encode()).hexdigest()
+        path, row = self._folder / f"{task}-{digest[:16]}.f32", FLOAT * dim
+        self._folder.mkdir(parents=True, exist_ok=True)
+        try:
+            with lock(path.with_suffix(".lock")), naming(path), path.open("ab") as file:
+                done = min(file.tell() // row, len(self._corpus))
+                if done < len(self._corpus):
+                    done -= done % BLOCK
+                    check_space(self._folder, (len(self._corpus) - done) * row, "set runs_dir to another disk")
+                file.truncate(done * row)
+                with Progress(f"encoding the corpus of {task}", len(self._corpus), "documents", done) as bar:
+                    for block in document_blocks(self._corpus, about["task_metadata"], done):
+                        with hidden_progress():
+                            file.write(self._encode(block["text"], PromptType.document, about).tobytes())
+                        file.flush()
+                        os.fsync(file.fileno())
+                        bar.advance(len(block["text"]))
+        except Busy as error:
+            raise InputError(f"another process encodes this corpus; wait for it{error}", path=path) from None
+        return path
+
+
+def document_blocks(corpus: Dataset, task_metadata: Any, start: int = 0) -> Iterator[dict[str, list[str]]]:
+    """The documents of a corpus from a position on, block by block: `id`, and `text` as models of mteb get it, with the title."""
+    for first in range(start, len(corpus), BLOCK):
+        block = Dataset.from_dict(corpus[first : first + BLOCK], features=corpus.features)
+        yield create_dataloader(block, task_metadata=task_metadata, prompt_type=PromptType.document).dataset[:]
+
+
+def read_blocks(path: Path, dim: int) -> Iterator[np.ndarray]:
+    """The vectors in a file, float32 (at most BLOCK, dim) at a time. Unlike those of a memory map, the pages are not counted as the process's."""
+    with path.open("rb") as file:
+        while len(block := np.fromfile(file, np.float32, BLOCK * dim)):
+            yield block.reshape(-1, dim)
+
+
+def best_documents(queries: np.ndarray, blocks: Iterable[np.ndarray], top_k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The greatest products of each query with documents, and the positions of these documents; of equal products, the first ones.
+
+    Products are computed in float64 and rounded to float32. So they do not depend on the size of the blocks, and equal documents have
+    equal ones.
+
+    Args:
+        queries: float64 (queries, dim).
+        blocks: documents, float64 (documents, dim) each.
+        top_k: the most documents of a query.
+
+    Returns:
+        float32 and int64 (queries, min(top_k, documents)), the best first.
+    """
+    parts = [queries[first : first + QUERIES] for first in range(0, len(queries), QUERIES)]
+    # Each query's best documents so far are in the order of the corpus, and before those of the next block.
+    scores = [np.empty((len(part), 0), dtype=np.float32) for part in parts]
+    positions = [np.empty((len(part), 0), dtype=np.int64) for part in parts]
+    first = 0
+    for block in blocks:
+        numbers = np.arange(first, first + len(block))
+        first += len(block)
+        for number, part in enumerate(parts):
+            products = np.concatenate([scores[number], (part @ block.T).astype(np.float32)], axis=1)
+            places = np.concatenate([positions[number], np.broadcast_to(numbers, (len(part), len(block)))], axis=1)
+            if products.shape[1] > top_k:
+                least = np.partition(products, -top_k, axis=1)[:, -top_k, None]
+                kept, equal = products > least, products == least
+                free = top_k - kept.sum(axis=1, keepdims=True)
+                kept |= equal & (np.cumsum(equal, axis=1, dtype=np.int32) <= free)
+                products, places = (values[kept].reshape(len(part), top_k) for values in (products, places))
+            scores[number], positions[number] = products, places
+    all_scores, all_positions = np.concatenate(scores), np.concatenate(positions)
+    order = np.argsort(-all_scores, axis=1, kind="stable")
+    return np.take_along_axis(all_scores, order, axis=1), np.take_along_axis(all_positions, order, axis=1)
+
+
+def document_ids(corpus: Dataset, positions: np.ndarray) -> np.ndarray:
+    """The ids of the documents at these positions, in their shape. Only a block of the corpus is read at a time."""
+    wanted, indices = np.unique(positions, return_inverse=True)
+    ids: list[str] = []
+    column = corpus.select_columns("id")
+    for first in range(0, len(corpus), BLOCK):
+        start, end = np.searchsorted(wanted, [first, first + BLOCK])
+        if start < end:
+            block = column[first : first + BLOCK]["id"]
+            ids += [block[position - first] for position in wanted[start:end]]
+    return np.array(ids, dtype=object)[indices].reshape(positions.shape)

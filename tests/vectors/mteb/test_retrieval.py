@@ -1,0 +1,195 @@
+"""The search in large corpora: against mteb's own search, an independent ranking, and a killed process."""
+
+import multiprocessing
+import os
+import random
+import signal
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from input_errors import raises_input_error
+from mteb_folders import DIM, WORDS, HashedEncoder
+
+from mtl.base.locks import lock
+from mtl.vectors.mteb.benchmark import Benchmark
+
+pytest.importorskip("mteb")
+
+import mteb
+from datasets import Dataset
+from mteb.models import SearchEncoderWrapper
+from mteb.models.model_meta import ScoringFunction
+
+from mtl.vectors.mteb import data, retrieval
+from mtl.vectors.mteb.evaluation import EncoderModel, model_meta
+from mtl.vectors.mteb.retrieval import CorpusSearch, best_documents, document_blocks, document_ids
+
+pytestmark = pytest.mark.usefixtures("offline", "small_blocks")
+DOCUMENTS = 30
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retrieval, "BLOCK", 8)
+    monkeypatch.setattr(retrieval, "QUERIES", 2)
+
+
+@pytest.fixture
+def corpus() -> Dataset:
+    """Documents of up to nine words; one in three has a title, and the last is the first one again."""
+    rng = random.Random(1)
+    rows = [
+        {"id": f"d{n}", "title": "" if n % 3 else rng.choice(WORDS), "text": " ".join(rng.sample(WORDS, 2 + n % 7))}
+        for n in range(DOCUMENTS - 1)
+    ]
+    return Dataset.from_list([*rows, {**rows[0], "id": "again"}])
+
+
+@pytest.fixture
+def queries() -> Dataset:
+    rng = random.Random(2)
+    return Dataset.from_list([{"id": f"q{n}", "text": " ".join(rng.sample(WORDS, 3))} for n in range(5)])
+
+
+@pytest.fixture
+def about() -> dict[str, Any]:
+    metadata = mteb.get_task("SciFact-PL").metadata
+    encoding = {"batch_size": 4, "show_progress_bar": False}
+    return {"task_metadata": metadata, "hf_split": "test", "hf_subset": "default", "encode_kwargs": encoding}
+
+
+def search(folder: Path, benchmark: Benchmark, key: str = "key") -> tuple[CorpusSearch, HashedEncoder]:
+    encoder = HashedEncoder()
+    return CorpusSearch(EncoderModel(encoder, model_meta(encoder, benchmark)), folder, [key]), encoder
+
+
+@pytest.mark.parametrize("size", [1, 7, 40])
+@pytest.mark.parametrize("top_k", [1, 6, 50])
+def test_the_best_documents_do_not_depend_on_the_blocks(size: int, top_k: int) -> None:
+    """Each document occurs twice, so that each product does: the first ones are kept, in order."""
+    rng = np.random.default_rng(0)
+    queries, once = rng.standard_normal((5, DIM)), rng.standard_normal((20, DIM))
+    documents = np.concatenate([once, once])
+    scores, positions = best_documents(queries, (documents[n : n + size] for n in range(0, 40, size)), top_k)
+    for row, query in enumerate(queries):
+        products = [float(np.float32(query @ document)) for document in documents]
+        expected = sorted(range(40), key=lambda n: (-products[n], n))[:top_k]
+        assert positions[row].tolist() == expected
+        np.testing.assert_allclose(scores[row], [products[n] for n in expected], rtol=1e-6)
+
+
+@pytest.mark.parametrize("similarity", [ScoringFunction.COSINE, ScoringFunction.DOT_PRODUCT])
+@pytest.mark.parametrize("ranked", [None, {f"q{n}": [f"d{m}" for m in range(n, n + 6)] for n in range(5)}])
+def test_results_are_those_of_mteb_s_own_search(
+    tmp_path: Path,
+    benchmark: Benchmark,
+    corpus: Dataset,
+    queries: Dataset,
+    about: dict[str, Any],
+    similarity: ScoringFunction,
+    ranked: dict[str, list[str]] | None,
+) -> None:
+    encoder = HashedEncoder()
+    meta = model_meta(encoder, benchmark).model_copy(update={"similarity_fn_name": similarity})
+    model = EncoderModel(encoder, meta)
+    results = []
+    for searched in (CorpusSearch(model, tmp_path, []), SearchEncoderWrapper(model)):
+        searched.index(corpus, **about)
+        results.append(searched.search(queries, top_k=DOCUMENTS, top_ranked=ranked, **about))
+    assert results[0].keys() == results[1].keys()
+    for query, scores in results[0].items():
+        assert scores == pytest.approx(results[1][query], rel=1e-6, abs=1e-6)
+        assert ranked is not None or (
+            scores["d0"] == scores["again"] and list(scores.values()) == sorted(scores.values())[::-1]
+        )
+
+
+def test_a_killed_search_continues(
+    tmp_path: Path, benchmark: Benchmark, corpus: Dataset, queries: Dataset, about: dict[str, Any]
+) -> None:
+    """A process is killed while it encodes the third block. What it wrote is not encoded again, and the file is that of one process."""
+
+    def die(encoder: HashedEncoder, texts: list[str], progress: bool = False) -> np.ndarray:
+        if encoder.encoded >= len(queries) + 16:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return encode(encoder, texts, progress)
+
+    def run(folder: Path, key: str = "key") -> tuple[dict[str, dict[str, float]], int]:
+        searched, encoder = search(folder, benchmark, key)
+        searched.index(corpus, **about)
+        return searched.search(queries, top_k=3, **about), encoder.encoded
+
+    encode = HashedEncoder.encode
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(HashedEncoder, "encode", die)
+        process = multiprocessing.get_context("fork").Process(target=run, args=(tmp_path / "killed",))
+        process.start()
+        process.join()
+    assert process.exitcode == -signal.SIGKILL
+    (path,) = (tmp_path / "killed").glob("*.f32")
+    row = 4 * DIM
+    assert path.stat().st_size == 16 * row
+    whole, encoded = run(tmp_path / "whole")
+    assert encoded == len(queries) + DOCUMENTS
+    with path.open("ab") as file:  # a block that was not written to its end is encoded again
+        file.write(b"\0" * (5 * row + 3))
+    assert run(tmp_path / "killed") == (whole, len(queries) + DOCUMENTS - 16)
+    assert path.read_bytes() == (tmp_path / "whole" / path.name).read_bytes()
+    assert run(tmp_path / "killed") == (whole, len(queries))
+    assert run(tmp_path / "killed", "other")[1] == len(queries) + DOCUMENTS
+
+
+def test_a_corpus_that_cannot_be_encoded_is_one_line(
+    tmp_path: Path,
+    benchmark: Benchmark,
+    corpus: Dataset,
+    queries: Dataset,
+    about: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    searched, _ = search(tmp_path, benchmark)
+    searched.index(corpus, **about)
+    searched.search(queries, top_k=3, **about)
+    (path,) = tmp_path.glob("*.f32")
+
+    with lock(path.with_suffix(".lock")), raises_input_error():
+        searched.search(queries, top_k=3, **about)
+    path.unlink()
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=100))
+    with raises_input_error():
+        searched.search(queries, top_k=3, **about)
+
+
+def test_ids_are_those_at_the_positions(corpus: Dataset) -> None:
+    positions = np.array([[29, 0, 8], [8, 7, 7]])
+    assert document_ids(corpus, positions).tolist() == [["again", "d0", "d8"], ["d8", "d7", "d7"]]
+
+
+def test_a_corpus_is_described_as_by_mteb(
+    benchmark: Benchmark, corpus: Dataset, queries: Dataset, monkeypatch: pytest.MonkeyPatch, caplog: Any
+) -> None:
+    """One relevant document is in the corpus, one is not, and one query has none."""
+    task: Any = mteb.get_task("SciFact-PL")
+    relevant = {"q0": {"d3": 1, "elsewhere": 1}, "q1": {"again": 1}}
+    task.dataset = {
+        "default": {"test": {"corpus": corpus, "queries": queries, "relevant_docs": relevant, "top_ranked": None}}
+    }
+    task.data_loaded = True
+    theirs = task._calculate_descriptive_statistics_from_split("test")
+    ours = data._statistics(task, "test", None)
+    theirs["documents_text_statistics"].pop("average_text_length")
+    assert ours == theirs and task.dataset["default"]["test"]["corpus"] is corpus
+    texts = [text for block in document_blocks(corpus, task.metadata) for text in block["text"]]
+    assert texts == [f"{row['title']} {row['text']}".strip() for row in corpus]
+    data.note_size(benchmark, task)
+    assert not caplog.messages
+    monkeypatch.setattr(data, "LARGE", 20)
+    monkeypatch.setattr(task.metadata, "name", "NQ-PL")
+    with caplog.at_level("INFO", "mtl"):
+        data.note_size(benchmark, task)
+    assert caplog.messages == [
+        "NQ-PL: its corpus has 30 documents; mteb also has NQ-PLHardNegatives, whose scores do not compare with it"
+    ]
