@@ -6,10 +6,11 @@ import unicodedata
 from collections.abc import Collection, Iterable
 
 MOST = 5  # the most names in a message
-# Names that other programs give to a setting, and which share no word with its name here.
+# Names that other programs give to a setting or a metric, and which are not like its name here.
 SYNONYMS = {
     **{"device": "accelerator", "cuda": "accelerator", "workers": "seeds_in_parallel", "dataset": "suite"},
     **{"model": "method", "benchmark": "suite", "out": "run_dir", "output_dir": "run_dir", "iterations": "max_steps"},
+    **{"mcc": "matthews", "f1_score": "f1", "f1_micro": "accuracy"},  # of one label a row, micro F1 is the accuracy
 }
 
 

@@ -399,7 +399,7 @@ def tests_note(rows: Sequence[Row], tests: PairTests) -> list[str]:
     against = ", ".join(rows[number].name for number in tests.references)
     samples = [sample for row in rows for sample in row.samples.values()]
     single = (
-        "; but an ensemble of all seeds, and imported predictions of one seed, are one system, and its tests say how it answers other examples, not"
+        "; but an ensemble of all seeds, imported predictions of one seed, and one seed of a deterministic method are one system, and its tests say how it answers other examples, not"
         " how it would be with another seed"
     ) * any(sample.is_one_system for sample in samples)
     note = (

@@ -131,6 +131,7 @@ class Guessed:
     summary: str  # a line for each task and each decision that is left
     problems: Mapping[str, str]  # by task id, why a task cannot be declared
     questions: Mapping[str, str]  # by task id, the first of what is to be decided
+    has_task: bool  # whether the file declares a task
 
 
 def init_suite(
@@ -150,7 +151,7 @@ def init_suite(
         undecided: whether a suite file with questions is written, too.
 
     Raises:
-        InputError: if there is no folder or no usable file, for a name that is not valid in file names, if `out` already exists, as nothing
+        InputError: if there is no folder, no usable file or no task that can be declared, for a name that is not valid in file names, if `out` already exists, as nothing
             is overwritten, and for questions unless `undecided`.
     """
     if isinstance(data_dir, str) and data_dir.startswith(SCHEME):
@@ -172,6 +173,8 @@ def _init_suite(
     source: "HubSet | None" = None,
 ) -> Guessed:
     """`init_suite` for a folder, which may be that of a data set of the Hub."""
+    if data_dir.is_file():
+        raise InputError(f"is a file; name its folder, {data_dir.parent}, in which it should be alone", path=data_dir)
     if not data_dir.is_dir():
         raise InputError("no such folder", path=data_dir)
     suite_name = name or file_name(data_dir.resolve().name, "suite")
@@ -183,6 +186,9 @@ def _init_suite(
     if path.exists() or path.is_symlink():
         raise InputError("already there; remove it, or name another file with --out", path=path)
     guessed = guess_suite(data_dir, language, suite_name, path, known, source)
+    if not guessed.has_task:
+        problems = "; ".join(f"{id}: {problem}" for id, problem in [*guessed.problems.items()][:SHOWN])
+        raise InputError(f"no task could be guessed, and no suite file is written: {problems}", path=data_dir)
     if not undecided:
         for id, question in guessed.questions.items():
             key = question.partition(":")[0]
@@ -264,7 +270,7 @@ def guess_suite(
     problems = {guess.id: guess.problem for guess in guesses if guess.problem is not None}
     questions = {guess.id: guess.questions[0] for guess in guesses if guess.problem is None and guess.questions}
     summary = "\n".join(_summary(path, shown, language, guesses, tasks, source.address if source else ""))
-    return Guessed(path, document, summary, problems, questions)
+    return Guessed(path, document, summary, problems, questions, len(problems) < len(guesses))
 
 
 def _summary(
@@ -290,19 +296,27 @@ def _summary(
     undecided = sum(guess.problem is not None for guess in guesses)
     tasks_count = count(len(guesses) - undecided, "task") + (f", and {undecided} as comments" if undecided else "")
     if asked:
-        guess, question = asked[0]
-        key = question.partition(":")[0]
-        value = guess.files.get("train") or "…"
-        answer = f"tasks.{guess.id}." + (f"files.train={value}" if key == "files" else f"{key}=…")
-        again = f"mtl init-suite {shlex.quote(source or str(data_dir))} --answer {shlex.quote(answer)}"
+        answers = " ".join(dict.fromkeys(shlex.quote(f"tasks.{guess.id}.{_answer(guess, question)}") for guess, question in asked))
+        again = f"mtl init-suite {shlex.quote(source or str(data_dir))} --answer {answers}"
         remedy = f", or remove it and answer here: {again}"
         yield f"{path}: {tasks_count}; {count(len(asked), 'question')} to answer in it before it runs{remedy}"
-    elif undecided == len(guesses):
-        yield f"{path}: no task; the lines above say why, and docs/how-to/own-suite.md what mtl reads"
     else:
         following = settings(path, data_dir)
         command = f"data {following.removeprefix('suite=')}" if source else f"audit {following}"
         yield f"{path}: {tasks_count}; check it, then: mtl {command}"
+
+
+def _answer(guess: Guess, question: str) -> str:
+    """The form of an answer to a question, whose first word is the key that it is about."""
+    key = question.partition(":")[0]
+    if key == "files":
+        return f"files.train={guess.files.get('train') or '…'}"
+    if key != "reading":
+        return f"{key}=…"
+    asked = {"set apart": "separator", "encoding": "encoding", "form:": "form"}
+    name = next((name for words, name in asked.items() if words in question), "spans")
+    value = guess.keys.get("reading", {}).get(name) if name != "spans" else None
+    return f"reading.{name}={value or '…'}"
 
 
 def _described(guess: Guess) -> str:
