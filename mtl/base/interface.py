@@ -67,7 +67,9 @@ def _argument(value: Any, hint: Any, name: str) -> Any:
     if isinstance(text, str) and (problem := text_problem(text)):
         raise InputError(problem, key=name)
     if not _fits(value, hint):
-        if isinstance(value, Mapping) and any(get_origin(part) is Mapping for kind in _kinds(hint) for part in get_args(kind)):
+        if isinstance(value, Mapping) and any(
+            get_origin(part) is Mapping for kind in _kinds(hint) for part in get_args(kind)
+        ):
             example = f"as in {{TASK: {str(value)[:100]}}}"
             raise InputError(f"must be a dictionary with a dictionary for each task, {example}", key=name)
         kinds = dict.fromkeys(WORDS.get(get_origin(kind) or kind, _name_of(kind)) for kind in _kinds(hint))

@@ -63,8 +63,10 @@ def values_of_seeds(predictions: Sequence[Any], suite: Suite, indices: Indices) 
         if not isinstance(by_task, Mapping):
             if len(suite.tasks) > 1:
                 example = f"{{{next(iter(suite.tasks))!r}: predictions}}"
-                raise InputError(f"must be a dictionary by task, as in {example}, or a list of these for seeds", key=key)
-            by_task = {id: by_task for id in suite.tasks}
+                raise InputError(
+                    f"must be a dictionary by task, as in {example}, or a list of these for seeds", key=key
+                )
+            by_task = dict.fromkeys(suite.tasks, by_task)
         lines = {}
         for id, values in by_task.items():
             if id not in suite.tasks:

@@ -399,8 +399,8 @@ def tests_note(rows: Sequence[Row], tests: PairTests) -> list[str]:
     against = ", ".join(rows[number].name for number in tests.references)
     samples = [sample for row in rows for sample in row.samples.values()]
     single = (
-        "; but an ensemble of all seeds, imported predictions of one seed, and one seed of a deterministic method are one system, and its tests say how it answers other examples, not"
-        " how it would be with another seed"
+        "; but an ensemble of all seeds, imported predictions of one seed, and one seed of a deterministic method are one system, and its tests"
+        " say how it answers other examples, not how it would be with another seed"
     ) * any(sample.is_one_system for sample in samples)
     note = (
         "Paired tests compare the means over seeds of two runs, so a difference may not equal that of the medians shown. Runs on "

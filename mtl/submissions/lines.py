@@ -289,17 +289,19 @@ class DataRows:
     ) -> None:
         """Raise InputError if the numbers may be ids that put the predictions to other rows: the data file has a column with the name of the one
         that numbers the predictions and other values in it, or a column of ids that are all among the numbers."""
-        names = column_names(self.file, self._layout)
-        named = {name: name.lower() == column.lower() for name in names if name.lower() == column.lower() or name in (*ids, ID)}
-        for name, is_same in named.items():
-            records = self._records([], [name])
+        for name in column_names(self.file, self._layout):
+            is_same = name.lower() == column.lower()
+            records = self._records([], [name]) if is_same or name in (*ids, ID) else []
             if not is_same and not {str(record.values[0]) for record in records} <= set(numbers):
                 continue
-            for position, record in zip(order, records, strict=True):
+            for position, record in zip(order, records, strict=bool(records)):
                 if str(value := record.values[0]) != numbers[position]:
-                    problem = f"column {column!r} has {numbers[position]}, and column {name!r} of {self.file} has {show(value)} on line {record.line}"
-                    remedy = f"if it has ids, name it in the suite file (submission: {{ids: [{name}]}})" if is_same else f"if it has ids, call it {name}"
-                    raise lines.error(f"{problem}; {remedy}; if the lines are in the order of the rows, leave it out", position)
+                    problem = f"column {column!r} has {numbers[position]}, and column {name!r} of {self.file} has {show(value)}"
+                    remedy = (
+                        f"name it in the suite file (submission: {{ids: [{name}]}})" if is_same else f"call it {name}"
+                    )
+                    where = f"{problem} on line {record.line}; if it has ids, {remedy}"
+                    raise lines.error(f"{where}; if the lines are in the order of the rows, leave it out", position)
 
     def _records(self, columns: Sequence[str], optional: Sequence[str] = ()) -> list[Record]:
         """The rows, with the values of these columns (`mtl.data.records.read_records`)."""

@@ -151,8 +151,8 @@ def init_suite(
         undecided: whether a suite file with questions is written, too.
 
     Raises:
-        InputError: if there is no folder, no usable file or no task that can be declared, for a name that is not valid in file names, if `out` already exists, as nothing
-            is overwritten, and for questions unless `undecided`.
+        InputError: if there is no folder, no usable file or no task that can be declared, for a name that is not valid in file names, if `out`
+            already exists, as nothing is overwritten, and for questions unless `undecided`.
     """
     if isinstance(data_dir, str) and data_dir.startswith(SCHEME):
         check_installed("hub", unit=data_dir)
@@ -296,7 +296,9 @@ def _summary(
     undecided = sum(guess.problem is not None for guess in guesses)
     tasks_count = count(len(guesses) - undecided, "task") + (f", and {undecided} as comments" if undecided else "")
     if asked:
-        answers = " ".join(dict.fromkeys(shlex.quote(f"tasks.{guess.id}.{_answer(guess, question)}") for guess, question in asked))
+        answers = " ".join(
+            dict.fromkeys(shlex.quote(f"tasks.{guess.id}.{_answer(guess, question)}") for guess, question in asked)
+        )
         again = f"mtl init-suite {shlex.quote(source or str(data_dir))} --answer {answers}"
         remedy = f", or remove it and answer here: {again}"
         yield f"{path}: {tasks_count}; {count(len(asked), 'question')} to answer in it before it runs{remedy}"
