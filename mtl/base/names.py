@@ -10,7 +10,12 @@ MOST = 5  # the most names in a message
 SYNONYMS = {
     **{"device": "accelerator", "cuda": "accelerator", "workers": "seeds_in_parallel", "dataset": "suite"},
     **{"model": "method", "benchmark": "suite", "out": "run_dir", "output_dir": "run_dir", "iterations": "max_steps"},
-    **{"mcc": "matthews", "f1_score": "f1", "f1_micro": "accuracy"},  # of one label a row, micro F1 is the accuracy
+    **{
+        "acc": "accuracy",
+        "mcc": "matthews",
+        "f1_score": "f1",
+        "f1_micro": "accuracy",
+    },  # of one label a row, micro F1 is the accuracy
 }
 
 

@@ -56,7 +56,66 @@ def test_the_target_kind_follows_from_the_declaration(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("suite", "old", "new", "complaint"),
     [
-        ("small", "metric: accuracy", "metric: acc", "tasks.kansla.metric: unknown metric 'acc'"),
+        (
+            "small",
+            "metric: accuracy",
+            "metric: acc",
+            "tasks.kansla.metric: unknown metric 'acc'; did you mean accuracy?",
+        ),
+        (
+            "small",
+            "metric: accuracy",
+            "metric: f1_macro",
+            "tasks.kansla.metric: unknown metric 'f1_macro'; did you mean macro_f1?",
+        ),
+        (
+            "small",
+            "metric: accuracy",
+            "metric: accuracy+F1-macro",
+            "tasks.kansla.metric: unknown metric 'F1-macro'; did you mean macro_f1?",
+        ),
+        (
+            "small",
+            "metric: accuracy",
+            "metric: f1_micro",
+            "tasks.kansla.metric: unknown metric 'f1_micro'; did you mean accuracy?",
+        ),
+        (
+            "small",
+            "metric: accuracy",
+            "metric: f1_score",
+            "tasks.kansla.metric: unknown metric 'f1_score'; did you mean f1?",
+        ),
+        (
+            "small",
+            "metric: accuracy",
+            "metric: accuracy_score",
+            "tasks.kansla.metric: unknown metric 'accuracy_score'; did you mean accuracy?",
+        ),
+        (
+            "small",
+            "metric: accuracy",
+            "metric: mcc",
+            "tasks.kansla.metric: unknown metric 'mcc'; did you mean matthews?",
+        ),
+        (
+            "small",
+            "metric: spearman",
+            "metric: pearsonr",
+            "tasks.betyg.metric: unknown metric 'pearsonr'; did you mean pearson?",
+        ),
+        (
+            "small",
+            "metric: spearman",
+            "metric: mae",
+            "tasks.betyg.metric: unknown metric 'mae'; targets of kind number have spearman, pearson,",
+        ),
+        (
+            "small",
+            "metric: accuracy",
+            "metric: roc_auc",
+            "tasks.kansla.metric: unknown metric 'roc_auc'; targets of kind labels have accuracy, f1,",
+        ),
         ("small", "metric: accuracy", "metric: spearman", "tasks.kansla.metric: spearman is for targets of kind"),
         ("small", "[glad, arg]", "[yes, no]", "tasks.kansla.labels.0: YAML reads yes"),
         ("small", "language: sv", "language: no", "language: YAML reads yes, no, on, off, true and false as truth"),
