@@ -85,7 +85,7 @@ class Comparison:
         """The interval of each run's rank, 1 for the best: the columns name, task, low, high and runs. The confidence of 95 %
         is that of all intervals together.
 
-        Empty if the runs are not all on the same examples, or if references were named. Raises InputError without pandas.
+        Runs that are scored on other examples than most have none. Empty if references were named. Raises InputError without pandas.
         """
         from mtl.reports.tables import RANK_COLUMNS, rank_rows
 
@@ -142,7 +142,7 @@ class Comparison:
             _, ax = pyplot.subplots(figsize=(7, 0.8 + 0.35 * len(rows)), layout="constrained")
         for place, row in enumerate(rows):
             self._draw(ax, place, row, task)
-        by_title = [row.label if row.ours and not self.named else row.name for row in rows]
+        by_title = [(row.label if row.ours and not self.named else row.name) + row.mark(task) for row in rows]
         ax.set_yticks(range(len(rows)), by_title)
         ax.set_ylim(-0.6, len(rows) - 0.4)
         column = self.board.columns[task]

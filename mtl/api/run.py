@@ -291,7 +291,7 @@ def run_job(job: "Job", command: str) -> Run:
 @checked
 def import_predictions(
     name: str,
-    predictions: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    predictions: Any,
     *,
     seed: int | Sequence[int] | None = None,
     system: Mapping[str, Any] | str | PathLike[str] | None = None,
@@ -304,7 +304,8 @@ def import_predictions(
         name: of the run's folder, and of the system where `system` has no title.
         predictions: by task id, for the examples of the split that scores the task, in their order: a list, an array or a Series; or such
             lists by split, dev and test; or a DataFrame with the column prediction and, if you like, id (then in any order) and split.
-            For several seeds, a list with one such mapping for each.
+            An index of another order than 0, 1, … names the rows: it has the labels of the frames that `suite` was made of, their numbers
+            from 0 or 1, or their ids. For a suite of one task, these alone. For several seeds, a list with one such mapping for each.
         seed: the seed, or one for each mapping; else 1, 2, ….
         system: what is known of the system, as in system.yaml, or the path of this file.
         labels: by task id, the label that each spelling of an answer means, or the path of a YAML file.
@@ -326,8 +327,10 @@ def import_predictions(
     named = {key: fspath(value) if isinstance(value, PathLike) else value for key, value in content.items()}
     merged = {**plain_settings((), {**settings, "seed": seed}), **named}
     merged = {key: value for key, value in merged.items() if value is not None}
-    by_seed = list(predictions) if isinstance(predictions, Sequence) else [predictions]
-    return run_job(import_job(name, by_seed, merged), "mtl.import_predictions")
+    is_by_seed = isinstance(predictions, Sequence) and all(isinstance(of_seed, Mapping) for of_seed in predictions)
+    by_seed = list(predictions) if is_by_seed else [predictions]
+    indices = getattr(settings.get("suite"), "indices", None)
+    return run_job(import_job(name, by_seed, merged, indices), "mtl.import_predictions")
 
 
 @checked

@@ -67,6 +67,11 @@ def _argument(value: Any, hint: Any, name: str) -> Any:
     if isinstance(text, str) and (problem := text_problem(text)):
         raise InputError(problem, key=name)
     if not _fits(value, hint):
+        if isinstance(value, Mapping) and any(
+            get_origin(part) is Mapping for kind in _kinds(hint) for part in get_args(kind)
+        ):
+            example = f"as in {{TASK: {str(value)[:100]}}}"
+            raise InputError(f"must be a dictionary with a dictionary for each task, {example}", key=name)
         named = [(get_origin(kind) or kind, getattr(kind, "__name__", kind)) for kind in _kinds(hint)]
         kinds = dict.fromkeys(WORDS.get(kind, f"a {name}") for kind, name in named)
         holds = isinstance(value, Collection) and not isinstance(value, str | bytes) and len(value) > 0

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Collection, Iterable
 
 MOST = 5  # the most names in a message
-# Names that other programs give to a setting or a method, by their words.
+# Names that other programs give to a setting, a method or a metric, by their words.
 SYNONYMS = {
     **{"device": "accelerator", "cuda": "accelerator", "workers": "seeds_in_parallel", "dataset": "suite"},
     **{"model": "method", "benchmark": "suite", "out": "run_dir", "output_dir": "run_dir", "iterations": "max_steps"},
@@ -20,6 +20,8 @@ SYNONYMS = {
     **dict.fromkeys(("bert", "roberta"), "transformer"),
     **{"random_forest": "forest", "rf": "forest", "decision_tree": "tree", "linear_svc": "svm", "rnn": "lstm"},
     **{"majority_class": "majority", "most_frequent": "majority", "dummy": "constant"},
+    # metrics: of one label a row, micro F1 is the accuracy
+    **{"acc": "accuracy", "mcc": "matthews", "f1_score": "f1", "f1_micro": "accuracy"},
 }
 
 

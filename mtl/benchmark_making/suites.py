@@ -57,6 +57,7 @@ class Suite:
         path: the suite file.
         data_dir: the folder of the data files.
         notes: what was guessed of each task, and what is left to decide; empty for a suite that was not guessed.
+        indices: by task id and split, the index of the DataFrame that the rows are of, as a list.
 
     Examples:
         >>> mtl.Suite("klej-sample").tasks.loc[0, ["task", "kind", "metric"]].tolist()
@@ -80,6 +81,7 @@ class Suite:
         self.content = tasks_suite.load_suite(self.path)
         self.data_dir = self.content.data_dir if data_dir is None else Path(data_dir)
         self.notes = notes
+        self.indices: dict[tuple[str, str], list[Any]] = {}
 
     @classmethod
     @checked
@@ -166,7 +168,11 @@ class Suite:
             place = Path(cache_dir, "frames", f"{name}-{hashlib.sha256(made_of.encode()).hexdigest()[:16]}")
         else:
             place = Path(out)
-        return _written(place, name, language, known, files)
+        made = _written(place, name, language, known, files)
+        for task, by_split in by_task.items():
+            indexed = {split: rows.index.tolist() for split, rows in by_split.items() if hasattr(rows, "index")}
+            made.indices |= {(task, split): labels for split, labels in indexed.items()}
+        return made
 
     @property
     def name(self) -> str:

@@ -11,11 +11,15 @@ from mtl.base.errors import InputError
 from mtl.base.interface import foreign
 from mtl.submissions.entry import PREDICTION
 from mtl.submissions.files import JSON_LINES, SPLITS
-from mtl.submissions.lines import ID, PredictionLines
+from mtl.submissions.lines import ID, PredictionLines, keyed
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 
 SPLIT = "split"  # the column of a table that names the split of each row
+INDEX = "index"  # of a Series or a DataFrame
+
+Indices = Mapping[tuple[str, str], Sequence[Any]]
+"""The index of the frame that holds the rows of a split, by task id and split."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ class GivenPredictions:
         """A hash of the predictions: that of a folder with these lines as files (`mtl.jobs.imports`)."""
         sums = {}
         for (id, split), lines in self.lines.items():
-            rows = [{PREDICTION: value} for value in lines.values]
+            rows = [{PREDICTION: lines.values[position]} for position in lines.by_place]
             if lines.ids is not None:
                 rows = [{**row, ID: row_id} for row, row_id in zip(rows, lines.ids, strict=True)]
             content = "".join(json.dumps(row) + "\n" for row in rows)
@@ -43,11 +47,12 @@ class GivenPredictions:
         return hashlib.sha256("".join(f"{sums[name]}  {name}\n" for name in sorted(sums)).encode()).hexdigest()
 
 
-def values_of_seeds(predictions: Sequence[Any], suite: Suite) -> list[GivenPredictions]:
+def values_of_seeds(predictions: Sequence[Any], suite: Suite, indices: Indices) -> list[GivenPredictions]:
     """The predictions of each seed.
 
     Args:
         predictions: by seed, see `mtl.import_predictions`.
+        indices: of the frames that the suite was made of.
 
     Raises:
         InputError: which names the task and the row, for values that are no predictions.
@@ -55,6 +60,13 @@ def values_of_seeds(predictions: Sequence[Any], suite: Suite) -> list[GivenPredi
     seeds = []
     for number, by_task in enumerate(predictions):
         key = "predictions" if len(predictions) == 1 else f"predictions[{number}]"
+        if not isinstance(by_task, Mapping):
+            if len(suite.tasks) > 1:
+                example = f"{{{next(iter(suite.tasks))!r}: predictions}}"
+                raise InputError(
+                    f"must be a dictionary by task, as in {example}, or a list of these for seeds", key=key
+                )
+            by_task = dict.fromkeys(suite.tasks, by_task)
         lines = {}
         for id, values in by_task.items():
             if id not in suite.tasks:
@@ -63,8 +75,10 @@ def values_of_seeds(predictions: Sequence[Any], suite: Suite) -> list[GivenPredi
             with foreign(f"{key}.{id}"):
                 by_split = _by_split(values, suite.tasks[id], f"{key}.{id}")
             for split, rows in by_split.items():
-                ids = [row[ID] for row in rows] if ID in rows[0] else None
-                lines[id, split] = PredictionLines(f"{key}.{id}.{split}", [row[PREDICTION] for row in rows], ids=ids)
+                keys: dict[str, Any] = {"ids": [row[ID] for row in rows]} if ID in rows[0] else {}
+                if INDEX in rows[0]:
+                    keys = _places([row[INDEX] for row in rows], indices.get((id, split)))
+                lines[id, split] = PredictionLines(f"{key}.{id}.{split}", [row[PREDICTION] for row in rows], **keys)
         seeds.append(GivenPredictions(f"predictions-{number + 1}", lines))
     return seeds
 
@@ -84,8 +98,26 @@ def _by_split(values: Any, task: Task, key: str) -> dict[str, list[dict[str, Any
     return by_split
 
 
+def _places(index: Sequence[Any], of_rows: Sequence[Any] | None) -> dict[str, Any]:
+    """What an index says of predictions, as keywords of `PredictionLines`: it has the labels of their rows, if these are known."""
+    if of_rows is not None:
+        places = {label: place for place, label in enumerate(of_rows)}
+        if len(places) == len(of_rows) and len(set(index)) == len(index) and places.keys() >= set(index):
+            return {"places": [places[label] for label in index]}  # how many they are is checked with the rows
+        if index == of_rows:
+            return {}
+        if not places.keys().isdisjoint(index):  # numbers would be labels of other rows
+            return {"ids": [*map(str, index)], "numbers": (INDEX, [*map(str, index)])}
+    return keyed(INDEX, [*map(str, index)])
+
+
 def _rows(values: Any, key: str) -> list[dict[str, Any]]:
-    """The rows of a list, an array, or a table with the columns prediction, id and split, of which the first is needed."""
+    """The rows of a list, an array, or a table with the columns prediction, id and split, of which the first is needed. Those of a Series or a table
+    without ids have their labels of its index, unless it is the one that pandas makes by itself."""
+    index = getattr(values, INDEX, None)
+    labels = index.tolist() if hasattr(index, "tolist") and ID not in getattr(values, "columns", ()) else None
+    if labels is not None and type(index).__name__ == "RangeIndex" and labels == [*range(len(labels))]:
+        labels = None
     if hasattr(values, "columns"):
         names = [name for name in (PREDICTION, ID, SPLIT) if name in values.columns]
         if PREDICTION not in names:
@@ -97,7 +129,8 @@ def _rows(values: Any, key: str) -> list[dict[str, Any]]:
     columns = [
         [_plain(value, name, f"{key}, row {row}") for row, value in enumerate(values[name], start=1)] for name in names
     ]
-    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+    rows = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+    return rows if labels is None else [{**row, INDEX: label} for row, label in zip(rows, labels, strict=True)]
 
 
 def _plain(value: Any, name: str, key: str) -> str | int | float:

@@ -17,7 +17,7 @@ from mtl.base.typed import typed
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.base.version import VERSION
 from mtl.data.sampled import Key, read_key, sample_text, scored_file
-from mtl.jobs.given import GivenPredictions, values_of_seeds
+from mtl.jobs.given import GivenPredictions, Indices, values_of_seeds
 from mtl.jobs.job import Job, load_job
 from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.submissions.answers import Labels, check_labels, read_labels
@@ -33,7 +33,12 @@ UNKNOWN = "not stated"
 Source = Path | GivenPredictions
 
 
-def import_job(name: str, predictions: Sequence[Path | Mapping[str, Any]], settings: Mapping[str, Any]) -> Job:
+def import_job(
+    name: str,
+    predictions: Sequence[Path | Mapping[str, Any]],
+    settings: Mapping[str, Any],
+    indices: Indices | None = None,
+) -> Job:
     """The job whose run has these predictions. It has the tasks that `tasks` names, or else those that each seed has scored rows of. Raises
     InputError for a name that no folder can have, what is no prediction, and bad settings.
 
@@ -44,6 +49,7 @@ def import_job(name: str, predictions: Sequence[Path | Mapping[str, Any]], setti
             or its content (`System`). `labels`: what the answers of a language model mean, the path of a YAML file or its content
             (`mtl.submissions.answers`). `rows`: the path of the key file of a sample (`mtl.data.sampled`), whose rows alone are scored;
             then the tasks are those of the key.
+        indices: of the frames that the suite was made of (`mtl.jobs.given`).
     """
     name = one_spelling(name)
     if not re.fullmatch(r"[\w.+-]{1,200}", name) or name[0] in ".-":
@@ -62,7 +68,7 @@ def import_job(name: str, predictions: Sequence[Path | Mapping[str, Any]], setti
     facts = {f"imported.{key}": value for key, value in system.items() if value is not None}
     job = load_job({"imported.title": name, **merged, **facts})
     config, suite = job.config, job.suite
-    values = [] if paths else values_of_seeds(predictions, suite)
+    values = [] if paths else values_of_seeds(predictions, suite, indices or {})
     labels, path = _content("labels", further["labels"], lambda path: read_labels(path, suite))
     changed: dict[str, Any] = {}
     if further["labels"] is not None:

@@ -100,8 +100,8 @@ class Row:
     means: Mapping[str, Score]  # by the id of a mean's column: AVERAGE, and for encoders the means by type
     missing: Sequence[str] = ()  # the tasks of the average that the row has no score for
     reduced: Sequence[str] = ()  # the tasks whose split sizes or files differ from the published ones
-    # For each task that is scored on a sample of its rows, a key that is equal for the same sample.
-    sampled: Mapping[str, str] = field(default_factory=dict)
+    # For each task that is scored on other examples than those of the other runs on its split, a key that is equal for the same examples.
+    apart: Mapping[str, str] = field(default_factory=dict)
     # The columns of tasks with training rows that an encoder was trained on, and of the means that count such a task.
     seen: Sequence[str] = ()
     partial: Sequence[str] = ()  # the means, except AVERAGE, that lack one of their tasks
@@ -132,8 +132,8 @@ class Row:
         return self.means.get(column) or self.scores.get(column)
 
     def mark(self, column: str) -> str:
-        """The marks of a score: * for a mean without some of its tasks, † for a task whose data differs from the published data, or a mean
-        with one, ‡ for a task with training rows that the encoder has seen, or a mean with one."""
+        """The marks of a score: * for a mean without some of its tasks; and for a task or a mean with one, † where its data differs from the
+        published data, ‡ where the encoder has seen training rows of it, § where it is scored on other examples than the other runs."""
         return self.marks.get(column, "")
 
     def split_of(self, column: str) -> str:
@@ -192,7 +192,7 @@ class SettingsSpread:
 class PairTests:
     """Paired tests between runs."""
 
-    # By the indices of two rows (first minus second), then by task id and AVERAGE; only what can be compared.
+    # By the indices of two rows with a task in common (first minus second), then by task id and AVERAGE; only what is on the same examples.
     comparisons: Mapping[tuple[int, int], Mapping[str, PairTest]] = field(default_factory=dict)
     references: Sequence[int] = ()  # the indices of the rows that every run was compared with; empty: every pair
     by_score: bool = False  # whether the references were chosen by their scores

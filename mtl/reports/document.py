@@ -84,6 +84,7 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
                 for column, test in tests.items()
             }
             for (first, second), tests in board.tests.comparisons.items()
+            if tests
         },
     }
 
@@ -150,7 +151,7 @@ def _row(row: Row, id: str, scale: Scale, detailed: bool) -> dict[str, Any]:
         "missing": list(row.missing),
         "partial_groups": list(row.partial),
         "reduced": list(row.reduced),
-        "sampled": {id: key[:16] for id, key in row.sampled.items()},
+        "apart": dict(row.apart),
         "seen": list(row.seen),
         "scores": {id: _score(score, row.split_of(id), scale) for id, score in row.scores.items()},
         "cost": row.cost,

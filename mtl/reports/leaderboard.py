@@ -1,5 +1,6 @@
 """The leaderboard of all runs on one suite, beside the published rows, with scores on parts of the rows and paired tests."""
 
+import logging
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
@@ -23,7 +24,7 @@ from mtl.reports.board import (
     rank,
     single,
 )
-from mtl.reports.notes import INTERVAL_NOTE, mark_notes, run_notes, settings_spreads
+from mtl.reports.notes import INTERVAL_NOTE, apart_notes, mark_notes, run_notes, settings_spreads
 from mtl.runs.finished import FinishedRun
 from mtl.runs.summary import MetricScores, splits_text
 from mtl.stats.comparison import LEAST_SEEDS, LEVEL, PairTest, Sample, compare, estimate
@@ -43,6 +44,8 @@ MOST_RUNS = 100  # whose answers are compared row by row
 FEWEST_RUNS = 2
 MOST_FOR_PAIRS = 40  # runs; of more, not every pair is tested, as the number of pairs is quadratic in that of runs
 
+logger = logging.getLogger("mtl")
+
 
 def leaderboard(
     runs: Sequence[FinishedRun], cache: SampleCache | None = None, references: Collection[str] = ()
@@ -56,10 +59,12 @@ def leaderboard(
     suite, cache = runs[0].suite, cache or SampleCache(None)
     titles = Counter(run.summary["title"] for run in runs)
     ours = [
-        _run_row(run, samples_of(run, cache.reduced(run)), titles[run.summary["title"]] > 1)
-        for run in progress(runs, "resampling", "runs")
+        _run_row(run, samples_of(run, cache.reduced(run)), titles[run.summary["title"]] > 1, apart)
+        for run, apart in progress(list(zip(runs, _tasks_apart(runs), strict=True)), "resampling", "runs")
     ]
     rows = by_family([*ours, *(_published_row(row, suite) for row in suite.published)])
+    for note in apart_notes(rows):
+        logger.warning("%s", note)
     tests = pair_tests(rows, references)
     columns = {AVERAGE: Column("AVG", "mean"), **{task.id: _column(task, suite) for task in suite.tasks.values()}}
     wing_notes = [note for wing in wings() if wing.notes for note in wing.notes(columns, rows, tests, suite.shown)]
@@ -93,8 +98,28 @@ def _column(task: Task, suite: Suite) -> Column:
     return Column(task.title, metric, task.metric, task.id, averaged, group, task.labels, task.range)
 
 
-def _run_row(run: FinishedRun, samples: Mapping[str, Sample], same_title: bool) -> Row:
-    """The row of a run, with its name in the label if another run has the same title."""
+def _tasks_apart(runs: Sequence[FinishedRun]) -> list[dict[str, str]]:
+    """For each run, its tasks that are scored on other examples than those of the other runs on this split, with the key of its examples. The
+    other runs are those on the published data, if any is; else those on the examples that most runs have."""
+    by_examples: dict[tuple[str, str], dict[str, list[int]]] = {}
+    for number, run in enumerate(runs):
+        for task in run.tasks:
+            by_key = by_examples.setdefault((task.id, run.split(task)), {})
+            by_key.setdefault(run.examples_key(task), []).append(number)
+    apart: list[dict[str, str]] = [{} for _ in runs]
+    for (id, _), by_key in by_examples.items():
+        main = max(
+            by_key.values(),
+            key=lambda numbers: (id not in runs[numbers[0]].summary["reduced"], len(numbers)),
+        )
+        for key, numbers in by_key.items():
+            for number in numbers if numbers is not main else ():
+                apart[number][id] = key
+    return apart
+
+
+def _run_row(run: FinishedRun, samples: Mapping[str, Sample], same_title: bool, apart: Mapping[str, str]) -> Row:
+    """The row of a run, with its name in the label if another run has the same title. `apart`: as in `Row`."""
     summary = run.summary
     scores, further = {}, {}
     for task in run.tasks:
@@ -113,11 +138,8 @@ def _run_row(run: FinishedRun, samples: Mapping[str, Sample], same_title: bool) 
         splits[AVERAGE] = splits_text({"tasks": {id: summary["tasks"][id] for id in averaged}})
     missing, reduced = run.suite.lacking(scores), summary["reduced"]
     reduced_average = [id for id in reduced if id in averaged]
-    rows_keys = {task.id: run.rows_key(task) for task in run.tasks}
-    sampled = {id: rows_keys[id] for id in run.samples}
-    sampled_average = [sampled[id] for id in averaged if id in sampled]
-    # Runs on the same rows in other groups are resampled differently.
-    comparable = {task.id: f"{rows_keys[task.id]} {run.recorded_rows(task)[0]}" for task in run.tasks}
+    apart_average = [apart[id] for id in averaged if id in apart]
+    comparable = {task.id: run.examples_key(task) for task in run.tasks}
     if averaged:
         comparable[AVERAGE] = repr([(id, comparable[id]) for id in averaged])
     named = same_title and run.name != summary["folder"]
@@ -130,9 +152,12 @@ def _run_row(run: FinishedRun, samples: Mapping[str, Sample], same_title: bool) 
         means=means,
         missing=missing,
         reduced=reduced,
-        marks={**dict.fromkeys(reduced, "†"), AVERAGE: ("*" if missing else "") + ("†" if reduced_average else "")},
-        reasons={**sampled, AVERAGE: (*missing, "", *reduced_average, *sampled_average)},
-        sampled=sampled,
+        marks={
+            **{id: "†" * (id in reduced) + "§" * (id in apart) for id in scores},
+            AVERAGE: "*" * bool(missing) + "†" * bool(reduced_average) + "§" * bool(apart_average),
+        },
+        reasons={**apart, AVERAGE: (*missing, "", *reduced_average, *apart_average)},
+        apart=apart,
         splits=splits,
         further=further,
         cost={key: summary["cost"].get(key) for key in RUN_COSTS},
@@ -193,7 +218,8 @@ def _group_line(metric: str, tasks: Sequence[Task], row: Row) -> GroupLine:
         if by_metric:
             scores[task.id] = by_metric
     mean = fmean(score.median for score in scores.values()) if len(scores) == len(tasks) > 1 else None
-    return GroupLine(row, scores, mean, "†" if {task.id for task in tasks} & set(row.reduced) else "")
+    ids = {task.id for task in tasks}
+    return GroupLine(row, scores, mean, "†" * bool(ids & {*row.reduced}) + "§" * bool(ids & {*row.apart}))
 
 
 def breakdowns(rows: Sequence[Row]) -> list[Breakdown]:
@@ -236,11 +262,11 @@ def _by_parts(rows: Sequence[Row]) -> list[Breakdown]:
 
 def _by_hardness(rows: Sequence[Row]) -> list[Breakdown]:
     """By whether no seed of a run, some, or every seed of every run answers a row right (after Swayamdipta et al. 2020, dataset cartography)."""
-    # Of tasks with right and wrong answers, and of the first runs on the same rows as the first run of the task. A run that gives all
-    # rows the same answer says nothing about single rows, and is left out.
+    # Of tasks with right and wrong answers, and of the first runs on the same examples as most. A run that gives all rows the same answer says
+    # nothing about single rows, and is left out.
     answers: dict[str, tuple[Task, str, dict[int, np.ndarray]]] = {}
     for number, run, task in _scored(rows):
-        if not (task.labels or task.candidates):
+        if not (task.labels or task.candidates) or task.id in rows[number].apart:
             continue
         _, key, by_row = answers.setdefault(task.id, (task, run.rows_key(task), {}))
         if key == run.rows_key(task) and len(by_row) < MOST_RUNS:
@@ -310,8 +336,11 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
         others = [(run, reference) for reference in tested for run in runs if run != reference]
         pairs = [(run, reference) for run, reference in others if run not in tested or run > reference]
     tests: dict[tuple[tuple[int, int], str], PairTest] = {}
+    comparisons: dict[tuple[int, int], dict[str, PairTest]] = {}
     for first, second in pairs:
         run, reference = rows[first], rows[second]
+        if run.scores.keys() & reference.scores.keys():
+            comparisons[first, second] = {}
         for column, key in run.comparable.items():
             if column != same and reference.comparable.get(column) == key:  # an average's key has its tasks
                 tests[(first, second), column] = compare(run.samples[column], reference.samples[column])
@@ -326,17 +355,17 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
             group = column, rows[first].comparable[column]
             tail = family[group].tail[positions[group][first], positions[group][second]]
             tails[(first, second), column] = float(tail)
-    comparisons: dict[tuple[int, int], dict[str, PairTest]] = {}
     for (pair, column), test in with_holm(tests, tails, family_tails).items():
-        comparisons.setdefault(pair, {})[column] = test
+        comparisons[pair][column] = test
         if column == only:
             comparisons[pair][AVERAGE] = test
     number = len(tails) if family_tails is None else len(family_tails)
-    number_of_groups = Counter(column for column, _ in groups)
+    ranked = [group for group, samples in groups.items() if "§" not in rows[min(samples)].mark(group[0])]
+    number_of_groups = Counter(column for column, _ in ranked)
     ranks = {
         column: dict(zip(groups[column, key], intervals, strict=True))
         for (column, key), intervals in rank_intervals(family).items()
-        if number_of_groups[column] == 1 and not named
+        if (column, key) in ranked and number_of_groups[column] == 1 and not named
     }
     if only in ranks:
         ranks[AVERAGE] = ranks[only]
@@ -362,13 +391,13 @@ def comparable_samples(rows: Sequence[Row]) -> dict[tuple[str, str], dict[int, S
 
 def tests_note(rows: Sequence[Row], tests: PairTests) -> list[str]:
     """A note on the paired tests that were made, if there are any."""
-    if not tests.comparisons:
+    if not any(tests.comparisons.values()):
         return []
     against = ", ".join(rows[number].name for number in tests.references)
     samples = [sample for row in rows for sample in row.samples.values()]
     single = (
-        "; but an ensemble of all seeds, and imported predictions of one seed, are one system, and its tests say how it answers other examples, not"
-        " how it would be with another seed"
+        "; but an ensemble of all seeds, imported predictions of one seed, and one seed of a deterministic method are one system, and its tests"
+        " say how it answers other examples, not how it would be with another seed"
     ) * any(sample.is_one_system for sample in samples)
     note = (
         "Paired tests compare the means over seeds of two runs, so a difference may not equal that of the medians shown. Runs on "

@@ -11,7 +11,10 @@ from mtl.tasks.suite import AVERAGE
 SIGNS = {"better": "▲", "worse": "▼", "undecided": "≈", "too few seeds": "?"}
 TESTS_NOTE = (
     "One run minus another: ▲ better, ▼ worse, ▲▲ and ▼▼ with Holm's correction too; ≈ not significant, "
-    "? too few seeds, – not on the same rows."
+    "? too few seeds, – not on the same examples."
+)
+NO_TESTS = (
+    "None: no two of these are scored on the same examples of a task, so no difference between them can be tested."
 )
 RANKS_NOTE = (
     "The ranks that a run may have, 1 for the best, among the runs that were tested against each other: those that are better by the tests with"
@@ -27,7 +30,7 @@ SETTINGS_NOTE = (
 def scores_and_tests(board: Leaderboard) -> str:
     """The scores with the notes on their marks, and the paired tests."""
     parts = [f"## {escaped(board.title)}", _scores(board), "\n".join(f"- {escaped(note)}" for note in board.marks)]
-    if board.tests.comparisons:
+    if len([row for row in board.rows if row.ours]) > 1:
         parts += ["### Paired tests", _tests(board)]
     return "\n\n".join(filter(None, parts))
 
@@ -91,7 +94,7 @@ def _board(board: Leaderboard) -> str:
         parts += ["## Spread", _spread(board, runs)]
     if spreads := board.settings:
         parts += ["## Spread over settings", settings_section(board, spreads)]
-    if board.tests.comparisons:
+    if len(ours) > 1:
         parts += ["## Paired tests", _tests(board)]
     if board.tests.ranks:
         parts += ["## Ranks", _ranks(board)]
@@ -137,6 +140,8 @@ def _spread(board: Leaderboard, ours: Sequence[Row]) -> str:
 
 def _tests(board: Leaderboard) -> str:
     """A row for each pair of runs: the difference of their scores and the verdict of the test."""
+    if not any(board.tests.comparisons.values()):
+        return NO_TESTS
     body = []
     for (first, second), tests in board.tests.comparisons.items():
         cells = dict.fromkeys(board.columns, MISSING)

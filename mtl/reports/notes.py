@@ -44,15 +44,26 @@ def mark_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
         files = {id for row in rows if row.run for id in row.run.summary.get("changed", ())}
         named = ", ".join(id for id in suite.tasks if id in files)
         changed = f", or changed files, by their checksums ({named})" if files else ""
-        sampled = ", or a sample of the examples, as the notes on runs say" if any(row.sampled for row in rows) else ""
+        is_sample = any(row.run and row.run.samples for row in rows)
+        sampled = ", or a sample of the examples, as the notes on runs say" if is_sample else ""
         notes.append(
             f"† other split sizes than the published ones{changed}{sampled}, not comparable with published scores: "
             f"{', '.join(reduced)}; an average with † includes such a task."
         )
     bold = "Bold: the best of each split."
-    if any(row.missing or row.reduced for row in rows):
+    if any(row.missing or row.reduced or row.apart for row in rows):
         bold += " Marked scores compare only with those marked for the same reason."
-    return [*notes, bold]
+    return [*notes, *apart_notes(rows), bold]
+
+
+def apart_notes(rows: Sequence[Row]) -> list[str]:
+    """The notes that name the runs which are scored on other examples than the other runs."""
+    apart = _by_text((row.name, ", ".join(row.apart)) for row in rows)
+    return [
+        f"§ {listed(names, MOST_NAMED)}: scored on other examples of {ids} than the other runs, so not comparable with them (no test against them, "
+        "no rank, no part in the table of hard rows)."
+        for ids, names in apart.items()
+    ]
 
 
 def run_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:

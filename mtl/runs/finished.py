@@ -79,6 +79,10 @@ class FinishedRun:
         """A key that is equal for runs that score the task on the same rows."""
         return self._rows_keys[task.id]
 
+    def examples_key(self, task: Task) -> str:
+        """A key that is equal for runs that score the task on the same rows in the same groups: only these are resampled alike."""
+        return f"{self.rows_key(task)} {self.recorded_rows(task)[0]}"
+
     def recorded_rows(self, task: Task) -> tuple[str, np.ndarray]:
         """A key that is equal for the same rows in the same groups, and the groups of the scored rows, numbers from 0, int64 (rows,)."""
         recorded = self._recorded[task.id]

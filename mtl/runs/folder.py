@@ -26,6 +26,7 @@ LOCK = ".lock"  # in the folder, held while a process works in it
 # A named lock: the system's locks do not hold on all file systems between machines, and this one tells which process trains the seed.
 TRAINING = ".training.json"
 REMEDY = "set run_dir= or another runs_dir=, or remove the folder"
+IMPORT_REMEDY = "import under another name, or remove the folder"
 FILE = "{split}_pred_{task}.tsv"  # of predictions
 # Increase it when the same configuration and inputs give other results, or when the layout of a seed's folder changes, so that
 # no version of the code continues a run that an incompatible version started, or takes a stage 1 from it.
@@ -233,7 +234,8 @@ class RunFolder:
             if takes_seeds and (done <= asked or asked <= done):
                 keys = [key for key in keys if not key.startswith("seeds:")]
             if keys:
-                raise InputError(f"was made with another configuration ({'; '.join(keys)}); {REMEDY}", path=self.path)
+                remedy = IMPORT_REMEDY if any(key.startswith("imported.") for key in keys) else REMEDY
+                raise InputError(f"was made with another configuration ({'; '.join(keys)}); {remedy}", path=self.path)
 
     def check_precision(self, precision: str) -> None:
         """Raise InputError if the run was begun in another precision: `trainer.precision` may mean another one on another machine."""
@@ -269,7 +271,8 @@ class RunFolder:
     def check_inputs(self, inputs: dict[str, str]) -> None:
         """Raise InputError, which names the inputs, if any of these inputs have changed since the run was started."""
         if changed := ", ".join(self.changed_inputs(inputs)):
-            raise InputError(f"its inputs have changed since it was begun ({changed}); {REMEDY}", path=self.path)
+            remedy = IMPORT_REMEDY if "predictions of seed" in changed else REMEDY
+            raise InputError(f"its inputs have changed since it was begun ({changed}); {remedy}", path=self.path)
 
 
 def seed_lock(folder: Path) -> AbstractContextManager[None]:

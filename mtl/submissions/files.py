@@ -67,6 +67,11 @@ def read_files(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, byt
     """The content of the wanted files in a zip or a folder, by their path in it, and the paths of all other files, which are not read. Raises
     InputError if the path is neither, for a folder that holds links, pipes or devices, and as `mtl.data.fetching.archives.read_zip` does."""
     try:
+        if path.is_file() and path.suffix in {Path(form).suffix for form in (FILE, JSON_LINES, CSV, JSON_BY_ID)}:
+            example = CSV.format(split="dev", task="TASK")
+            raise InputError(
+                f"is one file; name it as in {example}, put it in a folder, and name the folder", path=path
+            )
         if not path.is_dir():
             return read_zip(path, wanted, SUBMISSION_LIMIT)
         check_plain_folder(path)

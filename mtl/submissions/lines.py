@@ -43,10 +43,17 @@ class PredictionLines:
     lines: Sequence[int] | None = None  # the line that each begins on; None: they are of a list
     typed: bool = True  # whether the values have types
     escaped: bool = False  # whether they are texts as `TargetKind.to_line` writes them
-    ids: Sequence[Any] | None = None  # those of their rows, values with a type; None: they are in the order of the rows
-    # A column with the numbers of the rows in their order, and its cells; None: there is none.
+    ids: Sequence[Any] | None = None  # those of their rows, values with a type; None: they are known by `places`
+    places: Sequence[int] | None = None  # the numbers of their rows, from 0; None: they are in the order of the rows
+    # A column that numbers the rows, if it is one by its name, and its cells; None: there is none.
     numbers: tuple[str, Sequence[str]] | None = None
     header: InputError | None = None  # what is wrong with the file's first line; None: nothing
+
+    @cached_property
+    def by_place(self) -> Sequence[int]:
+        """The positions of the predictions in the order of their rows."""
+        count = len(self.values)
+        return range(count) if self.places is None else sorted(range(count), key=self.places.__getitem__)
 
     def error(self, message: str, position: int | None = None) -> InputError:
         """What is wrong with the prediction at a position, from 0; None: with the whole file or list."""
@@ -151,9 +158,20 @@ def read_cells(task: Task, content: bytes, name: str, ids: Sequence[str], most: 
     (key,) = keys
     values, named = [cells[1 - key] for cells in rows[1:]], [cells[key] for cells in rows[1:]]
     may_count = header[key] in NUMBERS and header[key] not in map(str.lower, ids)
-    if may_count and any(named == [*map(str, range(first, first + len(named)))] for first in (0, 1)):
-        return table(values, numbers=(rows[0][key].strip(), named))
-    return table(values, ids=named)
+    if not may_count:
+        return table(values, ids=named)
+    return table(values, **keyed(rows[0][key].strip(), named))
+
+
+def keyed(column: str, cells: Sequence[str]) -> dict[str, Any]:
+    """What a column that numbers the rows by its name says of predictions, as keywords of `PredictionLines`: the numbers of their rows, if the
+    cells are such from 0 or 1 in any order; else their ids."""
+    count, numbers = len(cells), (column, cells)
+    for first in (0, 1):
+        place = {str(first + row): row for row in range(count)}
+        if set(cells) == place.keys():
+            return {"places": [place[cell] for cell in cells], "numbers": numbers}
+    return {"ids": cells, "numbers": numbers}
 
 
 def read_json_lines(content: bytes, name: str, most: int = MOST_PREDICTIONS) -> PredictionLines:
@@ -236,8 +254,9 @@ class DataRows:
         if order is None:
             rule = "; without ids, each row has one, in their order" if lines.typed else ""
             raise lines.error(f"{count} predictions for {self._described}{rule}", count - 1)
-        if lines.numbers is not None:
-            self._check_numbers(lines, *lines.numbers, order)
+        order = [lines.by_place[position] for position in order] if lines.places is not None else order
+        if lines.places is not None and lines.numbers is not None:
+            self._check_numbers(lines, *lines.numbers, order, ids)
         if spellings is not None:
             answers = [lines.answer(position) for position in order]
             return answer_targets(self.task, spellings, answers, self.targets, self.candidates)
@@ -267,18 +286,24 @@ class DataRows:
                 return self.task.layout(split, None)
         return self.task.plain_layout
 
-    def _check_numbers(self, lines: PredictionLines, column: str, numbers: Sequence[str], order: Sequence[int]) -> None:
-        """Raise InputError if the data file has a column with the name of the one that numbers the predictions, and other values in it: the
-        numbers may then be ids."""
-        names = column_names(self.file, self._layout)
-        same = next((name for name in names if name.lower() == column.lower()), None)
-        if same is None:
-            return
-        for position, record in zip(order, self._records([], [same]), strict=True):
-            if str(value := record.values[0]) != numbers[position]:
-                problem = f"column {column!r} has {numbers[position]}, and column {same!r} of {self.file} has {show(value)} on line {record.line}"
-                remedy = f"if it has ids, name it in the suite file (submission: {{ids: [{same}]}}); if the lines are in the order of the rows"
-                raise lines.error(f"{problem}; {remedy}, leave it out", position)
+    def _check_numbers(
+        self, lines: PredictionLines, column: str, numbers: Sequence[str], order: Sequence[int], ids: Sequence[str]
+    ) -> None:
+        """Raise InputError if the numbers may be ids that put the predictions to other rows: the data file has a column with the name of the one
+        that numbers the predictions and other values in it, or a column of ids that are all among the numbers."""
+        for name in column_names(self.file, self._layout):
+            is_same = name.lower() == column.lower()
+            records = self._records([], [name]) if is_same or name in (*ids, ID) else []
+            if not is_same and not {str(record.values[0]) for record in records} <= set(numbers):
+                continue
+            for position, record in zip(order, records, strict=bool(records)):
+                if str(value := record.values[0]) != numbers[position]:
+                    problem = f"column {column!r} has {numbers[position]}, and column {name!r} of {self.file} has {show(value)}"
+                    remedy = (
+                        f"name it in the suite file (submission: {{ids: [{name}]}})" if is_same else f"call it {name}"
+                    )
+                    where = f"{problem} on line {record.line}; if it has ids, {remedy}"
+                    raise lines.error(f"{where}; if the lines are in the order of the rows, leave it out", position)
 
     def _records(self, columns: Sequence[str], optional: Sequence[str] = ()) -> list[Record]:
         """The rows, with the values of these columns (`mtl.data.records.read_records`)."""
@@ -290,6 +315,8 @@ class DataRows:
         """The number of each row by its id."""
         names = column_names(self.file, self._layout)
         column = next((column for column in (*ids, ID) if column in names), None)
+        if column is None and lines.numbers is not None:
+            raise self._not_numbered(lines, 0)
         if column is None:
             problem = f"has ids, and {self.file} has no column {' or '.join(dict.fromkeys([*ids, ID]))}"
             remedy = "leave them out where the lines are in the order of its rows, or name the column in the suite file"
@@ -303,6 +330,14 @@ class DataRows:
             known[id] = len(known)
         return known
 
+    def _not_numbered(self, lines: PredictionLines, position: int) -> InputError:
+        """What is wrong with an index that has neither the numbers nor the ids of the rows."""
+        assert lines.numbers is not None
+        column, cells = lines.numbers
+        problem = f"column {column!r} has {show(cells[position])}, which neither numbers {self._described} from 0 or 1 nor is an id of theirs"
+        remedy = "put the predictions in the order of these rows (sort_index() does, where the index of their frame increases)"
+        return lines.error(f"{problem}; {remedy}, then reset_index(drop=True)", position)
+
     def _by_id(self, lines: PredictionLines, ids: Sequence[Any], known: dict[str, int]) -> list[int]:
         """For each row, the position of the prediction with its id, where the numbers of rows by id are known."""
         positions: dict[int, int] = {}
@@ -311,6 +346,8 @@ class DataRows:
                 problem = f"id {show(value)} must be a text or a whole number"
             elif (row := known.get(text(value))) is None and self.sample:
                 continue  # of another row of the split
+            elif row is None and lines.numbers is not None:
+                raise self._not_numbered(lines, position)
             elif row is None:
                 problem = f"id {show(value)} is not among {self._described}; is this another file's?"
             elif (earlier := positions.setdefault(row, position)) != position:

@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 from mtl.base.errors import InputError
 from mtl.base.files import counted
-from mtl.base.names import is_file_name
+from mtl.base.names import is_file_name, meant
 from mtl.base.typed import typed
 from mtl.base.untrusted import inside, is_inside
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.tasks.metrics import METRICS, is_metric, metric_named
+from mtl.tasks.metrics import MEAN, METRICS, is_metric, metric_named
 from mtl.tasks.targets import TARGET_KINDS, names_of_kind
 from mtl.tasks.task import (
     BESIDE,
@@ -311,8 +311,13 @@ def _target_problem(task: Task) -> str | None:
 def _metric_problem(task: Task, key: str) -> str | None:
     """The error in the declaration of the task's metric, which the key names."""
     if not is_metric(task.metric):
-        expected = f"one of {', '.join(METRICS)}, or the mean of several, as in accuracy+f1"
-        return f"{key}: unknown metric {task.metric!r}, expected {expected}"
+        kinds = set(names_of_kind(task.kind))
+        fitting = [name for name, metric in METRICS.items() if kinds & set(metric.kinds)]
+        parts = [part for part in task.metric.split(MEAN) if part not in METRICS] or [task.metric]
+        if names := meant(parts[0].lower().replace("-", "_"), fitting):
+            return f"{key}: unknown metric {parts[0]!r}; did you mean {' or '.join(names)}?"
+        expected = f"targets of kind {task.kind} have {', '.join(fitting)}, or the mean of several, as in accuracy+f1"
+        return f"{key}: unknown metric {task.metric!r}; {expected}"
     metric = metric_named(task.metric)
     # A metric also fits kinds that are derived from its kinds.
     if not set(names_of_kind(task.kind)) & set(metric.kinds):

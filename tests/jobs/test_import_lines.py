@@ -312,6 +312,8 @@ def test_words_and_texts_have_no_labels(home: Path) -> None:
         ("tsv", ["id\ty_pred", "g0\t0", "g1\t1", "g3\t3", "g2\t2"]),
         ("csv", [",prediction", "0,0", "1,1", "2,2", "3,3"]),  # as pandas writes a Series
         ("csv", ["index,score of mine", "1,0", "2,1", "3,2", "4,3"]),  # numbers from 1
+        ("csv", [",prediction", "3,3", "0,0", "2,2", "1,1"]),
+        ("csv", ["index,prediction", "2,1", "1,0", "3,2", "4,3"]),
         ("csv", ["prediction", "0", "1", "2", "3", ""]),
         ("tsv", ["predictions", "0", "1", "2", "3"]),
         ("tsv", ["label", "0", "1", "2", "3"]),
@@ -339,8 +341,9 @@ EXPECTED = "it must be id and prediction, or 'label' alone with a prediction for
         ("csv", ["id,prediction", 'g0,"0'], ":2: unexpected end of data; a cell that holds a quote mark stands in quotes, with the mark doubled"),
         ("csv", ["id,prediction", 'g0,"0', '"', "", "g1,1", "g2,2", "g3,x"], ":7: target 'x' is not a number"),
         ("csv", ["id,prediction", "g0,0", "g0,1"], ':3: id "g0" stands on line 2 already'),
-        ("csv", ["index,prediction", "1,1", "0,0", "2,2", "3,3"], ':2: id "1" is not among the 4 rows of data/grad/dev.jsonl'
-         "; is this another file's?"),
+        ("csv", [",prediction", "12,1", "13,0", "14,2", "15,3"], """:2: column '' has "12", which neither numbers the 4 rows of"""
+         " data/grad/dev.jsonl from 0 or 1 nor is an id of theirs; put the predictions in the order of these rows (sort_index() does, where the"
+         " index of their frame increases), then reset_index(drop=True)"),
         ("csv", ["id,prediction", "g0,0", "g1,1", "g2,2", "g3,x"], ":5: target 'x' is not a number"),
     ],
 )  # fmt: skip
@@ -381,6 +384,22 @@ def test_numbers_that_may_be_ids_are_asked_about(home: Path, capsys: pytest.Capt
     file.write_text("".join(f"{json.dumps({**row, 'idx': i})}\n" for i, row in enumerate(rows)), encoding="utf-8")
     assert imported() == 0
     assert predicted("dev", "par") == ["nej", "ja", "nej"]
+
+
+def test_numbers_that_are_ids_of_other_rows_are_asked_about(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_order(home, "[idx]")
+    write("dev_pred_par.csv", "index,label", "1,ja", "0,nej", "2,nej")
+    assert refused(capsys) == (
+        "theirs/dev_pred_par.csv:3: column 'index' has 0, and column 'idx' of data/par/dev.jsonl has 2 on line 1; if it has ids, call it"
+        " idx; if the lines are in the order of the rows, leave it out"
+    )
+
+
+def test_one_file_is_named_and_put_in_a_folder(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("mine.csv").write_text("prediction\nja\n", encoding="utf-8")
+    assert main(["import", "theirs", "mine.csv", "suite=rader.yaml", "data_dir=data"]) == 2
+    problem = "is one file; name it as in dev_pred_TASK.csv, put it in a folder, and name the folder"
+    assert f"mtl: error: mine.csv: {problem}\n" in capsys.readouterr().err
 
 
 def test_a_target_may_have_the_name_of_a_column_of_ids(home: Path) -> None:

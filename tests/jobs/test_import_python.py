@@ -70,6 +70,46 @@ def test_a_data_frame(home: Path) -> None:
         imported({"grad": frame}, "other")
 
 
+def test_an_index_puts_predictions_to_their_rows(home: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    given = pandas.Series(GRAD).sample(frac=1, random_state=1)
+    assert given.index.tolist() != [0, 1, 2, 3]
+    from_1 = given.rename(lambda label: label + 1)
+    for number, of_rows in enumerate(
+        (given, from_1, from_1.to_frame("prediction"), given.rename(lambda label: f"g{label}"))
+    ):
+        run = imported({"grad": of_rows}, f"index-{number}")
+        assert predicted(run, "dev", "grad") == [str(value) for value in GRAD], number
+    error = """^predictions.grad.dev, row 1: column 'index' has "10", which neither numbers the 4 rows of data/grad/dev.jsonl from 0 or 1 nor"""
+    with pytest.raises(InputError, match=error):
+        imported({"grad": pandas.Series(GRAD, index=[10, 11, 12, 13])})
+
+
+@pytest.mark.wings
+def test_the_index_of_the_frames_of_a_suite_and_predictions_of_its_only_task(home: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    rows = pandas.DataFrame(
+        {"text": [f"text number {i}" for i in range(40)], "label": [["ja", "nej"][i % 2] for i in range(40)]}
+    )
+    dev = rows[20:].rename(lambda label: label - 15)  # from 5
+    suite = mtl.Suite.from_frames({"train": rows[:20], "dev": dev}, name="mine", tasks={"mine": {"metric": "accuracy"}})
+
+    def score(predictions: Any, name: str) -> float:
+        return mtl.import_predictions(name, predictions, suite=suite).summary["tasks"]["mine"]["median"]
+
+    shuffled = dev["label"].sample(frac=1, random_state=1)
+    forms = (
+        shuffled,
+        {"mine": shuffled},
+        {"mine": {"dev": shuffled}},
+        shuffled.to_frame("prediction"),
+        list(dev["label"]),
+    )
+    assert [score(form, f"form-{number}") for number, form in enumerate(forms)] == [100.0] * 5
+    with pytest.raises(InputError, match="row 1: column 'index' has"):  # numbers from 1 are other rows' labels
+        score(pandas.Series(list(dev["label"]), index=range(1, 21)), "numbers")
+
+
 def test_several_seeds_with_labels_and_a_description(home: Path) -> None:
     predictions = [{"par": ["yes", "NO"]}, {"par": ["yes", "perhaps"]}]
     settings = {"seed": (3, 5), "labels": {"par": {"yes": "ja", "no": "nej"}}}
@@ -84,7 +124,10 @@ def test_the_same_call_keeps_the_run_and_other_predictions_are_refused(home: Pat
     run = imported({"grad": GRAD})
     before = (run / "summary.json").read_bytes()
     assert imported({"grad": GRAD}) == run
-    with pytest.raises(InputError, match=r"its inputs have changed since it was begun \(predictions of seed 1\)"):
+    with pytest.raises(
+        InputError,
+        match=r"its inputs have changed since it was begun \(predictions of seed 1\); import under another name, or",
+    ):
         imported({"grad": [0, 0, 0, 0]})
     assert (run / "summary.json").read_bytes() == before
 
@@ -96,7 +139,8 @@ FORMS = "must be a list, an array, a table, or a mapping from dev and test to th
     ("predictions", "error"),
     [
         ({"humor": GRAD}, "predictions.humor: suite rader has no such task; it has grad, val, par"),
-        (3, "predictions: must be a dictionary or a list, not a value of type int"),
+        (3, "predictions: must be a dictionary by task, as in {'grad': predictions}, or a list of these for seeds"),
+        (GRAD, "predictions: must be a dictionary by task, as in {'grad': predictions}, or a list of these for seeds"),
         ({"grad": [[1, 2], [3, 4]]}, "predictions.grad, row 1: prediction [1, 2] must be a text, a number or a truth"),
         ([], "theirs: name the zip or the folder of its predictions; for several seeds one each"),
         ({"grad": "3"}, f"predictions.grad: {FORMS}"),

@@ -17,7 +17,7 @@ from mtl.base.files import write_json
 from mtl.reports.board import Row
 from mtl.reports.document import document
 from mtl.reports.leaderboard import Leaderboard, by_suite, comparable_samples, leaderboard, pair_tests
-from mtl.reports.markdown import render_markdown
+from mtl.reports.markdown import NO_TESTS, render_markdown, scores_and_tests
 from mtl.reports.tables import render_csv
 from mtl.runs.finished import find_runs
 from mtl.stats.comparison import PairTest
@@ -322,7 +322,7 @@ def test_beyond_some_runs_each_is_tested_against_the_best_whole_average(
     board = leaderboard(runs)
     # Every run lacks tasks of KLEJ's average, so that the best partial average counts. Only cbd is a task of that run.
     assert [board.rows[place].name for place in board.tests.references] == ["partial"]
-    assert pairs_of(board) == {(name, "partial") for name in ("best", "middle", "worst", "short")}
+    assert pairs_of(board) == {(name, "partial") for name in ("best", "middle", "worst", "short", "elsewhere")}
     # Holm's correction is for all tests of every pair that have a verdict.
     whole = [test.p for tests in every.tests.comparisons.values() for test in tests.values() if test.p is not None]
     made = [test for tests in board.tests.comparisons.values() for test in tests.values() if test.p is not None]
@@ -393,3 +393,29 @@ def test_an_unknown_reference_is_one_line(runs_dir: Path, tmp_path: Path, capsys
     assert main([*arguments, "HerBERT"]) == 2  # a published row
     assert "the first column of the table of scores has the names" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_runs_on_other_examples_are_named_and_compare_with_none(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name, share, dev in (("a-elsewhere", 0.9, "other"), ("good", 0.8, "dev"), ("bad", 0.3, "dev")):
+        make_run(tmp_path / name, right(share), [f"run_dir={name}"], tasks=["cbd"], dev=dev)
+    runs = {run.name: run for run in find_runs(tmp_path)}
+    board = leaderboard(list(runs.values()))
+    rows = {row.name: row for row in board.rows}
+    assert [rows[name].mark("cbd") for name in runs] == ["§", "", ""] and "§" in rows["a-elsewhere"].mark("average")
+    assert {row.name for row in board.rows if row.run and board.is_best(row, "cbd")} == {"good"}
+    assert (
+        "§ a-elsewhere: scored on other examples of cbd than the other runs" in " ".join(board.marks)
+        and caplog.messages
+    )
+    shown = scores_and_tests(board)
+    assert re.search(r"a-elsewhere \| +– \| +– ", shown) or re.search(r"a-elsewhere − \w+ +\| +– ", shown)
+    ranks = {board.rows[number].name: interval for number, interval in board.tests.ranks["cbd"].items()}
+    assert ranks == {"good": (1, 1), "bad": (2, 2)}
+    # Where the table of hard rows would begin with the other examples:
+    (hard,) = board.breakdowns
+    assert {board.rows[number].name for number in hard.scores} == {"good", "bad"}
+    two = leaderboard([runs["a-elsewhere"], runs["good"]])
+    assert not any(two.is_best(row, "cbd") for row in two.rows if row.run)
+    assert NO_TESTS in scores_and_tests(two)

@@ -61,6 +61,12 @@ SMALL = (
     *(("  kansla:", "  kansla:\n    answered_by: humor"), ("group: topic", "scored: dev_or_test")),
     *(("language: sv", "average: [kansla, humor]"), ("language: sv", "average: [kansla, kansla]")),
     *(("language: sv", "average: [[[kansla]]]"), ("language: sv", "language: swedish")),
+    *(
+        ("metric: accuracy", f"metric: {name}")
+        for name in ("acc", "f1_macro", "accuracy+F1-macro", "f1_micro", "f1_score")
+    ),
+    *(("metric: accuracy", f"metric: {name}") for name in ("accuracy_score", "mcc", "roc_auc")),
+    *(("metric: spearman", f"metric: {name}") for name in ("pearsonr", "mae")),
     ("language: sv", "source: {url: 'ftp://x/{file}'}"),
     ("language: sv", "files: {train: '../{task}.tsv'}"),
     ("  kansla:", "  kansla:\n    checksums: {train: 'git:123'}"),
@@ -105,11 +111,11 @@ def test_a_wrong_suite_file_is_one_line_that_names_the_key(suite_file: Path, tmp
 def test_names_that_nothing_registers(suite_file: Path) -> None:
     whole = suite_file.read_text(encoding="utf-8")
     for old, new, problem in (
-        ("metric: accuracy", "metric: acc", r"tasks\.kansla\.metric: unknown metric 'acc', expected one of accuracy, "),
+        ("metric: accuracy", "metric: acc", r"tasks\.kansla\.metric: unknown metric 'acc'; did you mean accuracy\?"),
         (
             "metric: accuracy",
             "metric: accuracy\n    also: [f2]",
-            r"tasks\.kansla\.also: unknown metric 'f2', expected ",
+            r"tasks\.kansla\.also: unknown metric 'f2'; did you mean ",
         ),
         ("  kansla:", "  kansla:\n    kind: tal", r"tasks\.kansla\.kind: unknown kind 'tal', expected one of labels, "),
     ):

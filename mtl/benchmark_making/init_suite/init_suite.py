@@ -131,6 +131,7 @@ class Guessed:
     summary: str  # a line for each task and each decision that is left
     problems: Mapping[str, str]  # by task id, why a task cannot be declared
     questions: Mapping[str, str]  # by task id, the first of what is to be decided
+    has_task: bool  # whether the file declares a task
 
 
 def init_suite(
@@ -150,8 +151,8 @@ def init_suite(
         undecided: whether a suite file with questions is written, too.
 
     Raises:
-        InputError: if there is no folder or no usable file, for a name that is not valid in file names, if `out` already exists, as nothing
-            is overwritten, and for questions unless `undecided`.
+        InputError: if there is no folder, no usable file or no task that can be declared, for a name that is not valid in file names, if `out`
+            already exists, as nothing is overwritten, and for questions unless `undecided`.
     """
     from_hub = isinstance(data_dir, str) and data_dir.startswith(SCHEME)
     if from_hub:
@@ -159,6 +160,8 @@ def init_suite(
         from mtl.benchmark_making.init_suite.hub_sets import hub_set
     with hub_set(str(data_dir)) if from_hub else nullcontext() as source:
         folder = source.folder if source else Path(data_dir)
+        if folder.is_file():
+            raise InputError(f"is a file; name its folder, {folder.parent}, in which it should be alone", path=folder)
         if not folder.is_dir():
             raise InputError("no such folder", path=folder)
         suite_name = name or file_name(folder.resolve().name, "suite")
@@ -171,6 +174,9 @@ def init_suite(
             raise InputError("already there; remove it, or name another file with --out", path=path)
         known_language = language or (source.language if source else None)
         guessed = guess_suite(folder, known_language, suite_name, path, known, source)
+    if not guessed.has_task:
+        problems = "; ".join(f"{id}: {problem}" for id, problem in [*guessed.problems.items()][:SHOWN])
+        raise InputError(f"no task could be guessed, and no suite file is written: {problems}", path=folder)
     if not undecided:
         for id, question in guessed.questions.items():
             key = question.partition(":")[0]
@@ -267,7 +273,7 @@ def guess_suite(
         _check_answered(id, problems, yaml.safe_load(document), path)
     questions = {guess.id: guess.questions[0] for guess in guesses if guess.problem is None and guess.questions}
     summary = "\n".join(_summary(path, shown, language, guesses, tasks, source.address if source else ""))
-    return Guessed(path, document, summary, problems, questions)
+    return Guessed(path, document, summary, problems, questions, len(problems) < len(guesses))
 
 
 def _summary(
@@ -291,19 +297,29 @@ def _summary(
     undecided = sum(guess.problem is not None for guess in guesses)
     tasks_count = count(len(guesses) - undecided, "task") + (f", and {undecided} as comments" if undecided else "")
     if asked:
-        guess, question = asked[0]
-        key = question.partition(":")[0]
-        value = guess.files.get("train") or "…"
-        answer = f"tasks.{guess.id}." + (f"files.train={value}" if key == "files" else f"{key}=…")
-        again = f"mtl init-suite {shlex.quote(source or str(data_dir))} --answer {shlex.quote(answer)}"
+        answers = " ".join(
+            dict.fromkeys(shlex.quote(f"tasks.{guess.id}.{_answer(guess, question)}") for guess, question in asked)
+        )
+        again = f"mtl init-suite {shlex.quote(source or str(data_dir))} --answer {answers}"
         remedy = f", or remove it and answer here: {again}"
         yield f"{path}: {tasks_count}; {count(len(asked), 'question')} to answer in it before it runs{remedy}"
-    elif undecided == len(guesses):
-        yield f"{path}: no task; the lines above say why, and docs/how-to/own-suite.md what mtl reads"
     else:
         following = settings(path, data_dir)
         command = f"data {following.removeprefix('suite=')}" if source else f"audit {following}"
         yield f"{path}: {tasks_count}; check it, then: mtl {command}"
+
+
+def _answer(guess: Guess, question: str) -> str:
+    """The form of an answer to a question, whose first word is the key that it is about."""
+    key = question.partition(":")[0]
+    if key == "files":
+        return f"files.train={guess.files.get('train') or '…'}"
+    if key != "reading":
+        return f"{key}=…"
+    asked = {"set apart": "separator", "encoding": "encoding", "form:": "form"}
+    name = next((name for words, name in asked.items() if words in question), "spans")
+    value = guess.keys.get("reading", {}).get(name) if name != "spans" else None
+    return f"reading.{name}={value or '…'}"
 
 
 def _described(guess: Guess) -> str:

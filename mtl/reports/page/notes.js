@@ -11,6 +11,8 @@ function drawNotes(suite, choices, rows) {
   const averaged = averagedTasks(tasks);
   const publishedOn = publishedSplits(rows);
   const reduced = tasks.filter((task) => rows.some((row) => row.reduced?.includes(task.id)));
+  const elsewhere = (row) => tasks.filter((task) => ownValue(row.apart, task.id)).map((task) => task.title);
+  const apart = rows.filter((row) => elsewhere(row).length);
   const reference = suite.rows.find((row) => row.id === choices.reference);
   const visible = [
     `${scoreUnit.replace("score", "Scores")}; higher is better. ` +
@@ -23,7 +25,7 @@ function drawNotes(suite, choices, rows) {
     rows.length > 1 &&
       "Bold is the best of a column" +
         (new Set(rows.map((row) => row.split)).size > 1 ? ", for each split separately, since they hold different data." : ".") +
-        (partial.length || reduced.length ? " Marked scores can only be compared with scores that have the same marks." : ""),
+        (partial.length || reduced.length || apart.length ? " Marked scores can only be compared with scores that have the same marks." : ""),
     own && "Own runs: the median over seeds, on the split that the row names.",
     dev && "dev is the validation data, which is also used to choose checkpoints and settings.",
     published &&
@@ -41,6 +43,9 @@ function drawNotes(suite, choices, rows) {
     reduced.length &&
       `† ${joinWithAnd(reduced.map((task) => task.title))}: the split sizes or the files differ from the published ones, or the scores are on a sample of the examples, so these scores are not ` +
         "comparable with published ones; an average with † includes such a task.",
+    ...d3
+      .groups(apart, (row) => joinWithAnd(elsewhere(row)))
+      .map(([titles, of]) => `§ ${joinSome(of.map((row) => names.get(row.id)))}: scored on other examples of ${titles} than the other runs, so not comparable with them (no test against them, no rank, no part in the table of hard rows).`),
     ...(suite.notes ?? []),
   ];
   const place = document.getElementById("notes");

@@ -7,6 +7,7 @@ from input_errors import raises_input_error
 from omegaconf import OmegaConf
 
 from mtl.api.cli import main
+from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.init_suite import init_suite, known_answers, scalar, suite_document
 from mtl.benchmark_making.init_suite.reading import Guess
 from mtl.data.dataset import load_dataset
@@ -104,9 +105,9 @@ def test_no_link_leads_out_of_the_folder(tmp_path: Path, monkeypatch: pytest.Mon
     for folder, name in (("split", "train.tsv"), ("other", "corpus.tsv"), ("deep", "a/b/test.tsv")):
         (tmp_path / folder / name).parent.mkdir(parents=True)
         (tmp_path / folder / name).symlink_to(tmp_path / "secret")
-        guessed = init_suite(tmp_path / folder)
-        assert "SECRET" not in guessed.document + guessed.summary
-        assert all("a link leads out of" in problem for problem in guessed.problems.values()) and guessed.problems
+        with pytest.raises(InputError, match="a link leads out of") as caught:
+            init_suite(tmp_path / folder)
+        assert "SECRET" not in str(caught.value)
 
 
 def test_what_is_refused(data_dir: Path, tmp_path: Path) -> None:
@@ -121,6 +122,38 @@ def test_what_is_refused(data_dir: Path, tmp_path: Path) -> None:
             init_suite(tmp_path / folder)
     with raises_input_error():
         init_suite(data_dir, name="a/b")
+
+
+def test_without_a_task_nothing_is_written_and_a_file_is_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_table(
+        tmp_path / "d" / "train.csv",
+        ["text", "label"],
+        [(text, "ab"[i % 2] * (i > 2)) for i, text in enumerate(TEXTS)],
+        ",",
+    )
+    for _ in range(2):
+        assert main(["init-suite", "d"]) == 2
+        assert capsys.readouterr().err.startswith(
+            "mtl: error: d: no task could be guessed, and no suite file is written: d: "
+        )
+    assert [path.name for path in tmp_path.iterdir()] == ["d"]
+    assert main(["init-suite", "d/train.csv"]) == 2
+    assert "d/train.csv: is a file; name its folder, d, in which it should be alone" in capsys.readouterr().err
+
+
+def test_the_advice_answers_every_question(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [(f"{text} é", "abc"[i % 3], "xy"[i % 2]) for i, text in enumerate(TEXTS)]
+    write_table(tmp_path / "d" / "rows.csv", ["text", "tone", "kind"], rows, ",")
+    file = tmp_path / "d" / "rows.csv"
+    file.write_bytes(file.read_text(encoding="utf-8").encode("cp1252"))
+    assert main(["init-suite", str(tmp_path / "d"), "--out", str(tmp_path / "d.yaml")]) == 0
+    told = capsys.readouterr().out
+    for key in {line.split(": ")[2] for line in told.splitlines() if line.startswith("decide: ")}:
+        assert f"tasks.rows.{key}" in told.splitlines()[-1]
+    assert "tasks.rows.reading.encoding=cp1252" in told.splitlines()[-1]
 
 
 def test_answers_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
