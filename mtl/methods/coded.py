@@ -92,11 +92,13 @@ class Coded:
 
     def dev(self, task: Task) -> Split:
         """The task's dev rows that choose checkpoints and thresholds."""
-        return self.splits[task.id]["dev"].take(self.dataset.choosing_rows(task))
+        name, rows = self.dataset.choosing_rows(task)
+        return self.splits[task.id][name].take(rows)
 
     def dev_score(self, task: Task) -> TaskScore:
         """The task's metric on these rows."""
-        dev = self.dataset.splits[task.id]["dev"].take(self.dataset.choosing_rows(task))
+        name, rows = self.dataset.choosing_rows(task)
+        dev = self.dataset.splits[task.id][name].take(rows)
         return TaskScore(task, dev.scored, self.answers(task), last_texts(task, dev, self.dataset.texts))
 
 

@@ -29,6 +29,7 @@ COMMON_KEYS = (
     *(
         "held_out",
         "choose_on_repeats",
+        "choosing_share",
         "baselines",
         "statistic",
         "trainer.threads",

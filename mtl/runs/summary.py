@@ -126,7 +126,7 @@ def summarize(
 
     `average` is the mean of the medians over the tasks that the suite averages (None if the run has none of them). `partial` is true if one of
     these is missing. `missing` lists all tasks of the suite that are not in the run, `unanswered` those of the suite that the method cannot
-    answer. `reduced` lists the tasks whose splits have other sizes than the published ones, or changed files, or that are scored on a sample
+    answer. `reduced` lists the tasks whose splits have other sizes than the published ones, or changed files, or that are scored on a part
     of their rows, or whose head belongs to such a task; `changed` has the changed splits of those that have the published sizes.
     `not_above_constant` lists those whose median is not above the score of the constant answer, `same_answer`, by task, the seeds that predict
     the same for every scored row. A task's `also` has the further metrics that every seed has.
@@ -156,6 +156,8 @@ def summarize(
     resized = {task.id for task in tasks if task.rows and published[task.id] != dict(rows[task.id])}
     changed = {id: list(splits) for id, splits in (changed or {}).items() if id not in resized}
     marked = {*resized, *changed}
+    share = config.choosing_share
+    divided = [task.id for task in tasks if share and task.scored_split == "dev" and task.answered_by is None]
     one_answer = dict.fromkeys(id for seed in sorted(seeds) for id in seeds[seed]["same_answer"])
     return {
         "suite": suite.name,
@@ -167,7 +169,9 @@ def summarize(
         "partial": bool(suite.lacking(by_task)),
         "missing": [id for id in suite.tasks if id not in by_task],
         "reduced": [
-            task.id for task in tasks if task.id in config.imported.rows or {task.id, task.answered_by} & marked
+            task.id
+            for task in tasks
+            if task.id in config.imported.rows or task.id in divided or {task.id, task.answered_by} & marked
         ],
         "changed": changed,
         "not_above_constant": [id for id, values in by_task.items() if values["median"] <= values["constant"]],

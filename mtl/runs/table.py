@@ -164,6 +164,8 @@ def _difference_of_data(id: str, summary: dict[str, Any], suite: Suite) -> str:
         return f"{id} changed, as the checksum of {' and '.join(splits)} says"
     if lines := summary.get("config", {}).get(f"imported.rows.{id}"):
         return f"{id} a sample of {len(lines)} {summary['tasks'][id]['split']} rows"
+    if suite.tasks[id].answered_by is None:
+        return f"{id} the dev rows that did not choose"
     return f"{id} answered by {suite.tasks[id].answered_by}"
 
 
