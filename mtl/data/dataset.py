@@ -134,10 +134,13 @@ class Dataset:
         """The rows that the task is scored on."""
         return self.splits[task.id][task.scored_split]
 
-    def choosing_rows(self, task: Task) -> tuple[str, np.ndarray]:
-        """The split of a trained task whose rows choose, CHOOSING or dev, and the numbers of those that do, int64 (rows,)."""
-        name = CHOOSING if CHOOSING in self.splits[task.id] else "dev"
-        return name, self.choosing.get(task.id, np.arange(len(self.splits[task.id][name])))
+    def choosing_split(self, task: Task) -> str:
+        """The split of a trained task whose rows choose: CHOOSING or dev."""
+        return CHOOSING if CHOOSING in self.splits[task.id] else "dev"
+
+    def choosing_rows(self, task: Task) -> np.ndarray:
+        """The numbers of the rows of this split that choose, int64 (rows,)."""
+        return self.choosing.get(task.id, np.arange(len(self.splits[task.id][self.choosing_split(task)])))
 
     def distinct_texts(self, split: str) -> np.ndarray:
         """The indices of the texts that occur in this split of any task, int64 (texts,), in ascending order."""

@@ -29,23 +29,27 @@ def without_repeats(dataset: Dataset) -> Dataset:
         splits = dataset.splits[task.id]
         if "dev" not in splits:
             continue
-        name, every = dataset.choosing_rows(task)
+        every = dataset.choosing_rows(task)
         trained = set(_keys(dataset, task, splits["train"]))
-        new = np.flatnonzero([key not in trained for key in _keys(dataset, task, splits[name])])
+        new = np.flatnonzero([key not in trained for key in _keys(dataset, task, splits[dataset.choosing_split(task)])])
         if len(new) < len(every):
             choosing[task.id] = new if len(new) >= LEAST else every
     return replace(dataset, choosing=choosing)
 
 
-def choosing_notes(dataset: Dataset) -> list[str]:
-    """What tables say of dev rows that did not choose, or did not score, and of tasks where all did."""
+def choosing_notes(dataset: Dataset, chooses: bool = True) -> list[str]:
+    """What tables say of dev rows that do not score, and, of a method that `chooses` on dev, of those that did not choose."""
+    samples = {id: sample for id, sample in dataset.samples.items() if CHOOSING in dataset.splits[id]}
+    scored = sample_text(samples, dict.fromkeys(samples, "dev"))
+    notes = [f"Scored on the dev rows that choose nothing (choosing_share): {scored}."] if samples else []
+    if not chooses:
+        return notes
     rows = {id: len(dataset.splits[id].get(CHOOSING, dataset.splits[id]["dev"])) for id in dataset.choosing}
     left_out = {id: rows[id] - len(chosen) for id, chosen in dataset.choosing.items()}
     counts = [f"{count:,} of {rows[id]:,} ({id})" for id, count in left_out.items() if count]
     few = [id for id, count in left_out.items() if not count]
-    samples = {id: sample for id, sample in dataset.samples.items() if CHOOSING in dataset.splits[id]}
     return [
-        *([f"Scored on the dev rows that chose nothing: {sample_text(samples, dict.fromkeys(samples, 'dev'))}."] if samples else []),
+        *notes,
         *([f"Dev rows that repeat a training row chose nothing: {', '.join(counts)}."] if counts else []),
         *([f"All dev rows chose, since fewer than {LEAST} repeat no training row: {', '.join(few)}."] if few else []),
     ]

@@ -127,7 +127,7 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     shared = {seed: key for seed in config.seeds if (key := method.shared(seed)) is not None}
     constants = _constants(dataset)
     chosen = method.facts.get("chosen_on_dev", METHODS[config.method].chosen_on_dev(config))
-    notes = [*method.facts.get("notes", []), *(choosing_notes(dataset) if chosen else [])]
+    notes = [*method.facts.get("notes", []), *choosing_notes(dataset, bool(chosen))]
     facts = {**method.facts, **({"notes": notes} if notes else {})}
     prepared = Prepared(inputs, dataset.rows(), dataset.changed, constants, held_out, facts, shared)
     return prepared, dataset, method
@@ -203,8 +203,9 @@ def _predict(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str,
             dev = dataset.splits[task.id]["dev"]
             on_dev[task.id] = score(task, predictions["dev"], dev.scored)
         if task.id in dataset.choosing or CHOOSING in predictions:
-            name, rows = dataset.choosing_rows(task)
-            on_choosing[task.id] = score(task, predictions[name][rows], dataset.splits[task.id][name].take(rows).scored)
+            split, rows = dataset.choosing_split(task), dataset.choosing_rows(task)
+            gold = dataset.splits[task.id][split].take(rows).scored
+            on_choosing[task.id] = score(task, predictions[split][rows], gold)
         for split, values in predictions.items():
             write_predictions(folder.predictions(seed, split, task.id), task, values, config.submission.header)
     scores = {task.id: by_task[task.id] for task in dataset.scored_tasks}

@@ -172,7 +172,7 @@ class Ensemble(Method):
         outputs = self._outputs(seed)
         for task in self.dataset.trained_tasks:
             if self.choose_shift is not None and task.id in self.thresholds:
-                split, rows = self.dataset.choosing_rows(task)
+                split, rows = self.dataset.choosing_split(task), self.dataset.choosing_rows(task)
                 codes = target_kind(task).head.encode(self.dataset.splits[task.id][split].targets[rows], [])
                 shifts = chosen_shifts(self.choose_shift, task, outputs[task.id][split][rows], codes)
                 logger.info("ensemble · %s · threshold on dev: %s", task.id, shift_text(shifts))

@@ -141,7 +141,10 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
     if absent := [id for id in summary["missing"] if id not in {*lacking, *(unanswered or ())}]:
         notes.append(f"Not in this run: {', '.join(absent)}.")
     if summary["reduced"]:
-        sizes = "; ".join(_difference_of_data(id, summary, suite) for id in summary["reduced"])
+        differences: dict[str, list[str]] = {}
+        for id in summary["reduced"]:
+            differences.setdefault(_difference_of_data(id, summary, suite), []).append(id)
+        sizes = "; ".join(f"{', '.join(ids)} {text}" for text, ids in differences.items())
         average = " Nor is an average with such a task." if set(summary["reduced"]) & set(suite.averaged) else ""
         notes.append(f"† other data than the published data, not comparable (train/dev/test rows: {sizes}).{average}")
     notes += summary.get("notes", [])  # from the method
@@ -159,14 +162,14 @@ def _difference_of_data(id: str, summary: dict[str, Any], suite: Suite) -> str:
     """In what the data of a task in `reduced` differs from the published data."""
     official, rows = suite.tasks[id].rows, summary["tasks"][id]["rows"]
     if official and dict(official) != rows:
-        return f"{id} {_sizes(rows)} of {_sizes(official)}"
+        return f"{_sizes(rows)} of {_sizes(official)}"
     if splits := summary.get("changed", {}).get(id):
-        return f"{id} changed, as the checksum of {' and '.join(splits)} says"
+        return f"changed, as the checksum of {' and '.join(splits)} says"
     if lines := summary.get("config", {}).get(f"imported.rows.{id}"):
-        return f"{id} a sample of {len(lines)} {summary['tasks'][id]['split']} rows"
+        return f"a sample of {len(lines)} {summary['tasks'][id]['split']} rows"
     if suite.tasks[id].answered_by is None:
-        return f"{id} the dev rows that did not choose"
-    return f"{id} answered by {suite.tasks[id].answered_by}"
+        return "scored on a part of dev"
+    return f"answered by {suite.tasks[id].answered_by}"
 
 
 def _sizes(rows: dict[str, int]) -> str:

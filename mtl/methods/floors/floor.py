@@ -145,7 +145,7 @@ class Floor(Method):
         self, task: Task, candidates: Sequence[dict[str, Any]], seed: int
     ) -> tuple[Kept, dict[str, Any], list[dict[str, Any]]]:
         """The best trained estimator, its settings and score, and those of all trials. Of the others, no estimator stays in memory."""
-        split, rows = self.dataset.choosing_rows(task)
+        split, rows = self.dataset.choosing_split(task), self.dataset.choosing_rows(task)
         dev = self.dataset.splits[task.id][split].take(rows)
         best: tuple[Kept, dict[str, Any]] | None = None
         trials: list[dict[str, Any]] = []
