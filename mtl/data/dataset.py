@@ -114,7 +114,9 @@ class Dataset:
     changed: dict[str, list[str]] = field(default_factory=dict)  # splits whose files have another checksum
     scored_rows: dict[str, dict[str, Any]] = field(default_factory=dict)  # `describe_rows`; `lines` of `samples`
     samples: dict[str, RowSample] = field(default_factory=dict)  # of tasks whose scored split has no other rows
-    choosing: dict[str, np.ndarray] = field(default_factory=dict)  # of the rows that choose, by number (`mtl.data.repeats`)
+    choosing: dict[str, np.ndarray] = field(
+        default_factory=dict
+    )  # of the rows that choose, by number (`mtl.data.repeats`)
 
     @property
     def trained_tasks(self) -> list[Task]:

@@ -31,7 +31,8 @@ Node = TypeVar("Node", str, tuple[int, str])
 @dataclass(frozen=True)
 class TaskExamples:
     """A task's rows by split, and the lines of the train file held out as dev, if any. A task that another task's head answers has no "train"
-    rows, and "dev" rows only if it has a dev file. "test" may be missing, and "choosing" is there only if dev is divided (`mtl.data.sampled.divide_dev`)."""
+    rows, and "dev" rows only if it has a dev file. "test" may be missing, and "choosing" is there only if dev is divided
+    (`mtl.data.sampled.divide_dev`)."""
 
     task: Task
     rows: dict[str, list[Example]]

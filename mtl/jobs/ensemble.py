@@ -32,15 +32,20 @@ from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.predictor import Predictor
 from mtl.methods.thresholds import SHIFTS, chosen_shifts, recorded_shifts, shift_outputs, shift_text, shifted_outputs
 from mtl.runs.folder import RunFolder, finetune_folder
-from mtl.runs.summary import SeedScores, Summary, distinct, read_summary
+from mtl.runs.summary import SeedScores, Summary, common_facts, joint_cost, read_summary
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import WEIGHTS
 
 RUNS = "ensemble.runs"
 FORMAT = 1  # increase it when the same members give other predictions
-COPIED = ("suite", "data_dir", "held_out", "choosing_share", "tasks")  # settings that an ensemble takes from its first run
-DESCRIBED = ("embeddings", "variant", "architecture", "preset")  # a summary's facts that members may have in common
+COPIED = (
+    "suite",
+    "data_dir",
+    "held_out",
+    "choosing_share",
+    "tasks",
+)  # settings that an ensemble takes from its first run
 BLOCK = 4096  # rows
 MODELS = "*.ckpt"  # the files of a seed's models, in any of its folders
 
@@ -185,19 +190,7 @@ class Ensemble(Method):
     def cost(self, seed: int, folder: Any) -> dict[str, Any]:
         """That of all its models together: parameters and seconds are summed, memory is the largest, and a text takes the sum of its times."""
         models = [(member, number) for member in self.members for number in self._seeds(member, seed)]
-        costs = [read_json(member.folder.scores(number), SeedScores)["cost"] for member, number in models]
-        total: dict[str, Any] = {}
-        for key in dict.fromkeys(key for cost in costs for key in cost):
-            values = [value for cost in costs if (value := cost.get(key)) is not None]
-            if not values:
-                total[key] = None
-            elif "memory" in key:
-                total[key] = max(values)
-            elif key == "sentences_per_second":
-                total[key] = 1 / sum(1 / value for value in values)
-            else:
-                total[key] = sum(values)
-        return total
+        return joint_cost([read_json(member.folder.scores(number), SeedScores)["cost"] for member, number in models])
 
     def _seeds(self, member: Member, seed: int) -> list[int]:
         """The seeds of a member whose models this seed of the ensemble averages."""
@@ -244,13 +237,6 @@ class Ensemble(Method):
             members[summary["title"]] += 1 if self.by_seed else len(summary["seeds"])
         several = len(members) > 1 and members.total() > len(members)
         named = [f"{count} × {title}" for title, count in members.items()] if several else list(members)
-        families = {summary["family"] for summary in summaries}
-        chosen = dict.fromkeys(summary["chosen_on_dev"] for summary in summaries if summary["chosen_on_dev"])
-        common = {
-            key: values.pop()
-            for key in DESCRIBED
-            if len(values := {summary[key] for summary in summaries}) == 1  # type: ignore[literal-required]
-        }
         notes = [
             f"{'For each seed' if self.by_seed else 'One system'}: the averaged outputs of {counted(members.total(), 'model')} of"
             f" {'; '.join(named)}. Parameters and seconds are those of these models together."
@@ -258,10 +244,8 @@ class Ensemble(Method):
         if self.thresholds:
             notes.append(f"The decision threshold was chosen on dev: {', '.join(self.thresholds)}.")
         return {
-            **common,
-            "family": families.pop() if len(families) == 1 else "ensemble",
+            "family": "ensemble",
+            **common_facts(summaries),
             "title": f"ensemble of {members.total()}: {'; '.join(named)}",
-            "chosen_on_dev": ", ".join(chosen),
-            "machine": distinct([machine for summary in summaries for machine in summary["machine"]]),
             "notes": notes,
         }

@@ -48,9 +48,7 @@ def prepare(job: Job, vectors: "Vectors | None") -> tuple[Dataset, Method]:
     """
     config, suite, data_dir = job.config, job.suite, job.data_dir
     prepare_machine(config)
-    dataset = load_dataset(
-        suite, job.run_tasks, data_dir, config.held_out, config.imported.rows, config.choosing_share
-    )
+    dataset = load_dataset(suite, job.run_tasks, data_dir, config.held_out, config.imported.rows, config.choosing_share)
     if not config.choose_on_repeats:
         dataset = without_repeats(dataset)
     if vectors is not None:
@@ -82,8 +80,8 @@ def check_begun(job: Job) -> Summary | None:
     Raises InputError for a folder with another configuration or other inputs, and for weights to be kept that a finished run has not kept.
     """
     folder, tasks = job.folder, job.run_tasks
-    has_more_seeds = _has_more_seeds(job)
-    if not has_more_seeds:
+    more_seeds = has_more_seeds(job)
+    if not more_seeds:
         folder.check(job.config)
     if not job.is_finished:
         return None
@@ -94,7 +92,7 @@ def check_begun(job: Job) -> Summary | None:
     _check_sources(job)
     finished = read_summary(folder.summary)
     _check_kept(job, finished)
-    if has_more_seeds:
+    if more_seeds:
         return None
     logger.info("%s: this run is finished; remove the folder to run it again", folder.path)
     return finished
@@ -116,7 +114,7 @@ def _check_kept(job: Job, finished: Summary) -> None:
             raise InputError(f"{problem}; set run_dir= to make it again with them", path=folder.path)
 
 
-def _has_more_seeds(job: Job) -> bool:
+def has_more_seeds(job: Job) -> bool:
     """Whether the run was begun with the first seeds of the job alone, and with all else alike."""
     config, folder = job.config, job.folder
     if not folder.config.exists() or METHODS[config.method].builds is None:

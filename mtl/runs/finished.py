@@ -173,8 +173,8 @@ def find_runs(runs_dir: Path, check: Callable[[FinishedRun], None] = FinishedRun
 
 
 def find_finished(runs_dir: Path, settings: str, read: Callable[[Path], Finished]) -> list[Finished]:
-    """What is finished in a folder and below, in order of path. What is not finished, or damaged, is left out with a warning. Raises InputError if
-    `runs_dir` does not exist.
+    """What is finished in a folder and below, but not in the folder of another run, in order of path. What is not finished, or damaged, is left
+    out with a warning. Raises InputError if `runs_dir` does not exist.
 
     Args:
         settings: the name of the file that each of the folders has from its beginning; summary.json is there when it is finished.
@@ -182,8 +182,12 @@ def find_finished(runs_dir: Path, settings: str, read: Callable[[Path], Finished
     """
     if not runs_dir.is_dir():
         raise InputError("no such folder; it must hold run folders, as mtl baseline makes them", path=runs_dir)
-    finished = []
+    finished: list[Finished] = []
+    outer: Path | None = None
     for folder in sorted(file.parent for file in runs_dir.rglob(settings)):
+        if outer is not None and outer in folder.parents:
+            continue  # one of those that the run in `outer` was chosen from
+        outer = folder
         if not (folder / "summary.json").exists():
             logger.warning("%s: not finished, left out", folder)
             continue

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from msgspec import Meta
@@ -66,6 +66,8 @@ class Summary(MethodFacts):
     notes: NotRequired[list[str]]
     beside: NotRequired[list[Beside]]
     maybe_trained_on: NotRequired[list[str]]
+    settings: NotRequired[dict[str, str]]
+    chosen_on_scored: NotRequired[list[str]]
     hidden_size: NotRequired[Count]
 
 
@@ -212,6 +214,47 @@ def cost(seeds: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]
         value = None if not values else max(values) if "memory" in key else median(values)
         total[key] = int(value) if value is not None and key.startswith("parameters") else value
     return total
+
+
+def joint_cost(costs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The cost of several models together: parameters and seconds are summed, memory is the largest, and a text takes the sum of their times."""
+    total: dict[str, Any] = {}
+    for key in dict.fromkeys(key for cost in costs for key in cost):
+        values = [value for cost in costs if (value := cost.get(key)) is not None]
+        if not values:
+            total[key] = None
+        elif "memory" in key:
+            total[key] = max(values)
+        elif key == "sentences_per_second":
+            total[key] = 1 / sum(1 / value for value in values)
+        else:
+            total[key] = sum(values)
+    return total
+
+
+def common_facts(summaries: Sequence[Summary]) -> dict[str, Any]:
+    """What the runs that a run is made of have in common (no entry: they differ), what they have chosen on dev, and their machines."""
+    common = {
+        key: values.pop()
+        for key in ("embeddings", "variant", "architecture", "preset", "family")
+        if len(values := {summary[key] for summary in summaries}) == 1  # type: ignore[literal-required]
+    }
+    chosen = dict.fromkeys(summary["chosen_on_dev"] for summary in summaries if summary["chosen_on_dev"])
+    machines = distinct([machine for summary in summaries for machine in summary["machine"]])
+    return {**common, "chosen_on_dev": ", ".join(chosen), "machine": machines}
+
+
+def dev_score(path: Path, content: SeedScores, suite: Suite, task: str | None) -> float:
+    """A seed's score × 100 on the dev rows that choose, from the content of its scores.json: that of a task (or of the one whose head
+    answers it), or the suite's average; the mean of all tasks if the suite averages none of them."""
+    scores = {**content["dev_scores"], **content.get("choosing_scores", {})}
+    source = task if task is None or task in scores else suite.tasks[task].answered_by or task
+    if not scores or (source is not None and source not in scores):
+        raise InputError(f"has no score of {source or 'any task'}; name a seed", path=path, key="dev_scores")
+    if source is not None:
+        return scores[source]
+    average = suite.mean(scores)
+    return fmean(scores.values()) if average is None else average
 
 
 def distinct(values: Sequence[Any]) -> list[Any]:
