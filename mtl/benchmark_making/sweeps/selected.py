@@ -112,23 +112,29 @@ class Selected(Method):
         for task in self.dataset.tasks:
             name = runs[task.id]
             settings[task.id] = name.removeprefix(f"{self.summaries[name]['folder']},")
+        search = self.config.selected.search
         tasks = [task for task in self.dataset.trained_tasks if task.scored_split == "dev" and task.is_scored]
-        on_scored = [task.id for task in tasks if task.id not in self.dataset.samples]
+        on_scored = [task.id for task in tasks if search and task.id not in self.dataset.samples]
+        title = "; ".join(dict.fromkeys(summary["title"] for summary in self.summaries.values()))
+        notes = ["Parameters and seconds are those of the models of all tasks together."]
+        if search is None:
+            return {
+                **common,
+                "title": title,
+                "settings": settings,
+                "notes": ["Each task has a run of its own.", *notes],
+            }
         by_setting: dict[str, list[str]] = {}
         for id, setting in settings.items():
             by_setting.setdefault(setting, []).append(id)
         listed = "; ".join(f"{setting} ({', '.join(ids)})" for setting, ids in by_setting.items())
-        notes = [
-            f"Dev chose the settings: {self.config.selected.search}. Parameters and seconds are those of the chosen models of all tasks together.",
-            f"Chosen settings: {listed}.",
-        ]
+        notes = [f"Dev chose the settings: {search}.", f"Chosen: {listed}.", *notes]
         if on_scored:
-            notes.append(
-                f"§ the dev rows that score these tasks chose their settings too, and flatter them: {', '.join(on_scored)}."
-            )
+            problem = "the dev rows that score these tasks chose their settings too, so the scores are too high"
+            notes.append(f"§ {problem}: {', '.join(on_scored)}.")
         return {
             **common,
-            "title": f"{'; '.join(dict.fromkeys(summary['title'] for summary in self.summaries.values()))}, tuned",
+            "title": f"{title}, tuned",
             "chosen_on_dev": ", ".join(filter(None, ["settings", common["chosen_on_dev"]])),
             "settings": settings,
             "chosen_on_scored": on_scored,

@@ -67,7 +67,8 @@ class Search:
     Args:
         path: the sweep file.
         folder: of the result.
-        kept: by task id, or None for the suite, the runs that are left to choose from, after `rungs` the best one first.
+        kept: by task id, or None for the suite, the runs that are left to choose from, after `rungs` the best one.
+        settings: how many of them there are at first.
     """
 
     path: Path
@@ -75,12 +76,11 @@ class Search:
     runs: list[Job]
     folder: Path
     kept: dict[str | None, list[Job]] = field(init=False)
+    settings: int = field(init=False)
 
     def __post_init__(self) -> None:
         """Raises InputError for runs that cannot be compared."""
         tasks = [[task.id for task in run.run_tasks if task.answered_by is None] for run in self.runs]
-        if len(self.runs) < 2:
-            raise InputError("there is one run, and so nothing to choose from", path=self.path, key="select")
         for key in ALIKE:
             if any(getattr(run.config, key) != getattr(self.runs[0].config, key) for run in self.runs):
                 raise InputError(f"{key} must be the same for all runs", path=self.path, key="select")
@@ -93,6 +93,7 @@ class Search:
             )
         else:
             self.kept = {None: list(self.runs)}
+        self.settings = max(map(len, self.kept.values()))
         config = self.folder / "config.yaml"
         if config.exists() and read_yaml(config).get("method") != METHOD:
             raise InputError("is the folder of another run; rename the sweep file, or set runs_dir=", path=self.folder)
@@ -119,14 +120,19 @@ class Search:
         trained = sum(run.folder.scores(seed).exists() for run in self.runs for seed in config.seeds)
         halving = f", with halving by {self.select.halving}" if self.select.halving else ""
         search = (
-            f"one of {len(self.runs)} for {'each task' if self.select.each == 'task' else 'all tasks'}, by the median over seeds"
+            f"one of {self.settings} for {'each task' if self.select.each == 'task' else 'all tasks'}, by the median over seeds"
             f" {', '.join(map(str, config.seeds))}; {trained} seeds trained{halving}"
         )
         flat, tasks = flatten_config(config), [id for id in suite.tasks if id in heads]
         job = load_job(
             {
                 **{key: flat[key] for key in COPIED if flat[key] is not None},
-                **{"method": METHOD, "tasks": tasks, "run_dir": str(self.folder), "selected.search": search},
+                **{
+                    "method": METHOD,
+                    "tasks": tasks,
+                    "run_dir": str(self.folder),
+                    "selected.search": search if self.settings > 1 else None,
+                },
                 "selected.runs": {id: (chosen.get(None) or chosen[heads[id]]).name for id in tasks},
             }
         )
