@@ -133,7 +133,8 @@ class Row:
 
     def mark(self, column: str) -> str:
         """The marks of a score: * for a mean without some of its tasks, † for a task whose data differs from the published data, or a mean
-        with one, ‡ for a task with training rows that the encoder has seen, or a mean with one."""
+        with one, ‡ for a task with training rows that the encoder has seen, or a mean with one, § for a task whose setting was chosen on the rows
+        that score it, or a mean with one."""
         return self.marks.get(column, "")
 
     def split_of(self, column: str) -> str:

@@ -112,7 +112,11 @@ def _run_row(run: FinishedRun, samples: Mapping[str, Sample], same_title: bool) 
         means[AVERAGE] = Score(average, float(seeds.min()), float(seeds.max()), interval)
         splits[AVERAGE] = splits_text({"tasks": {id: summary["tasks"][id] for id in averaged}})
     missing, reduced = run.suite.lacking(scores), summary["reduced"]
+    marks = {
+        id: ("†" if id in reduced else "") + ("§" if id in summary.get("chosen_on_scored", ()) else "") for id in scores
+    }
     reduced_average = [id for id in reduced if id in averaged]
+    marks_in_average = "".join(mark for mark in "†§" if any(mark in marks[id] for id in averaged))
     rows_keys = {task.id: run.rows_key(task) for task in run.tasks}
     sampled = {id: rows_keys[id] for id in run.samples}
     sampled_average = [sampled[id] for id in averaged if id in sampled]
@@ -130,8 +134,11 @@ def _run_row(run: FinishedRun, samples: Mapping[str, Sample], same_title: bool) 
         means=means,
         missing=missing,
         reduced=reduced,
-        marks={**dict.fromkeys(reduced, "†"), AVERAGE: ("*" if missing else "") + ("†" if reduced_average else "")},
-        reasons={**sampled, AVERAGE: (*missing, "", *reduced_average, *sampled_average)},
+        marks={**marks, AVERAGE: ("*" if missing else "") + marks_in_average},
+        reasons={
+            **{id: (sampled.get(id), mark) for id, mark in marks.items() if mark},
+            AVERAGE: (*missing, marks_in_average, *reduced_average, *sampled_average),
+        },
         sampled=sampled,
         splits=splits,
         further=further,

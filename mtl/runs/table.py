@@ -18,7 +18,11 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
     average = summary["average"]
     comparable = not summary["partial"] and not set(summary["reduced"]) & set(suite.averaged)
     ours, rows = inert(summary["title"]), suite.published
-    marked = {"†": summary["reduced"], "‡": summary.get("maybe_trained_on", ())}
+    marked = {
+        "†": summary["reduced"],
+        "‡": summary.get("maybe_trained_on", ()),
+        "§": summary.get("chosen_on_scored", ()),
+    }
     marks = {id: "".join(mark for mark, ids in marked.items() if id in ids) for id, _ in tasks}
     header = ["", f"AVG{average_marks(summary, suite)}", *(inert(title) + marks[id] for id, title in tasks)]
     body = [
@@ -69,7 +73,8 @@ def _own_rows(summary: Mapping[str, Any], suite: Suite, tasks: Sequence[str]) ->
     bold = [cell if cell == MISSING else f"**{cell}**" for cell in rows.pop(first)]
     own = [f"**{inert(summary['title'])}**, {f'{first} of {count}' if count > 1 else 'one seed'}", *bold]
     spread = [[name, "", *(show(scores[id][name]) for id in tasks)] for name in ("min", "max") if count > 1]
-    return [own, *([name, *cells] for name, cells in rows.items()), *spread]
+    settings = [["setting", "", *(chosen[id] for id in tasks)]] if (chosen := summary.get("settings")) else []
+    return [own, *([name, *cells] for name, cells in rows.items()), *spread, *settings]
 
 
 def _statistic(summary: Mapping[str, Any]) -> str:
@@ -78,8 +83,9 @@ def _statistic(summary: Mapping[str, Any]) -> str:
 
 
 def average_marks(summary: Mapping[str, Any], suite: Suite) -> str:
-    """The marks of the average: without one of its tasks, and with one whose data has other sizes than the published one."""
-    return ("*" if summary["partial"] else "") + ("†" if set(summary["reduced"]) & set(suite.averaged) else "")
+    """The marks of the average: without one of its tasks, and with one that has the mark † or §."""
+    marked = {"†": summary["reduced"], "§": summary.get("chosen_on_scored", ())}
+    return "*" * summary["partial"] + "".join(mark for mark, ids in marked.items() if set(ids) & set(suite.averaged))
 
 
 def _further(summary: dict[str, Any], suite: Suite) -> list[str]:
