@@ -1,6 +1,7 @@
 """Dev rows that are divided into those that choose and those that are scored (`choosing_share`)."""
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,13 @@ from input_errors import raises_input_error
 from kinds_suite import kinds_job, write_kinds_suite
 
 from mtl.data.dataset import Dataset, load_dataset
+from mtl.data.examples import Example
 from mtl.data.splits import CHOOSING
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.ensemble import ensemble_job
 from mtl.runs.finished import find_runs
 from mtl.tasks.metrics import score
+from mtl.tasks.task import Task
 
 TASKS = ("kansla", "samma", "betyg")
 
@@ -39,13 +42,14 @@ def test_the_two_parts_are_the_dev_rows_and_groups_stay_together(settings: list[
     parts = [{topics[pair] for pair in texts(half, "samma", split)} for split in ("dev", CHOOSING)]  # type: ignore[index]
     assert parts[0] and parts[1] and not parts[0] & parts[1]
     assert half.rows() == whole.rows()
+    (run.data_dir / "dev.tsv").write_text("text\tlabel\nen rad\tglad\n", encoding="utf-8")
     with raises_input_error(key="choosing_share"):
-        load_dataset(run.suite, run.run_tasks[:1], run.data_dir, 0.1, choosing_share=1e-9)
+        load_dataset(run.suite, run.run_tasks[:1], run.data_dir, 0.1, choosing_share=0.5)
 
 
 @pytest.mark.parametrize("method", ["svm", "lstm"])
 def test_the_scored_rows_choose_nothing(
-    method: str, settings: list[str], floor_settings: list[str], tmp_path: Path
+    method: str, settings: list[str], floor_settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Other targets of the rows that score change no prediction."""
     common = floor_settings if method == "svm" else [*settings, "finetune.threshold=dev"]
@@ -70,9 +74,14 @@ def test_the_scored_rows_choose_nothing(
         text, label = content[line - 1].split("\t")
         content[line - 1] = f"{text}\t{'arg' if label == 'glad' else 'glad'}"
     file.write_text("\n".join(content) + "\n", encoding="utf-8")
+
+    def divided(task: Task, rows: Sequence[Example], share: float) -> tuple[list[Example], list[Example]]:
+        """The same division, which otherwise keeps the proportions of the labels."""
+        return [row for row in rows if row.line in lines], [row for row in rows if row.line not in lines]
+
+    monkeypatch.setattr("mtl.data.sampled.hold_out", divided)
     run_baseline(job([*common, f"run_dir={tmp_path / 'second'}"]))
-    names = ("dev", CHOOSING, "test")
-    for name in names:
+    for name in ("dev", CHOOSING, "test"):
         path = f"seed-1/predictions/{name}_pred_kansla.tsv"
         assert (tmp_path / "first" / path).read_bytes() == (tmp_path / "second" / path).read_bytes()
     assert read_json(tmp_path / "second/seed-1/scores.json")["choosing_scores"] == own["choosing_scores"]
@@ -88,7 +97,9 @@ def test_an_ensemble_has_the_same_rows_as_its_runs(tmp_path: Path) -> None:
     assert half == both and half["mood"]["lines"]
     assert "mood" in read_json(tmp_path / "both/seed-1/scores.json")["choosing_scores"]
     with raises_input_error(key="ensemble.runs"):
-        run_baseline(ensemble_job([str(tmp_path / "half")], {**given, "choosing_share": 0.3}))
+        run_baseline(
+            ensemble_job([str(tmp_path / "half")], {**given, "choosing_share": 0.3, "run_dir": str(tmp_path / "other")})
+        )
 
 
 def test_a_submission_is_written_where_no_dev_row_is_needed(floor_settings: list[str], tmp_path: Path) -> None:

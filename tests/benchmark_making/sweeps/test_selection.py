@@ -71,7 +71,9 @@ def search(sweep: Sweep, make: Callable[[Job], None]) -> list[str]:
 
 def seeds_of(folder: Path) -> dict[str, list[int]]:
     """The seeds that each run has trained."""
-    return {path.name: [seed for seed in SEEDS if (path / f"seed-{seed}").exists()] for path in sorted(folder.iterdir())}
+    return {
+        path.name: [seed for seed in SEEDS if (path / f"seed-{seed}").exists()] for path in sorted(folder.iterdir())
+    }
 
 
 def expected(planned: Planned, halving: int | None) -> tuple[dict[str, list[int]], dict[str, str]]:
@@ -255,7 +257,9 @@ def test_the_models_of_the_chosen_runs_predict(
     data, command = tmp_path / "rows.tsv", ["predict", str(tuned), "--task", "kansla"]
     data.write_text("text\nsolen skiner nummer 3\n", encoding="utf-8")
     assert main([*command, str(data)]) == 0
-    assert capsys.readouterr().out.splitlines()[1] == Predictor.load(tuned, task="kansla").predict("kansla", rows[:1])[0]
+    assert (
+        capsys.readouterr().out.splitlines()[1] == Predictor.load(tuned, task="kansla").predict("kansla", rows[:1])[0]
+    )
     # Without kept models, the error names the chosen run.
     (tuned / "settings/length-6/seed-1/models/kansla.ckpt").unlink()
     assert main([*command, str(data)]) == 2
