@@ -129,7 +129,7 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
     if published := suite.published:
         several = len({row.split for row in published}) > 1
         on = "split that they name" if several else f"{published[0].split} sets"
-        choices = summary["chosen_on_dev"]
+        choices = "" if summary.get("config", {}).get("choosing_share") else summary["chosen_on_dev"]
         flattered = f"; ours chose their {choices} on dev, so dev scores are a little too high" if choices else ""
         notes[0] += f" Published rows are scores on the {on}{flattered}."
     if held_out := summary.get("held_out"):

@@ -110,8 +110,9 @@ class Selected(Method):
         runs, common = self.config.selected.runs, common_facts(list(self.summaries.values()))
         settings = {}
         for task in self.dataset.tasks:
-            name = runs[task.id]
-            settings[task.id] = name.removeprefix(f"{self.summaries[name]['folder']},")
+            summary = self.summaries[name := runs[task.id]]
+            alone = f",tasks={'+'.join(summary['config'].get('tasks') or ())}"  # the same for all settings of a task
+            settings[task.id] = name.removesuffix(alone).removeprefix(f"{summary['folder']},")
         search = self.config.selected.search
         tasks = [task for task in self.dataset.trained_tasks if task.scored_split == "dev" and task.is_scored]
         on_scored = [task.id for task in tasks if search and task.id not in self.dataset.samples]
