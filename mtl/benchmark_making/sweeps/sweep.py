@@ -354,7 +354,8 @@ def _check_ready(path: Path, runs: Sequence[Job]) -> None:
     lacking: dict[str, str] = {}
     for run in runs:
         where, folder = f"{path}: run {run.name}", run.folder
-        if folder.config.exists() and not has_more_seeds(run) and (keys := differences(folder.config, run.config)):
+        keys = differences(folder.config, run.config) if folder.config.exists() else []
+        if keys and not has_more_seeds(run):
             raise InputError(
                 f"{where}: {folder.path} was made with another configuration ({'; '.join(keys)});"
                 " set runs_dir=, give the run another name, or remove the folder"
