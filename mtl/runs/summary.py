@@ -237,7 +237,7 @@ def common_facts(summaries: Sequence[Summary]) -> dict[str, Any]:
     common = {
         key: values.pop()
         for key in ("embeddings", "variant", "architecture", "preset", "family")
-        if len(values := {summary[key] for summary in summaries}) == 1  # type: ignore[literal-required]
+        if len(values := {summary[key] for summary in summaries}) == 1
     }
     chosen = dict.fromkeys(summary["chosen_on_dev"] for summary in summaries if summary["chosen_on_dev"])
     machines = distinct([machine for summary in summaries for machine in summary["machine"]])

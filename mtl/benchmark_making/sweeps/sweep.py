@@ -51,7 +51,7 @@ class Sweep:
     @property
     def begun(self) -> list[Job]:
         """The runs with the seeds that they will have at the end of the first rung that is not finished; of a file without a choice, all."""
-        runs = {}
+        runs: dict[str, Job] = {}
         for rung in [self.runs] if self.search is None else self.search.rungs():
             runs |= {run.name: run for run in rung}
             if not all(map(_is_done, rung)):
