@@ -8,6 +8,7 @@ SUITES = "mtl.benchmark_making.suites"
 WING = Wing(
     commands=lazy("mtl.benchmark_making.commands:add_commands"),
     names={name: f"{SUITES}:{name}" for name in ("AuditReport", "Suite", "audit")},
+    methods={"selected": "mtl.benchmark_making.sweeps.selected:SELECTED"},
     engines={"ray": "mtl.benchmark_making.sweeps.ray_cluster:RayCluster"},
     fetch_copy=lazy("mtl.benchmark_making.hub:fetch_from_hub"),
     notes=lazy("mtl.benchmark_making.power.report:power_note"),

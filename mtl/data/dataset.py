@@ -12,8 +12,8 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.data.examples import Example, Row, span_texts
 from mtl.data.files import HashedFile, changed_splits, hash_files
-from mtl.data.sampled import RowSample, take_sample
-from mtl.data.splits import TaskExamples, check_present, missing_tasks, read_task
+from mtl.data.sampled import RowSample, divide_dev, take_sample
+from mtl.data.splits import CHOOSING, TaskExamples, check_present, missing_tasks, read_task
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import TARGET_KINDS, target_kind
 from mtl.tasks.task import ScoredRows, Task
@@ -114,7 +114,9 @@ class Dataset:
     changed: dict[str, list[str]] = field(default_factory=dict)  # splits whose files have another checksum
     scored_rows: dict[str, dict[str, Any]] = field(default_factory=dict)  # `describe_rows`; `lines` of `samples`
     samples: dict[str, RowSample] = field(default_factory=dict)  # of tasks whose scored split has no other rows
-    choosing: dict[str, np.ndarray] = field(default_factory=dict)  # of dev rows, by number (`mtl.data.repeats`)
+    choosing: dict[str, np.ndarray] = field(
+        default_factory=dict
+    )  # of the rows that choose, by number (`mtl.data.repeats`)
 
     @property
     def trained_tasks(self) -> list[Task]:
@@ -134,9 +136,13 @@ class Dataset:
         """The rows that the task is scored on."""
         return self.splits[task.id][task.scored_split]
 
+    def choosing_split(self, task: Task) -> str:
+        """The split of a trained task whose rows choose: CHOOSING or dev."""
+        return CHOOSING if CHOOSING in self.splits[task.id] else "dev"
+
     def choosing_rows(self, task: Task) -> np.ndarray:
-        """The numbers of the dev rows that choose, int64 (rows,)."""
-        return self.choosing.get(task.id, np.arange(len(self.splits[task.id]["dev"])))
+        """The numbers of the rows of this split that choose, int64 (rows,)."""
+        return self.choosing.get(task.id, np.arange(len(self.splits[task.id][self.choosing_split(task)])))
 
     def distinct_texts(self, split: str) -> np.ndarray:
         """The indices of the texts that occur in this split of any task, int64 (texts,), in ascending order."""
@@ -148,6 +154,8 @@ class Dataset:
         counts = {}
         for task in self.tasks:
             sizes = {split: len(part) for split, part in self.splits[task.id].items()}
+            if CHOOSING in sizes:
+                sizes["dev"] += sizes.pop(CHOOSING)
             if held_out := len(self.held_out.get(task.id, ())):
                 sizes["train"] += held_out
                 del sizes["dev"]
@@ -161,12 +169,14 @@ def load_dataset(
     data_dir: Path,
     held_out: float,
     lines: Mapping[str, Sequence[int]] | None = None,
+    choosing_share: float | None = None,
 ) -> Dataset:
     """Read these tasks of the suite. Raises InputError for files that are missing or not valid.
 
     Args:
         held_out: the share of the training rows to hold out where a task has no dev file.
         lines: by task id, the lines of the rows to score the task on; None, or a task that is not named: all rows.
+        choosing_share: the share of the dev rows that choose, where dev rows are scored; None: all choose, and all are scored.
     """
     check_present(suite, tasks, data_dir)
     read = [read_task(task, data_dir, held_out) for task in tasks]
@@ -174,6 +184,8 @@ def load_dataset(
     for number, part in enumerate(read):
         if lines and (id := part.task.id) in lines:
             read[number], samples[id] = take_sample(part, lines[id])
+        elif choosing_share is not None and "train" in part.rows and part.task.scored_split == "dev":
+            read[number], samples[part.task.id] = divide_dev(part, choosing_share)
     dataset = build_dataset(read)
     dataset.samples.update(samples)
     for id, sample in samples.items():

@@ -1,4 +1,4 @@
-"""Dev rows that repeat a training row of their task. A model that has memorised its training rows answers them, so they prefer such models.
+"""Which dev rows choose. Those that repeat a training row of their task prefer models that have memorised their training rows.
 
 With `choose_on_repeats=false`, they choose no checkpoint, threshold, setting of a floor, or seed for new rows. They are still predicted and scored.
 """
@@ -9,6 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from mtl.data.dataset import Dataset, Split
+from mtl.data.sampled import sample_text
+from mtl.data.splits import CHOOSING
 from mtl.tasks.task import Task
 
 LEAST = 50  # rows: fewer new ones choose worse than all rows do
@@ -27,20 +29,27 @@ def without_repeats(dataset: Dataset) -> Dataset:
         splits = dataset.splits[task.id]
         if "dev" not in splits:
             continue
+        every = dataset.choosing_rows(task)
         trained = set(_keys(dataset, task, splits["train"]))
-        new = np.flatnonzero([key not in trained for key in _keys(dataset, task, splits["dev"])])
-        if len(new) < len(splits["dev"]):
-            choosing[task.id] = new if len(new) >= LEAST else np.arange(len(splits["dev"]))
+        new = np.flatnonzero([key not in trained for key in _keys(dataset, task, splits[dataset.choosing_split(task)])])
+        if len(new) < len(every):
+            choosing[task.id] = new if len(new) >= LEAST else every
     return replace(dataset, choosing=choosing)
 
 
-def choosing_notes(dataset: Dataset) -> list[str]:
-    """What tables say of dev rows that did not choose, and of tasks where they did."""
-    rows = {id: len(dataset.splits[id]["dev"]) for id in dataset.choosing}
+def choosing_notes(dataset: Dataset, chooses: bool = True) -> list[str]:
+    """What tables say of dev rows that do not score, and, of a method that `chooses` on dev, of those that did not choose."""
+    samples = {id: sample for id, sample in dataset.samples.items() if CHOOSING in dataset.splits[id]}
+    scored = sample_text(samples, dict.fromkeys(samples, "dev"))
+    notes = [f"Scored on the dev rows that choose nothing (choosing_share): {scored}."] if samples else []
+    if not chooses:
+        return notes
+    rows = {id: len(dataset.splits[id].get(CHOOSING, dataset.splits[id]["dev"])) for id in dataset.choosing}
     left_out = {id: rows[id] - len(chosen) for id, chosen in dataset.choosing.items()}
     counts = [f"{count:,} of {rows[id]:,} ({id})" for id, count in left_out.items() if count]
     few = [id for id, count in left_out.items() if not count]
     return [
+        *notes,
         *([f"Dev rows that repeat a training row chose nothing: {', '.join(counts)}."] if counts else []),
         *([f"All dev rows chose, since fewer than {LEAST} repeat no training row: {', '.join(few)}."] if few else []),
     ]

@@ -1,4 +1,5 @@
-"""A sample of the rows that a task is scored on: the key file that names them, and a task cut down to them."""
+"""A sample of the rows that a task is scored on: the key file that names them, a task cut down to them, and dev rows that are divided into those
+that choose and those that are scored."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from msgspec import Meta
 from mtl.base.errors import InputError
 from mtl.base.files import listed, sha256
 from mtl.base.untrusted import Count, read_json
-from mtl.data.splits import TaskExamples
+from mtl.data.splits import CHOOSING, TaskExamples, hold_out
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 
@@ -89,6 +90,22 @@ def take_sample(part: TaskExamples, lines: Sequence[int]) -> tuple[TaskExamples,
         raise InputError("must name at least one line, and none twice", key=key)
     sample = RowSample([example.line for example in rows], positions, len(part.rows[split]))
     return replace(part, rows={**part.rows, split: rows}), sample
+
+
+def divide_dev(part: TaskExamples, share: float) -> tuple[TaskExamples, RowSample]:
+    """A task whose dev rows are divided: this share of them chooses and is called CHOOSING, and the others are "dev", on which the task is scored.
+    Groups and equal texts stay together, as where rows are held out. Raises InputError if one of the two has no rows."""
+    rows = part.rows["dev"]
+    scored, choosing = hold_out(part.task, rows, share)
+    if not scored or not choosing:
+        problem = f"task {part.task.id}: too few groups of dev rows to divide them"
+        raise InputError(
+            f"{problem}; leave choosing_share out, or the task (tasks=[…])", key="choosing_share", value=share
+        )
+    chosen = set(map(id, scored))
+    positions = [number for number, row in enumerate(rows) if id(row) in chosen]
+    sample = RowSample([row.line for row in scored], positions, len(rows))
+    return replace(part, rows={**part.rows, "dev": scored, CHOOSING: choosing}), sample
 
 
 def sample_text(samples: Mapping[str, RowSample], splits: Mapping[str, str]) -> str:

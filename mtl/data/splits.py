@@ -21,6 +21,8 @@ from mtl.tasks.task import DEV_OR_TEST, SPLITS, Layout, Task
 
 FORMAT = 2  # version of the rule for held-out rows; increase it when the rule holds out other rows of the same data
 
+CHOOSING = "choosing"  # the name of the dev rows that choose, where the other dev rows are scored
+
 LINES = ("tsv", "csv", "jsonl", "conll")  # forms of files whose rows are lines
 
 Node = TypeVar("Node", str, tuple[int, str])
@@ -29,7 +31,8 @@ Node = TypeVar("Node", str, tuple[int, str])
 @dataclass(frozen=True)
 class TaskExamples:
     """A task's rows by split, and the lines of the train file held out as dev, if any. A task that another task's head answers has no "train"
-    rows, and "dev" rows only if it has a dev file. "test" may be missing."""
+    rows, and "dev" rows only if it has a dev file. "test" may be missing, and "choosing" is there only if dev is divided
+    (`mtl.data.sampled.divide_dev`)."""
 
     task: Task
     rows: dict[str, list[Example]]

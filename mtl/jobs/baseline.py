@@ -23,7 +23,7 @@ from mtl.base.version import versions
 from mtl.data.dataset import Dataset
 from mtl.data.fetching.fetch import write_generated
 from mtl.data.repeats import choosing_notes
-from mtl.data.splits import check_present
+from mtl.data.splits import CHOOSING, check_present
 from mtl.jobs.inputs import check_begun, prepare, source_stamps
 from mtl.jobs.job import WITHOUT_GPU, Job, load_job
 from mtl.jobs.machine import check_precision, exact, machine, precision
@@ -127,7 +127,7 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     shared = {seed: key for seed in config.seeds if (key := method.shared(seed)) is not None}
     constants = _constants(dataset)
     chosen = method.facts.get("chosen_on_dev", METHODS[config.method].chosen_on_dev(config))
-    notes = [*method.facts.get("notes", []), *(choosing_notes(dataset) if chosen else [])]
+    notes = [*method.facts.get("notes", []), *choosing_notes(dataset, bool(chosen))]
     facts = {**method.facts, **({"notes": notes} if notes else {})}
     prepared = Prepared(inputs, dataset.rows(), dataset.changed, constants, held_out, facts, shared)
     return prepared, dataset, method
@@ -161,7 +161,7 @@ def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> SeedScore
 
     Returns the content of scores.json: scores (× 100 on the scored split, by task id), average (`Suite.mean`), also (of the tasks with
     further metrics, those × 100 by name), dev_scores (× 100 on dev), choosing_scores (× 100 on the dev rows that choose, of the tasks in
-    `Dataset.choosing`), same_answer (the tasks whose scored rows all have the same prediction), seconds, cost, versions, machine,
+    which others do not), same_answer (the tasks whose scored rows all have the same prediction), seconds, cost, versions, machine,
     remarks (what the user of the submission should know, one line each).
     """
     done = job.folder.scores(seed)
@@ -202,8 +202,10 @@ def _predict(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str,
         if "dev" in predictions:
             dev = dataset.splits[task.id]["dev"]
             on_dev[task.id] = score(task, predictions["dev"], dev.scored)
-            if (rows := dataset.choosing.get(task.id)) is not None:
-                on_choosing[task.id] = score(task, predictions["dev"][rows], dev.take(rows).scored)
+        if task.id in dataset.choosing or CHOOSING in predictions:
+            split, rows = dataset.choosing_split(task), dataset.choosing_rows(task)
+            gold = dataset.splits[task.id][split].take(rows).scored
+            on_choosing[task.id] = score(task, predictions[split][rows], gold)
         for split, values in predictions.items():
             write_predictions(folder.predictions(seed, split, task.id), task, values, config.submission.header)
     scores = {task.id: by_task[task.id] for task in dataset.scored_tasks}
@@ -227,7 +229,8 @@ def final_scores(job: Job, seed: int, result: SeedScores, run: str = "") -> Scor
 def _submit(job: Job, dataset: Dataset, seed: int, parameters: int | None) -> list[str]:
     """Write the submission of a seed, whose model has so many parameters. Return what its user should know, one line each."""
     config = job.config
-    if dataset.samples:
+    submission = SUBMISSION_FORMATS[job.suite.submission.format]
+    if any(task.scored_split in submission.splits for task in dataset.tasks if task.id in dataset.samples):
         return ["none is written, since only a sample of the rows has predictions"]
     lacking = [
         task.id
@@ -241,7 +244,7 @@ def _submit(job: Job, dataset: Dataset, seed: int, parameters: int | None) -> li
     name = config.submission.name or described["title"]
     facts = {"name": name, "family": described["family"], "parameters": parameters}
     submitted = Submitted(job.folder, seed, job.suite, dataset.tasks, job.data_dir, facts)
-    return SUBMISSION_FORMATS[job.suite.submission.format].write(submitted)
+    return submission.write(submitted)
 
 
 def sum_up(job: Job, prepared: Prepared, command: str) -> Summary:
@@ -324,7 +327,7 @@ def kept_logistic(job: Job, inputs: Mapping[str, str]) -> Beside | None:
 def _logistic_job(job: Job) -> Job:
     """The logistic regression on the run's data: on all tasks, or where the run names its tasks and there is none of all, on these."""
     config = job.config
-    keys = ("suite", "data_dir", "cache_dir", "runs_dir", "held_out")
+    keys = ("suite", "data_dir", "cache_dir", "runs_dir", "held_out", "choosing_share")
     settings = {**{key: getattr(config, key) for key in keys}, "method": LOGISTIC, "seeds": [1]}
     every = load_job(settings)
     tasks = [id for id in config.tasks or () if id not in every.unanswered]

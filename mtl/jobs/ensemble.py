@@ -23,6 +23,7 @@ import torch
 from mtl.base.errors import InputError
 from mtl.base.files import counted, sha256
 from mtl.base.progress import Progress, hidden_progress
+from mtl.base.settings.schema import Config
 from mtl.base.untrusted import read_json
 from mtl.data.dataset import Dataset, first_choices, input_rows
 from mtl.data.examples import Row
@@ -31,15 +32,20 @@ from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.predictor import Predictor
 from mtl.methods.thresholds import SHIFTS, chosen_shifts, recorded_shifts, shift_outputs, shift_text, shifted_outputs
 from mtl.runs.folder import RunFolder, finetune_folder
-from mtl.runs.summary import SeedScores, Summary, distinct, read_summary
+from mtl.runs.summary import SeedScores, Summary, common_facts, joint_cost, read_summary
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import WEIGHTS
 
 RUNS = "ensemble.runs"
 FORMAT = 1  # increase it when the same members give other predictions
-COPIED = ("suite", "data_dir", "held_out", "tasks")  # settings that an ensemble takes from its first run
-DESCRIBED = ("embeddings", "variant", "architecture", "preset")  # a summary's facts that members may have in common
+COPIED = (
+    "suite",
+    "data_dir",
+    "held_out",
+    "choosing_share",
+    "tasks",
+)  # settings that an ensemble takes from its first run
 BLOCK = 4096  # rows
 MODELS = "*.ckpt"  # the files of a seed's models, in any of its folders
 
@@ -69,8 +75,9 @@ class Member:
     def inputs(self) -> dict[str, str]:
         return self.folder.read_inputs()
 
-    def check_rows(self, tasks: Sequence[Task], dataset: Dataset, data_dir: Path, held_out: float) -> None:
-        """Raise InputError unless it was trained on the training rows of these tasks: otherwise dev rows may be among its own."""
+    def check_rows(self, tasks: Sequence[Task], dataset: Dataset, data_dir: Path, config: Config) -> None:
+        """Raise InputError unless it was trained on the training rows of these tasks, and the same dev rows chose: otherwise rows that score may be
+        among its own."""
         named = str(self.folder.path)
         for task in tasks:
             path = task.path("train", data_dir)
@@ -78,10 +85,10 @@ class Member:
             names = [f"tasks.{task.id}", path.relative_to(data_dir).as_posix()]
             if any(self.inputs.get(name) != dataset.fingerprints[name] for name in names):
                 raise InputError(f"was trained on other rows of {task.id}", key=self.key, value=named)
-        theirs = self.summary["config"].get("held_out")
-        if theirs != held_out:
-            message = f"was made with held_out={theirs}, and this run has {held_out}: its training rows are others"
-            raise InputError(message, key=self.key, value=named)
+        for key, ours in (("held_out", config.held_out), ("choosing_share", config.choosing_share)):
+            if (theirs := self.summary["config"].get(key)) != ours:
+                message = f"was made with {key}={theirs}, and this run has {ours}: it has seen other rows"
+                raise InputError(message, key=self.key, value=named)
 
     def content(self) -> tuple[object, ...]:
         """What its outputs follow from: its inputs, its configuration and its models, as plain values."""
@@ -157,7 +164,7 @@ class Ensemble(Method):
             if missing := [task.id for task in dataset.trained_tasks if task.id not in member.summary["tasks"]]:
                 message = f"{member.folder.path} has no {missing[0]}; name the tasks that all runs have with tasks="
                 raise InputError(message, key=RUNS)
-            member.check_rows(dataset.trained_tasks, dataset, request.data_dir, config.held_out)
+            member.check_rows(dataset.trained_tasks, dataset, request.data_dir, config)
         content = json.dumps((FORMAT, [member.content() for member in self.members]))
         self.fingerprints = {"members": hashlib.sha256(content.encode()).hexdigest()}
         thresholds = [member.summary["config"].get("finetune.threshold") for member in self.members]
@@ -170,9 +177,9 @@ class Ensemble(Method):
         outputs = self._outputs(seed)
         for task in self.dataset.trained_tasks:
             if self.choose_shift is not None and task.id in self.thresholds:
-                rows, dev = self.dataset.choosing_rows(task), self.dataset.splits[task.id]["dev"]
-                codes = target_kind(task).head.encode(dev.targets[rows], [])
-                shifts = chosen_shifts(self.choose_shift, task, outputs[task.id]["dev"][rows], codes)
+                split, rows = self.dataset.choosing_split(task), self.dataset.choosing_rows(task)
+                codes = target_kind(task).head.encode(self.dataset.splits[task.id][split].targets[rows], [])
+                shifts = chosen_shifts(self.choose_shift, task, outputs[task.id][split][rows], codes)
                 logger.info("ensemble · %s · threshold on dev: %s", task.id, shift_text(shifts))
                 for answered in self.dataset.answered(task):
                     for part in outputs[answered.id].values():
@@ -183,19 +190,7 @@ class Ensemble(Method):
     def cost(self, seed: int, folder: Any) -> dict[str, Any]:
         """That of all its models together: parameters and seconds are summed, memory is the largest, and a text takes the sum of its times."""
         models = [(member, number) for member in self.members for number in self._seeds(member, seed)]
-        costs = [read_json(member.folder.scores(number), SeedScores)["cost"] for member, number in models]
-        total: dict[str, Any] = {}
-        for key in dict.fromkeys(key for cost in costs for key in cost):
-            values = [value for cost in costs if (value := cost.get(key)) is not None]
-            if not values:
-                total[key] = None
-            elif "memory" in key:
-                total[key] = max(values)
-            elif key == "sentences_per_second":
-                total[key] = 1 / sum(1 / value for value in values)
-            else:
-                total[key] = sum(values)
-        return total
+        return joint_cost([read_json(member.folder.scores(number), SeedScores)["cost"] for member, number in models])
 
     def _seeds(self, member: Member, seed: int) -> list[int]:
         """The seeds of a member whose models this seed of the ensemble averages."""
@@ -242,13 +237,6 @@ class Ensemble(Method):
             members[summary["title"]] += 1 if self.by_seed else len(summary["seeds"])
         several = len(members) > 1 and members.total() > len(members)
         named = [f"{count} × {title}" for title, count in members.items()] if several else list(members)
-        families = {summary["family"] for summary in summaries}
-        chosen = dict.fromkeys(summary["chosen_on_dev"] for summary in summaries if summary["chosen_on_dev"])
-        common = {
-            key: values.pop()
-            for key in DESCRIBED
-            if len(values := {summary[key] for summary in summaries}) == 1  # type: ignore[literal-required]
-        }
         notes = [
             f"{'For each seed' if self.by_seed else 'One system'}: the averaged outputs of {counted(members.total(), 'model')} of"
             f" {'; '.join(named)}. Parameters and seconds are those of these models together."
@@ -256,10 +244,8 @@ class Ensemble(Method):
         if self.thresholds:
             notes.append(f"The decision threshold was chosen on dev: {', '.join(self.thresholds)}.")
         return {
-            **common,
-            "family": families.pop() if len(families) == 1 else "ensemble",
+            "family": "ensemble",
+            **common_facts(summaries),
             "title": f"ensemble of {members.total()}: {'; '.join(named)}",
-            "chosen_on_dev": ", ".join(chosen),
-            "machine": distinct([machine for summary in summaries for machine in summary["machine"]]),
             "notes": notes,
         }

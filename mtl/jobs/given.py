@@ -115,7 +115,11 @@ def _rows(values: Any, key: str) -> list[dict[str, Any]]:
     """The rows of a list, an array, or a table with the columns prediction, id and split, of which the first is needed. Those of a Series or a table
     without ids have their labels of its index, unless it is the one that pandas makes by itself."""
     index = getattr(values, INDEX, None)
-    labels = index.tolist() if hasattr(index, "tolist") and ID not in getattr(values, "columns", ()) else None
+    labels = (
+        index.tolist()
+        if index is not None and hasattr(index, "tolist") and ID not in getattr(values, "columns", ())
+        else None
+    )
     if labels is not None and type(index).__name__ == "RangeIndex" and labels == [*range(len(labels))]:
         labels = None
     if hasattr(values, "columns"):

@@ -47,7 +47,7 @@ def prepare(job: Job, vectors: "Vectors | None") -> tuple[Dataset, Method]:
     """
     config, suite, data_dir = job.config, job.suite, job.data_dir
     prepare_machine(config)
-    dataset = load_dataset(suite, job.run_tasks, data_dir, config.held_out, config.imported.rows)
+    dataset = load_dataset(suite, job.run_tasks, data_dir, config.held_out, config.imported.rows, config.choosing_share)
     if not config.choose_on_repeats:
         dataset = without_repeats(dataset)
     if vectors is not None:

@@ -92,11 +92,11 @@ class Coded:
 
     def dev(self, task: Task) -> Split:
         """The task's dev rows that choose checkpoints and thresholds."""
-        return self.splits[task.id]["dev"].take(self.dataset.choosing_rows(task))
+        return self.splits[task.id][self.dataset.choosing_split(task)].take(self.dataset.choosing_rows(task))
 
     def dev_score(self, task: Task) -> TaskScore:
         """The task's metric on these rows."""
-        dev = self.dataset.splits[task.id]["dev"].take(self.dataset.choosing_rows(task))
+        dev = self.dataset.splits[task.id][self.dataset.choosing_split(task)].take(self.dataset.choosing_rows(task))
         return TaskScore(task, dev.scored, self.answers(task), last_texts(task, dev, self.dataset.texts))
 
 

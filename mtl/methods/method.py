@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 # Configuration keys that every method reads; a name that ends in a dot means all keys that begin with it.
 COMMON_KEYS = (
     *("suite", "data_dir", "cache_dir", "run_dir", "runs_dir", "tasks", "seeds", "seeds_in_parallel", "max_length"),
-    *("held_out", "choose_on_repeats", "baselines", "statistic", "trainer.threads", "submission.", "engine"),
-    "resources.",
+    *("held_out", "choose_on_repeats", "choosing_share", "baselines", "statistic", "trainer.threads", "submission."),
+    *("engine", "resources."),
 )
 
 Predictions = dict[str, np.ndarray]  # by split other than train: targets (rows,), see `mtl.tasks.targets`
@@ -188,6 +188,11 @@ class MethodKind(ABC):
         """The models of a finished run, if they are kept. Raises InputError if a file is missing or damaged."""
         assert self.loads is not None
         return resolve(self.loads)(request)
+
+    def chosen_run(self, config: Config, folder: Path, task: str | None) -> Path | None:
+        """The folder of the run whose models answer a task (None: all tasks) of the run in `folder`; None: this run itself. Raises InputError if
+        several do."""
+        return None
 
     def check(self, config: Config, suite: Suite) -> None:  # noqa: B027
         """Raise InputError, before any data is read, for settings that contradict each other and for a file or package that is missing."""

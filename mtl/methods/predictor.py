@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from mtl.methods import METHODS, method_name
 from mtl.methods.method import LoadRequest, Model
 from mtl.model.encoder import POOLINGS
 from mtl.runs.folder import RunFolder
-from mtl.runs.summary import SeedScores, read_summary
+from mtl.runs.summary import SeedScores, dev_score, read_summary
 from mtl.tasks.kinds.labels import LabelHead
 from mtl.tasks.suite import Suite, load_suite
 from mtl.tasks.targets import target_kind
@@ -81,6 +80,8 @@ class Predictor:
             check_plain_folder(run_dir)
         config = read_config(folder.config, lambda name: embedder_kind(name).options)
         method = METHODS[method_name(config.method)]
+        if (chosen := method.chosen_run(config, run_dir, task)) is not None:
+            return cls.load(chosen, seed, task, device, encoder_task)
         if method.loads is None:
             kept = ", ".join(name for name, kind in METHODS.items() if kind.loads)
             message = f"the models of method {config.method} are not kept"
@@ -95,7 +96,7 @@ class Predictor:
         if unknown := [name for name in summary["tasks"] if name not in suite.tasks]:
             raise InputError(f"{unknown[0]!r} is not one of {folder.suite}", path=folder.summary, key="tasks")
         if seed is None:
-            seed = max(seeds, key=lambda number: _dev_score(folder.scores(number), seeds[number], suite, task))
+            seed = max(seeds, key=lambda number: dev_score(folder.scores(number), seeds[number], suite, task))
         elif seed not in seeds:
             raise InputError(f"seed {seed}: not in this run; it has {', '.join(map(str, seeds))}")
         answers = read_json(folder.answers, dict[str, list[str]]) if folder.answers.exists() else {}
@@ -233,19 +234,6 @@ def _form(task: Task) -> str:
         form += f"; then (start, stop) of {counted(len(task.marked), 'span')}: {spans}"
     example = ", ".join(['"…"'] * len(task.text) + ["(0, 4)"] * len(task.marked))
     return f"{form}, as in [{example}]"
-
-
-def _dev_score(path: Path, content: SeedScores, suite: Suite, task: str | None) -> float:
-    """A seed's score × 100 on the dev examples of model selection, from the content of its scores.json: that of a task (or of the one whose head
-    answers it), or the suite's average; the mean of all tasks if the suite averages none of them."""
-    scores = {**content["dev_scores"], **content.get("choosing_scores", {})}
-    source = task if task is None or task in scores else suite.tasks[task].answered_by or task
-    if not scores or (source is not None and source not in scores):
-        raise InputError(f"has no score of {source or 'any task'}; name a seed", path=path, key="dev_scores")
-    if source is not None:
-        return scores[source]
-    average = suite.mean(scores)
-    return fmean(scores.values()) if average is None else average
 
 
 def text_transformer(run_dir: str, seed: int | None = None, device: str = "cpu", pooling: str | None = None) -> Any:

@@ -133,7 +133,8 @@ class Row:
 
     def mark(self, column: str) -> str:
         """The marks of a score: * for a mean without some of its tasks; and for a task or a mean with one, † where its data differs from the
-        published data, ‡ where the encoder has seen training rows of it, § where it is scored on other examples than the other runs."""
+        published data, ‡ where the encoder has seen training rows of it, § where it is scored on other examples than the other runs, ¶ where
+        the examples that score it chose its setting."""
         return self.marks.get(column, "")
 
     def split_of(self, column: str) -> str:

@@ -153,6 +153,8 @@ def _row(row: Row, id: str, scale: Scale, detailed: bool) -> dict[str, Any]:
         "reduced": list(row.reduced),
         "apart": dict(row.apart),
         "seen": list(row.seen),
+        "chosen_on_scored": summary.get("chosen_on_scored", []),
+        "settings": summary.get("settings", {}),
         "scores": {id: _score(score, row.split_of(id), scale) for id, score in row.scores.items()},
         "cost": row.cost,
         "details": {**_outline(row.run, scale), **(_details(row.run, scale) if detailed else {})} if row.run else None,

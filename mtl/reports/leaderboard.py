@@ -138,7 +138,9 @@ def _run_row(run: FinishedRun, samples: Mapping[str, Sample], same_title: bool, 
         splits[AVERAGE] = splits_text({"tasks": {id: summary["tasks"][id] for id in averaged}})
     missing, reduced = run.suite.lacking(scores), summary["reduced"]
     reduced_average = [id for id in reduced if id in averaged]
+    chosen = summary.get("chosen_on_scored", ())
     apart_average = [apart[id] for id in averaged if id in apart]
+    chosen_average = [id for id in averaged if id in chosen]
     comparable = {task.id: run.examples_key(task) for task in run.tasks}
     if averaged:
         comparable[AVERAGE] = repr([(id, comparable[id]) for id in averaged])
@@ -153,10 +155,16 @@ def _run_row(run: FinishedRun, samples: Mapping[str, Sample], same_title: bool, 
         missing=missing,
         reduced=reduced,
         marks={
-            **{id: "†" * (id in reduced) + "§" * (id in apart) for id in scores},
-            AVERAGE: "*" * bool(missing) + "†" * bool(reduced_average) + "§" * bool(apart_average),
+            **{id: "†" * (id in reduced) + "§" * (id in apart) + "¶" * (id in chosen) for id in scores},
+            AVERAGE: "*" * bool(missing)
+            + "†" * bool(reduced_average)
+            + "§" * bool(apart_average)
+            + "¶" * bool(chosen_average),
         },
-        reasons={**apart, AVERAGE: (*missing, "", *reduced_average, *apart_average)},
+        reasons={
+            **{id: (apart.get(id), id in chosen) for id in scores if id in apart or id in chosen},
+            AVERAGE: (*missing, "", *reduced_average, *apart_average, *chosen_average),
+        },
         apart=apart,
         splits=splits,
         further=further,

@@ -16,7 +16,7 @@ from mtl.tasks.suite import AVERAGE
 SCORE_COLUMNS = (
     *("name", "what", "family", "source", "split", "task", "metric", "median", "min", "max"),
     *("mean", "standard_deviation"),
-    *("interval_low", "interval_high", "by_seed", "partial", "reduced", "scale"),
+    *("interval_low", "interval_high", "by_seed", "partial", "reduced", "setting", "scale"),
 )
 COMPARISON_COLUMNS = (
     *("one", "other", "task", "difference", "low", "high"),
@@ -37,6 +37,7 @@ _SPECIAL = {
     "†": r"\dag{}",
     "‡": r"\ddag{}",
     "§": r"\S{}",
+    "¶": r"\P{}",
     "×": r"$\times$",
     "–": "--",
     "−": "$-$",
@@ -167,6 +168,7 @@ def _score_rows(board: Leaderboard) -> Iterator[list[Any]]:
                 " ".join(str(value(score)) for score in by_seed),
                 "yes" if row.missing and id == AVERAGE else "no",
                 "yes" if "†" in row.mark(id) else "no",
+                row.run.summary.get("settings", {}).get(id, "") if row.run else "",
                 board.scale.perfect,
             ]
 

@@ -178,8 +178,8 @@ def find_runs(runs_dir: Path, check: Callable[[FinishedRun], None] = FinishedRun
 
 
 def find_finished(runs_dir: Path, settings: str, read: Callable[[Path], Finished]) -> list[Finished]:
-    """What is finished in a folder and below, in order of path. What is not finished, or damaged, is left out with a warning. Raises InputError if
-    `runs_dir` does not exist.
+    """What is finished in a folder and below, but not in the folder of another run, in order of path. What is not finished, or damaged, is left
+    out with a warning. Raises InputError if `runs_dir` does not exist.
 
     Args:
         settings: the name of the file that each of the folders has from its beginning; summary.json is there when it is finished.
@@ -192,7 +192,11 @@ def find_finished(runs_dir: Path, settings: str, read: Callable[[Path], Finished
         logger.warning("%s: %s; it is left out", error.filename, error.strerror)
 
     finished = []
+    outer: Path | None = None
     for folder in sorted(Path(path) for path, _, names in os.walk(runs_dir, onerror=leave_out) if settings in names):
+        if outer is not None and outer in folder.parents:
+            continue  # one of those that the run in `outer` was chosen from
+        outer = folder
         try:
             if (folder / "summary.json").exists():
                 finished.append(read(folder))

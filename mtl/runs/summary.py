@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from msgspec import Meta
@@ -68,6 +68,8 @@ class Summary(MethodFacts):
     notes: NotRequired[list[str]]
     beside: NotRequired[list[Beside]]
     maybe_trained_on: NotRequired[list[str]]
+    settings: NotRequired[dict[str, str]]
+    chosen_on_scored: NotRequired[list[str]]
     hidden_size: NotRequired[Count]
 
 
@@ -128,7 +130,7 @@ def summarize(
 
     `average` is the mean of the medians over the tasks that the suite averages (None if the run has none of them). `partial` is true if one of
     these is missing. `missing` lists all tasks of the suite that are not in the run, `unanswered` those of the suite that the method cannot
-    answer. `reduced` lists the tasks whose splits have other sizes than the published ones, or changed files, or that are scored on a sample
+    answer. `reduced` lists the tasks whose splits have other sizes than the published ones, or changed files, or that are scored on a part
     of their rows, or whose head belongs to such a task; `changed` has the changed splits of those that have the published sizes.
     `not_above_constant` lists those whose median is not above the score of the constant answer, `same_answer`, by task, the seeds that predict
     the same for every scored row. A task's `also` has the further metrics that every seed has.
@@ -155,7 +157,8 @@ def summarize(
     published = {task.id: {name: n for name, n in task.rows.items() if task.files[name] is not None} for task in tasks}
     resized = {task.id for task in tasks if task.rows and published[task.id] != dict(rows[task.id])}
     changed = {id: list(splits) for id, splits in (changed or {}).items() if id not in resized}
-    sampled, marked = config.imported.rows, {*resized, *changed}
+    sampled, marked, share = config.imported.rows, {*resized, *changed}, config.choosing_share
+    divided = [task.id for task in tasks if share and task.scored_split == "dev" and task.answered_by is None]
     one_answer = dict.fromkeys(id for seed in sorted(seeds) for id in seeds[seed]["same_answer"])
     return {
         "suite": suite.name,
@@ -166,7 +169,11 @@ def summarize(
         "average": suite.mean({id: values["median"] for id, values in by_task.items()}),
         "partial": bool(suite.lacking(by_task)),
         "missing": [id for id in suite.tasks if id not in by_task],
-        "reduced": [task.id for task in tasks if task.id in sampled or {task.id, task.answered_by} & marked],
+        "reduced": [
+            task.id
+            for task in tasks
+            if task.id in sampled or task.id in divided or {task.id, task.answered_by} & marked
+        ],
         "changed": changed,
         "not_above_constant": [id for id, values in by_task.items() if values["median"] <= values["constant"]],
         "same_answer": {id: [seed for seed in sorted(seeds) if id in seeds[seed]["same_answer"]] for id in one_answer},
@@ -206,6 +213,47 @@ def cost(seeds: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]
         value = None if not values else max(values) if "memory" in key else median(values)
         total[key] = int(value) if value is not None and key.startswith("parameters") else value
     return total
+
+
+def joint_cost(costs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The cost of several models together: parameters and seconds are summed, memory is the largest, and a text takes the sum of their times."""
+    total: dict[str, Any] = {}
+    for key in dict.fromkeys(key for cost in costs for key in cost):
+        values = [value for cost in costs if (value := cost.get(key)) is not None]
+        if not values:
+            total[key] = None
+        elif "memory" in key:
+            total[key] = max(values)
+        elif key == "sentences_per_second":
+            total[key] = 1 / sum(1 / value for value in values)
+        else:
+            total[key] = sum(values)
+    return total
+
+
+def common_facts(summaries: Sequence[Summary]) -> dict[str, Any]:
+    """What the runs that a run is made of have in common (no entry: they differ), what they have chosen on dev, and their machines."""
+    common = {
+        key: values.pop()
+        for key in ("embeddings", "variant", "architecture", "preset", "family")
+        if len(values := {summary[key] for summary in summaries}) == 1
+    }
+    chosen = dict.fromkeys(summary["chosen_on_dev"] for summary in summaries if summary["chosen_on_dev"])
+    machines = distinct([machine for summary in summaries for machine in summary["machine"]])
+    return {**common, "chosen_on_dev": ", ".join(chosen), "machine": machines}
+
+
+def dev_score(path: Path, content: SeedScores, suite: Suite, task: str | None) -> float:
+    """A seed's score × 100 on the dev rows that choose, from the content of its scores.json: that of a task (or of the one whose head
+    answers it), or the suite's average; the mean of all tasks if the suite averages none of them."""
+    scores = {**content["dev_scores"], **content.get("choosing_scores", {})}
+    source = task if task is None or task in scores else suite.tasks[task].answered_by or task
+    if not scores or (source is not None and source not in scores):
+        raise InputError(f"has no score of {source or 'any task'}; name a seed", path=path, key="dev_scores")
+    if source is not None:
+        return scores[source]
+    average = suite.mean(scores)
+    return fmean(scores.values()) if average is None else average
 
 
 def distinct(values: Sequence[Any]) -> list[Any]:

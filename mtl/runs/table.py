@@ -18,7 +18,11 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
     average = summary["average"]
     comparable = not summary["partial"] and not set(summary["reduced"]) & set(suite.averaged)
     ours, rows = inert(summary["title"]), suite.published
-    marked = {"†": summary["reduced"], "‡": summary.get("maybe_trained_on", ())}
+    marked = {
+        "†": summary["reduced"],
+        "‡": summary.get("maybe_trained_on", ()),
+        "¶": summary.get("chosen_on_scored", ()),
+    }
     marks = {id: "".join(mark for mark, ids in marked.items() if id in ids) for id, _ in tasks}
     header = ["", f"AVG{average_marks(summary, suite)}", *(inert(title) + marks[id] for id, title in tasks)]
     body = [
@@ -64,7 +68,8 @@ def _own_rows(summary: Mapping[str, Any], suite: Suite, tasks: Sequence[str]) ->
     bold = [cell if cell == MISSING else f"**{cell}**" for cell in rows.pop(first)]
     own = [f"**{inert(summary['title'])}**, {f'{first} of {count}' if count > 1 else 'one seed'}", *bold]
     spread = [[name, "", *(show(scores[id][name]) for id in tasks)] for name in ("min", "max") if count > 1]
-    return [own, *([name, *cells] for name, cells in rows.items()), *spread]
+    settings = [["setting", "", *(chosen[id] for id in tasks)]] if (chosen := summary.get("settings")) else []
+    return [own, *([name, *cells] for name, cells in rows.items()), *spread, *settings]
 
 
 def _statistic(summary: Mapping[str, Any]) -> str:
@@ -73,8 +78,9 @@ def _statistic(summary: Mapping[str, Any]) -> str:
 
 
 def average_marks(summary: Mapping[str, Any], suite: Suite) -> str:
-    """The marks of the average: without one of its tasks, and with one whose data has other sizes than the published one."""
-    return ("*" if summary["partial"] else "") + ("†" if set(summary["reduced"]) & set(suite.averaged) else "")
+    """The marks of the average: without one of its tasks, and with one that has the mark † or ¶."""
+    marked = {"†": summary["reduced"], "¶": summary.get("chosen_on_scored", ())}
+    return "*" * summary["partial"] + "".join(mark for mark, ids in marked.items() if set(ids) & set(suite.averaged))
 
 
 def _further(summary: dict[str, Any], suite: Suite) -> list[str]:
@@ -118,7 +124,7 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
     if published := suite.published:
         several = len({row.split for row in published}) > 1
         on = "split that they name" if several else f"{published[0].split} sets"
-        choices = summary["chosen_on_dev"]
+        choices = "" if summary.get("config", {}).get("choosing_share") else summary["chosen_on_dev"]
         flattered = f"; ours chose their {choices} on dev, so dev scores are a little too high" if choices else ""
         notes[0] += f" Published rows are scores on the {on}{flattered}."
     if held_out := summary.get("held_out"):
@@ -136,7 +142,10 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
     if absent := [id for id in summary["missing"] if id not in {*lacking, *(unanswered or ())}]:
         notes.append(f"Not in this run: {', '.join(absent)}.")
     if summary["reduced"]:
-        sizes = "; ".join(_difference_of_data(id, summary, suite) for id in summary["reduced"])
+        differences: dict[str, list[str]] = {}
+        for id in summary["reduced"]:
+            differences.setdefault(_difference_of_data(id, summary, suite), []).append(id)
+        sizes = "; ".join(f"{', '.join(ids)} {text}" for text, ids in differences.items())
         average = " Nor is an average with such a task." if set(summary["reduced"]) & set(suite.averaged) else ""
         notes.append(
             f"† other data than the published data, not comparable (train/dev/test examples: {sizes}).{average}"
@@ -156,12 +165,14 @@ def _difference_of_data(id: str, summary: dict[str, Any], suite: Suite) -> str:
     """In what the data of a task in `reduced` differs from the published data."""
     official, rows = suite.tasks[id].rows, summary["tasks"][id]["rows"]
     if official and dict(official) != rows:
-        return f"{id} {_sizes(rows)} of {_sizes(official)}"
+        return f"{_sizes(rows)} of {_sizes(official)}"
     if splits := summary.get("changed", {}).get(id):
-        return f"{id} changed, as the checksum of {' and '.join(splits)} says"
+        return f"changed, as the checksum of {' and '.join(splits)} says"
     if lines := summary.get("config", {}).get(f"imported.rows.{id}"):
-        return f"{id} a sample of {len(lines)} {summary['tasks'][id]['split']} examples"
-    return f"{id} answered by {suite.tasks[id].answered_by}"
+        return f"a sample of {len(lines)} {summary['tasks'][id]['split']} examples"
+    if suite.tasks[id].answered_by is None:
+        return "scored on a part of dev"
+    return f"answered by {suite.tasks[id].answered_by}"
 
 
 def _sizes(rows: dict[str, int]) -> str:

@@ -53,6 +53,7 @@ class SubmissionFormat:
     check: Callable[[Path, Suite, Path], Checked]
     # Returns the error in the suite's declaration, as "key: message", or None.
     problem: Callable[[Suite], str | None] = lambda suite: None
+    splits: Sequence[str] = ("test",)  # that it has the predictions of
 
 
 def write_predictions(path: Path, task: Task, predictions: np.ndarray, header: str) -> None:

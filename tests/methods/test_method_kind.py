@@ -35,6 +35,7 @@ TITLES = {
     "word_vectors": "Word vectors, random",
     "imported": "another system, imported",
     "ensemble": "ensemble",
+    "selected": "chosen settings",
     "transformer": "Transformer, tiny, finetune",
 }
 TRAINED = ["lstm", "transformer"]
@@ -61,7 +62,8 @@ def test_each_method_has_a_title_and_a_folder(configs: dict[str, Config]) -> Non
     assert folders == {name: others.get(name, name) for name in METHODS}
     families = {name: kind.family for name, kind in METHODS.items()}
     assert (families.pop("lstm"), families.pop("transformer")) == ("lstm", "transformer")
-    assert (families.pop("imported"), families.pop("ensemble")) == ("imported", "ensemble")
+    of_others = ("imported", "ensemble", "selected")
+    assert tuple(map(families.pop, of_others)) == of_others
     assert set(families.values()) == {"floor"}
     # A summary of a floor names neither embeddings nor variant.
     embedded = ("lstm", "word_vectors", "transformer", "static")
@@ -81,7 +83,7 @@ def test_keys_that_methods_read_their_files_and_their_names(configs: dict[str, C
             section = key.partition(".")[0]
             only = {
                 **{"floor": READ_FLOOR, "word_vectors": ["word_vectors"], "lead": ["lead"], "static": ["static"]},
-                **{"imported": ["imported"], "ensemble": ["ensemble"]},
+                **{name: [name] for name in ("imported", "ensemble", "selected")},
                 **{"transformer": ["transformer"], "finetune": TRAINED, "loss": TRAINED, "trainer": TRAINED},
             }.get(section, ["lstm"])
             assert readers == SHARED.get(key, only), key

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Annotated, Any, Literal, get_args, get_origin
 
@@ -227,6 +227,14 @@ class EnsembleConfig:
 
 
 @dataclass
+class SelectedConfig:
+    """Only the method `selected` reads this."""
+
+    runs: dict[str, str] = field(default_factory=dict)
+    search: str | None = None
+
+
+@dataclass
 class TransformerConfig:
     """Only the method `transformer` reads this. The defaults are KLEJ's protocol."""
 
@@ -345,6 +353,8 @@ class Config:
     submission: SubmissionConfig
     baselines: Annotated[bool, Role.INDIFFERENT] = True
     statistic: Annotated[Literal["median", "mean"], Role.INDIFFERENT] = "median"
+    choosing_share: Annotated[float, PART] | None = None
+    selected: SelectedConfig = field(default_factory=SelectedConfig)
 
     @property
     def seeds_at_once(self) -> int:

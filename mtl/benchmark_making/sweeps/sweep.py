@@ -1,4 +1,4 @@
-"""Sweeps: make the runs that one file lists, one after another. Finished runs are not made again."""
+"""Sweeps: make the runs that one file lists, one after another. Finished runs are not made again. A file may also say how to choose among them."""
 
 import itertools
 import json
@@ -12,11 +12,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mtl.base.errors import BusyError, InputError, UserError, resources_as_input
+from mtl.base.errors import BusyError, DivergedError, InputError, UserError, resources_as_input
 from mtl.base.files import listed
 from mtl.base.settings.layers import find_yaml, flatten, flatten_config, shipped
 from mtl.base.settings.schema import INDIFFERENT, PAPER, names_code
 from mtl.base.untrusted_yaml import read_yaml
+from mtl.benchmark_making.sweeps.selected import SETTINGS
+from mtl.benchmark_making.sweeps.selection import Search, Select, read_select
 from mtl.data.fetching.fetch import awaits_generation
 from mtl.data.splits import check_present, has_files
 from mtl.jobs.engines import Failures
@@ -25,7 +27,7 @@ from mtl.methods import METHODS
 
 logger = logging.getLogger("mtl")
 
-SECTIONS = ("title", "settings", "grid", "runs")
+SECTIONS = ("title", "settings", "grid", "runs", "select")
 # Keys that determine the name of the folder of a run without other settings.
 PLAIN = ("suite", "data_dir", "method", "embeddings", "variant", "architecture", "preset")
 # Keys that are not part of a run's name. The path of vectors or of a transformer is part of it, because runs may differ in it.
@@ -43,6 +45,17 @@ class Sweep:
     title: str
     path: Path
     runs: list[Job]
+    search: Search | None = None  # the choice among them
+
+    @property
+    def begun(self) -> list[Job]:
+        """The runs with the seeds that they will have at the end of the first rung that is not finished; of a file without a choice, all."""
+        runs: dict[str, Job] = {}
+        for rung in [self.runs] if self.search is None else self.search.rungs():
+            runs |= {run.name: run for run in rung}
+            if not all(run.is_finished for run in rung):
+                break
+        return list(runs.values())
 
 
 def load_sweep(name: str, overrides: Mapping[str, Any] | None = None, only: Sequence[str] = ()) -> Sweep:
@@ -57,8 +70,11 @@ def load_sweep(name: str, overrides: Mapping[str, Any] | None = None, only: Sequ
             name, missing data or vectors, folders with another configuration.
     """
     path = find_yaml("sweep", name, shipped("configs") / "sweep")
-    title, entries = _read(path)
-    runs = list(_load_all(path, entries, overrides or {}))
+    title, entries, select = _read(path)
+    if select is not None and only:
+        raise InputError(f"--only {only[0]}: {path} chooses among its runs (select:), and needs all of them")
+    within = "" if select is None else f"{path.stem}/{SETTINGS}"
+    runs = list(_load_all(path, entries, overrides or {}, within))
     if not runs:
         raise InputError("the suite has no task for any of its runs", path=path)
     numbers: dict[str, int] = {}
@@ -76,15 +92,17 @@ def load_sweep(name: str, overrides: Mapping[str, Any] | None = None, only: Sequ
         raise InputError(f"--only {min(unknown)}: {path} has no such run; it has {known}")
     chosen = [run for run in runs if not only or run.name in only]
     _check_ready(path, chosen)
-    return Sweep(title, path, chosen)
+    search = None if select is None else Search(path, select, runs, runs[0].folder.path.parents[1])
+    return Sweep(title, path, chosen, search)
 
 
 def run_sweep(
     sweep: Sweep, make: Callable[[Job], Any], make_together: Callable[[Sequence[Job]], Any], report: Callable[[], Any]
 ) -> list[str]:
-    """Make the runs that are not finished, then the report.
+    """Make the runs that are not finished, rung after rung and then the run of the choice if the file has one, then the report.
 
-    Finished runs are checked first, so that a run whose data has changed is found before hours of training.
+    Finished runs are checked first, so that a run whose data has changed is found before hours of training. Where a choice is made, a run that
+    diverges is not chosen, which is no error.
 
     Args:
         make: makes one run. Runs are made one after another, unless their seeds run in processes of their own (`Config.runs_apart`).
@@ -98,40 +116,61 @@ def run_sweep(
         InputError, DivergedError: as a run does. The error of a finished run is raised at once, that of another run after all runs
             have ended and the report is written.
     """
-    from mtl.jobs.baseline import run_baseline
-
-    runs = sorted(sweep.runs, key=lambda run: not run.is_finished)
-    waiting = [run for run in runs if not run.is_finished]
-    for number, run in enumerate(runs[: len(runs) - len(waiting)], start=1):
-        logger.info("run %d of %d: %s", number, len(runs), run.name)
-        with suppress(BusyError), _named(f"{sweep.path}: run {run.name}"):  # then another process checks it
-            run_baseline(run)
-    busy = list[str]()
+    busy, search = list[str](), sweep.search
     try:
-        with _named(str(sweep.path)):
-            if waiting and waiting[0].config.runs_apart:
-                make_together(waiting)
-            else:
-                busy = _make_in_turn(waiting, make, len(runs))
+        for rung in [sweep.runs] if search is None else search.rungs():
+            try:
+                _make_runs(sweep.path, rung, make, make_together, busy)
+            except DivergedError as error:
+                if search is None:
+                    raise
+                logger.warning("%s; what has diverged is not chosen", error)
+            if busy:
+                break  # the choice needs all runs
+        if search is not None and not busy:
+            with _named(str(sweep.path)):
+                make(search.job())
     except UserError:
-        if any(run.is_finished for run in runs):
+        if any(run.is_finished for run in sweep.runs):
             try:
                 with resources_as_input():
                     report()
             except InputError as error:  # an error of the report must not hide that of a run
                 logger.error("report: %s", error)
         raise
-    if not busy or any(run.is_finished for run in runs):
+    if not busy or any(run.is_finished for run in sweep.runs):
         report()
     return busy
 
 
-def _make_in_turn(waiting: Sequence[Job], make: Callable[[Job], Any], runs: int) -> list[str]:
-    """Make runs one after another, and return the names of those that other processes are at work on. `runs` counts the finished ones too."""
+def _make_runs(
+    path: Path,
+    runs: Sequence[Job],
+    make: Callable[[Job], Any],
+    make_together: Callable[[Sequence[Job]], Any],
+    busy: list[str],
+) -> None:
+    """Check the finished ones of these runs, and make the others; `busy` gets the names of those that other processes are at work on."""
+    from mtl.jobs.baseline import run_baseline
+
+    runs = sorted(runs, key=lambda run: not run.is_finished)
+    waiting = [run for run in runs if not run.is_finished]
+    for number, run in enumerate(runs[: len(runs) - len(waiting)], start=1):
+        logger.info("run %d of %d: %s", number, len(runs), run.name)
+        with suppress(BusyError), _named(f"{path}: run {run.name}"):  # then another process checks it
+            run_baseline(run)
+    with _named(str(path)):
+        if waiting and waiting[0].config.runs_apart:
+            make_together(waiting)
+        else:
+            _make_in_turn(waiting, make, len(runs), busy)
+
+
+def _make_in_turn(waiting: Sequence[Job], make: Callable[[Job], Any], runs: int, busy: list[str]) -> None:
+    """Make runs one after another. `runs` counts the finished ones too."""
     import torch
 
     threads = torch.get_num_threads()
-    busy: list[str] = []
     failures = Failures(len(waiting))
     for number, run in enumerate(waiting, start=runs - len(waiting) + 1):
         logger.info("run %d of %d: %s", number, runs, run.name)
@@ -145,7 +184,6 @@ def _make_in_turn(waiting: Sequence[Job], make: Callable[[Job], Any], runs: int)
         except UserError as error:
             failures.add(run.name, f"run {run.name}", error)
     failures.check()
-    return busy
 
 
 @contextmanager
@@ -171,8 +209,8 @@ class _Entry(NamedTuple):
     settings: Mapping[str, Any]
 
 
-def _read(path: Path) -> tuple[str, list[_Entry]]:
-    """The title of a sweep file, and its runs. Raises InputError."""
+def _read(path: Path) -> tuple[str, list[_Entry], Select | None]:
+    """The title of a sweep file, its runs, and how to choose among them. Raises InputError."""
     content = read_yaml(path)
     if unknown := [str(key) for key in content if key not in SECTIONS]:
         raise InputError(f"unknown key {unknown[0]!r}; a sweep has {', '.join(SECTIONS)}", path=path)
@@ -198,7 +236,7 @@ def _read(path: Path) -> tuple[str, list[_Entry]]:
         entries.append(_Entry(None if label is None else str(label), [*run_settings], {**shared, **run_settings}))
     if not entries:
         raise InputError("has no runs; list them under runs:, or values of keys under grid:", path=path)
-    return str(content.get("title") or path.stem), entries
+    return str(content.get("title") or path.stem), entries, read_select(content, path)
 
 
 def _settings(path: Path, where: str, value: Any) -> dict[str, Any]:
@@ -211,13 +249,14 @@ def _settings(path: Path, where: str, value: Any) -> dict[str, Any]:
     return settings
 
 
-def _load_all(path: Path, entries: Sequence[_Entry], overrides: Mapping[str, Any]) -> Iterator[Job]:
-    """The runs of a sweep file, without those whose method has no task. An error names the run, unless it is one of `overrides` alone."""
+def _load_all(path: Path, entries: Sequence[_Entry], overrides: Mapping[str, Any], within: str) -> Iterator[Job]:
+    """The runs of a sweep file, without those whose method has no task, in a folder `within` that of the suite. An error names the run, unless it is
+    one of `overrides` alone."""
     for number, (label, naming, settings) in enumerate(entries, 1):
         entry = _Entry(label, [key for key in naming if key not in overrides], {**settings, **overrides})
         try:
             parts = _task_by_task(entry) if settings.get("tasks") == EACH else [entry]
-            runs = [(part, _load(part.settings, partial(_placed, part))) for part in parts]
+            runs = [(part, _load(part.settings, partial(_placed, within, part))) for part in parts]
         except InputError as error:
             if str(error) == _error_of(overrides):
                 raise
@@ -230,15 +269,15 @@ def _load_all(path: Path, entries: Sequence[_Entry], overrides: Mapping[str, Any
                 reason = f"{job.data_dir} has no files" if tasks else f"suite {job.suite.name} has no task"
                 logger.info("left out: %s, since %s for it", name, reason)
                 continue
-            yield _placed(part, job)
+            yield _placed(within, part, job)
 
 
-def _placed(entry: _Entry, job: Job) -> Job:
+def _placed(within: str, entry: _Entry, job: Job) -> Job:
     """The run with its name, and with the folder of this name."""
     name = entry.label or _name(entry, job)
     if len(name.encode()) > LONGEST_NAME:
         raise InputError("its settings are too long for a folder's name; list it under runs: with a name")
-    return replace(job, config=replace(job.config, run_dir=str(job.folder.path.with_name(name))), name=name)
+    return replace(job, config=replace(job.config, run_dir=str(job.folder.path.parent / within / name)), name=name)
 
 
 def _task_by_task(entry: _Entry) -> list[_Entry]:

@@ -144,13 +144,13 @@ class Floor(Method):
         self, task: Task, candidates: Sequence[dict[str, Any]], seed: int
     ) -> tuple[Kept, dict[str, Any], list[dict[str, Any]]]:
         """The best trained estimator, its settings and score, and those of all trials. Of the others, no estimator stays in memory."""
-        rows = self.dataset.choosing_rows(task)
-        dev = self.dataset.splits[task.id]["dev"].take(rows)
+        split, rows = self.dataset.choosing_split(task), self.dataset.choosing_rows(task)
+        dev = self.dataset.splits[task.id][split].take(rows)
         best: tuple[Kept, dict[str, Any]] | None = None
         trials: list[dict[str, Any]] = []
         for candidate in progress(candidates, f"seed {seed} · {task.id} · {self.config.method}", "settings"):
             trained = self._trained_with(task, candidate, seed)
-            value = score(task, self._predicted(task, task, trained, "dev")[rows], dev.scored)
+            value = score(task, self._predicted(task, task, trained, split)[rows], dev.scored)
             trial = {"settings": candidate, "score": value}
             trials.append(trial)
             if best is None or value > best[1]["score"] + TIE:

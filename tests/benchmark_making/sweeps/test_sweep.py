@@ -145,7 +145,17 @@ def test_the_command_line_has_the_last_word(tmp_path: Path) -> None:
     [
         ("runs: [", "not YAML"),
         ("{}", "has no runs; list them under runs:"),
-        ("gird: {seeds: [[1]]}", "unknown key 'gird'; a sweep has title, settings, grid, runs"),
+        ("gird: {seeds: [[1]]}", "unknown key 'gird'; a sweep has title, settings, grid, runs, select"),
+        ("{runs: [{}], select: dev}", "select: must hold keys and values"),
+        ("{runs: [{}], select: {on: test}}", "select.on=test: must be one of dev"),
+        ("{runs: [{}], select: {each: row}}", "select.each=row: must be one of task, suite"),
+        ("{runs: [{}], select: {halving: 1}}", "select.halving=1: must be at least 2"),
+        ("{runs: [{}], select: {eahc: task}}", "unknown key 'select.eahc'; did you mean select.each"),
+        ("{grid: {held_out: [0.1, 0.2]}, select: {}}", "select: held_out must be the same for all runs"),
+        (
+            "{runs: [{tasks: [cbd]}, {tasks: [dyk]}], select: {each: suite}}",
+            "select.each: suite: the runs have different tasks; choose each: task",
+        ),
         ("grid: {embeddings: random}", "grid: embeddings=random: must be a list of values"),
         ("runs: {embeddings: random}", "runs: must be a list"),
         ("runs: [random]", "runs: 1: must hold keys and values"),

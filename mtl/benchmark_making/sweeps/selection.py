@@ -1,0 +1,169 @@
+"""The choice among the runs of a sweep that a paper makes: dev chooses, for each task or for all of them, perhaps by successive halving.
+
+The median over seeds chooses: all seeds of the result have one setting, as a paper reports it, and are the seeds of one run. With halving by k,
+all settings train the first seed; for each task, the best 1/k (rounded up) of those that trained a seed train the next one, so that most settings
+cost one seed (Jamieson and Talwalkar 2016, with seeds as the budget). A run with many tasks goes on if it is among the best for any of them.
+"""
+
+import logging
+import math
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import median
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
+
+from mtl.base.errors import DivergedError, InputError
+from mtl.base.settings.layers import differences, flatten_config
+from mtl.base.typed import typed
+from mtl.base.untrusted import read_json
+from mtl.base.untrusted_yaml import read_yaml
+from mtl.benchmark_making.sweeps.selected import SETTINGS
+from mtl.jobs.job import Job, load_job
+from mtl.runs.folder import LOCK
+from mtl.runs.summary import SeedScores, dev_score
+
+METHOD = "selected"
+# What the runs to choose from must have in common: the rows that train, choose and score, and the seeds.
+ALIKE = ("suite", "data_dir", "held_out", "choose_on_repeats", "choosing_share", "seeds")
+# Settings of the result, which it takes from the first of them.
+COPIED = (*ALIKE, "runs_dir", "cache_dir", "statistic", "submission.header", "submission.name")
+
+logger = logging.getLogger("mtl")
+
+
+@dataclass(frozen=True)
+class Select:
+    """The section `select` of a sweep file.
+
+    Args:
+        on: the rows that choose.
+        each: what has a setting of its own: every task, or the suite.
+        halving: k; None: every setting trains every seed.
+    """
+
+    on: Literal["dev"] = "dev"
+    each: Literal["task", "suite"] = "task"
+    halving: Annotated[int, Meta(ge=2)] | None = None
+
+
+def read_select(content: dict[Any, Any], path: Path) -> Select | None:
+    """The section of a sweep file with this content, if it has one. Raises InputError, which names the key."""
+    if "select" not in content:
+        return None
+    section = content["select"]
+    if isinstance(section, dict):  # YAML reads the word on as a truth value
+        section = {"on" if key is True else key: value for key, value in section.items()}
+    return typed(Select, section, "select.", path)
+
+
+@dataclass
+class Search:
+    """A choice among runs, which have all their seeds here.
+
+    Args:
+        path: the sweep file.
+        folder: of the result.
+        kept: by task id, or None for the suite, the runs that are left to choose from, after `rungs` the best one.
+        settings: how many of them there are at first.
+    """
+
+    path: Path
+    select: Select
+    runs: list[Job]
+    folder: Path
+    kept: dict[str | None, list[Job]] = field(init=False)
+    settings: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Raises InputError for runs that cannot be compared."""
+        tasks = [[task.id for task in run.run_tasks if task.answered_by is None] for run in self.runs]
+        for key in ALIKE:
+            if any(getattr(run.config, key) != getattr(self.runs[0].config, key) for run in self.runs):
+                raise InputError(f"{key} must be the same for all runs", path=self.path, key="select")
+        if self.select.each == "task":
+            ids = dict.fromkeys(id for names in tasks for id in names)
+            self.kept = {id: [run for run, names in zip(self.runs, tasks, strict=True) if id in names] for id in ids}
+        elif any(names != tasks[0] for names in tasks):
+            raise InputError(
+                "suite: the runs have different tasks; choose each: task", path=self.path, key="select.each"
+            )
+        else:
+            self.kept = {None: list(self.runs)}
+        self.settings = max(map(len, self.kept.values()))
+        config = self.folder / "config.yaml"
+        if config.exists() and read_yaml(config).get("method") != METHOD:
+            raise InputError("is the folder of another run; rename the sweep file, or set runs_dir=", path=self.folder)
+
+    def rungs(self) -> Iterator[list[Job]]:
+        """The runs to make one rung after another, with the seeds that they have at its end; a run that has begun more of them continues with
+        these. Ask for the next rung when the runs of the last are made. A run without all of its seeds has diverged, and is not chosen. Raises
+        DivergedError if a task has no other run."""
+        seeds = self.runs[0].config.seeds
+        for count in range(1, len(seeds) + 1) if self.select.halving else [len(seeds)]:
+            names = {run.name for runs in self.kept.values() for run in runs}
+            yield [_with_seeds(run, count) for run in self.runs if run.name in names]
+            for task, runs in self.kept.items():
+                ranked = self._ranked(task, runs, seeds[:count])
+                self.kept[task] = ranked[
+                    : math.ceil(len(ranked) / (self.select.halving or 1)) if count < len(seeds) else 1
+                ]
+
+    def job(self) -> Job:
+        """The run of what is chosen; an earlier choice in its folder, which other runs have changed, is removed."""
+        first, chosen = self.runs[0], {task: runs[0] for task, runs in self.kept.items()}
+        config, suite = first.config, first.suite
+        heads = {task.id: task.answered_by or task.id for run in self.runs for task in run.run_tasks}
+        trained = sum(run.folder.scores(seed).exists() for run in self.runs for seed in config.seeds)
+        halving = f", with halving by {self.select.halving}" if self.select.halving else ""
+        search = (
+            f"one of {self.settings} for {'each task' if self.select.each == 'task' else 'all tasks'}, by the median over seeds"
+            f" {', '.join(map(str, config.seeds))}; {trained} seeds trained{halving}"
+        )
+        flat, tasks = flatten_config(config), [id for id in suite.tasks if id in heads]
+        job = load_job(
+            {
+                **{key: flat[key] for key in COPIED if flat[key] is not None},
+                **{
+                    "method": METHOD,
+                    "tasks": tasks,
+                    "run_dir": str(self.folder),
+                    "selected.search": search if self.settings > 1 else None,
+                },
+                "selected.runs": {id: (chosen.get(None) or chosen[heads[id]]).name for id in tasks},
+            }
+        )
+        if job.folder.config.exists() and differences(job.folder.config, job.config):
+            logger.info("%s: made again, since another choice was made there", job.folder.path)
+            with job.folder.locked():
+                for entry in list(job.folder.path.iterdir()):
+                    if entry.is_dir() and entry.name != SETTINGS:
+                        shutil.rmtree(entry)
+                    elif entry.is_file() and entry.name != LOCK:
+                        entry.unlink()
+        return job
+
+    def _ranked(self, task: str | None, runs: Sequence[Job], seeds: Sequence[int]) -> list[Job]:
+        """Those of the runs that have these seeds, the best on dev first; of equal ones, the first of the file."""
+        scores = dict[str, float]()
+        for run in runs:
+            files = [run.folder.scores(seed) for seed in seeds]
+            if all(file.exists() for file in files):
+                scores[run.name] = median(
+                    dev_score(file, read_json(file, SeedScores), run.suite, task) for file in files
+                )
+        if not scores:
+            raise DivergedError(f"{self.path}: {task or 'all tasks'}: no setting is left to choose, since all diverged")
+        return sorted((run for run in runs if run.name in scores), key=lambda run: -scores[run.name])
+
+
+def _with_seeds(run: Job, count: int) -> Job:
+    """The run with the first seeds alone, or with those that its folder has begun, if these are more."""
+    seeds, path = run.config.seeds, run.folder.config
+    begun = read_yaml(path).get("seeds") if path.exists() else None
+    if isinstance(begun, list) and begun == seeds[: len(begun)]:
+        count = max(count, len(begun))
+    return replace(run, config=replace(run.config, seeds=seeds[:count]))
