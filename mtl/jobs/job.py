@@ -43,6 +43,7 @@ METHODS_KEY = "methods"  # in a suite file's `config`: settings for runs of sing
 # The settings that choose a file of settings, with their defaults. A method's file may name another variant as its default.
 FILES = {"method": "lstm", "embeddings": "random", "variant": "frozen", "architecture": PAPER, "preset": PAPER}
 WITHOUT_GPU = "strong"  # the preset of a run on a CPU whose settings name no size
+SECTIONS = {key.partition(".")[0] for key, _ in declared_keys(Config) if "." in key}
 SIZES = ("preset", "architecture", "encoder.hidden_size")
 MOST_SEEDS = 10_000
 DEFAULTS, COMMAND_LINE, CHOSEN = "configs/baseline.yaml", "command line", "chosen by mtl"  # where a value comes from
@@ -343,9 +344,11 @@ def parse_settings(words: Sequence[str]) -> dict[str, Any]:
         if not equals or not key:
             raise InputError(f"{word!r} is not key=value, as in encoder.hidden_size=64")
         try:
-            settings |= flatten({key.strip(): yaml.safe_load(value)})
+            parsed = yaml.safe_load(value)
         except (yaml.YAMLError, ValueError, IndexError, RecursionError):  # PyYAML raises all of these
             raise InputError(f"{word!r}: the value is not YAML") from None
+        key = key.strip()
+        settings |= flatten({key: parsed}) if key in SECTIONS and isinstance(parsed, dict) else {key: parsed}
     return settings
 
 

@@ -190,7 +190,7 @@ class Predictor:
         """The task with this id, and the rows, each a list. Raises InputError for a task that is not in the run, and for examples of another form."""
         suite_task = self.task(task)
         is_text = suite_task.candidates is None and len(suite_task.text) + len(suite_task.marked) == 1
-        takes = f"task {task} takes {'texts, or ' * is_text}rows, each a list of {_form(suite_task)}"
+        takes = f"task {task} takes {'texts, or ' * is_text}examples, each a list of {_form(suite_task)}"
         read: list[Row] = []
         with foreign("rows"):
             if isinstance(rows, str | Mapping):

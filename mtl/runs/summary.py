@@ -156,7 +156,7 @@ def summarize(
             by_task[task.id]["also"] = further
     published = {task.id: {name: n for name, n in task.rows.items() if task.files[name] is not None} for task in tasks}
     resized = {task.id for task in tasks if task.rows and published[task.id] != dict(rows[task.id])}
-    changed = {id: list(splits) for id, splits in (changed or {}).items() if id not in resized}
+    changed = {id: list(splits) for id, splits in (changed or {}).items() if id in by_task and id not in resized}
     sampled, marked, share = config.imported.rows, {*resized, *changed}, config.choosing_share
     divided = [task.id for task in tasks if share and task.scored_split == "dev" and task.answered_by is None]
     one_answer = dict.fromkeys(id for seed in sorted(seeds) for id in seeds[seed]["same_answer"])

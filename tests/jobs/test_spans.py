@@ -91,9 +91,9 @@ def test_rows_in_python(folder: Path) -> None:
 )
 def test_texts_without_spans_are_told_how(folder: Path, task: str, row: list[object], complaint: str) -> None:
     forms = {
-        "refers": "1 texts: text; then (start, stop) of 2 spans: pronoun.location in text, candidate.location in text",
+        "refers": '1 text: text; then (start, stop) of 2 spans: pronoun.location in text, candidate.location in text, as in ["…", (0, 4), (0, 4)]',
         "sense": "2 texts: first.context, second.context; then (start, stop) of 2 spans: first.word.location in"
-        " first.context, second.word.location in second.context",
+        ' first.context, second.word.location in second.context, as in ["…", "…", (0, 4), (0, 4)]',
     }
     with pytest.raises(InputError) as caught:
         mtl.load(folder / "run").predict(task, [row])  # type: ignore[list-item]

@@ -115,7 +115,7 @@ def test_names_that_nothing_registers(suite_file: Path) -> None:
         (
             "metric: accuracy",
             "metric: accuracy\n    also: [f2]",
-            r"tasks\.kansla\.also: unknown metric 'f2'; did you mean ",
+            r"tasks\.kansla\.also: unknown metric 'f2'; targets of kind labels have ",
         ),
         ("  kansla:", "  kansla:\n    kind: tal", r"tasks\.kansla\.kind: unknown kind 'tal', expected one of labels, "),
     ):

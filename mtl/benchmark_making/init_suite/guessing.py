@@ -38,6 +38,7 @@ METRICS = {
     **{"number": "spearman", "labels": "accuracy", "choice": "accuracy"},
     **{"word": "accuracy", "text": "rouge1", KIND: "micro_f1"},
 }
+METRICS_OF_LABELS = ("accuracy", "f1", "macro_f1", "matthews")  # which mean that numbers are labels
 # Questions that a known key answers, besides those of its own name.
 SETTLED = {
     **dict.fromkeys(("range", "labels", "kind"), ("labels", "range", "kind", "metric")),
@@ -124,11 +125,16 @@ def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) 
         target = guess_target(main.whole(column.name), by_split, candidates, shared(lists), names)
     of_one = not several or {"range", "candidates"} & {*known}
     implied = next((kind for key, kind in KINDS.items() if of_one and key in known), target.kind)
+    if implied == "number" and known.get("metric") in METRICS_OF_LABELS:
+        implied = "labels"
     guess.kind = known.get("kind") or implied
     of_kind = {*OF_KIND, "candidates", "kind"} if guess.kind != target.kind else set()
     known_keys = {key: value for key, value in known.items() if key not in ("text", "target", "header", "reading")}
     if "metric" in of_kind:
         known_keys.setdefault("metric", METRICS.get(guess.kind, "accuracy"))
+    if (guess.kind, target.kind) == ("labels", "number"):  # ratings that are classes
+        ratings = {rating for table in labelled.values() for rating in table.whole(column.name).counts}
+        known_keys.setdefault("labels", sorted(ratings, key=float))
     guess.keys |= {key: value for key, value in target.keys.items() if key not in of_kind} | known_keys
     guess.why |= {key: why for key, why in target.why.items() if key not in of_kind} | dict.fromkeys(known_keys, GIVEN)
     if not chosen.question:  # else they are about a column that may not be the target

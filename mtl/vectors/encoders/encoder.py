@@ -9,12 +9,16 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from mtl.base.device import exact_arithmetic
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress
+from mtl.base.wings import lazy
 from mtl.data.text import Encode, encode_blocks, text_blocks
 
 FLOAT = 4  # bytes of a weight
+
+exact_arithmetic = lazy(
+    "mtl.base.device:exact_arithmetic"
+)  # torch is slow to import, and reports read descriptions alone
 
 
 @dataclass(frozen=True)
@@ -106,10 +110,12 @@ class ModelEncoder:
         """The model has what a `mtl.methods.method.Model` has for vectors: `encode`, `dim`, `fingerprint` and `versions`."""
         self.model, self.pooling, self.description, self.centre = model, pooling, description, centre
 
-    @exact_arithmetic()
     def encode(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
         """The vectors of these texts, float32 (texts, dim). Raises InputError for a text that is not in a list."""
-        vectors = encode_blocks(texts, lambda block: self.model.encode(block, self.pooling), self.model.dim, progress)
+        with exact_arithmetic():
+            vectors = encode_blocks(
+                texts, lambda block: self.model.encode(block, self.pooling), self.model.dim, progress
+            )
         return vectors if self.centre is None else vectors - self.centre
 
     @cached_property

@@ -93,9 +93,13 @@ def test_each_person_and_their_majority_is_a_run_on_the_sample(home: Path, capsy
     assert imported("floor", "runs/liten/majority/seed-1/predictions") == 0
     assert summary("floor")["tasks"]["kansla"]["median"] == 100 * gold("floor", "kansla").count("glad") / 4
     rows = {row.name: row for row in leaderboard(find_runs(Path("runs"))).rows}
-    sampled = {name: dict(row.sampled) for name, row in rows.items()}
-    assert sampled["majority"] == {} and sampled["floor"] == {"kansla": sampled["people-Anna"]["kansla"]}
-    assert rows["majority"].reasons.get("kansla") != rows["floor"].reasons["kansla"] == sampled["floor"]["kansla"]
+    apart = {name: row.apart.get("kansla") for name, row in rows.items()}
+    assert apart["majority"] is None and apart["floor"] == apart["people-Anna"] is not None
+    assert (
+        rows["majority"].reasons.get("kansla")
+        != rows["floor"].reasons["kansla"]
+        == rows["people-Anna"].reasons["kansla"]
+    )
     assert main(["report"]) == 0
     report = Path("report/report.md").read_text(encoding="utf-8")
     assert "or a sample of the examples" in report and "Krippendorff's α, ordinal, of Anna, Bo Ek, Cai" in report

@@ -12,7 +12,6 @@ from kinds_suite import write_kinds_suite
 
 from mtl.api.cli import main
 from mtl.base.errors import BusyError, DivergedError, InputError
-from mtl.base.settings.layers import save_config
 from mtl.benchmark_making.sweeps.sweep import load_sweep, run_sweep
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job, parse_settings
@@ -56,7 +55,7 @@ def test_what_a_run_leaves_open_is_as_its_own_folder_began(tmp_path: Path) -> No
     def begin(settings: str) -> None:
         begun = job([*settings.split(), f"runs_dir={tmp_path}"])
         begun.folder.path.mkdir(parents=True)
-        save_config(begun.config, begun.folder.config)
+        begun.folder.claim(begun.config, {}, "32-true")
 
     begin("suite=klej-sample method=logistic seeds=[4]")  # the folder of mtl baseline
     begin(f"suite=klej-sample method=logistic seeds=[1,2] run_dir={tmp_path}/klej-sample/mine")
@@ -198,7 +197,7 @@ def test_a_sweep_checks_the_tasks_that_its_runs_have(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["none"], "sweep=none: unknown; known: floors, glue-single, jiant, readings, single, table3"),
+        (["none"], "sweep=none: unknown; known: floors, glue-single, readings, single, table3, transformer-superlim"),
         (["none.yaml"], "sweep=none.yaml: no such file"),
         (["table3", "suite=klej-sample", "encoder.width=3"], "mtl: error: unknown key 'encoder.width'"),
         (["table3", "suite=klej-sample", "engine=slurm"], "mtl: error: engine=slurm: "),
