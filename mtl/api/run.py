@@ -164,9 +164,8 @@ class Run:
         made = self.predictions(task, seed=seed)
         kind = target_kind(self.record.suite.tasks[task])
         if kind.chart != "confusion":
-            raise InputError(
-                "only tasks with one label for each example have a confusion matrix", key="task", value=task
-            )
+            problem = "only tasks with one label for each example have a confusion matrix"
+            raise InputError(problem, key="task", value=task)
         counts = Counter(zip(made["gold"], made["prediction"], strict=True))
         labels = [int(label) if _numbered(kind) else label for label in kind.labels]
         cells = {gold: {answer: counts[gold, answer] for answer in labels} for gold in labels}

@@ -114,9 +114,7 @@ class Dataset:
     changed: dict[str, list[str]] = field(default_factory=dict)  # splits whose files have another checksum
     scored_rows: dict[str, dict[str, Any]] = field(default_factory=dict)  # `describe_rows`; `lines` of `samples`
     samples: dict[str, RowSample] = field(default_factory=dict)  # of tasks whose scored split has no other rows
-    choosing: dict[str, np.ndarray] = field(
-        default_factory=dict
-    )  # of the rows that choose, by number (`mtl.data.repeats`)
+    choosing: dict[str, np.ndarray] = field(default_factory=dict)  # numbers of rows that choose (`mtl.data.repeats`)
 
     @property
     def trained_tasks(self) -> list[Task]:
@@ -230,9 +228,9 @@ def build_dataset(read: Sequence[TaskExamples]) -> Dataset:
     """Index the rows of all tasks by their distinct texts."""
     rows = [row for part in read for rows in part.rows.values() for row in rows]
     index = {text: number for number, text in enumerate(dict.fromkeys(text for row in rows for text in row.texts))}
-    splits = {
-        part.task.id: {name: make_split(part.task, rows, index) for name, rows in part.rows.items()} for part in read
-    }
+    splits: dict[str, dict[str, Split]] = {}
+    for part in read:
+        splits[part.task.id] = {name: make_split(part.task, rows, index) for name, rows in part.rows.items()}
     answers = {
         part.task.id: words
         for part in read

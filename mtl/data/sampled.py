@@ -98,10 +98,9 @@ def divide_dev(part: TaskExamples, share: float) -> tuple[TaskExamples, RowSampl
     rows = part.rows["dev"]
     scored, choosing = hold_out(part.task, rows, share)
     if not scored or not choosing:
-        problem = f"task {part.task.id}: too few groups of dev rows to divide them"
-        raise InputError(
-            f"{problem}; leave choosing_share out, or the task (tasks=[…])", key="choosing_share", value=share
-        )
+        remedy = "leave choosing_share out, or the task (tasks=[…])"
+        problem = f"task {part.task.id}: too few groups of dev rows to divide them; {remedy}"
+        raise InputError(problem, key="choosing_share", value=share)
     chosen = set(map(id, scored))
     positions = [number for number, row in enumerate(rows) if id(row) in chosen]
     sample = RowSample([row.line for row in scored], positions, len(rows))

@@ -62,10 +62,8 @@ def values_of_seeds(predictions: Sequence[Any], suite: Suite, indices: Indices) 
         key = "predictions" if len(predictions) == 1 else f"predictions[{number}]"
         if not isinstance(by_task, Mapping):
             if len(suite.tasks) > 1:
-                example = f"{{{next(iter(suite.tasks))!r}: predictions}}"
-                raise InputError(
-                    f"must be a dictionary by task, as in {example}, or a list of these for seeds", key=key
-                )
+                example = f"as in {{{next(iter(suite.tasks))!r}: predictions}}"
+                raise InputError(f"must be a dictionary by task, {example}, or a list of these for seeds", key=key)
             by_task = dict.fromkeys(suite.tasks, by_task)
         lines = {}
         for id, values in by_task.items():
@@ -115,11 +113,8 @@ def _rows(values: Any, key: str) -> list[dict[str, Any]]:
     """The rows of a list, an array, or a table with the columns prediction, id and split, of which the first is needed. Those of a Series or a table
     without ids have their labels of its index, unless it is the one that pandas makes by itself."""
     index = getattr(values, INDEX, None)
-    labels = (
-        index.tolist()
-        if index is not None and hasattr(index, "tolist") and ID not in getattr(values, "columns", ())
-        else None
-    )
+    has_labels = index is not None and hasattr(index, "tolist") and ID not in getattr(values, "columns", ())
+    labels = index.tolist() if has_labels and index is not None else None
     if labels is not None and type(index).__name__ == "RangeIndex" and labels == [*range(len(labels))]:
         labels = None
     if hasattr(values, "columns"):
@@ -130,9 +125,8 @@ def _rows(values: Any, key: str) -> list[dict[str, Any]]:
         names, values = [PREDICTION], {PREDICTION: values}
     else:
         raise InputError("must be a list, an array, a table, or a mapping from dev and test to these", key=key)
-    columns = [
-        [_plain(value, name, f"{key}, row {row}") for row, value in enumerate(values[name], start=1)] for name in names
-    ]
+    numbered = {name: enumerate(values[name], start=1) for name in names}
+    columns = [[_plain(value, name, f"{key}, row {row}") for row, value in numbered[name]] for name in names]
     rows = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
     return rows if labels is None else [{**row, INDEX: label} for row, label in zip(rows, labels, strict=True)]
 

@@ -143,9 +143,8 @@ class Imported(Method):
             self.fingerprints[fingerprint_name(seed)] = digest
             sums.append(f"{name} ({digest})")
         self.facts = self._facts(sums, _notes_of_answers(rows, unfit, self.system.labels_sha256))
-        held_out = [
-            task.id for task in self.dataset.tasks if task.id in self.dataset.held_out and task.scored_split == "dev"
-        ]
+        on_dev = [task.id for task in self.dataset.tasks if task.scored_split == "dev"]
+        held_out = [id for id in on_dev if id in self.dataset.held_out]
         if held_out and not self.system.held_out_unseen:
             self.facts["maybe_trained_on"] = held_out
             self.facts["notes"].append(
@@ -250,9 +249,9 @@ def _notes_of_answers(rows: Rows, unfit: Mapping[int, Unfit], labels_sha256: str
 
 
 def _name_and_fingerprint(source: Source) -> tuple[str, str]:
-    return (
-        (source.resolve().name, _fingerprint(source)) if isinstance(source, Path) else (source.name, source.fingerprint)
-    )
+    if isinstance(source, Path):
+        return source.resolve().name, _fingerprint(source)
+    return source.name, source.fingerprint
 
 
 def _fingerprint(path: Path) -> str:

@@ -117,11 +117,8 @@ class TaskInput:
         """The codes that a network predicts for all splits but train: (rows,) or (rows, codes) by split. The network is on the CPU before and after,
         and on the device of `trainer` meanwhile. The arguments are as in `computed`."""
         network.to(device_of(trainer.accelerator))
-        codes = {
-            name: self.computed(predict_rows, network, head, split, size, trainer)
-            for name, split in splits.items()
-            if name != "train"
-        }
+        wanted = {name: split for name, split in splits.items() if name != "train"}
+        codes = {id: self.computed(predict_rows, network, head, split, size, trainer) for id, split in wanted.items()}
         network.to("cpu")
         return codes
 

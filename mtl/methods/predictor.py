@@ -172,7 +172,7 @@ class Predictor:
         suite_task = self.task(task)
         if out is not None and out.suffix not in ("", *ENDINGS):
             raise InputError(
-                f"predictions are lines of text; a name of such a file ends in {' or '.join(ENDINGS)}", path=out
+                f"predictions are lines of text; their file's name ends in {' or '.join(ENDINGS)}", path=out
             )
         if out is not None and out.exists() and out.samefile(path):
             raise InputError("is the file that is read; name another one with --out", path=out)

@@ -108,10 +108,8 @@ def _tasks_apart(runs: Sequence[FinishedRun]) -> list[dict[str, str]]:
             by_key.setdefault(run.examples_key(task), []).append(number)
     apart: list[dict[str, str]] = [{} for _ in runs]
     for (id, _), by_key in by_examples.items():
-        main = max(
-            by_key.values(),
-            key=lambda numbers: (id not in runs[numbers[0]].summary["reduced"], len(numbers)),
-        )
+        published = {key: id not in runs[numbers[0]].summary["reduced"] for key, numbers in by_key.items()}
+        main = by_key[max(by_key, key=lambda key: (published[key], len(by_key[key])))]
         for key, numbers in by_key.items():
             for number in numbers if numbers is not main else ():
                 apart[number][id] = key
@@ -141,6 +139,7 @@ def _run_row(run: FinishedRun, samples: Mapping[str, Sample], same_title: bool, 
     chosen = summary.get("chosen_on_scored", ())
     apart_average = [apart[id] for id in averaged if id in apart]
     chosen_average = [id for id in averaged if id in chosen]
+    marked_average = {"*": missing, "†": reduced_average, "§": apart_average, "¶": chosen_average}
     comparable = {task.id: run.examples_key(task) for task in run.tasks}
     if averaged:
         comparable[AVERAGE] = repr([(id, comparable[id]) for id in averaged])
@@ -156,10 +155,7 @@ def _run_row(run: FinishedRun, samples: Mapping[str, Sample], same_title: bool, 
         reduced=reduced,
         marks={
             **{id: "†" * (id in reduced) + "§" * (id in apart) + "¶" * (id in chosen) for id in scores},
-            AVERAGE: "*" * bool(missing)
-            + "†" * bool(reduced_average)
-            + "§" * bool(apart_average)
-            + "¶" * bool(chosen_average),
+            AVERAGE: "".join(mark for mark, tasks in marked_average.items() if tasks),
         },
         reasons={
             **{id: (apart.get(id), id in chosen) for id in scores if id in apart or id in chosen},

@@ -13,9 +13,7 @@ TESTS_NOTE = (
     "One run minus another: ▲ better, ▼ worse, ▲▲ and ▼▼ with Holm's correction too; ≈ not significant, "
     "? too few seeds, – not on the same examples."
 )
-NO_TESTS = (
-    "None: no two of these are scored on the same examples of a task, so no difference between them can be tested."
-)
+NO_TESTS = "None: no two of these are scored on the same examples of a task, so no difference can be tested."
 RANKS_NOTE = (
     "The ranks that a run may have, 1 for the best, among the runs that were tested against each other: those that are better by the tests with"
     " Holm's correction come before it, those that are worse after it. Runs without a significant difference share their ranks. All intervals are"

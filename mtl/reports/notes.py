@@ -51,9 +51,8 @@ def mark_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
             f"{', '.join(reduced)}; an average with † includes such a task."
         )
     if chosen := sorted({id for row in rows for id in row.scores if "¶" in row.mark(id)}, key=list(suite.tasks).index):
-        notes.append(
-            f"¶ its setting was chosen on the dev examples that score it, so it is too high: {', '.join(chosen)}."
-        )
+        why = "its setting was chosen on the dev examples that score it, so it is too high"
+        notes.append(f"¶ {why}: {', '.join(chosen)}.")
     bold = "Bold: the best of each split."
     if any(any(row.marks.values()) for row in rows):
         bold += " Marked scores compare only with those marked for the same reason."

@@ -157,8 +157,8 @@ def summarize(
     published = {task.id: {name: n for name, n in task.rows.items() if task.files[name] is not None} for task in tasks}
     resized = {task.id for task in tasks if task.rows and published[task.id] != dict(rows[task.id])}
     changed = {id: list(splits) for id, splits in (changed or {}).items() if id in by_task and id not in resized}
-    sampled, marked, share = config.imported.rows, {*resized, *changed}, config.choosing_share
-    divided = [task.id for task in tasks if share and task.scored_split == "dev" and task.answered_by is None]
+    marked, on_dev = {*resized, *changed}, [task for task in tasks if task.scored_split == "dev"]
+    apart = {*config.imported.rows, *(task.id for task in on_dev if config.choosing_share and task.answered_by is None)}
     one_answer = dict.fromkeys(id for seed in sorted(seeds) for id in seeds[seed]["same_answer"])
     return {
         "suite": suite.name,
@@ -169,11 +169,7 @@ def summarize(
         "average": suite.mean({id: values["median"] for id, values in by_task.items()}),
         "partial": bool(suite.lacking(by_task)),
         "missing": [id for id in suite.tasks if id not in by_task],
-        "reduced": [
-            task.id
-            for task in tasks
-            if task.id in sampled or task.id in divided or {task.id, task.answered_by} & marked
-        ],
+        "reduced": [task.id for task in tasks if task.id in apart or {task.id, task.answered_by} & marked],
         "changed": changed,
         "not_above_constant": [id for id, values in by_task.items() if values["median"] <= values["constant"]],
         "same_answer": {id: [seed for seed in sorted(seeds) if id in seeds[seed]["same_answer"]] for id in one_answer},

@@ -18,11 +18,8 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
     average = summary["average"]
     comparable = not summary["partial"] and not set(summary["reduced"]) & set(suite.averaged)
     ours, rows = inert(summary["title"]), suite.published
-    marked = {
-        "†": summary["reduced"],
-        "‡": summary.get("maybe_trained_on", ()),
-        "¶": summary.get("chosen_on_scored", ()),
-    }
+    seen, chosen = summary.get("maybe_trained_on", ()), summary.get("chosen_on_scored", ())
+    marked = {"†": summary["reduced"], "‡": seen, "¶": chosen}
     marks = {id: "".join(mark for mark, ids in marked.items() if id in ids) for id, _ in tasks}
     header = ["", f"AVG{average_marks(summary, suite)}", *(inert(title) + marks[id] for id, title in tasks)]
     body = [
@@ -147,9 +144,8 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
             differences.setdefault(_difference_of_data(id, summary, suite), []).append(id)
         sizes = "; ".join(f"{', '.join(ids)} {text}" for text, ids in differences.items())
         average = " Nor is an average with such a task." if set(summary["reduced"]) & set(suite.averaged) else ""
-        notes.append(
-            f"† other data than the published data, not comparable (train/dev/test examples: {sizes}).{average}"
-        )
+        what = "† other data than the published data, not comparable"
+        notes.append(f"{what} (train/dev/test examples: {sizes}).{average}")
     notes += summary.get("notes", [])  # from the method
     if below := below_constant(summary, suite.shown):
         notes.append(f"Not above the best constant answer: {below}.")

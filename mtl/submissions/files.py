@@ -69,9 +69,8 @@ def read_files(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, byt
     try:
         if path.is_file() and path.suffix in {Path(form).suffix for form in (FILE, JSON_LINES, CSV, JSON_BY_ID)}:
             example = CSV.format(split="dev", task="TASK")
-            raise InputError(
-                f"is one file; name it as in {example}, put it in a folder, and name the folder", path=path
-            )
+            problem = f"is one file; name it as in {example}, put it in a folder, and name the folder"
+            raise InputError(problem, path=path)
         if not path.is_dir():
             return read_zip(path, wanted, SUBMISSION_LIMIT)
         check_plain_folder(path)

@@ -137,9 +137,8 @@ def read_cells(task: Task, content: bytes, name: str, ids: Sequence[str], most: 
     if name.endswith(".tsv") and (not lines or lines[0] in (HEADER, task.target, "target")):
         return read_tsv(task, content, name, most=most)
     if name.endswith(".csv"):
-        numbered = [
-            (line, cells) for line, cells in quoted_rows(name, (f"{line}\n" for line in lines)) if cells != [""]
-        ]
+        quoted = quoted_rows(name, (f"{line}\n" for line in lines))
+        numbered = [(line, cells) for line, cells in quoted if cells != [""]]
     else:
         numbered = [(number, line.split("\t")) for number, line in enumerate(lines, start=1)]
     places, rows = [line for line, _ in numbered], [cells for _, cells in numbered]
@@ -299,9 +298,8 @@ class DataRows:
             for position, record in zip(order, records, strict=bool(records)):
                 if str(value := record.values[0]) != numbers[position]:
                     problem = f"column {column!r} has {numbers[position]}, and column {name!r} of {self.file} has {show(value)}"
-                    remedy = (
-                        f"name it in the suite file (submission: {{ids: [{name}]}})" if is_same else f"call it {name}"
-                    )
+                    named = f"name it in the suite file (submission: {{ids: [{name}]}})"
+                    remedy = named if is_same else f"call it {name}"
                     where = f"{problem} on line {record.line}; if it has ids, {remedy}"
                     raise lines.error(f"{where}; if the lines are in the order of the rows, leave it out", position)
 

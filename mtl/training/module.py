@@ -130,10 +130,7 @@ class TaskScore(torchmetrics.Metric):
     def compute(self) -> float:
         """The metric × 100. Raises DivergedError if any output was not finite."""
         batches = gather(
-            [
-                (rows.cpu(), codes.cpu(), finite.cpu())
-                for rows, codes, finite in zip(self.rows, self.codes, self.finite, strict=True)
-            ]
+            [tuple(state.cpu() for state in batch) for batch in zip(self.rows, self.codes, self.finite, strict=True)]
         )
         if not all(finite.all() for _, _, finite in batches):
             raise DivergedError("the outputs for dev rows are not finite")

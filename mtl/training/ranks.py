@@ -121,9 +121,8 @@ class Group:
             torch.cuda.set_device(number)
         backend, store = "nccl" if self.device == "cuda" else "gloo", distributed.FileStore(self.store, self.ranks)
         with threads_of_torch(self.threads), exact_arithmetic():
-            distributed.init_process_group(
-                backend, timeout=LONGEST_WAIT, world_size=self.ranks, rank=number, store=store
-            )
+            among: Any = {"world_size": self.ranks, "rank": number, "store": store}
+            distributed.init_process_group(backend, timeout=LONGEST_WAIT, **among)
             try:
                 yield
             finally:

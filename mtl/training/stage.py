@@ -55,9 +55,7 @@ class Stage:
     patience: int
     gradient_clip: float
     train: Callable[[int], DataLoader[Batch]]  # an epoch's number -> the loader of its batches
-    dev: Callable[
-        [int, int], DataLoader[Batch]
-    ]  # the rank of this process, and how many there are -> its batches of dev
+    dev: Callable[[int, int], DataLoader[Batch]]  # the rank of this process, how many there are -> its batches of dev
     resumable: bool = True  # whether to save the whole state after each epoch
     trained_only: bool = False  # whether to save only the weights that are trained
     checkpoint: str = "best"  # the validation whose weights are saved: best or last

@@ -106,6 +106,17 @@ def test_cells_of_pandas_and_numpy() -> None:
     assert line == '{"text": "text nummer 0", "spam": "true", "topic": "t0", "note": null, "size": 0}'
 
 
+@pytest.mark.parametrize("known", [{"kind": "labels"}, {"metric": "macro_f1"}])
+def test_ratings_are_labels_where_the_answer_says_so(home: Path, known: dict[str, str]) -> None:
+    rows = {"text": ROWS["text"], "stars": [5, 1, 2, 3, 4, 3] * 10}
+    task = load_suite(suite_of({"train": rows}, tasks={"mina": known}).path).tasks["mina"]
+    assert (task.kind, task.labels, task.metric) == (
+        "labels",
+        ["1", "2", "3", "4", "5"],
+        known.get("metric", "accuracy"),
+    )
+
+
 DEEP: list[Any] = []
 for _ in range(100_000):
     DEEP = [DEEP]

@@ -196,10 +196,8 @@ def _data(arguments: argparse.Namespace) -> None:
                 for name, content in split_files(task, job.data_dir, job.config.held_out).items():
                     path = inside(folder, name)
                     if path.exists():
-                        message = (
-                            f"{name}: two tasks have this file; write one of them at a time, with tasks=[{task.id}]"
-                        )
-                        raise InputError(message, key="--write-splits")
+                        remedy = f"write one of them at a time, with tasks=[{task.id}]"
+                        raise InputError(f"{name}: two tasks have this file; {remedy}", key="--write-splits")
                     path.parent.mkdir(parents=True, exist_ok=True)
                     path.write_bytes(content)
         print(arguments.write_splits)

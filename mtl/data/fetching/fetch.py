@@ -55,11 +55,8 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
         elif task.withdrawn:
             _fetch_withdrawn(task, data_dir)
         elif task.source is not None:
-            together = [
-                other
-                for other in tasks
-                if other.id in missing and (other.source, other.folder) == (task.source, task.folder)
-            ]
+            place = task.source, task.folder
+            together = [other for other in tasks if other.id in missing and (other.source, other.folder) == place]
             _fetch(task, task.source, data_dir, together, unavailable, unverified)
         elif task.hub is not None:
             _fetch_copy(task, task.hub, data_dir)

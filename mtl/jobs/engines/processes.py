@@ -78,13 +78,8 @@ class Processes:
                 starting = running.keys() - begun - slow
                 reporting = connection.wait(list(running), SLOW_START if starting else None)
                 for end in () if reporting else starting:
-                    process = running[end].process.pid
-                    logger.warning(
-                        "%s: its process (%s) has not begun in %d s; Ctrl-C ends all",
-                        running[end].unit.name,
-                        process,
-                        SLOW_START,
-                    )
+                    late = running[end].unit.name, running[end].process.pid, SLOW_START
+                    logger.warning("%s: its process (%s) has not begun in %d s; Ctrl-C ends all", *late)
                     slow.add(end)
                 for ready_end in reporting:
                     if ready_end not in begun and _has_begun(ready_end):

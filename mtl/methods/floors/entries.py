@@ -112,9 +112,8 @@ class StaticKind(TrainedKind):
             check_word_file(config)
             return
         if text_vectors() is None:
-            raise InputError(
-                "only the wing vectors reads models; install it, or drop the path", key="static.path", value=path
-            )
+            problem = "only the wing vectors reads models; install it, or drop the path"
+            raise InputError(problem, key="static.path", value=path)
         check_installed("sentence-transformers", key="static.path", value=path)
         check_place("static.path", path)
 

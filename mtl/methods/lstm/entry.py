@@ -45,9 +45,8 @@ class LstmKind(MethodKind):
     def check(self, config: Config, suite: Suite) -> None:
         """Raise InputError for an LSTM that is too large, and for sparse gradients of several processes."""
         if config.trainer.devices > 1 and getattr(config.embeddings, "sparse", False):
-            raise InputError(
-                "gradients of several processes are dense; set embeddings.sparse=false", key="trainer.devices"
-            )
+            problem = "gradients of several processes are dense; set embeddings.sparse=false"
+            raise InputError(problem, key="trainer.devices")
         check_trainable(config, getattr(config.embeddings, "dim", None) or 0, embeddings=0)
 
     def shared(self, config: Config) -> str | None:
