@@ -110,6 +110,7 @@ def test_a_task_of_a_suite(
         task.source.sha256 = source.sha256 and digest
         task.checksums = dict.fromkeys(task.checksums, f"sha256:{digest}")
         fetch_suite(suite, [task], folder)
+        assert f"bytes={len(good) // 2}-" in [request.get("range") for request in server.requests]
         there = {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
         assert set(there) == set(files)
         for file, content in there.items():
@@ -180,4 +181,5 @@ def test_vectors_of_a_recipe(
         server.content, server.redirects, server.cuts = good, True, [len(good) // 2]
         own.write_text(text.replace(str(recipe.sha256), hashlib.sha256(good).hexdigest()), encoding="utf-8")
         path = fetch_embeddings(recipe.embeddings, str(own), str(folder))
+        assert f"bytes={len(good) // 2}-" in [request.get("range") for request in server.requests]
         assert path.read_bytes() == (vectors if recipe.url.endswith(".gz") else good)
