@@ -112,7 +112,8 @@ class Predictor:
             task: the id of a task of the run.
             rows: the texts of each example: one text, or two for a pair. For a choice: the candidates, after the text if the task has one.
                 For a task with marked spans: after the texts, start and stop of each span in characters of its text, half-open.
-                A row of one text alone may be the text.
+                A row of one text alone may be the text. Without candidates and spans, a row may be a dictionary, and the rows a DataFrame, with
+                the columns of the texts.
         """
         suite_task, read = self.check_rows(task, rows)
         if not read:

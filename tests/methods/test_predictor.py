@@ -3,6 +3,7 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from command_line import job
@@ -151,6 +152,12 @@ def test_predictions_and_vectors_do_not_depend_on_their_neighbours(run: Path) ->
     for method in ("predict", "predict_proba"):
         made = [getattr(mtl.load(run), method)("kansla", given) for given in (rows, texts)]
         np.testing.assert_array_equal(made[0], made[1])
+    pairs = [["en text", "en annan"], ["helt nya", "ord"]]
+    named = [dict(zip("ab", pair, strict=True)) for pair in pairs]
+    for table in (named, pd.DataFrame(named)[["b", "a"]]):  # by name, in any order
+        assert mtl.load(run).predict("samma", table) == mtl.load(run).predict("samma", pairs)
+    with raises_input_error():
+        mtl.load(run).predict("samma", [{"a": "en text"}])
     predictor = mtl.load(run)
     texts = ["solen skiner nummer 1", "", "helt nya ord", "solen skiner nummer 1", "jag " * 300]
     vectors = predictor.encode(texts)
