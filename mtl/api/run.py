@@ -1,9 +1,8 @@
 """Runs in Python: they are made, of a baseline or of predictions, or opened, and have scores, predictions, curves and models."""
 
 import inspect
-import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import fields
 from functools import cached_property
@@ -21,9 +20,8 @@ from mtl.runs import finished
 from mtl.runs.summary import Summary
 from mtl.runs.table import render
 from mtl.tasks.suite import AVERAGE, load_suite
-from mtl.tasks.target_kind import TargetKind
-from mtl.tasks.targets import target_kind
-from mtl.tasks.task import SPLITS
+from mtl.tasks.targets import one_label_kind, target_kind
+from mtl.tasks.task import SPLIT_OF, SPLITS, Task
 
 if TYPE_CHECKING:
     import numpy as np
@@ -133,14 +131,11 @@ class Run:
         Raises:
             InputError: for a task, a split or a seed that the run has no predictions for, and a damaged file.
         """
-        if task not in self.tasks:
-            raise InputError(f"not in this run; it has {', '.join(self.tasks)}", key="task", value=task)
+        suite_task, folder = self._task(task), self.record.folder
         if seed is not None and seed not in self.seeds:
             raise InputError(f"not in this run; it has {', '.join(map(str, self.seeds))}", key="seed", value=seed)
-        suite_task, folder = self.record.suite.tasks[task], self.record.folder
-        scored, kind = self.record.split(suite_task), target_kind(suite_task)
-        cells: Callable[[Any], Any] = int if _numbered(kind) else kind.to_json
-        split = scored if split is None else split
+        scored, cells = self.record.split(suite_task), target_kind(suite_task).to_python
+        split = scored if split is None else SPLIT_OF.get(split.lower(), split)
         has = [name for name in SPLITS if folder.predictions(self.seeds[0], name, task).exists()]
         if split not in has:
             raise InputError(f"no predictions of {task} on it; there are on {', '.join(has)}", key="split", value=split)
@@ -153,23 +148,34 @@ class Run:
         return frame(("seed", "row", "prediction", *(() if gold is None else ("gold",))), rows)
 
     @checked
-    def confusion_matrix(self, task: str, seed: int | None = None) -> "DataFrame":
+    def confusion_matrix(self, task: str, split: str | None = None, seed: int | None = None) -> "DataFrame":
         """How often each label (rows) was predicted as each label (columns), on the split that the task is scored on: int (labels, labels).
 
         Raises InputError as `predictions` does, and for a task without one label for each example.
 
         Args:
+            split: that one, or None: a run has no gold labels of another.
             seed: None: all seeds together.
         """
-        made = self.predictions(task, seed=seed)
-        kind = target_kind(self.record.suite.tasks[task])
-        if kind.chart != "confusion":
-            problem = "only tasks with one label for each example have a confusion matrix"
-            raise InputError(problem, key="task", value=task)
+        labels = one_label_kind(self._task(task), "a confusion matrix").values
+        made = self.predictions(task, split, seed)
+        if "gold" not in made:
+            scored = self.record.split(self._task(task))
+            raise InputError(f"only {scored}, which scores {task}, has gold labels", key="split", value=split)
         counts = Counter(zip(made["gold"], made["prediction"], strict=True))
-        labels = [int(label) if _numbered(kind) else label for label in kind.labels]
         cells = {gold: {answer: counts[gold, answer] for answer in labels} for gold in labels}
         return grid(cells, "gold", "prediction")
+
+    def _task(self, task: str) -> Task:
+        if task not in self.tasks:
+            raise InputError(f"not in this run; it has {', '.join(self.tasks)}", key="task", value=task)
+        return self.record.suite.tasks[task]
+
+    @checked
+    def labels(self, task: str) -> list[Any]:
+        """The labels of a task in the order of the columns of `predict_proba`, of the type of the predictions: integers if all are whole numbers,
+        else strings. Raises InputError for a task without one label for each example."""
+        return one_label_kind(self._task(task), "probabilities").values
 
     @checked
     def load(self, seed: int | None = None, device: str = "cpu") -> "Predictor":
@@ -181,12 +187,13 @@ class Run:
         """The models of the seed with the best score on dev, on the CPU; they are read once. Raises InputError as `load` does."""
         return self.load()
 
-    def predict(self, task: str, rows: Sequence["Row"]) -> list[str]:
-        """A prediction for each example, by the best seed; see `mtl.methods.predictor.Predictor.predict`."""
+    def predict(self, task: str, rows: Sequence["Row"]) -> list[Any]:
+        """A prediction for each example, by the best seed, of the type that `predictions` has; see `mtl.methods.predictor.Predictor.predict`."""
         return self.predictor.predict(task, rows)
 
     def predict_proba(self, task: str, rows: Sequence["Row"]) -> "np.ndarray":
-        """The probability of each label, by the best seed; see `mtl.methods.predictor.Predictor.predict_proba`."""
+        """The probability of each label for each example, float64 (examples, labels), by the best seed; see
+        `mtl.methods.predictor.Predictor.predict_proba`. Column i is that of `labels(task)[i]`."""
         return self.predictor.predict_proba(task, rows)
 
     def encode(self, texts: Sequence[str], pooling: str | None = None) -> "np.ndarray":
@@ -200,11 +207,6 @@ class Run:
 
     def _repr_html_(self) -> str:
         return self.table()._repr_html_()
-
-
-def _numbered(kind: TargetKind) -> bool:
-    """Whether a target is one label, and all labels are whole numbers as Python writes them."""
-    return kind.chart == "confusion" and all(re.fullmatch(r"0|-?[1-9]\d*", label) for label in kind.labels)
 
 
 @checked

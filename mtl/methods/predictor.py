@@ -17,6 +17,7 @@ from mtl.base.settings.schema import Config
 from mtl.base.terminal import write_data
 from mtl.base.typed import check_choice
 from mtl.base.untrusted import check_plain_folder, read_json
+from mtl.data.columns import LIST
 from mtl.data.examples import Row, make_example, read_rows
 from mtl.data.text import encode_blocks
 from mtl.embedders import embedder_kind
@@ -25,9 +26,9 @@ from mtl.methods.method import LoadRequest, Model
 from mtl.model.encoder import POOLINGS
 from mtl.runs.folder import RunFolder
 from mtl.runs.summary import SeedScores, dev_score, read_summary
-from mtl.tasks.kinds.labels import LabelHead
 from mtl.tasks.suite import Suite, load_suite
-from mtl.tasks.targets import target_kind
+from mtl.tasks.target_kind import Target, TargetKind
+from mtl.tasks.targets import one_label_kind, target_kind
 from mtl.tasks.task import Task
 
 ENDINGS = (".tsv", ".txt")  # of names of files of predictions
@@ -40,7 +41,7 @@ class Predictor:
     Examples:
         >>> predictor = mtl.load("runs/klej/fasttext-frozen")  # doctest: +SKIP
         >>> predictor.predict("cbd", [["Brawo!"]])  # doctest: +SKIP
-        ['0']
+        [0]
         >>> predictor.encode(["Brawo!", "Dość."]).shape  # doctest: +SKIP
         (2, 2048)
     """
@@ -104,25 +105,31 @@ class Predictor:
         request = LoadRequest(config, suite, folder.path, folder.seed(seed), inputs, answers, on, tasks, encoder_task)
         return cls(folder, config, suite, tasks, seed, method.load(request), device)
 
-    @exact_arithmetic()
-    def predict(self, task: str, rows: Sequence[Row]) -> list[str]:
-        """A prediction for each example, in the form of the targets in the task's files. Raises InputError for examples of another form.
+    def predict(self, task: str, rows: Sequence[Row]) -> list[Any]:
+        """A prediction for each example, of the type that `mtl.Run.predictions` has: a label (an integer if all labels are whole numbers, else a
+        string), a float, or a list of labels. Raises InputError for examples of another form.
 
         Args:
             task: the id of a task of the run.
             rows: the texts of each example: one text, or two for a pair. For a choice: the candidates, after the text if the task has one.
                 For a task with marked spans: after the texts, start and stop of each span in characters of its text, half-open.
                 A row of one text alone may be the text. Without candidates and spans, a row may be a dictionary, and the rows a DataFrame, with
-                the columns of the texts.
+                the columns of the texts. Where each token has a label, a text may be the list of its tokens.
         """
+        return list(map(target_kind(self.task(task)).to_python, self._targets(task, rows)))
+
+    @exact_arithmetic()
+    def _targets(self, task: str, rows: Sequence[Row]) -> list[Target]:
         suite_task, read = self.check_rows(task, rows)
-        if not read:
-            return []
-        return list(map(target_kind(suite_task).format, self.model.predict(suite_task, read).tolist()))
+        return self.model.predict(suite_task, read).tolist() if read else []
+
+    def labels(self, task: str) -> list[Any]:
+        """The labels of a task in the order of the columns of `predict_proba`, of the type that `predict` returns. Raises InputError as it does."""
+        return one_label_kind(self.task(task), "probabilities").values
 
     @exact_arithmetic()
     def predict_proba(self, task: str, rows: Sequence[Row]) -> np.ndarray:
-        """The probability of each label for each example, float64 (examples, labels), in the order of the task's `labels` in the suite file.
+        """The probability of each label for each example, float64 (examples, labels), in the order of `labels(task)`.
 
         `predict` returns the most probable label. Probabilities are the softmax of the outputs, and are not calibrated.
 
@@ -133,11 +140,9 @@ class Predictor:
             InputError: for examples of another form, a task whose targets are not one label each, and a method without probabilities.
         """
         suite_task, read = self.check_rows(task, rows)
-        kind = target_kind(suite_task)
-        if kind.head_type is None or not issubclass(kind.head_type, LabelHead):
-            raise InputError("only tasks with one label for each example have probabilities", key="task", value=task)
+        labels = self.labels(task)
         if not read:
-            return np.empty((0, len(kind.labels)))
+            return np.empty((0, len(labels)))
         outputs = self.model.outputs(suite_task, read).astype(np.float64)
         shares = np.exp(outputs - outputs.max(axis=1, keepdims=True))
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
@@ -179,8 +184,7 @@ class Predictor:
             raise InputError("is the file that is read; name another one with --out", path=out)
         header = suite_task.target if self.config.submission.header == "task" else "target"
         kind = target_kind(suite_task)
-        cells = self.predict(task, read_rows(suite_task, path))
-        lines = [header, *(kind.to_line(kind.parse_prediction(cell)) for cell in cells)]
+        lines = [header, *map(kind.to_line, self._targets(task, read_rows(suite_task, path)))]
         text = "".join(f"{line}\n" for line in lines)
         if out is None:
             write_data(text)
@@ -190,8 +194,9 @@ class Predictor:
     def check_rows(self, task: str, rows: Any) -> tuple[Task, list[Row]]:
         """The task with this id, and the rows, each a list. Raises InputError for a task that is not in the run, and for examples of another form."""
         suite_task = self.task(task)
-        is_text = suite_task.candidates is None and len(suite_task.text) + len(suite_task.marked) == 1
-        takes = f"task {task} takes {'texts, or ' * is_text}examples, each a list of {_form(suite_task)}"
+        kind, is_text = target_kind(suite_task), _is_text(suite_task)
+        forms = f"{'texts, lists of tokens' if kind.by_unit else 'texts'}, or " if is_text else ""
+        takes = f"task {task} takes {forms}examples, each a list of {_form(suite_task)}"
         read: list[Row] = []
         with foreign("rows"):
             if isinstance(rows, str | Mapping):
@@ -201,17 +206,7 @@ class Predictor:
             len(rows)  # an iterator has none
             for row in rows:
                 try:
-                    if isinstance(row, Mapping):
-                        if (
-                            suite_task.candidates is not None
-                            or suite_task.marked
-                            or not {*suite_task.text} <= row.keys()
-                        ):
-                            raise ValueError("has other columns")
-                        row = [row[column] for column in suite_task.text]
-                    if isinstance(row, str) and not is_text:
-                        raise ValueError("is a text")
-                    read.append([row] if isinstance(row, str) else row)
+                    read.append(_row(suite_task, kind, row))
                     make_example(suite_task, read[-1])
                 except ValueError as error:
                     raise InputError(f"{takes}; {repr(row)[:200]} {error}") from None
@@ -223,6 +218,32 @@ class Predictor:
             named = repr(task) if isinstance(task, str) else f"a value of type {type(task).__name__}"
             raise InputError(f"task {named}: not in this run; it has {', '.join(self.tasks)}")
         return self.suite.tasks[task]
+
+
+def _is_text(task: Task) -> bool:
+    """Whether an example of the task is one text."""
+    return task.candidates is None and len(task.text) + len(task.marked) == 1
+
+
+def _row(task: Task, kind: TargetKind, row: Any) -> Row:
+    """An example as a list of its texts and spans; tokens are joined as those of data files. Raises ValueError for another value."""
+    row = row.tolist() if hasattr(row, "tolist") else row
+    if isinstance(row, Mapping):
+        if task.candidates is not None or task.marked:
+            raise ValueError("is no list")
+        names = [column if column in row else column.removesuffix(LIST) for column in task.text]
+        if lacking := [name for name in names if name not in row]:
+            raise ValueError(f"has no column {lacking[0]!r}")
+        row = [row[name] for name in names]
+    elif isinstance(row, str) or (isinstance(row, list | tuple) and kind.by_unit and len(row) != 1):
+        row = [row] if _is_text(task) else row
+    if not isinstance(row, list | tuple):
+        raise ValueError("is no list" if not _is_text(task) else "is neither")
+    parts = [part.tolist() if hasattr(part, "tolist") else part for part in row]
+    lists = [
+        kind.by_unit and isinstance(part, list | tuple) and all(isinstance(x, str) for x in part) for part in parts
+    ]
+    return [kind.join_text(part) if is_list else part for part, is_list in zip(parts, lists, strict=True)]
 
 
 def _form(task: Task) -> str:

@@ -220,6 +220,16 @@ class TargetKind(ABC):
     def to_json(self, target: Target) -> str | int | float | list[str]:
         return self.format(target)
 
+    def to_python(self, target: Target) -> Any:
+        """A target or a prediction as Python code gets it."""
+        return self.to_json(target)
+
+    def from_python(self, value: Any) -> Any:
+        """What Python code gives as a prediction, as a value of a file with types: for a whole float or a truth value, the integer that it equals,
+        if only this can be a target."""
+        is_whole = isinstance(value, bool | float) and float(value).is_integer()
+        return int(value) if is_whole and not self.has_type(value) and self.has_type(int(value)) else value
+
     def format(self, target: Target) -> str:
         """The cell for a target or a prediction; `parse` reads it back unchanged."""
         return str(target)

@@ -1,5 +1,6 @@
 """The registry of target kinds; `mtl.tasks.target_kind` describes what each of them has."""
 
+from mtl.base.errors import InputError
 from mtl.base.wings import Registry
 from mtl.tasks.kinds.choice import Choice
 from mtl.tasks.kinds.labels import Labels
@@ -16,6 +17,13 @@ TARGET_KINDS: Registry[type[TargetKind]] = Registry(_CORE, "target_kinds")
 def target_kind(task: Task) -> TargetKind:
     """The targets of the task. The task must have been checked, as `mtl.tasks.suite.load_suite` does."""
     return TARGET_KINDS[task.kind](task)
+
+
+def one_label_kind(task: Task, what: str) -> Labels:
+    """The targets of a task with one label for each example. Raises InputError for another task: it does not have `what`."""
+    if not isinstance(kind := target_kind(task), Labels):
+        raise InputError(f"only tasks with one label for each example have {what}", key="task", value=task.id)
+    return kind
 
 
 def names_of_kind(name: str) -> list[str]:

@@ -1,8 +1,10 @@
 """Labels: one of a fixed list. A target is the index of its label."""
 
+import re
 from collections.abc import Hashable, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Self
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -58,6 +60,16 @@ class Labels(TargetKind):
             return "labels: needs at least two, all different"
         return None
 
+    @property
+    def types_name(self) -> str:  # type: ignore[override]
+        return f"one of {', '.join(self.labels)}"
+
+    @cached_property
+    def values(self) -> list[Any]:
+        """The labels as Python code gets them: integers if all are whole numbers as Python writes them, else strings."""
+        are_whole = all(re.fullmatch(r"0|-?[1-9]\d*", label) for label in self.labels)
+        return [int(label) if are_whole else label for label in self.labels]
+
     def has_type(self, value: object) -> bool:
         """A label is a string. Labels that are whole numbers ("0", "1"), or "true" and "false", may have the JSON type, too."""
         return isinstance(value, str) or (isinstance(value, int) and str(value).lower() in self.labels)
@@ -69,6 +81,9 @@ class Labels(TargetKind):
 
     def format(self, target: Target) -> str:
         return self.labels[int(target)]
+
+    def to_python(self, target: Target) -> Any:
+        return self.values[int(target)]
 
     def wrong(self, gold: Target | None, candidates: int | None = None) -> float:
         """The first label that is not gold."""
