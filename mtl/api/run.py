@@ -328,7 +328,9 @@ def import_predictions(
     named = {key: fspath(value) if isinstance(value, PathLike) else value for key, value in content.items()}
     merged = {**plain_settings((), {**settings, "seed": seed}), **named}
     merged = {key: value for key, value in merged.items() if value is not None}
-    is_by_seed = isinstance(predictions, Sequence) and all(isinstance(of_seed, Mapping) for of_seed in predictions)
+    is_by_seed = isinstance(predictions, Sequence) and all(
+        isinstance(of_seed, Mapping) or hasattr(of_seed, "iloc") for of_seed in predictions
+    )
     by_seed = list(predictions) if is_by_seed else [predictions]
     indices = getattr(settings.get("suite"), "indices", None)
     return run_job(import_job(name, by_seed, merged, indices), "mtl.import_predictions")

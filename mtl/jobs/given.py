@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,10 +13,13 @@ from mtl.submissions.entry import PREDICTION
 from mtl.submissions.files import JSON_LINES, SPLITS
 from mtl.submissions.lines import ID, PredictionLines, keyed
 from mtl.tasks.suite import Suite
-from mtl.tasks.task import Task
+from mtl.tasks.target_kind import TargetKind
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import SPLIT_OF, Task
 
 SPLIT = "split"  # the column of a table that names the split of each row
 INDEX = "index"  # of a Series or a DataFrame
+IS_PLAIN = "is_plain"  # whether it is the one that pandas makes by itself, for the rows of several splits
 
 Indices = Mapping[tuple[str, str], Sequence[Any]]
 """The index of the frame that holds the rows of a split, by task id and split."""
@@ -60,23 +63,20 @@ def values_of_seeds(predictions: Sequence[Any], suite: Suite, indices: Indices) 
     seeds = []
     for number, by_task in enumerate(predictions):
         key = "predictions" if len(predictions) == 1 else f"predictions[{number}]"
-        if not isinstance(by_task, Mapping):
-            if len(suite.tasks) > 1:
-                example = f"as in {{{next(iter(suite.tasks))!r}: predictions}}"
-                raise InputError(f"must be a dictionary by task, {example}, or a list of these for seeds", key=key)
+        if len(suite.tasks) == 1 and not (isinstance(by_task, Mapping) and suite.tasks.keys() & by_task.keys()):
             by_task = dict.fromkeys(suite.tasks, by_task)
+        if not isinstance(by_task, Mapping):
+            example = f"as in {{{next(iter(suite.tasks))!r}: predictions}}"
+            raise InputError(f"must be a dictionary by task, {example}, or a list of these for seeds", key=key)
         lines = {}
         for id, values in by_task.items():
             if id not in suite.tasks:
                 known = ", ".join(suite.tasks)
                 raise InputError(f"suite {suite.name} has no such task; it has {known}", key=f"{key}.{id}")
+            labels = {split: of_rows for (task, split), of_rows in indices.items() if task == id}
             with foreign(f"{key}.{id}"):
-                by_split = _by_split(values, suite.tasks[id], f"{key}.{id}")
-            for split, rows in by_split.items():
-                keys: dict[str, Any] = {"ids": [row[ID] for row in rows]} if ID in rows[0] else {}
-                if INDEX in rows[0]:
-                    keys = _places([row[INDEX] for row in rows], indices.get((id, split)))
-                lines[id, split] = PredictionLines(f"{key}.{id}.{split}", [row[PREDICTION] for row in rows], **keys)
+                for split, rows in _by_split(values, suite.tasks[id], f"{key}.{id}").items():
+                    lines[id, split] = _lines(f"{key}.{id}.{split}", rows, split, labels)
         seeds.append(GivenPredictions(f"predictions-{number + 1}", lines))
     return seeds
 
@@ -84,60 +84,111 @@ def values_of_seeds(predictions: Sequence[Any], suite: Suite, indices: Indices) 
 def _by_split(values: Any, task: Task, key: str) -> dict[str, list[dict[str, Any]]]:
     """The rows of a task by split. Those of a table name their splits, or are of the split that scores the task."""
     by_split: dict[str, list[dict[str, Any]]] = {}
-    for split, part in (values if isinstance(values, Mapping) else {None: values}).items():
-        if split is not None and split not in SPLITS:
-            raise InputError(f"split {split!r} must be {' or '.join(SPLITS)}", key=key)
-        for row in _rows(part, key):
-            named = row.pop(SPLIT, split or task.scored_split)
-            if named not in SPLITS or named != (split or named):
-                expected = " or ".join(SPLITS) if split is None else split
-                raise InputError(f"split {named!r} must be {expected}", key=key)
-            by_split.setdefault(named, []).append(row)
+    is_by_split = isinstance(values, Mapping) and any(str(name).lower() in SPLIT_OF for name in values)
+    for name, part in (values if is_by_split else {None: values}).items():
+        wanted = SPLITS if name is None else [split for split in SPLITS if split == SPLIT_OF.get(str(name).lower())]
+        if not wanted:
+            raise InputError(f"split {name!r} must be {' or '.join(SPLITS)}", key=key)
+        numbered = [*enumerate(_rows(part, task, key), start=1)]
+        for number, row in numbered:
+            split = row.pop(SPLIT, task.scored_split if name is None else wanted[0])
+            if (named := SPLIT_OF.get(str(split).lower())) is None:
+                problem = f"column {SPLIT!r} has {split!r}, and not train, dev or test; leave the column out"
+                raise InputError(problem, key=f"{key}, row {number}")
+            if named in wanted:
+                where = f"{key}, row {number}"
+                row[PREDICTION] = _plain(row[PREDICTION], where, target_kind(task), task.id)
+                by_split.setdefault(named, []).append(row)
+        if numbered and not any(split in by_split for split in wanted):
+            raise InputError(f"column {SPLIT!r} names no example of {' or '.join(wanted)}", key=key)
     return by_split
 
 
-def _places(index: Sequence[Any], of_rows: Sequence[Any] | None) -> dict[str, Any]:
+def _lines(
+    name: str, rows: Sequence[Mapping[str, Any]], split: str, labels: Mapping[str, Sequence[Any]]
+) -> PredictionLines:
+    """The predictions of a split. `labels`: by split, those of the index of the frame that the suite was made of, if it was."""
+    values = [row[PREDICTION] for row in rows]
+    if ID in rows[0]:
+        return PredictionLines(name, values, ids=[row[ID] for row in rows])
+    index = [row[INDEX] for row in rows if INDEX in row]
+    of_rows = labels.get(split, [])
+    is_order = not index or index == of_rows or (rows[0][IS_PLAIN] and set(index) != {*of_rows})
+    return PredictionLines(name, values, **({} if is_order else _places(index, split, labels)))
+
+
+def _places(index: Sequence[Any], split: str, labels: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
     """What an index says of predictions, as keywords of `PredictionLines`: it has the labels of their rows, if these are known."""
-    if of_rows is not None:
-        places = {label: place for place, label in enumerate(of_rows)}
-        if len(places) == len(of_rows) and len(set(index)) == len(index) and places.keys() >= set(index):
-            return {"places": [places[label] for label in index]}  # how many they are is checked with the rows
-        if index == of_rows:
-            return {}
-        if not places.keys().isdisjoint(index):  # numbers would be labels of other rows
-            return {"ids": [*map(str, index)], "numbers": (INDEX, [*map(str, index)])}
-    return keyed(INDEX, [*map(str, index)])
+    cells = [*map(str, index)]
+    places = {label: place for place, label in enumerate(labels.get(split, ()))}
+    lacking = [label for label in index if label not in places]
+    if not lacking and len({*index}) == len(index) and len(places) == len(labels[split]):
+        return {"places": [places[label] for label in index]}  # how many they are is checked with the rows
+    keys = keyed(INDEX, cells)
+    if len(lacking) < len(index):  # numbers would be labels of other rows
+        keys = {"ids": cells, "numbers": (INDEX, cells)}
+    other = next((name for name, of_rows in labels.items() if lacking and {*of_rows} >= {*lacking}), None)
+    if "ids" in keys and other is not None:
+        remedy = f"; name the split of each, as in {{{split!r}: …, {other!r}: …}}" if other in SPLITS else ""
+        keys["problem"] = f"the index has {lacking[0]!r}, which is an example of {other}, not of {split}{remedy}"
+    return keys
 
 
-def _rows(values: Any, key: str) -> list[dict[str, Any]]:
-    """The rows of a list, an array, or a table with the columns prediction, id and split, of which the first is needed. Those of a Series or a table
-    without ids have their labels of its index, unless it is the one that pandas makes by itself."""
+def _rows(values: Any, task: Task, key: str) -> list[dict[str, Any]]:
+    """The rows of a list, an array, a mapping by id, or a table with a column of predictions and, if it has them, the columns id and split. Those of
+    a Series or a table without ids have their labels of its index, unless it is the one that pandas makes by itself for the rows of a split."""
     index = getattr(values, INDEX, None)
-    has_labels = index is not None and hasattr(index, "tolist") and ID not in getattr(values, "columns", ())
-    labels = index.tolist() if has_labels and index is not None else None
-    if labels is not None and type(index).__name__ == "RangeIndex" and labels == [*range(len(labels))]:
-        labels = None
+    labels = index.tolist() if hasattr(index, "tolist") and ID not in getattr(values, "columns", ()) else None
     if hasattr(values, "columns"):
-        names = [name for name in (PREDICTION, ID, SPLIT) if name in values.columns]
-        if PREDICTION not in names:
-            raise InputError(f"the table has no column {PREDICTION!r}", key=key)
+        columns = {name: values[name] for name in (ID, SPLIT) if name in values.columns}
+        columns[PREDICTION] = _predictions(values, [name for name in values.columns if name not in columns], task, key)
+    elif isinstance(values, Mapping) and all(
+        isinstance(x, str) or not isinstance(x, Collection) for x in values.values()
+    ):
+        columns = {ID: values.keys(), PREDICTION: values.values()}
     elif isinstance(values, Iterable) and isinstance(values, Sized) and not isinstance(values, str | bytes | Mapping):
-        names, values = [PREDICTION], {PREDICTION: values}
+        columns = {PREDICTION: values}
     else:
-        raise InputError("must be a list, an array, a table, or a mapping from dev and test to these", key=key)
-    numbered = {name: enumerate(values[name], start=1) for name in names}
-    columns = [[_plain(value, name, f"{key}, row {row}") for row, value in numbered[name]] for name in names]
-    rows = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-    return rows if labels is None else [{**row, INDEX: label} for row, label in zip(rows, labels, strict=True)]
+        forms = "a list, an array, a table, or a mapping from dev and test to these, or from ids to predictions"
+        raise InputError(f"must be {forms}", key=key)
+    if ID in columns:
+        columns[ID] = [_plain(value, f"{key}, row {row}") for row, value in enumerate(columns[ID], start=1)]
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    is_plain = type(index).__name__ == "RangeIndex" and labels == [*range(len(rows))]
+    if labels is None or (is_plain and SPLIT not in columns):
+        return rows
+    return [{**row, INDEX: label, IS_PLAIN: is_plain} for row, label in zip(rows, labels, strict=True)]
 
 
-def _plain(value: Any, name: str, key: str) -> str | int | float:
-    """A value of a list, an array or a table as one of Python's own. Raises InputError for one that is no value of a JSON file."""
-    plain = value.item() if getattr(value, "shape", None) == () else value
+def _predictions(table: Any, names: Sequence[str], task: Task, key: str) -> Iterable[Any]:
+    """The predictions in these columns of a table: the column prediction, the only one, or one for each label, which says whether a row has it."""
+    kind = target_kind(task)
+    if PREDICTION in names or len(names) == 1:
+        return table[PREDICTION if PREDICTION in names else names[0]]
+    if kind.has_parts and {*names} == {*kind.labels}:
+        return [
+            kind.gather(dict(zip(names, row, strict=True))) for row in zip(*map(table.__getitem__, names), strict=True)
+        ]
+    raise InputError(f"the table has no column {PREDICTION!r}; it has {', '.join(map(str, names))}", key=key)
+
+
+def _plain(value: Any, key: str, kind: TargetKind | None = None, task: str = "") -> Any:
+    """A value of a list, an array or a table as one of Python's own: an id, or with a kind a prediction of a task. Raises InputError for one that is
+    no value of a JSON file."""
+    plain = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(plain, tuple):
+        plain = list(plain)
+    elif isinstance(plain, set | frozenset) and kind is not None and not kind.by_unit:  # labels of tokens have an order
+        plain = sorted(plain)
+    takes_lists = kind is not None and kind.has_type([])
     try:
-        if not isinstance(plain, str | int | float):
+        items = plain if takes_lists and isinstance(plain, list) else [plain]
+        if not all(isinstance(item, str | int | float) for item in items):
             raise ValueError
-        json.dumps(plain, ensure_ascii=False, allow_nan=False).encode()  # refuses half a surrogate pair, too
+        json.dumps(items, ensure_ascii=False, allow_nan=False).encode()  # refuses half a surrogate pair, too
     except ValueError:
-        raise InputError(f"{name} {repr(plain)[:100]} must be a text, a number or a truth value", key=key) from None
-    return plain
+        name, lists = (ID, "") if kind is None else (PREDICTION, ", or a list of these" if takes_lists else "")
+        seeds = f"; for several seeds give [{{{task!r}: …}}, {{{task!r}: …}}]" if isinstance(plain, list) else ""
+        problem = f"{name} {repr(value)[:100]} must be a text, a number or a truth value{lists}{seeds}"
+        raise InputError(" ".join(problem.split()), key=key) from None
+    return plain if kind is None else kind.from_python(plain)

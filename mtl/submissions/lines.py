@@ -1,6 +1,7 @@
 """Predictions one after another, and the rows that they are put to: `.tsv`, in the order of the rows, and `.jsonl` and lists of Python, which
 may name the rows by their ids."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -48,6 +49,7 @@ class PredictionLines:
     # A column that numbers the rows, if it is one by its name, and its cells; None: there is none.
     numbers: tuple[str, Sequence[str]] | None = None
     header: InputError | None = None  # what is wrong with the file's first line; None: nothing
+    problem: str | None = None  # what is wrong with `numbers` that are no ids; None: unknown
 
     @cached_property
     def by_place(self) -> Sequence[int]:
@@ -123,8 +125,8 @@ def read_tsv(
 
 
 def read_cells(task: Task, content: bytes, name: str, ids: Sequence[str], most: int) -> PredictionLines:
-    """The predictions in the file `name`, a .csv or a .tsv with a header: in its only column; or in one of two, where the other has the rows'
-    ids, or, unless `ids` name it, their numbers in order. A .tsv as mtl writes it is read by `read_tsv`.
+    """The predictions in the file `name`, a .csv or a .tsv with a header: in the column prediction, in its only column, or in one of two. Another one
+    may have the rows' ids, or, unless `ids` name it, their numbers. A .tsv as mtl writes it is read by `read_tsv`.
 
     Args:
         ids: further names that the column of ids may have.
@@ -143,19 +145,27 @@ def read_cells(task: Task, content: bytes, name: str, ids: Sequence[str], most: 
         numbered = [(number, line.split("\t")) for number, line in enumerate(lines, start=1)]
     places, rows = [line for line, _ in numbered], [cells for _, cells in numbered]
     header = [column.strip().lower() for column in rows[0]] if rows else []
-    keys = [place for place, column in enumerate(header) if column in (*map(str.lower, ids), *IDS, *NUMBERS)]
-    is_plain = len(keys) == 1 if len(header) == 2 else header and header[0] in (*PREDICTIONS, task.target.lower())
-    if not is_plain or len(header) > 2:
+    names = [*map(str.lower, ids), *IDS, *NUMBERS]
+    keys = [place for place, column in enumerate(header) if column in names]
+    if header.count(PREDICTION) == 1:
+        value = header.index(PREDICTION)
+        keys = sorted(keys, key=lambda place: names.index(header[place]))
+    elif len(header) == 2 and len(keys) == 1:
+        value = 1 - keys[0]
+    elif len(header) == 1 and header[0] in (*PREDICTIONS, task.target.lower()):
+        value, keys = 0, []
+    else:
         alone = f"{task.target!r} alone with a prediction for each row in their order"
         expected = f"it must be {ID} and {PREDICTION}, or {alone}"
         raise InputError(f"the header is {', '.join(rows[0] if rows else [])!r}; {expected}", path=name, line=1)
     if uneven := [line for line, cells in numbered if len(cells) != len(header)]:
         raise InputError(f"must have {len(header)} cells, as the header", path=name, line=uneven[0])
     table = partial(PredictionLines, name, lines=places[1:], typed=False, escaped=name.endswith(".tsv"))
-    if len(header) == 1:
-        return table([cells[0] for cells in rows[1:]])
-    (key,) = keys
-    values, named = [cells[1 - key] for cells in rows[1:]], [cells[key] for cells in rows[1:]]
+    values = [cells[value] for cells in rows[1:]]
+    if not keys:
+        return table(values)
+    key = keys[0]
+    named = [cells[key] for cells in rows[1:]]
     may_count = header[key] in NUMBERS and header[key] not in map(str.lower, ids)
     if not may_count:
         return table(values, ids=named)
@@ -332,9 +342,14 @@ class DataRows:
         """What is wrong with an index that has neither the numbers nor the ids of the rows."""
         assert lines.numbers is not None
         column, cells = lines.numbers
-        problem = f"column {column!r} has {show(cells[position])}, which neither numbers {self._described} from 0 or 1 nor is an id of theirs"
-        remedy = "put the predictions in the order of these rows (sort_index() does, where the index of their frame increases)"
-        return lines.error(f"{problem}; {remedy}, then reset_index(drop=True)", position)
+        name, remedy = (
+            (f"column {column!r}", "leave it out") if lines.lines else ("the index", "reset_index(drop=True)")
+        )
+        problem = f"{name} has {show(cells[position])}, which neither numbers {self._described} from 0 or 1 nor is an id of theirs"
+        if repeated := next((cell for cell, count in Counter(cells).items() if count > 1), None):
+            problem = f"{name} repeats {repeated}"
+        order = f"if the predictions are in the order of the data, {remedy}"
+        return lines.error(f"{lines.problem or problem}; {order}", position)
 
     def _by_id(self, lines: PredictionLines, ids: Sequence[Any], known: dict[str, int]) -> list[int]:
         """For each row, the position of the prediction with its id, where the numbers of rows by id are known."""

@@ -315,6 +315,8 @@ def test_words_and_texts_have_no_labels(home: Path) -> None:
         ("csv", [",prediction", "3,3", "0,0", "2,2", "1,1"]),
         ("csv", ["index,prediction", "2,1", "1,0", "3,2", "4,3"]),
         ("csv", ["prediction", "0", "1", "2", "3", ""]),
+        ("csv", ["label,prediction", "9,0", "9,1", "9,2", "9,3"]),  # a whole frame
+        ("csv", [",text,id,prediction", "7,a,g1,1", "8,b,g0,0", "9,c,g3,3", "4,d,g2,2"]),  # ids before numbers
         ("tsv", ["predictions", "0", "1", "2", "3"]),
         ("tsv", ["label", "0", "1", "2", "3"]),
     ],
@@ -333,8 +335,8 @@ EXPECTED = "it must be id and prediction, or 'label' alone with a prediction for
     [
         ("csv", ["a,b", "g0,0"], f":1: the header is 'a, b'; {EXPECTED}"),
         ("csv", ["id,index", "g0,0"], f":1: the header is 'id, index'; {EXPECTED}"),
-        ("csv", ["label,prediction", "0,0"], f":1: the header is 'label, prediction'; {EXPECTED}"),
-        ("csv", ["id,text,prediction", "g0,a,0"], f":1: the header is 'id, text, prediction'; {EXPECTED}"),
+        ("csv", ["label,pred", "0,0"], f":1: the header is 'label, pred'; {EXPECTED}"),
+        ("csv", ["id,text,pred", "g0,a,0"], f":1: the header is 'id, text, pred'; {EXPECTED}"),
         ("tsv", ["0", "1", "2", "3"], f":1: the header is '0'; {EXPECTED}"),
         ("csv", [], f":1: the header is ''; {EXPECTED}"),
         ("csv", ["id,prediction", "g0,0", "g1"], ":3: must have 2 cells, as the header"),
@@ -342,8 +344,8 @@ EXPECTED = "it must be id and prediction, or 'label' alone with a prediction for
         ("csv", ["id,prediction", 'g0,"0', '"', "", "g1,1", "g2,2", "g3,x"], ":7: target 'x' is not a number"),
         ("csv", ["id,prediction", "g0,0", "g0,1"], ':3: id "g0" stands on line 2 already'),
         ("csv", [",prediction", "12,1", "13,0", "14,2", "15,3"], """:2: column '' has "12", which neither numbers the 4 rows of"""
-         " data/grad/dev.jsonl from 0 or 1 nor is an id of theirs; put the predictions in the order of these rows (sort_index() does, where the"
-         " index of their frame increases), then reset_index(drop=True)"),
+         " data/grad/dev.jsonl from 0 or 1 nor is an id of theirs; if the predictions are in the order of the data, leave it out"),
+        ("csv", ["index,prediction", "0,1", "0,0"], ":2: column 'index' repeats 0; if the predictions are in the order of the data, leave it out"),
         ("csv", ["id,prediction", "g0,0", "g1,1", "g2,2", "g3,x"], ":5: target 'x' is not a number"),
     ],
 )  # fmt: skip

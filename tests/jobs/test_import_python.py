@@ -51,13 +51,14 @@ def test_lists_arrays_and_tables_make_the_run_that_files_make(home: Path) -> Non
     ids = ["g0", "g1", "t0", "g2", "g3", "t1", "t2", "t3"]
     splits = ["test" if id[0] == "t" else "dev" for id in ids]
     both = Table(id=ids, prediction=[*GRAD[:2], 1, *GRAD[2:], 2, 3, 4], split=splits)
-    for number, given in enumerate((GRAD, tuple(GRAD), np.array(GRAD), {"dev": GRAD}, table, both)):
+    by_id = {f"g{row}": GRAD[row] for row in order}
+    for number, given in enumerate((GRAD, tuple(GRAD), np.array(GRAD), {"dev": GRAD}, by_id, table, both)):
         run = imported({"grad": given}, f"python-{number}")
         assert run == Path(f"runs/rader/python-{number}")
         for file in ("seed-1/predictions/dev_pred_grad.tsv", "gold/dev_grad.tsv"):
             assert (run / file).read_bytes() == Path("runs/rader/files", file).read_bytes()
     assert predicted(run, "test", "grad") == ["1.0", "2.0", "3.0", "4.0"]
-    assert len(find_runs(Path("runs"))) == 7
+    assert len(find_runs(Path("runs"))) == 8
 
 
 def test_a_data_frame(home: Path) -> None:
@@ -80,9 +81,13 @@ def test_an_index_puts_predictions_to_their_rows(home: Path) -> None:
     ):
         run = imported({"grad": of_rows}, f"index-{number}")
         assert predicted(run, "dev", "grad") == [str(value) for value in GRAD], number
-    error = """^predictions.grad.dev, row 1: column 'index' has "10", which neither numbers the 4 rows of data/grad/dev.jsonl from 0 or 1 nor"""
+    error = """^predictions.grad.dev, row 1: the index has "10", which neither numbers the 4 rows of data/grad/dev.jsonl from 0 or 1 nor"""
     with pytest.raises(InputError, match=error):
         imported({"grad": pandas.Series(GRAD, index=[10, 11, 12, 13])})
+    with pytest.raises(
+        InputError, match=r"the index repeats 0; if .* in the order of the data, reset_index\(drop=True\)$"
+    ):
+        imported({"grad": pandas.Series(GRAD, index=[0, 1, 0, 1])})
 
 
 @pytest.mark.wings
@@ -106,8 +111,92 @@ def test_the_index_of_the_frames_of_a_suite_and_predictions_of_its_only_task(hom
         list(dev["label"]),
     )
     assert [score(form, f"form-{number}") for number, form in enumerate(forms)] == [100.0] * 5
-    with pytest.raises(InputError, match="row 1: column 'index' has"):  # numbers from 1 are other rows' labels
-        score(pandas.Series(list(dev["label"]), index=range(1, 21)), "numbers")
+    with pytest.raises(InputError, match="row 1: the index has 1, which is an example of train, not of dev; if"):
+        score(pandas.Series(list(dev["label"]), index=range(1, 21)), "numbers")  # numbers from 1 are other rows' labels
+    test = rows[:20].rename(lambda label: label + 100)
+    splits = {"train": rows[:20], "validation": dev, "test": test}
+    suite = mtl.Suite.from_frames(splits, name="mine", tasks={"mine": {"metric": "accuracy"}})
+    every = pandas.concat([frame.assign(split=split, prediction=frame["label"]) for split, frame in splits.items()])
+    both = every["prediction"][20:]
+    forms = (
+        every.sample(frac=1, random_state=1),
+        {"val": every},
+        {"dev": both[:20], "Test": both[20:]},
+        [both[:20]] * 2,
+    )
+    assert [score(form, f"split-{number}") for number, form in enumerate(forms)] == [100.0] * 4
+    for given, error in (
+        (
+            both,
+            r"the index has 100, which is an example of test, not of dev; name the split of each, as in {'dev': …, 'test': …}; if",
+        ),
+        (every.assign(split="x"), "row 1: column 'split' has 'x', and not train, dev or test; leave the column out$"),
+        (every[:20], "column 'split' names no example of dev or test$"),
+        ([list(both[:20])] * 2, r"for several seeds give \[{'mine': …}, {'mine': …}\]$"),
+    ):
+        with pytest.raises(InputError, match=error):
+            score(given, "bad")
+
+
+@pytest.mark.wings
+def test_lists_of_labels_and_a_column_for_each_label(home: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    tags = [["sad", "old"], [], ["new"], ["new", "sad"]] * 5
+    tokens = [["Jan", "sang"], ["Ola", "sov", "."]] * 10
+    labels = [["B-PER", "O"], ["B-PER", "O", "O"]] * 10
+    rows = pandas.DataFrame(
+        {"text": [f"film {i}" for i in range(20)], "tags": tags, "tokens": tokens, "labels": labels}
+    )
+    declared = {
+        "tags": {
+            "kind": "multi_label",
+            "labels": ["new", "old", "sad"],
+            "text": ["text"],
+            "target": "tags[]",
+            "metric": "micro_f1",
+        },
+        "names": {
+            "kind": "token_labels",
+            "labels": ["O", "B-PER"],
+            "text": ["tokens[]"],
+            "target": "labels[]",
+            "metric": "span_f1",
+        },
+    }
+    frames = {id: {"train": rows, "dev": rows} for id in declared}
+    suite = mtl.Suite.from_frames(frames, name="lists", tasks=declared)
+    table = pandas.DataFrame([{name: name in of_row for name in ("sad", "new", "old")} for of_row in tags])
+    mine = mtl.run(suite=suite, method="majority", tasks=["names"]).predictions("names")
+    lists = [[*map(form, tags)] for form in (list, tuple, set, np.array, lambda of_row: of_row[::-1])]
+    for number, given in enumerate([*lists, table, table * 1.0]):
+        names = (labels, mine["gold"], list(map(tuple, labels)))[number % 3]
+        run = mtl.import_predictions(f"form-{number}", {"tags": given, "names": names}, suite=suite)
+        assert run.scores[1].tolist() == [100.0, 100.0]
+    for id, bad, error in (
+        (
+            "names",
+            list(map(set, labels)),
+            "row 1: prediction {.*} must be a text, a number or a truth value, or a list of these$",
+        ),
+        ("tags", [None] * 20, "row 1: prediction None must be a text, a number or a truth value, or a list of these$"),
+        ("tags", [["sad"], ["bad"]] * 10, "row 2: prediction: unknown label 'bad'"),
+        ("tags", table[["sad", "old"]], "the table has no column 'prediction'; it has sad, old$"),
+    ):
+        with pytest.raises(InputError, match=error):
+            mtl.import_predictions("bad", {id: bad}, suite=suite)
+
+
+def test_numbers_and_truth_values_that_equal_a_label(home: Path) -> None:
+    suite = home / "rader.yaml"
+    suite.write_text(suite.read_text(encoding="utf-8").replace('["ja", "nej"]', '["0", "1"]'), encoding="utf-8")
+    for file in (home / "data/par").iterdir():
+        cells = file.read_text(encoding="utf-8").replace('"ja"', "0").replace('"nej"', '"1"')
+        file.write_text(cells, encoding="utf-8")
+    for number, given in enumerate(([0.0, 1.0], [False, True], np.array([0, 1]), Table(pred=["0", "1"]))):
+        assert predicted(imported({"par": given}, f"form-{number}"), "dev", "par") == ["0", "1"]
+    for odd in (2, 0.5, "x"):
+        with pytest.raises(InputError, match="row 2: prediction.*one of 0, 1$"):
+            imported({"par": [0, odd]}, "odd")
 
 
 def test_several_seeds_with_labels_and_a_description(home: Path) -> None:
@@ -132,7 +221,7 @@ def test_the_same_call_keeps_the_run_and_other_predictions_are_refused(home: Pat
     assert (run / "summary.json").read_bytes() == before
 
 
-FORMS = "must be a list, an array, a table, or a mapping from dev and test to these"
+FORMS = "must be a list, an array, a table, or a mapping from dev and test to these, or from ids to predictions"
 
 
 @pytest.mark.parametrize(
@@ -144,10 +233,11 @@ FORMS = "must be a list, an array, a table, or a mapping from dev and test to th
         ({"grad": [[1, 2], [3, 4]]}, "predictions.grad, row 1: prediction [1, 2] must be a text, a number or a truth"),
         ([], "theirs: name the zip or the folder of its predictions; for several seeds one each"),
         ({"grad": "3"}, f"predictions.grad: {FORMS}"),
-        ({"grad": {"dev": {"g0": 3}}}, f"predictions.grad: {FORMS}"),
+        ({"grad": {"tset": GRAD}}, f"predictions.grad: {FORMS}"),
+        ({"grad": {"dev": {"g0": 3}}}, "predictions.grad.dev: 3 of the 4 rows of data/grad/dev.jsonl have no prediction; the first has the id 'g1'"),
         ({"grad": {"train": GRAD}}, "predictions.grad: split 'train' must be dev or test"),
-        ({"grad": {"dev": Table(prediction=GRAD, split=["test"] * 4)}}, "predictions.grad: split 'test' must be dev"),
-        ({"grad": Table(score=GRAD)}, "predictions.grad: the table has no column 'prediction'"),
+        ({"grad": {"dev": Table(prediction=GRAD, split=["test"] * 4)}}, "predictions.grad: column 'split' names no example of dev"),
+        ({"grad": Table(score=GRAD, text=GRAD)}, "predictions.grad: the table has no column 'prediction'; it has score, text"),
         ({"grad": [1, 2, None, 3]}, "predictions.grad, row 3: prediction None must be a text, a number or a truth value"),
         ({"grad": [1, float("inf"), 2, 3]}, "predictions.grad, row 2: prediction inf must be a text, a number or a truth value"),
         ({"grad": GRAD[:3]}, "predictions.grad.dev, row 3: 3 predictions for the 4 rows of data/grad/dev.jsonl; without ids, each row"),
