@@ -17,6 +17,7 @@ from mtl.base.typed import typed
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.base.version import VERSION
 from mtl.data.sampled import Key, read_key, sample_text, scored_file
+from mtl.data.splits import check_present
 from mtl.jobs.given import GivenPredictions, Indices, values_of_seeds
 from mtl.jobs.job import Job, load_job
 from mtl.methods.method import BuildRequest, Method, Predictions
@@ -87,6 +88,8 @@ def import_job(
             if present and all((id, task.scored_split) in predicted for predicted in splits):
                 tasks.append(id)
         if not tasks:
+            given = [task for id, task in suite.tasks.items() if all((id, task.scored_split) in of for of in splits)]
+            check_present(suite, given, job.data_dir)
             problem = f"no task of suite {suite.name} has predictions for its scored rows"
             raise InputError(problem, path=paths[0]) if paths else InputError(problem, key="predictions")
     if samples:

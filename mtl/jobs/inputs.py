@@ -91,6 +91,8 @@ def check_begun(job: Job) -> Summary | None:
     _check_kept(job, finished)
     if not job.is_finished:
         return None
+    if not job.data_dir.is_dir():
+        logger.info("%s: no such folder; the finished run is not compared with its data", job.data_dir)
     seeds = ", ".join(map(str, finished["seeds"]))
     logger.info("%s: this run is finished (seeds %s); remove the folder to run it again", folder.path, seeds)
     return finished

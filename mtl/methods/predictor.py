@@ -1,8 +1,10 @@
 """A finished run in use: it predicts a task's targets for new examples, and encodes texts, also as a scikit-learn transformer."""
 
+import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +33,7 @@ from mtl.tasks.target_kind import Target, TargetKind
 from mtl.tasks.targets import one_label_kind, target_kind
 from mtl.tasks.task import Task
 
-ENDINGS = (".tsv", ".txt")  # of names of files of predictions
+ENDINGS = (".tsv", ".txt", ".csv")  # of names of files of predictions
 
 
 @dataclass(eq=False, repr=False)
@@ -173,7 +175,7 @@ class Predictor:
         Args:
             task: the id of a task of the run.
             path: a file with the task's columns of texts and spans; its suffix says its format (`mtl.data.records`).
-            out: the file to write, whose name ends in .tsv or .txt, or has no ending; None: standard output.
+            out: the file to write, whose name ends in .tsv, .txt or .csv, or has no ending; None: standard output.
         """
         suite_task = self.task(task)
         if out is not None and out.suffix not in ("", *ENDINGS):
@@ -184,8 +186,12 @@ class Predictor:
             raise InputError("is the file that is read; name another one with --out", path=out)
         header = suite_task.target if self.config.submission.header == "task" else "target"
         kind = target_kind(suite_task)
-        lines = [header, *map(kind.to_line, self._targets(task, read_rows(suite_task, path)))]
-        text = "".join(f"{line}\n" for line in lines)
+        targets = self._targets(task, read_rows(suite_task, path))
+        text = "".join(f"{line}\n" for line in [header, *map(kind.to_line, targets)])
+        if out is not None and out.suffix == ".csv":
+            table = StringIO()
+            csv.writer(table, lineterminator="\n").writerows([cell] for cell in [header, *map(kind.format, targets)])
+            text = table.getvalue()
         if out is None:
             write_data(text)
         else:

@@ -23,12 +23,15 @@ def add_results(commands: Commands) -> None:
     predict = commands.add_parser("predict", help="predict a task's targets for new examples")
     predict.set_defaults(run=_predict)
     predict.add_argument("run_dir", type=Path, metavar="RUN", help="the folder of a finished run")
+    predict.add_argument(
+        "only", nargs="?", metavar="TASK", help="the id of the task that the examples are of, of a run with several"
+    )
     rows = "a .tsv, .csv, .jsonl or .parquet file with the task's text columns"
     predict.add_argument("file", type=Path, metavar="FILE", help=rows)
-    predict.add_argument("--task", required=True, help="the id of the task that the examples are of")
+    predict.add_argument("--task", help="the same as TASK")
     seed = "a seed of the run; default: the one with the best score on the task's dev split"
     predict.add_argument("--seed", type=int, help=seed)
-    predict.add_argument("--out", type=Path, help="a file to write to (.tsv or .txt), else standard output")
+    predict.add_argument("--out", type=Path, help="a file to write to (.tsv, .txt or .csv), else standard output")
     predict.add_argument("--device", default="cpu", help="cpu (default), cuda, or auto: a GPU if there is one")
 
     check = commands.add_parser("check-submission", help="check whether the leaderboard can take a submission")
@@ -70,8 +73,16 @@ def add_results(commands: Commands) -> None:
 def _predict(arguments: argparse.Namespace) -> None:
     from mtl.methods.predictor import Predictor
 
-    predictor = Predictor.load(arguments.run_dir, arguments.seed, arguments.task, arguments.device)
-    predictor.predict_file(arguments.task, arguments.file, arguments.out)
+    if arguments.only and arguments.task:
+        raise InputError("the task is named twice", key="--task", value=arguments.task)
+    task = arguments.only or arguments.task
+    predictor = Predictor.load(arguments.run_dir, arguments.seed, task, arguments.device)
+    if task is None and len(predictor.tasks) > 1:
+        raise InputError(
+            f"has several tasks; name one, as in mtl predict RUN {' or '.join(predictor.tasks)} FILE",
+            path=arguments.run_dir,
+        )
+    predictor.predict_file(task or predictor.tasks[0], arguments.file, arguments.out)
 
 
 def _check_submission(arguments: argparse.Namespace) -> None:
