@@ -180,7 +180,7 @@ def _chosen_column(tables: SplitTables, known: Mapping[str, Any]) -> TargetColum
         chosen = target_column(main, tables.test)
         is_one = known.get("kind", KIND) != KIND or {"range", "candidates"} & {*known}
         lone = chosen.several is not None and len(chosen.several.columns) == 1
-        return replace(chosen, several=None) if is_one and lone else chosen
+        return chosen._replace(several=None) if is_one and lone else chosen
     if several := named_labels(main, known):
         return TargetColumn(main.columns[several.columns[0]], GIVEN, several.question, several)
     return TargetColumn(_known_column(main, known["target"]), GIVEN)
