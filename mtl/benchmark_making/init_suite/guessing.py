@@ -9,7 +9,7 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.base.files import listed
 from mtl.base.untrusted import inside
-from mtl.benchmark_making.init_suite.evidence import candidate_columns, is_candidates, names_each_other
+from mtl.benchmark_making.init_suite.evidence import candidate_columns, names_each_other
 from mtl.benchmark_making.init_suite.kinds import guess_target, joined, several_target
 from mtl.benchmark_making.init_suite.names import SplitFiles
 from mtl.benchmark_making.init_suite.reading import GIVEN, Guess, is_writable, read_tables
@@ -99,17 +99,12 @@ def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) 
     if several:
         target = several_target(several, {split: sources[split] for split in labelled})
     else:
-        lists = [other for other in main.columns.values() if other.lists and not is_candidates(other)]
-        # Those columns that all files with targets have, each as one.
-        candidates, lists = (
-            [
-                joined([table.columns[each.name] for table in labelled.values()])
-                for each in columns
-                if all(each.name in table.columns for table in labelled.values())
-            ]
-            for columns in (candidate_columns(main, {column.name}), lists)
-        )
-        target = guess_target(main.whole(column.name), by_split, candidates, lists, _label_names(main, column))
+        candidates = [  # those that all files with targets have
+            joined([table.columns[each.name] for table in labelled.values()])
+            for each in candidate_columns(main, {column.name})
+            if all(each.name in table.columns for table in labelled.values())
+        ]
+        target = guess_target(main.whole(column.name), by_split, candidates, _label_names(main, column))
     implied = next((kind for key, kind in KINDS.items() if (is_one or not several) and key in known), target.kind)
     if implied == "number" and known.get("metric") in METRICS_OF_LABELS:
         implied = "labels"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.evidence import TOKEN_NAMES, is_candidates, is_truth
+from mtl.benchmark_making.init_suite.evidence import is_truth
 from mtl.benchmark_making.init_suite.tables import PLACEHOLDERS, FileColumn, FileTable, count, quoted, quoted_names, share  # fmt: skip
 from mtl.benchmark_making.init_suite.target import KIND, LABEL_NAMES, SEPARATOR, TEXTS, SeveralLabels
 
@@ -36,7 +36,6 @@ def guess_target(
     main: FileColumn,
     by_split: Mapping[str, FileColumn],
     candidates: Sequence[FileColumn],
-    other_lists: Sequence[FileColumn] = (),
     names: Mapping[str, str] | None = None,
 ) -> Target:
     """The kind of a target, its labels or range, and a metric.
@@ -45,7 +44,6 @@ def guess_target(
         main: the targets of the training rows, or else of the scored rows; they decide the kind and the metric.
         by_split: the targets of each file that has them; they decide the labels and the range.
         candidates: the columns of candidates in the rows of all files that have targets; empty if the task cannot be a choice.
-        other_lists: columns of lists in the same rows whose names do not say that they are candidates.
         names: the names of labels that are numbers, by number, from another column or the file's metadata.
 
     Raises:
@@ -53,7 +51,8 @@ def guess_target(
     """
     column = joined(list(by_split.values()))
     if empty := sum(rows for value, rows in column.counts.items() if not value.strip()):
-        raise InputError(f"column {quoted(column.name)} is empty in {count(empty, 'row')}; fill or delete these rows")
+        remedy = "fill or delete these rows, or name all columns with a label or nothing, as in target: first + second"
+        raise InputError(f"column {quoted(column.name)} is empty in {count(empty, 'row')}; {remedy}")
     if len(column.counts) < 2:
         raise InputError(f"column {quoted(column.name)} has one value in all {count(column.rows, 'row')}")
     if candidates and (choice := _choice(column, candidates)):
@@ -62,12 +61,6 @@ def guess_target(
     if candidates:
         may = f"{quoted_names(candidate.name for candidate in candidates)} may be candidates"
         target.questions.append(f"candidates: {may}, but {quoted(main.name)} is not the index of one in each row")
-    for lists in other_lists:
-        lengths = {len(row) for row in lists.lists}
-        is_index = len(lengths) == 1 and column.whole_numbers == list(range(*lengths))
-        if is_index and not is_candidates(lists) and not TOKEN_NAMES & set(lists.words):
-            may = f"{quoted(lists.name)} may be candidates, and each target the index of one"
-            target.questions.append(f"candidates: {may}; then write candidates: [{lists.name}]")
     target.questions.extend(label_questions(main, column, by_split) if target.kind == "labels" else ())
     return target
 

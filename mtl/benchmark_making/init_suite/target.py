@@ -1,11 +1,9 @@
 """Which column of a task holds the target, or which columns several labels of each row. Where the evidence is not unique, the answer is a question
 that lists the candidates.
 
-Several labels stand in lists, in cells with a separator, in columns of two truth values, one for each label, or in columns with a label or
-nothing.
+Several labels stand in lists, in cells with a separator, or in columns of two truth values, one for each label.
 """
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -198,32 +196,15 @@ def several_labels(table: FileTable, columns: Sequence[FileColumn]) -> SeveralLa
     truths = [column for column in columns if is_truth(column)]
     if len(truths) > 2 or (len(truths) == 2 and len(columns) == 2):
         names = [column.name for column in truths]
-        found = SeveralLabels(names, f"{len(truths)} columns of two truth values", by_truth=True)
-        if all(len(labels) == 1 for labels in found.sets(table) or ()):
-            one = "each row has exactly one of these: one label, which then stands in one column, or several labels of a row"
-            ways = f": {one} (kind: {KIND})?"
-        elif len({re.sub(r"\d+", "", name) for name in names}) == 1:
-            ways = f": several labels of a row (kind: {KIND}), or the answers of several people to one question?"
-        elif (asked := _asked(found, columns)).question:
-            return asked
-        else:  # names alone do not tell labels from features, such as has_negation beside is_entailed
-            ways = f" are true or false: several labels of a row (kind: {KIND}), or is one of them the target (target: NAME)?"
-        return replace(found, question=f"kind: {quoted_names(names)}{ways}")
-    for column in table.columns.values():
-        if _is_list_of_labels(column, table):
-            found = SeveralLabels([column.name], f"lists of {len({*chain(*column.lists)})} different labels")
-            return found if column.words[-1] in LIST_NAMES else _asked(found, columns)
-    if cells := next(filter(None, map(_in_cells, columns)), None):
-        return cells if cells.question else _asked(cells, columns)
-    # Columns with the same labels, some of them empty in some rows, and never one label twice in a row.
-    values = {column.name: {value.strip() for value in column.counts} - {""} for column in columns if column.texts}
-    shared = {name: max((len(own & values[o]) for o in values if o != name), default=0) for name, own in values.items()}
-    alike = [column for column in columns if 2 * shared.get(column.name, 0) > len(values.get(column.name, ()))]
-    if len(alike) < 2 or not any("" in map(str.strip, column.counts) for column in alike):
-        return None
-    rows = ([cell for cell in cells if cell.strip()] for cells in zip(*(column.texts for column in alike), strict=True))
-    found = SeveralLabels([column.name for column in alike], f"{len(alike)} columns with a label or nothing")
-    return None if any(len({*row}) < len(row) for row in rows) else _asked(found, columns)
+        found = _asked(SeveralLabels(names, f"{len(truths)} columns of two truth values", by_truth=True), columns)
+        # Nothing tells labels from features, such as has_negation beside is_entailed, or from the answers of several people.
+        ways = f"several labels of a row (kind: {KIND}), or is one of them the target (target: NAME)?"
+        return replace(found, question=found.question or f"kind: {quoted_names(names)} are true or false: {ways}")
+    if column := next((column for column in table.columns.values() if _is_list_of_labels(column, table)), None):
+        found = SeveralLabels([column.name], f"lists of {len({*chain(*column.lists)})} different labels")
+        return found if column.words[-1] in LIST_NAMES else _asked(found, columns)
+    cells = next(filter(None, map(_in_cells, columns)), None)
+    return cells if cells is None or cells.question else _asked(cells, columns)
 
 
 def _asked(found: SeveralLabels, columns: Sequence[FileColumn]) -> SeveralLabels:
