@@ -3,7 +3,8 @@
 import re
 from collections.abc import Collection, Iterable
 
-from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count, quoted
+from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable
+from mtl.benchmark_making.init_suite.wording import count, quoted
 
 # The last word in the name of a column that identifies a row, or what the row belongs to.
 ID_NAMES = {"id", "ids", "idx", "index", "guid", "uuid", "qid", "pid", "nr", "key", "url", "link", "uid"}  # fmt: skip

@@ -11,13 +11,14 @@ from mtl.base.files import listed
 from mtl.base.untrusted import inside
 from mtl.benchmark_making.init_suite.evidence import candidate_columns, names_each_other
 from mtl.benchmark_making.init_suite.kinds import guess_target, joined, several_target
-from mtl.benchmark_making.init_suite.names import SplitFiles
-from mtl.benchmark_making.init_suite.reading import GIVEN, Guess, is_writable, read_tables
+from mtl.benchmark_making.init_suite.names import GIVEN, Guess
+from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
 from mtl.benchmark_making.init_suite.spans import INCLUSIVE, marked_spans, span_columns
-from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, SplitTables, count, quoted, quoted_names, share  # fmt: skip
+from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, SplitTables
 from mtl.benchmark_making.init_suite.target import KIND, TargetColumn, named_labels, target_column
 from mtl.benchmark_making.init_suite.text_targets import answer_columns, guess_answers, guess_tokens, tagged_columns
 from mtl.benchmark_making.init_suite.texts import group_column, text_columns, unread_columns
+from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
 from mtl.data.columns import LIST, TAGS
 from mtl.tasks.task import BESIDE, PART, SPLITS, span_ends
 
@@ -39,13 +40,12 @@ MOST_REASONS = 2  # why columns are none, in a message
 LEAST_ROWS = 10  # of a file whose targets are all the same: fewer say nothing
 
 
-def guess_task(files: SplitFiles, data_dir: Path, known: Mapping[str, Any] | None = None) -> Guess:
+def guess_task(files: Guess, data_dir: Path, known: Mapping[str, Any] | None = None) -> Guess:
     """Read a task's files and guess the keys that are not known. Bad data does not raise an error, but becomes the guess's `problem`."""
     known = dict(known or {})
-    guess = Guess(files.id, files.folder, {split: files.files.get(split) for split in SPLITS})
-    guess.notes += [f"not read: {quoted_names(files.twice)}; another file has this split"] if files.twice else []
-    guess.notes += files.notes
-    guess.questions += [files.question] if files.question and "files" not in known else []
+    asked = [] if "files" in known else files.questions
+    guess = replace(files, keys={}, why={}, questions=[*asked], notes=[*files.notes])
+    guess.files = {split: files.files.get(split) for split in SPLITS}
     named = {split: None if name is None else str(name) for split, name in known.pop("files", {}).items()}
     guess.files |= {split: name for split, name in named.items() if split in SPLITS}
     try:

@@ -22,9 +22,9 @@ from mtl.base.files import link_or_copy
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making import hub
 from mtl.benchmark_making.init_suite import names
-from mtl.benchmark_making.init_suite.names import SCHEME, SPLIT_OF, WORD, FoundFiles, SplitFiles, task_id
+from mtl.benchmark_making.init_suite.names import SCHEME, SPLIT_OF, WORD, FoundFiles, Guess, task_id
 from mtl.benchmark_making.init_suite.reading import files_of_tasks
-from mtl.benchmark_making.init_suite.tables import quoted_names
+from mtl.benchmark_making.init_suite.wording import quoted_names
 from mtl.data.columns import listed
 from mtl.tasks.task import SPLITS
 
@@ -228,23 +228,24 @@ def _as_tasks(chosen: Sequence[Configuration], dataset: str, is_only: bool) -> F
     Args:
         is_only: whether the data set has no further one: then its name says nothing.
     """
-    tasks: list[SplitFiles] = []
+    tasks: list[Guess] = []
     default = next((one.name for one in chosen if one.is_default), None)
     remedy = f"delete this task if it is not one of its own, or name one: {SCHEME}{dataset}/CONFIGURATION"
     for one in chosen:
         name = dataset.rpartition("/")[2] if is_only or one.name == DEFAULT else one.name
         files = split_files(task_id(name, [task.id for task in tasks]), one)
         shared = sorted(other.name for other in chosen if other is not one and {*other.paths} & {*one.paths})
-        question = None
         if shared:
-            question = f"files: configuration {one.name} has files of {', '.join(shared)}, too; {remedy}"
+            files.questions.append(f"files: configuration {one.name} has files of {', '.join(shared)}, too; {remedy}")
         elif default not in (None, one.name):
-            question = f"files: the data set's configuration is {default}, and this is {one.name}; {remedy}"
-        tasks.append(replace(files, question="; ".join(filter(None, (files.question, question))) or None))
+            other = f"files: the data set's configuration is {default}, and this is {one.name}"
+            files.questions.append(f"{other}; {remedy}")
+        files.questions = ["; ".join(files.questions)] if files.questions else []
+        tasks.append(files)
     return FoundFiles(tasks, [], [])
 
 
-def split_files(id: str, configuration: Configuration) -> SplitFiles:
+def split_files(id: str, configuration: Configuration) -> Guess:
     """The files of a configuration as those of a task. What the names of its splits do not say is a question."""
     by_split: dict[str, dict[str, Sequence[str]]] = {}
     notes, questions = [], []
@@ -264,7 +265,7 @@ def split_files(id: str, configuration: Configuration) -> SplitFiles:
         raise InputError(f"configuration {configuration.name} has no split {', '.join(SPLITS)}")
     every = chain.from_iterable(paths for named in by_split.values() for paths in named.values())
     folder = commonpath([PurePosixPath(path).parent.as_posix() for path in every])
-    chosen = {}
+    chosen: dict[str, str | None] = {}
     for split, named in by_split.items():
         below = {name: [str(PurePosixPath(path).relative_to(folder)) for path in named[name]] for name in named}
         first = next(iter(below.values()))
@@ -275,8 +276,7 @@ def split_files(id: str, configuration: Configuration) -> SplitFiles:
         if len(below) > 1:
             splits = [f"{name} ({', '.join(paths[:2])})" for name, paths in below.items()]
             questions.append(f"files: {split} may be the split {' or '.join(splits)}")
-    question = "; ".join(questions) or None
-    return SplitFiles(id, folder, chosen, question=question, notes=notes, labels=configuration.labels)
+    return Guess(id, folder, chosen, questions=questions, notes=notes, labels=configuration.labels)
 
 
 def _by_names(folder: Path, card: dict[Any, Any]) -> FoundFiles:

@@ -23,10 +23,10 @@ from mtl.base.files import listed, write_text
 from mtl.base.settings.layers import shipped
 from mtl.base.typed import typed
 from mtl.benchmark_making.init_suite.guessing import choose_answering_tasks, guess_task
-from mtl.benchmark_making.init_suite.names import SCHEME, SPLIT_WORDS, FoundFiles, file_name
-from mtl.benchmark_making.init_suite.reading import Guess, files_of_tasks
-from mtl.benchmark_making.init_suite.tables import count, printable, quoted, quoted_names
+from mtl.benchmark_making.init_suite.names import SCHEME, SPLIT_WORDS, FoundFiles, Guess, file_name
+from mtl.benchmark_making.init_suite.reading import files_of_tasks
 from mtl.benchmark_making.init_suite.target import KIND
+from mtl.benchmark_making.init_suite.wording import count, printable, quoted, quoted_names
 from mtl.data.rows import SUFFIXES
 from mtl.tasks.suite import suite_from
 from mtl.tasks.targets import TARGET_KINDS
@@ -286,7 +286,9 @@ def _summary(
     undecided = sum(guess.problem is not None for guess in guesses)
     tasks = count(len(guesses) - undecided, "task") + (f", and {undecided} as comments" if undecided else "")
     if asked:
-        answers = dict.fromkeys(shlex.quote(f"tasks.{guess.id}.{_answer(guess, question)}") for guess, question in asked)
+        answers = dict.fromkeys(
+            shlex.quote(f"tasks.{guess.id}.{_answer(guess, question)}") for guess, question in asked
+        )
         again = f"mtl init-suite {shlex.quote(source or str(data_dir))} --answer {' '.join(answers)}"
         remedy = f"before it runs, or remove it and answer here: {again}"
         yield f"{path}: {tasks}; {count(len(asked), 'question')} to answer in it {remedy}"
@@ -314,7 +316,11 @@ def _described(guess: Guess) -> str:
         return f"not decided: {guess.problem}"
     keys, labels = guess.keys, len(guess.keys.get("labels") or ())
     kinds = {
-        **{"labels": f"{labels} labels", "token_labels": f"{labels} tags of tokens", KIND: f"several of {labels} labels"},
+        **{
+            "labels": f"{labels} labels",
+            "token_labels": f"{labels} tags of tokens",
+            KIND: f"several of {labels} labels",
+        },
         "number": "numbers {} to {}".format(*keys.get("range", ("", ""))),
     }
     kind = f"answered by {keys['answered_by']}" if "answered_by" in keys else kinds.get(guess.kind, guess.kind)

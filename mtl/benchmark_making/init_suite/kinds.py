@@ -8,8 +8,9 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.evidence import is_truth
-from mtl.benchmark_making.init_suite.tables import PLACEHOLDERS, FileColumn, FileTable, count, quoted, quoted_names, share  # fmt: skip
+from mtl.benchmark_making.init_suite.tables import PLACEHOLDERS, FileColumn, FileTable
 from mtl.benchmark_making.init_suite.target import KIND, LABEL_NAMES, SEPARATOR, TEXTS, SeveralLabels
+from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
 
 RATING_NAMES = {"rating", "score", "stars", "grade", "similarity"}
 LETTERS = "ABCDEFGHIJ"
@@ -162,7 +163,9 @@ def _labels(main: FileColumn, column: FileColumn, labels: list[str]) -> Target:
     if len(labels) == 2 and rare_rows < RARE * main.rows:
         why["metric"] += ", so accuracy says little"
         keys |= {"metric": "f1", "positive": rare}
-        why["positive"] = f"the rare label, in {share(rare_rows, main.rows)} of the rows; check that it is the one to find"
+        why["positive"] = (
+            f"the rare label, in {share(rare_rows, main.rows)} of the rows; check that it is the one to find"
+        )
     elif most_rows > (1 - RARE) * main.rows:
         why["metric"] += "; macro_f1 gives all labels the same weight"
     return Target("labels", keys, why)

@@ -9,13 +9,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from mtl.base.files import numbered_alike
 from mtl.base.untrusted import is_inside
+from mtl.benchmark_making.init_suite.wording import quoted_names
 from mtl.data.rows import PACKED, SUFFIXES
 from mtl.tasks.suite import AVERAGE, SPLITS
 from mtl.tasks.task import BESIDE, NUMBERED, PART
 
+GIVEN = "as given"  # why a key that the user names is taken
 SCHEME = "hf://"  # before the name of a data set of the Hugging Face Hub
 # Words that name splits, in GLUE, KLEJ, Superlim, on the Hugging Face Hub, and in the folders of shared tasks.
 SPLIT_WORDS = {
@@ -52,33 +55,48 @@ NO_SPLIT = "files: no name has the word of a split: are these the training rows,
 MOST_STEMS = 20  # of .txt files in a folder named after a split; if there are more, each is a document of its own
 
 
-@dataclass(frozen=True)
-class SplitFiles:
-    """A task's files.
+@dataclass
+class Guess:
+    """A task as the suite file will declare it.
 
     Args:
-        folder: the folder that they are in, below the data folder.
-        files: by split, the names as a suite file has them: below the folder, two files joined by " + ", a part of a file after "#".
-        twice: further files of the same splits.
-        question: what the user has to decide about the files.
-        notes: what the user should know about them.
+        folder: the folder of its files, below the data folder.
+        files: by split, the names as a suite file has them: below the folder, two files joined by " + ", a part of a file after "#"; None for a
+            split that does not exist.
+        keys: the other keys of the suite file, with their values.
+        why: by key, what the guess is based on.
+        questions: what the user has to decide, as "key: message": the suite does not run before.
+        notes: what the user should know.
+        unread: by the name of a column that is not read, why.
+        problem: why the task cannot be declared yet; a task with a problem becomes a comment.
         labels: by column, the names of the labels that its numbers stand for, where something else than the files says so.
     """
 
     id: str
     folder: str
-    files: dict[str, str]
-    twice: list[str] = field(default_factory=list)
-    question: str | None = None
+    files: dict[str, str | None]
+    rows: dict[str, int] = field(default_factory=dict)
+    kind: str = ""
+    keys: dict[str, Any] = field(default_factory=dict)
+    why: dict[str, str] = field(default_factory=dict)
+    questions: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    unread: dict[str, str] = field(default_factory=dict)
+    problem: str | None = None
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def take(self, known: Mapping[str, Any]) -> None:
+        """Take the keys that the user names, but for those that say how files are read."""
+        taken = {key: value for key, value in known.items() if key not in ("header", "reading")}
+        self.keys |= taken
+        self.why |= dict.fromkeys(taken, GIVEN)
 
 
 @dataclass(frozen=True)
 class FoundFiles:
     """The tasks in the order of their folders, and what else is below the data folder."""
 
-    tasks: list[SplitFiles]
+    tasks: list[Guess]  # with their files alone, and what is to be said about these
     unused: list[str]  # data files that are named after no split, as paths below the data folder
     unreadable: list[str]  # files with a split in their name that no form reads
 
@@ -253,11 +271,11 @@ def _without_split(stem: str, rest: Sequence[str]) -> str:
     return re.sub(rf"[_.-]?{WORD.pattern}", "", inner, flags=re.IGNORECASE).strip("_.-") or "-".join(rest)
 
 
-def _split_files(id: str, folder: str, files: dict[str, list[_Named]]) -> SplitFiles:
+def _split_files(id: str, folder: str, files: dict[str, list[_Named]]) -> Guess:
     home = PurePosixPath(folder)
     archives = [file.archive for file in chain(*files.values()) if file.archive is not None]
     home = next((archive.parent for archive in archives if home.is_relative_to(archive)), home)
-    chosen: dict[str, str] = {}
+    chosen: dict[str, str | None] = {}
     twice: list[str] = []
     questions = []
     for split in [split for split in SPLITS if files.get(split)]:
@@ -276,7 +294,9 @@ def _split_files(id: str, folder: str, files: dict[str, list[_Named]]) -> SplitF
                 numbered = f"{names[0]} or {len(names)} numbered files, parts of one split: {parts}"
                 questions.append(f"files: {split} may be {numbered if parts else ' or '.join(names)}")
         twice += masked + rest
-    return SplitFiles(id, home.as_posix().removeprefix("."), chosen, twice, "; ".join(questions) or None)
+    notes = [f"not read: {quoted_names(twice)}; another file has this split"] if twice else []
+    asked = ["; ".join(questions)] if questions else []
+    return Guess(id, home.as_posix().removeprefix("."), chosen, questions=asked, notes=notes)
 
 
 def _pair(named: Sequence[_Named]) -> list[_Named]:

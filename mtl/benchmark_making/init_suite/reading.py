@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -11,50 +11,27 @@ from mtl.base.errors import InputError
 from mtl.base.typed import typed
 from mtl.base.untrusted import inside, is_inside
 from mtl.benchmark_making.init_suite import names
-from mtl.benchmark_making.init_suite.names import NO_SPLIT, SPLIT_OF, WORD, FoundFiles, SplitFiles, first_part, task_id
+from mtl.benchmark_making.init_suite.names import (
+    GIVEN,
+    NO_SPLIT,
+    SPLIT_OF,
+    WORD,
+    FoundFiles,
+    Guess,
+    first_part,
+    task_id,
+)
 from mtl.benchmark_making.init_suite.sniffing import Sniffed, has_header, sniff
-from mtl.benchmark_making.init_suite.tables import SplitTables, count, quoted, quoted_names, read_table
+from mtl.benchmark_making.init_suite.tables import SplitTables, read_table
+from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names
 from mtl.data.files import data_lines
 from mtl.data.json_rows import JsonText
 from mtl.data.rows import TABLES, form_of
 from mtl.tasks.task import BESIDE, PART, Layout, Reading, Task
 
-GIVEN = "as given"
 MOST_PARTS = 20  # keys of an object with words of splits; more of them are the ids of rows
 FOLDER = re.compile("[^{},#]+")  # a folder's name that can be a part of a file's name in a suite file
 SPLIT_COLUMNS = ("split", "set", "partition", "fold", "subset")
-
-
-@dataclass
-class Guess:
-    """A task as the suite file will declare it.
-
-    Args:
-        files: names by split; None for a split that does not exist.
-        keys: the other keys of the suite file, with their values.
-        why: by key, what the guess is based on.
-        questions: what the user has to decide, as "key: message": the suite does not run before.
-        unread: by the name of a column that is not read, why.
-        problem: why the task cannot be declared yet; a task with a problem becomes a comment.
-    """
-
-    id: str
-    folder: str
-    files: dict[str, str | None]
-    rows: dict[str, int] = field(default_factory=dict)
-    kind: str = ""
-    keys: dict[str, Any] = field(default_factory=dict)
-    why: dict[str, str] = field(default_factory=dict)
-    questions: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    unread: dict[str, str] = field(default_factory=dict)
-    problem: str | None = None
-
-    def take(self, known: Mapping[str, Any]) -> None:
-        """Take the keys that the user names, but for those that say how files are read."""
-        taken = {key: value for key, value in known.items() if key not in ("header", "reading")}
-        self.keys |= taken
-        self.why |= dict.fromkeys(taken, GIVEN)
 
 
 def files_of_tasks(data_dir: Path) -> FoundFiles:
@@ -73,9 +50,10 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
             continue
         folder, _, file = path.rpartition("/")
         file = f"{file}{PART}{member}" if member else file
-        files = {split: f"{file}#{each[0]}" for split, each in parts.items()}
+        guess = Guess(_id_after(name, tasks), folder, {split: f"{file}#{each[0]}" for split, each in parts.items()})
         asked = [f"files: {split} may be {' or '.join(each)} of {file}" for split, each in parts.items() if each[1:]]
-        tasks.append(SplitFiles(_id_after(name, tasks), folder, files, question="; ".join(asked) or None))
+        guess.questions += ["; ".join(asked)] if asked else []
+        tasks.append(guess)
     if not tasks:  # nothing names a split: a task of each file, and of all that differ in their number alone
         families: dict[str, list[str]] = {}
         for name in unused:
@@ -83,12 +61,12 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
         groups = [g for all in families.values() for g in ([all] if first_part(all) else [[name] for name in all])]
         for group in groups if len(groups) <= names.MOST_STEMS else ():
             folder, _, file = str(first_part(group)).rpartition("/")
-            tasks.append(SplitFiles(_id_after(group[0], tasks), folder, {"train": file}, question=NO_SPLIT))
+            tasks.append(Guess(_id_after(group[0], tasks), folder, {"train": file}, questions=[NO_SPLIT]))
             unused = []
     return replace(found, tasks=tasks, unused=unused)
 
 
-def _document_tasks(paths: Sequence[PurePosixPath], root: str) -> tuple[list[SplitFiles], set[PurePosixPath]]:
+def _document_tasks(paths: Sequence[PurePosixPath], root: str) -> tuple[list[Guess], set[PurePosixPath]]:
     """The tasks whose texts stand in files of their own, as in train/pos/0_9.txt, and their folders: two or more, named after labels, of
     more than MOST_STEMS files each.
 
@@ -103,13 +81,13 @@ def _document_tasks(paths: Sequence[PurePosixPath], root: str) -> tuple[list[Spl
         if size > names.MOST_STEMS and FOLDER.fullmatch(folder.name) and folder.name.lower() not in SPLIT_OF:
             split = SPLIT_OF.get(folder.parent.name.lower(), "")
             tasks.setdefault(folder.parent.parent if split else folder.parent, {}).setdefault(split, []).append(folder)
-    made: list[SplitFiles] = []
+    made: list[Guess] = []
     used = set[PurePosixPath]()
     for home, folders in tasks.items():
         shared = set.intersection(*({folder.name for folder in named} for named in folders.values()))
         if len(shared) < 2:
             continue
-        files, odd = dict[str, str](), dict[str, None]()
+        files, odd = dict[str, str | None](), dict[str, None]()
         for split, named in folders.items():
             used.update(named)
             odd |= dict.fromkeys(folder.name for folder in named if folder.name not in shared)
@@ -119,12 +97,12 @@ def _document_tasks(paths: Sequence[PurePosixPath], root: str) -> tuple[list[Spl
         remedy = "which are left out; name them if they are labels"
         question = f"files: single splits have the folders {quoted_names(odd)}, too, {remedy}" if odd else NO_SPLIT
         id = task_id(home.name or root, [task.id for task in made])
-        asked = question if odd or "" in folders else None
-        made.append(SplitFiles(id, home.as_posix().removeprefix("."), files, question=asked))
+        asked = [question] if odd or "" in folders else []
+        made.append(Guess(id, home.as_posix().removeprefix("."), files, questions=asked))
     return made, used
 
 
-def _id_after(name: str, tasks: Sequence[SplitFiles]) -> str:
+def _id_after(name: str, tasks: Sequence[Guess]) -> str:
     """An id after the name of a file, or of a part of one, other than those of these tasks."""
     stem = PurePosixPath(name.partition(PART)[2] or name).name
     return task_id(stem.removesuffix(names.suffix_of(stem)), [task.id for task in tasks])

@@ -10,8 +10,9 @@ from pathlib import Path
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.evidence import LONG
 from mtl.benchmark_making.init_suite.names import TEXT_WORDS
-from mtl.benchmark_making.init_suite.tables import NUMBER, quoted
+from mtl.benchmark_making.init_suite.tables import NUMBER
 from mtl.benchmark_making.init_suite.target import LABEL_NAMES
+from mtl.benchmark_making.init_suite.wording import quoted
 from mtl.data.files import declared_encoding, part_files, unpacked_lines
 from mtl.data.rows import SEPARATORS, TABLES, form_of, member_of
 from mtl.tasks.task import Layout, Reading
@@ -33,7 +34,7 @@ class Sniffed:
         is_ascii: whether its first bytes are ASCII. Such a file reads the same in other encodings.
     """
 
-    reading: Reading = Reading()
+    reading: Reading
     why: str = ""
     question: str | None = None
     rows: Sequence[Sequence[str]] = ()
@@ -50,7 +51,7 @@ def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a f
         return Sniffed(Reading(form="document", encoding=encoding), why, question)
     form = form_of(path, layout)
     if form == "parquet":
-        return Sniffed()
+        return Sniffed(Reading())
     head = _first_bytes(path, member_of(path, layout)[0])
     encoding, question = _encoding(head, path)
     reasons = [] if encoding is None else [f"not UTF-8: {encoding}, one of several that are possible"]

@@ -6,7 +6,8 @@ from itertools import permutations, product
 from typing import Any, NamedTuple
 
 from mtl.base.wings import MarkedSpans, wings
-from mtl.benchmark_making.init_suite.tables import FileTable, count, quoted, quoted_names
+from mtl.benchmark_making.init_suite.tables import FileTable
+from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names
 from mtl.data.columns import LIST, below
 from mtl.data.examples import counted_places
 from mtl.tasks.task import BESIDE, COUNTED, SPAN_ENDS, span_ends

@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
-from mtl.base.files import listed
+from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names
 from mtl.data.columns import INTEGER_LIMIT, LIST, is_list, items_of, kind_of, lists_below, opened_parquet, text
 from mtl.data.records import OBJECTS, column_names
 from mtl.data.rows import MOST_COLUMNS, TABLES, form_of, stream_rows
 from mtl.tasks.task import Layout
 
-LONGEST = 40  # characters of a name or a label in a message
 SAMPLE_ROWS = 50_000  # of a file that are looked at
 SAMPLE_SIZE = 2**26  # characters of texts in them
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -28,30 +27,6 @@ PLACEHOLDERS = {"", "-", "--", "?", "_", "nan", "null", "none", "n/a", "na", "<u
 NO_SPACES = re.compile(
     "[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003134f]"
 )
-
-
-def quoted(name: str) -> str:
-    """A name in quotes, cut to LONGEST characters; line ends and other characters that do not print are escaped."""
-    return f'"{printable(name if len(name) <= LONGEST else name[:LONGEST] + "…")}"'
-
-
-def printable(text: str) -> str:
-    """The text with an escape for each character that does not print, as "\\n" for a line end."""
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
-
-
-def quoted_names(names: Iterable[str], most: int = 20) -> str:
-    """Names in quotes, set apart by commas; of more than `most` names the first ones."""
-    return listed(list(map(quoted, names)), most)
-
-
-def count(number: int, noun: str) -> str:
-    """A number and a noun, as in "15,794 rows" or "1 row"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def share(part: float, total: float) -> str:
-    return f"{100 * part / total:.0f} %"
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ from mtl.benchmark_making.init_suite.evidence import (
     names_each_other,
     with_counts,
 )
-from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, quoted, quoted_names
+from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable
+from mtl.benchmark_making.init_suite.wording import quoted, quoted_names
 from mtl.tasks.task import BESIDE
 
 # Names of target columns that are certain, and names that are if no other column could be the target.

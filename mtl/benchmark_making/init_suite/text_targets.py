@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.evidence import is_source
-from mtl.benchmark_making.init_suite.reading import Guess
-from mtl.benchmark_making.init_suite.tables import NO_SPACES, FileColumn, FileTable, SplitTables, count, quoted, quoted_names, share  # fmt: skip
+from mtl.benchmark_making.init_suite.names import Guess
+from mtl.benchmark_making.init_suite.tables import NO_SPACES, FileColumn, FileTable, SplitTables
 from mtl.benchmark_making.init_suite.target import LABEL_NAMES, possible_targets
 from mtl.benchmark_making.init_suite.texts import QUESTIONS, text_columns, unread_columns
+from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
 from mtl.data.columns import LIST
 from mtl.data.rows import form_of
 

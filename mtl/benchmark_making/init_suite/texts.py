@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from mtl.benchmark_making.init_suite import evidence
 from mtl.benchmark_making.init_suite.evidence import TOKEN_NAMES, follows_from, is_category, is_id, is_meta
-from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count, quoted, quoted_names, share
+from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable
+from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
 
 MARKS = {"start", "stop", "end", "index", "offset", "span"}  # words in the names of the places of marked words
 QUESTIONS = {"question", "query"}  # the last word in the name of a column of questions

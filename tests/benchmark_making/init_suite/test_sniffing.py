@@ -32,7 +32,7 @@ def test_what_the_first_lines_show(tmp_path: Path, name: str, content: str | byt
     path = tmp_path / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     sniffed = sniff(path)
-    assert (sniffed.layout.reading, sniffed.question) == (reading, None)
+    assert (sniffed.reading, sniffed.question) == (reading, None)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_what_is_asked(tmp_path: Path, name: str, content: bytes, asked: str) ->
 @pytest.mark.parametrize(("name", "separator"), [("a.txt", " "), ("a.tsv", "\t")])
 def test_annotated_tokens(tmp_path: Path, name: str, separator: str) -> None:
     (tmp_path / name).write_text("-DOCSTART- O\n\n" + f"Anna{separator}B-PER\nslept{separator}O\n\n" * 9)
-    assert sniff(tmp_path / name).layout.reading.form == "conll"
+    assert sniff(tmp_path / name).reading.form == "conll"
 
 
 ROWS = [[f"text {i}", ["pos", "neg"][i % 2]] for i in range(9)]
