@@ -98,14 +98,6 @@ def test_cells_of_pandas_and_numpy() -> None:
     assert line == '{"text": "text nummer 0", "spam": "true", "topic": "t0", "note": null, "size": 0}'
 
 
-@pytest.mark.parametrize("known", [{"kind": "labels"}, {"metric": "macro_f1"}])
-def test_ratings_are_labels_where_the_answer_says_so(home: Path, known: dict[str, str]) -> None:
-    rows = {"text": ROWS["text"], "stars": [5, 1, 2, 3, 4, 3] * 10}
-    task = load_suite(suite_of({"train": rows}, tasks={"mina": known}).path).tasks["mina"]
-    metric = known.get("metric", "accuracy")
-    assert (task.kind, task.labels, task.metric) == ("labels", list("12345"), metric)
-
-
 DEEP: list[Any] = []
 for _ in range(100_000):
     DEEP = [DEEP]
@@ -148,7 +140,14 @@ def test_frames_that_are_no_suite(home: Path, frames: Any, options: dict[str, An
     assert not list(home.rglob("*"))  # nothing half-written
 
 
-@pytest.mark.parametrize("call", [mtl.Suite.from_frames, lambda frame: mtl.run(suite=frame), lambda frame: mtl.audit({"suite": {"train": frame}})])  # fmt: skip
+CALLS = [
+    mtl.Suite.from_frames,
+    lambda frame: mtl.run(suite=frame),
+    lambda frame: mtl.audit({"suite": {"train": frame}}),
+]
+
+
+@pytest.mark.parametrize("call", CALLS)
 def test_a_frame_in_place_of_a_suite_is_one_short_line(call: Any) -> None:
     with raises_input_error() as raised:
         call(pd.DataFrame(ROWS))

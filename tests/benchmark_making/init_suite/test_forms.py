@@ -101,6 +101,15 @@ KINDS = {
     "index from 0 or 1": of_label(many([1, 1, 1, 2]), answers=many(LISTS)),
     "index of a column": of_label(many("1001"), choice1=OTHERS, choice2=WORDS, option_a=AB),
     "no index": of_label(many(["yes", "no"]), answers=many([["x", "y"]])),
+    **{
+        f"1 to 5, {known}": of_label(many("12345"))._replace(known=known)
+        for known in (
+            {"range": [1, 5]},
+            {"kind": "labels"},
+            {"labels": list("12345"), "metric": "macro_f1"},
+            {"metric": "macro_f1"},
+        )
+    },
     "text of a candidate": of_label(WORDS, option1=WORDS, option2=WORDS[::-1]),
 }
 
@@ -248,7 +257,7 @@ TOKEN_LABELS = {
     "no tags, answered": Form({"tokens": TOKENS, "label": GO}, known={"kind": "token_labels", "target": "label"}),
     "numbers": Form({**TAGGED, "tags": INTS}),
     "placeholders": Form(TAGGED, test={**TAGGED, "tags": [["O" for _ in row] for row in TAGS]}),
-    "labels of candidates": Form({"question": TEXTS, "texts": [[f"answer {i}", f"reply {i}"] for i in UP], "letters": many([["A", "B"]]), "label": GO}),
+    "labels of candidates": Form({"question": TEXTS, "texts": [[f"one {i}", f"other {i}"] for i in UP], "letters": many([["A", "B"]]), "label": GO}),
 }  # fmt: skip
 
 

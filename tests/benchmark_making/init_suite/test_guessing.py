@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from data_files import sentences, write_jsonl, write_table
+from data_files import sentences, write_table
 
 from mtl.benchmark_making.init_suite.guessing import choose_answering_tasks, guess_task
 from mtl.benchmark_making.init_suite.names import Guess, find_tasks
@@ -123,22 +123,6 @@ def test_a_header_that_is_given(tmp_path: Path) -> None:
     found = guess(tmp_path, {"header": ["sentence", "tone"]})
     assert (found.keys["text"], found.keys["target"], found.rows) == (["sentence"], "tone", {"train": 12})
     assert guess(tmp_path, {"header": True}).rows == {"train": 11}
-
-
-def test_a_choice_of_a_list_or_of_columns(tmp_path: Path) -> None:
-    rows = [
-        {"idx": i, "question": text, "answers": ["yes it is", "no it is not"], "label": i % 2, "meta": {"text": text}}
-        for i, text in enumerate(TEXTS)
-    ]
-    write_jsonl(tmp_path / "list" / "faq_train.jsonl", rows)
-    write_jsonl(tmp_path / "list" / "faq_test.jsonl", [{**row, "label": None} for row in rows])
-    found = guess(tmp_path / "list")
-    assert found.kind == "choice"
-    assert found.keys == {"target": "label", "candidates": ["answers[]"], "metric": "accuracy", "text": ["question"]}
-    options = zip(sentences(12, "one"), sentences(12, "other"), ["0", "1"] * 6, strict=True)
-    write_table(tmp_path / "columns" / "senses_train.csv", ["option1", "option2", "label"], options, ",")
-    found = guess(tmp_path / "columns")
-    assert (found.keys["candidates"], found.keys["text"]) == (["option1", "option2"], [])
 
 
 PAIR = ["premise", "hypothesis"]

@@ -107,7 +107,8 @@ def test_what_is_refused(data_dir: Path, tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "empty").mkdir()
     empty = [(text, "ab"[i % 2] * (i > 2)) for i, text in enumerate(TEXTS)]
     write_table(tmp_path / "d" / "train.csv", ["text", "label"], empty, ",")
-    for folder, file in {data_dir: "out.yaml", Path("nowhere"): "nowhere", Path("empty"): "empty", Path("d"): "d", Path("d/train.csv"): "train.csv"}.items():  # fmt: skip
+    refused = {data_dir: "out.yaml", Path("nowhere"): "nowhere", Path("empty"): "empty", Path("d"): "d"}
+    for folder, file in {**refused, Path("d/train.csv"): "train.csv"}.items():
         with raises_input_error(file=file):
             init_suite(folder, out=out if folder == data_dir else None)
     with raises_input_error():
@@ -177,22 +178,6 @@ def test_an_answer_that_fits_nothing_is_one_line_with_what_there_is(tmp_path: Pa
     with raises_input_error() as raised:
         init_suite(tmp_path / "d", out=tmp_path / "d.yaml", known=known)
     assert there in str(raised.value) and not (tmp_path / "d.yaml").exists()
-
-
-@pytest.mark.parametrize(
-    ("answers", "kind", "metric"),
-    [
-        (["range=[1,5]"], "number", "spearman"),
-        (["kind=labels"], "labels", "accuracy"),
-        (['labels=["1","2","3","4","5"]', "metric=macro_f1"], "labels", "macro_f1"),
-    ],
-)
-def test_answers_settle_the_questions_of_the_kind(tmp_path: Path, answers: list[str], kind: str, metric: str) -> None:
-    rows = [(text, str(1 + i % 5)) for i, text in enumerate(TEXTS)]
-    write_table(tmp_path / "d" / "train.csv", ["text", "label"], rows, ",")
-    known = known_answers([f"tasks.d.{answer}" for answer in answers])
-    task = load_suite(init_suite(tmp_path / "d", out=tmp_path / "d.yaml", known=known, undecided=False).path).tasks["d"]
-    assert (task.kind, task.metric, task.decide) == (kind, metric, [])
 
 
 # Texts that YAML reads as something else, or not at all, when they stand there without quotes.

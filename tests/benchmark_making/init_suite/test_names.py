@@ -130,7 +130,8 @@ FLAT = ("ner_train.jsonl", "ner_dev.jsonl", "my-nli.train.jsonl", "my-nli.test_f
     [
         ([f"a/{split}_{kind}.txt" for split in ("train", "val") for kind in ("text", "labels")],
          {("a", "a"): ["train_text.txt + train_labels.txt", "val_text.txt + val_labels.txt"]}),
-        (["train/seq.in", "train/label", "train/seq.out"], {("label", ""): ["train/seq.in + train/label"], ("seq.out", ""): ["train/seq.in + train/seq.out"]}),
+        (["train/seq.in", "train/label", "train/seq.out"],
+         {("label", ""): ["train/seq.in + train/label"], ("seq.out", ""): ["train/seq.in + train/seq.out"]}),
         (["train.jsonl", "train-labels.lst"], {("data", ""): ["train.jsonl + train-labels.lst"]}),
         (["a/train.tsv", "a/validation.tsv", "a/test_features.tsv", "b/c/train.csv"],
          {("a", "a"): ["train.tsv", "validation.tsv", "test_features.tsv"], ("c", "b/c"): ["train.csv"]}),
@@ -139,7 +140,7 @@ FLAT = ("ner_train.jsonl", "ner_dev.jsonl", "my-nli.train.jsonl", "my-nli.test_f
          {("other", "other"): ["train.tsv"], ("sim-texts", "sim"): ["sim-texts_train.jsonl"], ("sim-words", "sim"): ["sim-words_train.jsonl"]}),
         (["klej_cdsc-e/train.tsv", "klej_ar/train.tsv"], {("ar", "klej_ar"): ["train.tsv"], ("cdsc-e", "klej_cdsc-e"): ["train.tsv"]}),
         (["swenli/train.tsv", "swewic/train.tsv"], {(id, id): ["train.tsv"] for id in ("swenli", "swewic")}),
-        (["en/nli/train.tsv", "sv/nli/train.tsv"], {(f"{l}-nli", f"{l}/nli"): ["train.tsv"] for l in ("en", "sv")}),
+        (["en/nli/train.tsv", "sv/nli/train.tsv"], {(f"{name}-nli", f"{name}/nli"): ["train.tsv"] for name in ("en", "sv")}),
     ],
 )  # fmt: skip
 def test_the_files_of_a_task_differ_in_their_split_alone(
