@@ -21,6 +21,7 @@ KIND = "token_labels"
 NAMES = {"token", "tokens", "word", "words", "form", "forms"}  # of a column of tokens
 ENTITY_TAG = re.compile("O|[BIESLUM](-.+)?")
 MOST_TAGS = 500
+UNEQUAL = 10  # in at most one of so many rows, lists of tags are not as long as those of words by mistake
 REPEATED = 3  # rows in which each tag stands on average, at least
 STARTS = {"start", "starts"}  # words in the name of a column of places
 SAMPLE = 1000  # texts, of which a fifth of the characters show a script without spaces between words
@@ -52,6 +53,14 @@ def tagged_columns(table: FileTable, known: Mapping[str, Any]) -> Tagged | None:
     lengths = [len(words) for words in rows[tokens]]
     tags = {name: each for name, each in rows.items() if name != tokens and [len(row) for row in each] == lengths}
     tags = {name: each for name, each in tags.items() if _are_tags(each, is_list=name.endswith(LIST))}
+    for name, words in rows.items() if tokens in called else ():
+        unequal = [number for number, row in enumerate(words) if len(row) != lengths[number]]
+        if name.endswith(LIST) and unequal and UNEQUAL * len(unequal) <= len(lengths):
+            row = unequal[0]
+            sizes = (
+                f"{count(len(words[row]), 'tag')} for {count(lengths[row], 'word')} of {quoted(tokens)} in row {row}"
+            )
+            raise InputError(f"{quoted(name)} has {sizes} (from 0), and so in {count(len(unequal), 'row')}")
     is_named = tokens in called or form_of(table.path, table.layout) == "conll"
     if not is_named and not any(_are_entities(_distinct(words)) for words in tags.values()):
         return None  # lists of other things, as of candidates

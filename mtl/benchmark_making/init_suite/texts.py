@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from mtl.benchmark_making.init_suite import evidence
-from mtl.benchmark_making.init_suite.evidence import TOKEN_NAMES, follows_from, is_category, is_id, is_meta
+from mtl.benchmark_making.init_suite.evidence import TOKEN_NAMES, follows_from, is_category, is_id, is_meta, is_source
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable
 from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
 
@@ -40,7 +40,12 @@ def text_columns(
     ranked = sentences or unmarked
     names, further = ([column.name for column in part] for part in (ranked[:most], ranked[most:]))
     words = [column.name for column in unmarked if column not in sentences] if sentences else []
-    closed = [each.name for each in columns if each.words[-1] in QUESTIONS and is_category(each)]
+    inputs = [each for each in columns if not (is_meta(each) or is_source(each) or follows_from(each, target))]
+    closed = [
+        each.name
+        for each in columns
+        if (is_category(each) and each.words[-1] in QUESTIONS) or (each in inputs and evidence.is_repeated_text(each))
+    ]
     lists = [each.name for each in columns if each.lists and not is_meta(each) and not TOKEN_NAMES & set(each.words)]
     questions = []
     if further:
@@ -48,12 +53,14 @@ def text_columns(
         questions.append(f"text: {read}: {quoted_names(names)} or {quoted_names(further)}")
     if words:
         questions.append(f"text: {quoted_names(words)} has single words; does the target depend on them?")
-    depends = "does the target depend on them? Then write them"
+    depends = "does the target depend on them? Then"
     if closed:
-        questions.append(f"text: {quoted_names(closed)} has few values; {depends} into a text")
+        every = [*names, *closed]
+        ways = f"declare them: text: [{', '.join(every)}]" if len(every) <= most else "write them into a text"
+        questions.append(f"text: {quoted_names(closed)} has few values; {depends} {ways}")
     if lists:
         read = "has lists of texts, which a task reads as candidates only"
-        questions.append(f"text: {quoted_names(lists)} {read}; {depends} as texts")
+        questions.append(f"text: {quoted_names(lists)} {read}; {depends} write them as texts")
     if marked and sentences:
         form = "a span needs its start and stop in characters, as `spans` of the suite file"
         without = "without them a model does not see the mark"
