@@ -135,12 +135,11 @@ class Work:
             raise self.error(f"makes {rows:,} rows of {values:,} values; {most}", option)
         return added
 
-    def chosen(self, rows: Sequence[SourceRow], reasons: Sequence[str | None]) -> list[SourceRow]:
+    def chosen(self, rows: Sequence[SourceRow], reasons: Iterable[str | None]) -> list[SourceRow]:
         """The rows without a reason to drop them; the others are noted as dropped."""
-        for row, reason in zip(rows, reasons, strict=True):
-            if reason is not None:
-                self.drop(row, reason)
-        return [row for row, reason in zip(rows, reasons, strict=True) if reason is None]
+        judged = list(zip(rows, reasons, strict=True))
+        self.dropped += [Dropped(row, reason) for row, reason in judged if reason is not None]
+        return [row for row, reason in judged if reason is None]
 
     def shuffled(self, numbers: Iterable[int]) -> list[int]:
         """These numbers in an order that depends on nothing but the recipe's seed and the step's place in the recipe.
