@@ -15,12 +15,10 @@ from mtl.benchmark_making.power.design import (
     Design,
     Expectation,
     SeedSpread,
-    critical_distance,
     other_rows,
     same_rows,
 )
 from mtl.stats.comparison import Sample, estimate, sample
-from mtl.stats.families import Variance
 from mtl.stats.resampling import RowSet
 
 ROWS = Design(400, 400, 4.0, 399.0, [])
@@ -142,15 +140,3 @@ def test_an_expectation_against_closed_formulas_with_seeds_too() -> None:
 def test_expectations_that_make_no_sense(change: dict[str, object], key: str | None) -> None:
     with raises_input_error(key=key):
         typed(Expectation, {"rows": 1000, "accuracy": [80], "agreement": 85, **change})
-
-
-@pytest.mark.parametrize("level", [0.05, 1e-5])
-@pytest.mark.parametrize("seeds", [0.0, 0.01, 5.0])
-def test_the_critical_distance_has_the_level(level: float, seeds: float) -> None:
-    whole = Variance(*(np.array([number]) for number in (1.0, 200.0, seeds, 2.0, 0.005)))
-    critical = critical_distance(whole, level)
-    assert whole.p(np.array([critical])) == pytest.approx(level, rel=1e-5)
-    assert whole.p(np.array([-critical])) == pytest.approx(level, rel=1e-5)
-    assert (
-        critical_distance(Variance(*(np.array([number]) for number in (0.0, np.inf, 0.0, np.inf, 0.0))), level) == 0.0
-    )
