@@ -78,7 +78,7 @@ def add_commands(commands: Commands) -> None:
     board.add_argument("suite", metavar="SUITE", help="a suite's name or file")
     board.add_argument("submissions", type=Path, metavar="SUBMISSIONS", help="a folder with a folder for each")
     gold = "gold=FOLDER with labels and out=FOLDER of the site, or data_dir=FOLDER to check without labels"
-    add_settings(board, f"{gold}; split=, limit=, cache=")
+    add_settings(board, f"{gold}; split=, limit=")
     board.set_defaults(run=_leaderboard)
 
     sweep = commands.add_parser("sweep", help="make the runs that a file lists, if they do not exist yet, and report")
@@ -185,15 +185,15 @@ def _leaderboard(arguments: argparse.Namespace) -> None:
 
     settings = parse_settings(arguments.settings)
     rules = typed(Rules, {key: settings.pop(key) for key in ("split", "limit") if key in settings})
-    given = {key: str(settings.pop(key)) for key in ("gold", "out", "cache") if key in settings}
+    given = {key: str(settings.pop(key)) for key in ("gold", "out") if key in settings}
     suite = load_suite(find_suite(arguments.suite))
     if "gold" in given:
         if "out" not in given:
             raise InputError("name the folder of the site", key="out")
         if settings:
             raise InputError("is not used with gold=", key=next(iter(settings)))
-        site, cache = Path(given["out"]), Path(given.get("cache", results.CACHE / "leaderboard"))
-        refused = make_leaderboard(suite, arguments.submissions, Path(given["gold"]), site, rules, cache)
+        site = Path(given["out"])
+        refused = make_leaderboard(suite, arguments.submissions, Path(given["gold"]), site, rules)
     else:
         job = load_job({**settings, "suite": arguments.suite})
         refused = check_submissions(suite, arguments.submissions, job.data_dir, rules)

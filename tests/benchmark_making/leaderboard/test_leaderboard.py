@@ -15,7 +15,6 @@ from data_files import read_json, write_jsonl, write_lines
 from mtl.api.cli import main
 from mtl.benchmark_making.leaderboard import submission
 from mtl.benchmark_making.leaderboard.leaderboard import Rules, check_submissions, make_leaderboard
-from mtl.benchmark_making.leaderboard.submission import Scorer
 from mtl.tasks.suite import load_suite
 
 ROWS = 60
@@ -89,7 +88,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-RUN = ["leaderboard", "tiny.yaml", "all", "gold=gold", "cache=cache", "out=site"]
+RUN = ["leaderboard", "tiny.yaml", "all", "gold=gold", "out=site"]
 
 
 def content(home: Path) -> dict[str, Any]:
@@ -148,21 +147,11 @@ def test_scores_ranks_and_files(home: Path, capsys: pytest.CaptureFixture[str]) 
     assert suite["comparisons"] == {}
 
 
-def test_the_same_bytes_with_and_without_the_cache_and_changed_labels_are_scored_anew(home: Path) -> None:
+def test_the_same_folders_give_the_same_bytes_and_changed_labels_other_scores(home: Path) -> None:
     assert main(RUN) == 0
     first = files(home / "site")
-    assert main(RUN) == 0
-    assert files(home / "site") == first
-    assert list((home / "cache").iterdir())
-    assert main([*RUN[:-1], "out=other", "cache=elsewhere"]) == 0
-    assert files(home / "other") == first
-    for file in (home / "cache").iterdir():
-        file.write_bytes(b"damaged")
-    assert main(RUN) == 0
-    assert files(home / "site") == first
-    refused = make_leaderboard(load_suite(home / "tiny.yaml"), home / "all", home / "gold", home / "third", Rules())
-    assert refused == {"fair": "", "good": "", "poor": ""} and files(home / "third") == first
-    # Changed labels are scored anew.
+    refused = make_leaderboard(load_suite(home / "tiny.yaml"), home / "all", home / "gold", home / "other", Rules())
+    assert refused == {"fair": "", "good": "", "poor": ""} and files(home / "other") == first
     before = by_name(home)["good"]["scores"]["mood"]
     swapped = [f"text {n}\t{OTHER[mood]}" for n, mood in enumerate(MOODS)]
     write_lines(home / "gold/mood/test.tsv", ["text\tlabel", *swapped])
@@ -304,14 +293,14 @@ def test_a_bad_submission_is_refused_in_one_line_and_stops_no_other(
 def test_no_error_of_one_submission_stops_the_others_or_is_published(
     home: Path, error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read = Scorer.score
+    score_submission = submission.score_submission
 
-    def score(self: Scorer, unread: Any) -> Any:
+    def score(unread: Any, *more: Any) -> Any:
         if unread.name == "good":
             raise error
-        return read(self, unread)
+        return score_submission(unread, *more)
 
-    monkeypatch.setattr(Scorer, "score", score)
+    monkeypatch.setattr(submission, "score_submission", score)
     assert main(RUN) == 0
     (refused,) = content(home)["refused"]
     assert refused["name"] == "good" and set(by_name(home)) == {"fair", "poor"}
@@ -343,7 +332,6 @@ def test_names_that_differ_in_case_alone_have_pages_that_differ_in_more(home: Pa
         (["gold=gold", "out=site", "split=train"], "split=train: must be one of dev, test"),
         (["gold=gold", "out=site", "limit=0"], "limit=0: must be at least 1"),
         (["gold=gold", "out=site", "seeds=[1]"], "seeds: is not used"),
-        (["gold=gold", "out=site", "cache=site/cache"], "cache: site/cache is in the folder of the site"),
         (["gold=gold", "out=."], "gold: gold is in the folder of the site"),
         (["gold=gold", "out=www"], "www: is not empty, and no mtl-files.json"),
         (["none", "gold=gold", "out=site"], "none: holds no submission"),
@@ -355,7 +343,7 @@ def test_bad_arguments(home: Path, arguments: list[str], message: str, capsys: p
     write_lines(home / "www/systems/thesis.html", ["mine"])
     folder = arguments[0] if "=" not in arguments[0] else "all"
     assert main(["leaderboard", "tiny.yaml", folder, *(word for word in arguments if "=" in word)]) == 2
-    assert message in capsys.readouterr().err and not (home / "site").exists() and not (home / "cache").exists()
+    assert message in capsys.readouterr().err and not (home / "site").exists()
     assert files(home / "www") == {"systems/thesis.html": b"mine\n"}
 
 
