@@ -275,7 +275,9 @@ class Tokens:
             yield part.finding("cut", len(rows), what, meaning, part.where(rows))
         if (share := self.unknown_share(part) or 0.0) > UNKNOWN_SHARE:
             what = f"the embeddings do not know {share:.1%} of the words"
-            meaning = "the vectors are of another language or tokenization, or there is too little text to learn vectors"
+            meaning = (
+                "the vectors are of another language or tokenization, or there is too little text to learn vectors"
+            )
             yield part.finding("unknown words", 1, what, meaning)
 
     @property
