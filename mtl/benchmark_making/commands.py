@@ -60,7 +60,7 @@ def add_commands(commands: Commands) -> None:
 
     make = commands.add_parser("make", help="make the tasks of a benchmark from raw data, as a recipe says")
     make.add_argument("recipe", metavar="RECIPE", help="the path of a recipe, or the name of a shipped one")
-    add_settings(make, "out=DIR (a new folder), data_dir=FOLDER of the sources, artefacts=false")
+    add_settings(make, "out=DIR (a new folder), data_dir=FOLDER of the sources")
     make.set_defaults(run=_make)
 
     init = commands.add_parser("init-suite", help="guess a suite file from a folder of data files")
@@ -94,7 +94,7 @@ def add_commands(commands: Commands) -> None:
     shows = "the smallest differences that tests detect, and the examples and seeds that they need"
     power = commands.add_parser("power", help=shows)
     of_runs = "a folder of runs, else runs; suite=NAME, difference=POINTS (else 2), seeds=N"
-    expected = "rows=N, accuracy=PER_CENT or [A,B], agreement=PER_CENT, difference=, seeds= with seed_deviation=POINTS"
+    expected = "rows=N, accuracy=PER_CENT or [A,B], agreement=PER_CENT, difference="
     add_settings(power, f"{of_runs}; without runs: {expected}", "RUNS_DIR | key=value")
     as_report = "as for mtl report; default: cache"
     power.add_argument("--cache", type=Path, default=results.CACHE, metavar="DIR", help=as_report)
@@ -155,18 +155,11 @@ def _make(arguments: argparse.Namespace) -> None:
     from mtl.jobs.job import parse_settings
 
     settings: dict[str, Any] = parse_settings(arguments.settings)
-    check_known(settings, {"out", "data_dir", "artefacts"})
+    check_known(settings, {"out", "data_dir"})
     if settings.get("out") is None:
         raise InputError("names the new folder; give out=DIR", key="out")
-    with_artefacts = settings.get("artefacts", True)
-    if not isinstance(with_artefacts, bool):
-        raise InputError("must be true or false", key="artefacts", value=with_artefacts)
     data_dir = settings.get("data_dir")
-    made = make(arguments.recipe, Path(str(settings["out"])), None if data_dir is None else Path(str(data_dir)))
-    print(made.summary, flush=True)
-    if with_artefacts:
-        print(f"\nAnnotation artefacts (tables: mtl audit --artefacts suite={made.folder / 'suite.yaml'}):")
-        print(made.artefacts)
+    print(make(arguments.recipe, Path(str(settings["out"])), None if data_dir is None else Path(str(data_dir))).summary)
 
 
 def _init_suite(arguments: argparse.Namespace) -> None:

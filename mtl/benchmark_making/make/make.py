@@ -15,7 +15,6 @@ from mtl.base.files import counted, sha256, write_json, write_text
 from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.settings.layers import find_yaml, shipped
 from mtl.base.version import VERSION
-from mtl.benchmark_making.audits.artefacts_report import audit_artefacts
 from mtl.benchmark_making.audits.sheet import TO_COMPLETE, draft_sheet
 from mtl.benchmark_making.data_files import write_records
 from mtl.benchmark_making.make.recipe import TaskRecipe, Use, load_recipe, read_source
@@ -74,14 +73,7 @@ class Made:
         for id, task in self.suite.tasks.items():
             lines.append(f"{id}: {', '.join(f'{rows} rows {split}' for split, rows in task.rows.items())}")
         path = self.folder / "suite.yaml"
-        return "\n".join([*lines, f"{path}; check the data: mtl audit suite={path}"])
-
-    @property
-    def artefacts(self) -> str:
-        """What the tasks give away: the findings of `mtl audit --artefacts`, for people."""
-        with TemporaryDirectory(prefix="mtl-make-") as cache:
-            done = audit_artefacts(load_job({"suite": str(self.folder / "suite.yaml"), "cache_dir": cache}))
-        return "\n".join([*done.lines, done.verdict])
+        return "\n".join([*lines, f"{path}; check the data: mtl audit suite={path}, and with --artefacts"])
 
 
 def make(name: str, out: Path, data_dir: Path | None = None) -> Made:

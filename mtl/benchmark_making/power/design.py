@@ -118,24 +118,20 @@ def other_rows(one: Sample, other: Sample) -> Design:
 
 @dataclass
 class Expectation:
-    """What is expected of two systems on a benchmark that does not exist yet. Its metric is accuracy, and each row is a group.
+    """What is expected of two systems without seeds on a benchmark that does not exist yet. Its metric is accuracy, and each row is a group.
 
     Args:
         rows: their number.
         accuracy: the share of right answers in per cent: one number for both systems, or one for each.
         agreement: the share of rows in per cent that both systems answer right or both answer wrong.
-        seeds: the number of each system's seeds; None: the answers do not depend on the seed.
-        seed_deviation: the standard deviation over seeds of a system's score × 100.
     """
 
     rows: Annotated[int, Meta(ge=LEAST_GROUPS, le=LARGEST_NUMBER)]
     accuracy: list[float]
     agreement: Annotated[float, Meta(ge=0, lt=100)]
-    seeds: Annotated[int, Meta(ge=LEAST_SEEDS)] | None = None
-    seed_deviation: Annotated[float, Meta(ge=0, le=100)] | None = None
 
     def check(self) -> None:
-        """Raise InputError for shares that contradict each other, and for seeds without their deviation or the reverse."""
+        """Raise InputError for shares that contradict each other."""
         if len(self.accuracy) not in (1, 2) or not all(0 <= share <= 100 for share in self.accuracy):
             problem = "must be one share in per cent, or one for each system, as in [80,83]"
             raise InputError(problem, key="accuracy", value=self.accuracy)
@@ -145,14 +141,9 @@ class Expectation:
             right = f"where the systems answer {one:g} and {other:g} % of the rows right"
             problem = f"must lie between {low:,} and {high:,} {right}"
             raise InputError(problem, key="agreement", value=self.agreement)
-        if (self.seeds is None) != (self.seed_deviation is None):
-            raise InputError("seeds= and seed_deviation= go together; give both, or drop both")
 
     def same_rows(self) -> Design:
-        """The comparison on the same rows: McNemar's, as the rows with one right answer alone make the difference.
-
-        The rows' own part of the difference is that of a single seed. Of several seeds it is smaller if they err on different rows.
-        """
+        """The comparison on the same rows: McNemar's, as the rows with one right answer alone make the difference."""
         one, other = (share / 100 for share in (self.accuracy[0], self.accuracy[-1]))
         return self._design([1 - self.agreement / 100 - (one - other) ** 2])
 
@@ -164,8 +155,7 @@ class Expectation:
     def _design(self, variances: Sequence[float]) -> Design:
         """variances: of a row's contribution to each of the scores that are compared, not × 100."""
         parts = [(100**2 * variance / self.rows, self.rows - 1) for variance in variances]
-        systems = [SeedSpread(self.seeds, (self.seed_deviation or 0.0) ** 2, 0.0)] * 2 if self.seeds else []
-        return _design(parts, [self.rows], systems)
+        return _design(parts, [self.rows], [])
 
 
 def _sampled(one: Sample, other: Sample, parts: Sequence[tuple[float, int]]) -> Design:

@@ -24,8 +24,6 @@ from mtl.tasks.task import PERCENT, Scale
 
 Tested = tuple[tuple[int, int], PairTest]  # the indices of two runs, and a test of their difference
 
-SHARED = ("difference", "seeds")  # keys of both forms of the command
-
 
 @dataclass
 class PowerSettings:
@@ -64,19 +62,20 @@ def read_settings(given: Mapping[str, Any]) -> tuple[PowerSettings, Expectation 
     Raises:
         InputError: for an unknown key, a bad value, and keys that do not go together.
     """
-    of_runs, expected = (set(kind.__dataclass_fields__) for kind in (PowerSettings, Expectation))
-    check_known(given, of_runs | expected)
-    if not (expected - set(SHARED)) & set(given):
+    expected = Expectation.__dataclass_fields__.keys()
+    check_known(given, PowerSettings.__dataclass_fields__.keys() | expected)
+    if not expected & given.keys():
         return typed(PowerSettings, given), None
     if missing := [f"{key}=" for key in ("rows", "accuracy", "agreement") if given.get(key) is None]:
         problem = "a benchmark that does not exist yet needs rows=, accuracy= and agreement="
         raise InputError(f"{problem}; add {' and '.join(missing)}")
-    if "suite" in given:
-        raise InputError("is for runs; drop it, or drop rows=, accuracy= and agreement=", key="suite")
+    for key in ("suite", "seeds"):
+        if key in given:
+            raise InputError("is for runs; drop it, or drop rows=, accuracy= and agreement=", key=key)
     shares = given["accuracy"]
     own = {key: value for key, value in given.items() if key in expected}
     expectation = typed(Expectation, {**own, "accuracy": shares if isinstance(shares, list) else [shares]})
-    return typed(PowerSettings, {key: given[key] for key in SHARED if key in given}), expectation
+    return typed(PowerSettings, {key: value for key, value in given.items() if key not in expected}), expectation
 
 
 def power_text(board: Leaderboard, settings: PowerSettings) -> str:
@@ -110,12 +109,11 @@ def expectation_text(expectation: Expectation, difference: float) -> str:
         difference: × 100.
     """
     wanted, most = PERCENT.show(difference), 100 - expectation.agreement
-    needs = ["examples", *(["seeds"] if expectation.seeds else [])]
-    table = [["", "smallest difference", *(f"{what} for {wanted}" for what in needs)]]
+    table = [["", "smallest difference", f"examples for {wanted}"]]
     for name, design in (("same examples", expectation.same_rows()), ("other examples", expectation.other_rows())):
-        smallest, cells = design.smallest_difference(), [design.groups_for(difference), design.seeds_for(difference)]
-        shown = [_shown(NEVER if difference > most else cell, _whole) for cell in cells[: len(needs)]]
-        table.append([name, _shown(NEVER if smallest > most else smallest, PERCENT.show), *shown])
+        smallest, needed = design.smallest_difference(), design.groups_for(difference)
+        figures = [(smallest, smallest, PERCENT.show), (difference, needed, _whole)]
+        table.append([name, *(_shown(NEVER if least > most else figure, show) for least, figure, show in figures)])
     legend = (
         f"Accuracy × 100. Smallest difference: what a test at {100 * LEVEL:g} % shows in {100 * POWER:g} % of the cases, where two systems are "
         "scored on the same examples, or each on as many other ones. Systems that agree on "

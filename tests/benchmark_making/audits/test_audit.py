@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from audit_parts import LABELS, only, part
+from audit_parts import LABELS, RATING, only, part
 from command_line import job
 from data_files import sentences, write_table
 from small_suite import write_tsv
@@ -189,20 +189,12 @@ def test_spellings_and_placeholders(task: Task, targets: list[Any], said: list[s
     assert all(finding.what.startswith(words) for finding, words in zip(found, said, strict=True))
 
 
-def test_labels_of_one_split_alone() -> None:
+def test_labels_of_one_split_alone_and_a_task_of_numbers() -> None:
     task = replace(LABELS, labels=["glad", "arg", "Arg!"])
-    parts = {
-        "train": part("a", "b", targets=[0.0, 1.0], task=task),
-        "dev": part("c", targets=[2.0], task=task, split="dev"),
-    }
-    (finding,) = label_findings(parts)
+    dev = part("c", targets=[2.0], task=task, split="dev")
+    (finding,) = label_findings({"train": part("a", "b", targets=[0.0, 1.0], task=task), "dev": dev})
     assert 'no training row has "Arg!", which 1 row of dev have' in finding.what
-    assert (
-        label_findings(
-            {"train": part("a", targets=[3.5], task=replace(LABELS, kind="number", labels=None, range=[0, 5]))}
-        )
-        == []
-    )
+    assert label_findings({"train": part("a", targets=[3.5], task=RATING)}) == []
 
 
 @pytest.mark.parametrize(("key", "role"), [("text", "an input"), ("group", "the group")])

@@ -155,7 +155,6 @@ def test_the_command_and_the_sheet(tmp_path: Path, capsys: pytest.CaptureFixture
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "1. sample (number=10): 20 rows of corpus → 10 rows of corpus"
     assert lines[2] == "t: 6 rows train, 2 rows dev, 2 rows test"
-    assert any(line.startswith("Annotation artefacts") for line in lines)
     sheet = (tmp_path / "out/sheets/t_documentation_sheet.tsv").read_text(encoding="utf-8")
     assert "Abstract*\tA task.\n\tMade here.\n" in sheet and "Data labeling*\tBy hand\n" in sheet
     assert "corpus.tsv: 20 rows, SHA-256" in sheet and "→ 10 rows of corpus" in sheet
