@@ -151,12 +151,7 @@ def test_strict_gives_exit_status_1_if_there_are_findings(
     ],
 )
 def test_bad_input_gives_one_line_and_exit_status_2(
-    arguments: list[str],
-    message: str,
-    suite_file: Path,
-    settings: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    arguments: list[str], message: str, suite_file: Path, settings: list[str], monkeypatch: Any, capsys: Any
 ) -> None:
     (suite_file.parent / "empty").mkdir()
     monkeypatch.chdir(suite_file.parent / "empty")
