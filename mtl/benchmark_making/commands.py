@@ -105,7 +105,7 @@ def _audit(arguments: argparse.Namespace) -> int:
     from mtl.base.files import write_text
     from mtl.benchmark_making.suites import audit_job
 
-    job, out = job_of(arguments.settings), arguments.out
+    job, out, share = job_of(arguments.settings), arguments.out, arguments.share
     if out is not None and arguments.sheet is None:
         raise InputError(f"--out {out}: is for --sheet TASK only")
     if out is not None and os.path.lexists(out):  # a sheet is for people to complete
@@ -114,21 +114,16 @@ def _audit(arguments: argparse.Namespace) -> int:
         from mtl.benchmark_making.audits.sheet import draft_sheet
 
         sheet = draft_sheet(job, arguments.sheet)
-        if out is None:
-            sys.stdout.write(sheet)
-        else:
-            write_text(out, sheet)
+        sys.stdout.write(sheet) if out is None else write_text(out, sheet)
         return 0
-    near = arguments.near or arguments.write_clean is not None
-    if arguments.share is not None and not near:
-        raise InputError(f"--share {arguments.share:g}: is for --near and --write-clean only")
+    if share is not None and not (arguments.near or arguments.write_clean):
+        raise InputError(f"--share {share:g}: is for --near and --write-clean only")
     if arguments.write_clean is not None:
         from mtl.benchmark_making.audits.near import SHARE, write_clean
 
-        print(write_clean(job, SHARE if arguments.share is None else arguments.share, arguments.write_clean))
+        print(write_clean(job, SHARE if share is None else share, arguments.write_clean))
         return 0
-    check = "near" if near else "artefacts" if arguments.artefacts else "data"
-    done = audit_job(job, check, arguments.share)
+    done = audit_job(job, "near" if arguments.near else "artefacts" if arguments.artefacts else "data", share)
     print(done.report)
     return 1 if arguments.strict and done.findings else 0
 

@@ -5,8 +5,7 @@ Inference Data"; Gardner et al. 2021, "Competency Problems").
 """
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -29,6 +28,8 @@ from mtl.stats.resampling import resampled_scores, row_groups
 from mtl.tasks.metrics import score
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
+
+logger = logging.getLogger("mtl")
 
 FEW_TEXTS = 100  # distinct training texts
 LEVEL = 0.05  # of the threshold for words, and of the intervals
@@ -198,22 +199,15 @@ def _predictions(
     config = load_job({**shared, **settings}).config
     if settings is SVM and len(np.unique(dataset.splits[task.id]["train"].texts)) < FEW_TEXTS:
         config.floor.min_count = 1  # as of topics: no word need stand in two of them
-    with TemporaryDirectory(prefix="mtl-artefacts-") as folder, hidden_progress(), _quiet():
-        method = build(BuildRequest(config, job.suite, job.data_dir, dataset, Path(folder), None))
-        (predictions,) = [by_split for _, by_split in method.predictions(SEED, Path(folder))]
-    return dict(predictions)[task.scored_split]
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without the remarks of each floor: an audit trains many."""
-    logger = logging.getLogger("mtl")
     before = logger.level
-    logger.setLevel(max(logger.getEffectiveLevel(), logging.WARNING))
+    logger.setLevel(max(logger.getEffectiveLevel(), logging.WARNING))  # no remarks of each floor: an audit trains many
     try:
-        yield
+        with TemporaryDirectory(prefix="mtl-artefacts-") as folder, hidden_progress():
+            method = build(BuildRequest(config, job.suite, job.data_dir, dataset, Path(folder), None))
+            (predictions,) = [by_split for _, by_split in method.predictions(SEED, Path(folder))]
     finally:
         logger.setLevel(before)
+    return dict(predictions)[task.scored_split]
 
 
 def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -> Words:

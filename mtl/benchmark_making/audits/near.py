@@ -218,12 +218,12 @@ def write_clean(job: Job, share: float, out: Path) -> str:
                 del keys[key]
         write_text(partial / "suite.yaml", yaml.safe_dump(raw, sort_keys=False, allow_unicode=True, width=120))
         load_suite(partial / "suite.yaml")
-        log = []
+        log = ""
         for task, hit in removals:
             texts = [text if len(text) <= MOST_LOGGED else f"{text[:MOST_LOGGED]}…" for text in hit.row.texts]
-            places = dict(zip(("row", "like"), hit.places, strict=True))
-            log.append({"task": task, **places, "similarity": round(hit.similarity, 4), "texts": texts})
-        write_text(partial / REMOVED, "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in log))
+            about = {"task": task, "row": hit.places[0], "like": hit.places[1], "similarity": round(hit.similarity, 4)}
+            log += json.dumps({**about, "texts": texts}, ensure_ascii=False) + "\n"
+        write_text(partial / REMOVED, log)
     path = out / "suite.yaml"
     run = f"mtl baseline suite={path} method=svm"
     return f"{what}\n{out / REMOVED}: which rows, and why\n{path}; run on the copy: {run}"

@@ -57,11 +57,10 @@ def _best_first(board: Leaderboard, scored: Sequence[ScoredSubmission]) -> list[
         alike.setdefault(each.digest, []).append(each.name)
     entries = []
     for number, row in enumerate(board.rows):
-        system = systems[row.name]
         ranks = {column: ranks[number] for column, ranks in board.tests.ranks.items() if number in ranks}
-        entries.append(Entry(row, system, ranks, [name for name in alike[system.digest] if name != row.name]))
-    averages = {entry.row.name: entry.row.average.median if entry.row.average else -math.inf for entry in entries}
-    return sorted(entries, key=lambda entry: (-averages[entry.row.name], entry.row.name))
+        others = [name for name in alike[systems[row.name].digest] if name != row.name]
+        entries.append(Entry(row, systems[row.name], ranks, others))
+    return sorted(entries, key=lambda each: (-each.row.average.median if each.row.average else math.inf, each.row.name))
 
 
 def _content(board: Leaderboard, entries: Sequence[Entry], refused: Mapping[str, str]) -> dict[str, Any]:

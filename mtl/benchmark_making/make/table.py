@@ -2,7 +2,9 @@
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -68,13 +70,10 @@ class SourceRow:
     def number(self, column: str) -> float:
         """The value of a column as a number. Raises InputError, which names the source's line, for anything else."""
         cell = self.cell(column)
-        try:
-            number = float(cell)
-        except ValueError:
-            number = float("nan")
-        if not abs(number) < float("inf"):
-            raise self.error(f"{cell!r} in column {column!r} is not a number; correct it, or drop the row before")
-        return number
+        with suppress(ValueError):
+            if isfinite(number := float(cell)):
+                return number
+        raise self.error(f"{cell!r} in column {column!r} is not a number; correct it, or drop the row before")
 
     def error(self, message: str) -> InputError:
         """An error at the first row of a source that this row is made of."""
