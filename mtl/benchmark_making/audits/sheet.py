@@ -40,11 +40,9 @@ TEMPLATE = {
         "VI. OTHER": "Related projects; References",
     }.items()
 }
-FIELDS = [name for fields in TEMPLATE.values() for name in fields]
 
-
-def draft_sheet(job: Job, task_id: str, fields: Mapping[str, Sequence[str]] | None = None) -> str:
-    """The draft of a task's sheet, where some fields have these lines as their value. Raises InputError for an unknown task, and without data."""
+def draft_sheet(job: Job, task_id: str) -> str:
+    """The draft of a task's sheet. Raises InputError for an unknown task, and without data."""
     suite, key = job.suite, f"--sheet {task_id}"
     if task_id not in suite.tasks:
         raise InputError(f"suite {suite.name} has no such task; it has {', '.join(suite.tasks)}", key=key)
@@ -78,7 +76,6 @@ def draft_sheet(job: Job, task_id: str, fields: Mapping[str, Sequence[str]] | No
         "Data source(s)*": [TO_COMPLETE, *(f"Files: {address}" for address in addresses)],
         "Documentation template version*": [VERSION],
     }
-    values |= fields or {}
     lines: list[str] = []
     for heading, names in TEMPLATE.items():
         lines += [*(["\t"] if lines else []), f"{heading}\t"]

@@ -1,11 +1,10 @@
-"""`mtl make`: run a recipe, from its sources to a folder with data, suite file, documentation sheets, dropped rows and provenance."""
+"""`mtl make`: run a recipe, from its sources to a folder with data, suite file, dropped rows and provenance."""
 
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import yaml
@@ -15,14 +14,12 @@ from mtl.base.files import counted, sha256, write_json, write_text
 from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.settings.layers import find_yaml, shipped
 from mtl.base.version import VERSION
-from mtl.benchmark_making.audits.sheet import TO_COMPLETE, draft_sheet
 from mtl.benchmark_making.data_files import write_records
 from mtl.benchmark_making.make.recipe import TaskRecipe, Use, load_recipe, read_source
 from mtl.benchmark_making.make.table import SPLIT, Dropped, Origin, SourceRow, Table, Work
 from mtl.data.columns import LIST, listed
 from mtl.data.examples import read_examples
 from mtl.data.sample import CORPORA, write_sample
-from mtl.jobs.job import load_job
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import PART, SPLITS, Task
 
@@ -164,8 +161,6 @@ def _write_all(
         task["cells_changed"] = _write_task(recipe, suite.tasks[id], tables[task["table"]], splits[id], folder)
     head = f"# Made by mtl make from {recipe.path.name}; {PROVENANCE} says how.\n"
     write_text(folder / "suite.yaml", head + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120))
-    for id in tasks:
-        write_text(folder / f"sheets/{id}_documentation_sheet.tsv", _sheet(recipe, id, done, sources, folder))
     used = {
         origin for of_task in splits.values() for rows in of_task.values() for row in rows for origin in row.origins
     }
@@ -233,25 +228,6 @@ def _write_task(
             where = f"{rows[number].origins[0]}: " if error.line and path.suffix != ".csv" else ""
             raise InputError(f"{where}{error.message}", path=recipe.path, key=key) from None
     return changed
-
-
-def _sheet(recipe: TaskRecipe, id: str, done: Sequence[Done], sources: Mapping[str, Any], folder: Path) -> str:
-    """The draft of a task's documentation sheet, with the sources and the steps of the recipe."""
-    tables = {recipe.written[id].table}
-    steps: list[str] = []
-    for each in reversed(done):
-        if each.use.into in tables:
-            steps.insert(0, each.line)
-            tables |= set(each.use.tables)
-    own = [own for name, own in sources.items() if name in tables]
-    files = [f"{each['file']}: {each['rows']} rows, SHA-256 {each['sha256']}" for each in own]
-    fields: dict[str, Sequence[str]] = {
-        "Data source(s)*": [TO_COMPLETE, *files],
-        "Data selection and filtering*": [f"Made by mtl make from {recipe.path.name}:", *steps],
-        **{name: value.splitlines() for name, value in recipe.sheets[id].items()},
-    }
-    with TemporaryDirectory() as cache:
-        return draft_sheet(load_job({"suite": str(folder / "suite.yaml"), "cache_dir": cache}), id, fields)
 
 
 def _dropped_lines(done: Sequence[Done], rows: Sequence[SourceRow], used: set[Origin]) -> Iterator[dict[str, Any]]:

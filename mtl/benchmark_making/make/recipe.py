@@ -7,10 +7,9 @@ from typing import Annotated, Any, Literal
 
 from mtl.base.errors import InputError
 from mtl.base.names import advice
-from mtl.base.typed import AT_LEAST_ONE, check_known, typed
+from mtl.base.typed import AT_LEAST_ONE, typed
 from mtl.base.untrusted import inside, is_inside
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.benchmark_making.audits.sheet import FIELDS
 from mtl.benchmark_making.make import filtering, labels, pairs, splitting
 from mtl.benchmark_making.make.table import TAGS, TOKENS, Origin, SourceRow, Table, Values
 from mtl.data.conll import sentences
@@ -133,14 +132,12 @@ class TaskRecipe:
     Args:
         form: its tasks have what their declarations in the suite file have, but for their files.
         written: by task, what its files hold.
-        sheets: by task, the fields of its documentation sheet that the recipe fills.
     """
 
     path: Path
     form: Form
     uses: list[Use]
     written: dict[str, Written]
-    sheets: dict[str, dict[str, str]]
 
     def suite(self, files: Mapping[str, Mapping[str, int]]) -> tuple[dict[str, Any], Suite]:
         """The content of the suite file, and the suite that it declares.
@@ -183,12 +180,11 @@ def load_recipe(path: Path) -> TaskRecipe:
                 raise InputError(f"replaces table {last!r}, which nothing has read", key=key)
             made[last] = key
             unread.add(last)
-        written, sheets = {}, {}
+        written = {}
         for id, own in form.tasks.items():
             section = f"tasks.{id}"
             data = {"table": last or next(iter(made)), **_section(own.pop("data", {}), f"{section}.data")}
             written[id] = typed(Written, data, f"{section}.data.")
-            sheets[id] = _sheet(own.pop("sheet", {}), f"{section}.sheet")
             if own_files := sorted({"files", "rows", "folder", "source", "hub"} & set(own)):
                 raise InputError("is written by mtl make; leave it out", key=f"{section}.{own_files[0]}")
             if (table := written[id].table) not in made:
@@ -199,7 +195,7 @@ def load_recipe(path: Path) -> TaskRecipe:
             raise InputError(f"makes table {name!r}, which nothing reads; use it, or leave this out", key=made[name])
     except InputError as error:
         raise error.located(path=path) from None
-    recipe = TaskRecipe(path, form, uses, written, sheets)
+    recipe = TaskRecipe(path, form, uses, written)
     recipe.suite(dict.fromkeys(form.tasks, dict.fromkeys(SPLITS, 0)))
     return recipe
 
@@ -231,15 +227,6 @@ def _use(number: int, given: dict[str, Any], known: list[str], last: str | None)
     if not into:
         raise InputError("several tables become one: name it", key=f"{section}into_table")
     return Use(number, name, typed(STEPS[name], given, section), given, tables, into)
-
-
-def _sheet(given: Any, key: str) -> dict[str, str]:
-    fields = _section(given, key)
-    starred = {str(name): f"{name}*" if f"{name}*" in FIELDS else str(name) for name in fields}
-    check_known(starred.values(), FIELDS, f"{key}.")
-    if len(set(starred.values())) < len(starred):
-        raise InputError("names a field twice, with and without the star", key=key)
-    return {starred[str(name)]: str(value) for name, value in fields.items()}
 
 
 def read_source(name: str, source: RecipeSource, data_dir: Path) -> Table:

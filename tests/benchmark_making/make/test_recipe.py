@@ -44,7 +44,6 @@ def step(name: str, **options: Any) -> dict[str, Any]:
         ({"tasks": {"t": {**TASK, "files": {"dev": None}}}}, "tasks.t.files"),
         ({"tasks": {"t": {**TASK, "data": {"table": "none"}}}}, "tasks.t.data.table"),
         ({"tasks": {"t": {**TASK, "data": {"format": "parquet"}}}}, "tasks.t.data.format"),
-        ({"tasks": {"t": {**TASK, "sheet": {"Licence": "x"}}}}, ANY),
         ({"suite": {"average": ["none"]}}, ANY),
         ({"steps": ["split"]}, "steps.1"),
         (step("divide"), "steps.1.step"),
