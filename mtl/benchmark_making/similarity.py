@@ -175,9 +175,11 @@ class TextComparison:
             check: gets the number of pairs that are kept, as they become more.
         """
         parts = [Pairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))]
-        kept = 0
+        kept, last, transposed = 0, None, self.right
         for lefts, rights in progress(list(_blocks(keys)), title, "blocks"):
-            values = (self.left[lefts] @ self.right[rights].T).toarray() / self.sizes[lefts, None]
+            if rights is not last:  # the blocks of a key come one after another
+                last, transposed = rights, self.right[rights].T.tocsr()
+            values = (self.left[lefts] @ transposed).toarray() / self.sizes[lefts, None]
             refused = (values < low) | (apart[0][lefts, None] == apart[1][rights])
             ranked = np.where(refused, -np.inf, -values if least else values)
             least_ranked = np.full((len(lefts), 1), np.finfo(float).min)

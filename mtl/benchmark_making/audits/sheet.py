@@ -41,6 +41,7 @@ TEMPLATE = {
     }.items()
 }
 
+
 def draft_sheet(job: Job, task_id: str) -> str:
     """The draft of a task's sheet. Raises InputError for an unknown task, and without data."""
     suite, key = job.suite, f"--sheet {task_id}"

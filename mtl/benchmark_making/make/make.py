@@ -20,6 +20,7 @@ from mtl.benchmark_making.make.table import SPLIT, Dropped, Origin, SourceRow, T
 from mtl.data.columns import LIST, listed
 from mtl.data.examples import read_examples
 from mtl.data.sample import CORPORA, write_sample
+from mtl.jobs.job import load_job
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import PART, SPLITS, Task
 
@@ -161,6 +162,7 @@ def _write_all(
         task["cells_changed"] = _write_task(recipe, suite.tasks[id], tables[task["table"]], splits[id], folder)
     head = f"# Made by mtl make from {recipe.path.name}; {PROVENANCE} says how.\n"
     write_text(folder / "suite.yaml", head + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120))
+    load_job({"suite": str(folder / "suite.yaml")})  # its settings are right, too
     used = {
         origin for of_task in splits.values() for rows in of_task.values() for row in rows for origin in row.origins
     }

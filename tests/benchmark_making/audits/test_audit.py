@@ -114,16 +114,6 @@ def test_held_out_rows_are_those_that_training_holds_out(settings: list[str], da
     assert kinds(run(settings)) == [("unreadable", "samma", "train", 1)]
 
 
-def test_texts_in_another_task_s_training_rows(settings: list[str], data: Path) -> None:
-    """A text of kansla's dev is added to betyg's train, so that the two tasks' training texts differ."""
-    rows = lines_of(data / "scores/train.tsv")
-    leaked = lines_of(data / "dev.tsv")[1][0]
-    write_tsv(data / "scores/train.tsv", *rows, (leaked, "5"))
-    found = kinds(run(settings))
-    # betyg's own dev has the same texts as kansla's.
-    assert found == [("shared across", "kansla", "dev", 1), ("shared", "betyg", "dev", 1)]
-
-
 def test_strict_gives_exit_status_1_if_there_are_findings(
     settings: list[str], data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

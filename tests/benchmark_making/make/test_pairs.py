@@ -53,20 +53,16 @@ def test_two_columns_are_two_sides() -> None:
     assert [(row.cell("title"), row.cell("other_text")) for row in wrong.rows] == [("a b", "b e"), ("b c", "a b d")]
 
 
-def test_cut_keeps_the_most_similar_sentences_as_many_as_the_penalty_allows() -> None:
+def test_cut_keeps_the_most_similar_sentences() -> None:
     answer = "Nothing here. The bridge stands. Anna built the bridge. More words. And more."
     table = table_of(question=["Who built the bridge?"], answer=[answer])
     options = {"column": "answer", "like": "question", "units": "words"}
     table_cut, work = work_of("cut", table, **options)
     assert column(table_cut, "answer") == ["Anna built the bridge."]
     assert work.facts["words"] == {"median_before": 13, "median_after": 4}
-    table = table_of(question=["a b c d"], answer=["a b. c d. e."])
-    options = {"column": "answer", "like": "question", "units": "words"}
-    assert column(do("cut", table, **options, penalty=1.2), "answer") == ["a b. c d."]
-    assert column(do("cut", table, **options, penalty=3), "answer") == ["a b."]
 
 
-@pytest.mark.parametrize("penalty", [1.0, 1.2])
+@pytest.mark.parametrize("penalty", [1.0, 1.2, 3.0])
 def test_cut_finds_the_best_of_all_runs(penalty: float) -> None:
     chance = random.Random(1)
     texts = [[" ".join(chance.choices("abcdefgh", k=3)) + "." for _ in range(8)] for _ in range(40)]

@@ -47,7 +47,6 @@ def test_an_option_that_the_table_does_not_fit(
         ("number", {"a": ["5", "6"]}, {"columns": ["a"], "into": "m", "range": [0, 5]}),
         ("number", {"a": ["5", ""]}, {"columns": ["a"], "into": "m"}),
         ("number", {"a": ["5", "nan"]}, {"columns": ["a"], "into": "m"}),
-        ("number", {"a": ["5", "inf"]}, {"columns": ["a"], "into": "m"}),
         ("number", {"a": ["5", "1e40"]}, {"columns": ["a"], "into": "m"}),
     ],
 )
@@ -82,7 +81,6 @@ def test_a_step_counts_before_it_makes_too_much(
     ("step", "option", "value"),
     [
         ("split", "shares", {"train": float("nan")}),
-        ("keep", "words", [float("nan"), None]),
         ("keep", "words", [1, {"a": 1}]),
     ],
 )
