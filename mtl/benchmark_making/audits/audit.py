@@ -56,22 +56,14 @@ class Audit:
     sections: list[str]
 
     @property
-    def lines(self) -> list[str]:
-        """A line for each finding."""
-        return [f"- {inert(str(finding))}" for finding in self.findings]
-
-    @property
-    def verdict(self) -> str:
-        """The last line of the report: the number of findings."""
-        tasks = len({finding.task for finding in self.findings})
-        found = f"{counted(len(self.findings), 'finding')} in {counted(tasks, 'task')}"
-        return found if self.findings else "nothing found"
-
-    @property
     def report(self) -> str:
-        """The report, in Markdown that is also readable in a terminal."""
-        listed = "\n".join(["### Findings", "", *self.lines]) if self.findings else ""
-        return "\n\n".join(filter(None, [*self.sections, listed, self.verdict]))
+        """The report, in Markdown that is also readable in a terminal: the sections, a line for each finding, and their number."""
+        verdict, lines = "nothing found", [f"- {inert(str(finding))}" for finding in self.findings]
+        if lines:
+            tasks = len({finding.task for finding in self.findings})
+            verdict = f"{counted(len(lines), 'finding')} in {counted(tasks, 'task')}"
+        listed = "\n".join(["### Findings", "", *lines]) if lines else ""
+        return "\n\n".join(filter(None, [*self.sections, listed, verdict]))
 
 
 def audit(job: Job) -> Audit:

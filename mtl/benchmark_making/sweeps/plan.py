@@ -32,7 +32,11 @@ def plan_text(runs: Sequence[Job], at_a_time: int | None) -> str:
     for run in runs:
         for seed in run.config.seeds:
             if run.folder.scores(seed).exists():
-                parts = ["finished", *_scored(run, seed)]
+                parts = ["finished"]
+                if done := _scores(run.folder.scores(seed)):
+                    average = done["average"]
+                    parts += [] if average is None else [f"average {run.suite.shown.show(average)}"]
+                    parts.append(format_duration(done["seconds"]))
             else:
                 left.append(seconds := expected[run.name].get(seed))
                 parts = _begun(run, run.folder.seed(seed))
@@ -53,14 +57,12 @@ def plan_text(runs: Sequence[Job], at_a_time: int | None) -> str:
     return "\n".join([*lines, expectation])
 
 
-def _scored(job: Job, seed: int) -> list[str]:
-    """The average of a finished seed and how long it took; a damaged record says neither."""
+def _scores(path: Path) -> SeedScores | None:
+    """The record of a finished seed; None if it is damaged."""
     try:
-        done = read_json(job.folder.scores(seed), SeedScores)
+        return read_json(path, SeedScores)
     except InputError:
-        return []
-    average = done["average"]
-    return ["" if average is None else f"average {job.suite.shown.show(average)}", format_duration(done["seconds"])]
+        return None
 
 
 def _begun(job: Job, folder: Path) -> list[str]:
@@ -102,21 +104,11 @@ def expected_seconds(runs: Sequence[Job]) -> dict[str, dict[int, float]]:
     """
     expected: dict[str, dict[int, float]] = {}
     for run in runs:
-        times = [
-            taken for path in sorted(run.folder.path.glob("seed-*/scores.json")) if (taken := _taken(path)) is not None
-        ]
+        times = []
+        for scores in filter(None, map(_scores, sorted(run.folder.path.glob("seed-*/scores.json")))):
+            # The process that finished a seed may have taken less than its stages, which another one began.
+            stages = [scores["cost"].get(f"{stage}_seconds") or 0.0 for stage in ("pretrain", "finetune")]
+            times.append(max(scores["seconds"], sum(stages)))
         left = [seed for seed in run.config.seeds if not run.folder.scores(seed).exists()]
         expected[run.name] = dict.fromkeys(left, median(times)) if times else {}
     return expected
-
-
-def _taken(path: Path) -> float | None:
-    """The seconds that a finished seed's stages took; None for a damaged record. Those of the process that finished it are fewer where another one
-    began it."""
-    try:
-        scores = read_json(path, SeedScores)
-    except InputError:
-        return None
-    return max(
-        scores["seconds"], sum(scores["cost"].get(f"{stage}_seconds") or 0.0 for stage in ("pretrain", "finetune"))
-    )
