@@ -223,9 +223,6 @@ class Tokens:
 
     def __init__(self, config: Config, suite: Suite, data_dir: Path, tasks: Sequence[TaskFiles]) -> None:
         """Tokenize every text, and look the words up in the embeddings. Raises InputError if these cannot be loaded."""
-        from mtl.base.device import device_of
-        from mtl.embedders.find import find_vectors
-
         self.config, cache_dir = config, Path(config.cache_dir)
         words = [text for files in tasks for part in files.files.values() for row in part.rows for text in row.texts]
         uncut = TokenizedTexts(words, suite.language, sys.maxsize, cache_dir)
@@ -234,6 +231,9 @@ class Tokens:
         self._unknown: np.ndarray | None = None  # of each text, the tokens without a vector
         training = [files.parts["train"] for files in tasks if "train" in files.parts]
         if training and METHODS[config.method].reads_key("embeddings"):
+            from mtl.base.device import device_of
+            from mtl.embedders.find import find_vectors
+
             numbers = np.unique(np.concatenate([self.of(part) for part in training]))
             device = device_of(config.trainer.accelerator)
             if vectors := find_vectors(config, suite):
