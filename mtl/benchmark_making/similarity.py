@@ -24,6 +24,7 @@ SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’»)\]]*\s+")
 WORD_END = "▁"  # after the last character of a word
 MERGES = 4000  # byte pairs that are learned
 MOST_REWRITTEN = 2 * 10**9  # letters that merges may rewrite: about five minutes
+DENSE_UNITS = 128  # the most frequent units: as a sparse matrix they cost most of the time
 NEAR_NGRAM = 5  # characters of the n-grams of near duplicates
 BLOCK = 2**22  # the most pairs that are compared at once
 MOST_COMPARED = 5_000_000_000  # pairs of texts in a search for near duplicates
@@ -175,11 +176,15 @@ class TextComparison:
             check: gets the number of pairs that are kept, as they become more.
         """
         parts = [Pairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))]
-        kept, last, transposed = 0, None, self.right
+        frequent = np.argsort(-self.right.getnnz(axis=0), kind="stable")[:DENSE_UNITS]
+        rare = np.setdiff1d(np.arange(self.right.shape[1]), frequent)
+        ours, theirs = (side[:, frequent].toarray() for side in (self.left, self.right))
+        left, right = self.left[:, rare], self.right[:, rare]
+        kept, last, transposed = 0, None, right
         for lefts, rights in progress(list(_blocks(keys)), title, "blocks"):
             if rights is not last:  # the blocks of a key come one after another
-                last, transposed = rights, self.right[rights].T.tocsr()
-            values = (self.left[lefts] @ transposed).toarray() / self.sizes[lefts, None]
+                last, transposed = rights, right[rights].T.tocsr()
+            values = ((left[lefts] @ transposed).toarray() + ours[lefts] @ theirs[rights].T) / self.sizes[lefts, None]
             refused = (values < low) | (apart[0][lefts, None] == apart[1][rights])
             ranked = np.where(refused, -np.inf, -values if least else values)
             least_ranked = np.full((len(lefts), 1), np.finfo(float).min)

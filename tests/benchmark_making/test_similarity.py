@@ -84,8 +84,9 @@ def texts_of(count: int, seed: int) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Several blocks also with few texts."""
-    monkeypatch.setattr(similarity, "BLOCK", 7 * RIGHT)
+    """Several blocks, and units of both kinds, also with few texts."""
+    for name, size in (("BLOCK", 7 * RIGHT), ("DENSE_UNITS", 5)):
+        monkeypatch.setattr(similarity, name, size)
 
 
 @pytest.mark.parametrize("units", ["bpe", "words", "characters"])

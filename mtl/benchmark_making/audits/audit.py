@@ -234,7 +234,7 @@ class Tokens:
             from mtl.base.device import device_of
             from mtl.embedders.find import find_vectors
 
-            numbers = np.unique(np.concatenate([self.of(part) for part in training]))
+            numbers = np.unique(np.concatenate([self.numbers(part) for part in training]))
             device = device_of(config.trainer.accelerator)
             if vectors := find_vectors(config, suite):
                 vectors.check_obtainable()
@@ -244,17 +244,17 @@ class Tokens:
             unknown = EMBEDDERS[config.embeddings.name].build(request).coverage.unknown_types[texts.tokens]
             self._unknown = np.add.reduceat(unknown.astype(np.int64), texts.starts[:-1])
 
-    def of(self, part: Part) -> np.ndarray:
+    def numbers(self, part: Part) -> np.ndarray:
         """The numbers of the texts of all rows, with both texts of a pair, int64 (rows × texts per row,)."""
         return np.array([self.index[text] for row in part.rows for text in row.texts], dtype=np.int64)
 
     def lengths(self, part: Part) -> np.ndarray:
         """The lengths of these texts in tokens, before they are cut, int64 (rows × texts per row,)."""
-        return self._uncut[self.of(part)]
+        return self._uncut[self.numbers(part)]
 
     def unknown_share(self, part: Part) -> float | None:
         """The share of the part's tokens that the embeddings do not know."""
-        texts = self.of(part)
+        texts = self.numbers(part)
         return None if self._unknown is None else float(self._unknown[texts].sum() / self._read[texts].sum())
 
     def findings(self, part: Part) -> Iterator[Finding]:

@@ -211,7 +211,9 @@ def _write_task(
     if absent := [column for column in columns.values() if column not in table.columns]:
         lacks = f"table {table.name} has no column {absent[0]!r}; it has {listed(table.columns)}"
         raise InputError(f"{lacks}; data: columns: says which are written", path=recipe.path, key=key)
-    size = sum(len(str(row.values.get(of))) for rows in splits.values() for row in rows for of in columns.values())
+    size = sum(
+        len(str(row.values.get(column))) for rows in splits.values() for row in rows for column in columns.values()
+    )
     if size > MOST_WRITTEN:
         problem = f"would have {size:,} characters, more than {MOST_WRITTEN:,}; drop rows, or cut their texts"
         raise InputError(problem, path=recipe.path, key=key)
@@ -222,7 +224,9 @@ def _write_task(
                 raise row.error(f"nothing stands in column {column!r}, which is to be written; drop such rows before")
         path = folder / "data" / task.folder / f"{name}.{recipe.written[task.id].format}"
         path.parent.mkdir(parents=True, exist_ok=True)
-        changed += write_records(path, list(columns), [[row.values[of] for of in columns.values()] for row in rows])
+        changed += write_records(
+            path, list(columns), [[row.values[column] for column in columns.values()] for row in rows]
+        )
         try:
             read_examples(task, path, True)
         except InputError as error:
