@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -76,7 +76,9 @@ def values_of_seeds(predictions: Sequence[Any], suite: Suite, indices: Indices) 
             labels = {split: of_rows for (task, split), of_rows in indices.items() if task == id}
             with foreign(f"{key}.{id}"):
                 for split, rows in _by_split(values, suite.tasks[id], f"{key}.{id}").items():
-                    lines[id, split] = _lines(f"{key}.{id}.{split}", rows, split, labels)
+                    predicted = [row[PREDICTION] for row in rows]
+                    keys = _places(rows, split, labels)
+                    lines[id, split] = PredictionLines(f"{key}.{id}.{split}", predicted, **keys)
         seeds.append(GivenPredictions(f"predictions-{number + 1}", lines))
     return seeds
 
@@ -89,45 +91,36 @@ def _by_split(values: Any, task: Task, key: str) -> dict[str, list[dict[str, Any
         wanted = SPLITS if name is None else [split for split in SPLITS if split == SPLIT_OF.get(str(name).lower())]
         if not wanted:
             raise InputError(f"split {name!r} must be {' or '.join(SPLITS)}", key=key)
-        numbered = [*enumerate(_rows(part, task, key), start=1)]
-        for number, row in numbered:
-            split = row.pop(SPLIT, task.scored_split if name is None else wanted[0])
+        rows = _rows(part, task, key)
+        for number, row in enumerate(rows, start=1):
+            where, split = f"{key}, row {number}", row.pop(SPLIT, task.scored_split if name is None else wanted[0])
             if (named := SPLIT_OF.get(str(split).lower())) is None:
                 problem = f"column {SPLIT!r} has {split!r}, and not train, dev or test; leave the column out"
-                raise InputError(problem, key=f"{key}, row {number}")
+                raise InputError(problem, key=where)
             if named in wanted:
-                where = f"{key}, row {number}"
                 row[PREDICTION] = _plain(row[PREDICTION], where, target_kind(task), task.id)
                 by_split.setdefault(named, []).append(row)
-        if numbered and not any(split in by_split for split in wanted):
+        if rows and not any(split in by_split for split in wanted):
             raise InputError(f"column {SPLIT!r} names no example of {' or '.join(wanted)}", key=key)
     return by_split
 
 
-def _lines(
-    name: str, rows: Sequence[Mapping[str, Any]], split: str, labels: Mapping[str, Sequence[Any]]
-) -> PredictionLines:
-    """The predictions of a split. `labels`: by split, those of the index of the frame that the suite was made of, if it was."""
-    values = [row[PREDICTION] for row in rows]
+def _places(rows: Sequence[Mapping[str, Any]], split: str, labels: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+    """Which rows of the data the rows of a split are, as keywords of `PredictionLines`. `labels`: by split, those of the index of the frame that
+    the suite was made of, if it was."""
     if ID in rows[0]:
-        return PredictionLines(name, values, ids=[row[ID] for row in rows])
-    index = [row[INDEX] for row in rows if INDEX in row]
-    of_rows = labels.get(split, [])
-    is_order = not index or index == of_rows or (rows[0][IS_PLAIN] and set(index) != {*of_rows})
-    return PredictionLines(name, values, **({} if is_order else _places(index, split, labels)))
-
-
-def _places(index: Sequence[Any], split: str, labels: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-    """What an index says of predictions, as keywords of `PredictionLines`: it has the labels of their rows, if these are known."""
-    cells = [*map(str, index)]
-    places = {label: place for place, label in enumerate(labels.get(split, ()))}
+        return {"ids": [row[ID] for row in rows]}
+    index, of_rows = [row[INDEX] for row in rows if INDEX in row], labels.get(split, [])
+    if not index or index == of_rows or (rows[0][IS_PLAIN] and {*index} != {*of_rows}):
+        return {}
+    places = {label: place for place, label in enumerate(of_rows)}
     lacking = [label for label in index if label not in places]
-    if not lacking and len({*index}) == len(index) and len(places) == len(labels[split]):
+    if not lacking and len({*index}) == len(index) and len(places) == len(of_rows):
         return {"places": [places[label] for label in index]}  # how many they are is checked with the rows
-    keys = keyed(INDEX, cells)
-    if len(lacking) < len(index):  # numbers would be labels of other rows
-        keys = {"ids": cells, "numbers": (INDEX, cells)}
-    other = next((name for name, of_rows in labels.items() if lacking and {*of_rows} >= {*lacking}), None)
+    cells = [*map(str, index)]
+    # Numbers would be labels of other rows.
+    keys = {"ids": cells, "numbers": (INDEX, cells)} if len(lacking) < len(index) else keyed(INDEX, cells)
+    other = next((name for name, of_other in labels.items() if lacking and {*of_other} >= {*lacking}), None)
     if "ids" in keys and other is not None:
         remedy = f"; name the split of each, as in {{{split!r}: …, {other!r}: …}}" if other in SPLITS else ""
         keys["problem"] = f"the index has {lacking[0]!r}, which is an example of {other}, not of {split}{remedy}"
@@ -135,15 +128,23 @@ def _places(index: Sequence[Any], split: str, labels: Mapping[str, Sequence[Any]
 
 
 def _rows(values: Any, task: Task, key: str) -> list[dict[str, Any]]:
-    """The rows of a list, an array, a mapping by id, or a table with a column of predictions and, if it has them, the columns id and split. Those of
-    a Series or a table without ids have their labels of its index, unless it is the one that pandas makes by itself for the rows of a split."""
-    index = getattr(values, INDEX, None)
-    labels = index.tolist() if hasattr(index, "tolist") and ID not in getattr(values, "columns", ()) else None
+    """The rows of a list, an array, a mapping by id, or a table. Predictions are in its column prediction, in its only one beside id and split, or in
+    one for each label. Rows without ids have their labels of its index, unless it is the one that pandas makes by itself for the rows of a split."""
+    index, names = getattr(values, INDEX, None), [*getattr(values, "columns", ())]
+    labels = index.tolist() if hasattr(index, "tolist") and ID not in names else None
     if hasattr(values, "columns"):
-        columns = {name: values[name] for name in (ID, SPLIT) if name in values.columns}
-        columns[PREDICTION] = _predictions(values, [name for name in values.columns if name not in columns], task, key)
-    elif isinstance(values, Mapping) and all(
-        isinstance(x, str) or not isinstance(x, Collection) for x in values.values()
+        columns = {name: values[name] for name in (ID, SPLIT) if name in names}
+        names, kind = [name for name in names if name not in columns], target_kind(task)
+        if PREDICTION in names or len(names) == 1:
+            columns[PREDICTION] = values[PREDICTION if PREDICTION in names else names[0]]
+        elif kind.has_parts and {*names} == {*kind.labels}:
+            cells = zip(*(values[name] for name in names), strict=True)
+            columns[PREDICTION] = [kind.gather(dict(zip(names, row, strict=True))) for row in cells]
+        else:
+            problem = f"the table has no column {PREDICTION!r}; it has {', '.join(map(str, names))}"
+            raise InputError(problem, key=key)
+    elif isinstance(values, Mapping) and not any(
+        isinstance(x, Mapping | list) or hasattr(x, INDEX) for x in values.values()
     ):
         columns = {ID: values.keys(), PREDICTION: values.values()}
     elif isinstance(values, Iterable) and isinstance(values, Sized) and not isinstance(values, str | bytes | Mapping):
@@ -160,35 +161,22 @@ def _rows(values: Any, task: Task, key: str) -> list[dict[str, Any]]:
     return [{**row, INDEX: label, IS_PLAIN: is_plain} for row, label in zip(rows, labels, strict=True)]
 
 
-def _predictions(table: Any, names: Sequence[str], task: Task, key: str) -> Iterable[Any]:
-    """The predictions in these columns of a table: the column prediction, the only one, or one for each label, which says whether a row has it."""
-    kind = target_kind(task)
-    if PREDICTION in names or len(names) == 1:
-        return table[PREDICTION if PREDICTION in names else names[0]]
-    if kind.has_parts and {*names} == {*kind.labels}:
-        return [
-            kind.gather(dict(zip(names, row, strict=True))) for row in zip(*map(table.__getitem__, names), strict=True)
-        ]
-    raise InputError(f"the table has no column {PREDICTION!r}; it has {', '.join(map(str, names))}", key=key)
-
-
 def _plain(value: Any, key: str, kind: TargetKind | None = None, task: str = "") -> Any:
-    """A value of a list, an array or a table as one of Python's own: an id, or with a kind a prediction of a task. Raises InputError for one that is
-    no value of a JSON file."""
+    """An id, or of a task of a kind a prediction, as a value of Python's own. Raises InputError for one that is no value of a JSON file."""
     plain = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(plain, tuple):
         plain = list(plain)
-    elif isinstance(plain, set | frozenset) and kind is not None and not kind.by_unit:  # labels of tokens have an order
+    elif isinstance(plain, set | frozenset) and kind is not None and not kind.by_unit:  # labels of units have an order
         plain = sorted(plain)
     takes_lists = kind is not None and kind.has_type([])
+    items = plain if takes_lists and isinstance(plain, list) else [plain]
     try:
-        items = plain if takes_lists and isinstance(plain, list) else [plain]
         if not all(isinstance(item, str | int | float) for item in items):
             raise ValueError
         json.dumps(items, ensure_ascii=False, allow_nan=False).encode()  # refuses half a surrogate pair, too
     except ValueError:
-        name, lists = (ID, "") if kind is None else (PREDICTION, ", or a list of these" if takes_lists else "")
+        lists = ", or a list of these" if takes_lists else ""
         seeds = f"; for several seeds give [{{{task!r}: …}}, {{{task!r}: …}}]" if isinstance(plain, list) else ""
-        problem = f"{name} {repr(value)[:100]} must be a text, a number or a truth value{lists}{seeds}"
-        raise InputError(" ".join(problem.split()), key=key) from None
+        problem = f"{ID if kind is None else PREDICTION} {' '.join(repr(value)[:100].split())} must be a text, a number or a truth value"
+        raise InputError(f"{problem}{lists}{seeds}", key=key) from None
     return plain if kind is None else kind.from_python(plain)

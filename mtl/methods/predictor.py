@@ -200,7 +200,8 @@ class Predictor:
     def check_rows(self, task: str, rows: Any) -> tuple[Task, list[Row]]:
         """The task with this id, and the rows, each a list. Raises InputError for a task that is not in the run, and for examples of another form."""
         suite_task = self.task(task)
-        kind, is_text = target_kind(suite_task), _is_text(suite_task)
+        kind = target_kind(suite_task)
+        is_text = suite_task.candidates is None and len(suite_task.text) + len(suite_task.marked) == 1
         forms = f"{'texts, lists of tokens' if kind.by_unit else 'texts'}, or " if is_text else ""
         takes = f"task {task} takes {forms}examples, each a list of {_form(suite_task)}"
         read: list[Row] = []
@@ -212,7 +213,7 @@ class Predictor:
             len(rows)  # an iterator has none
             for row in rows:
                 try:
-                    read.append(_row(suite_task, kind, row))
+                    read.append(_row(suite_task, kind, is_text, row))
                     make_example(suite_task, read[-1])
                 except ValueError as error:
                     raise InputError(f"{takes}; {repr(row)[:200]} {error}") from None
@@ -226,25 +227,19 @@ class Predictor:
         return self.suite.tasks[task]
 
 
-def _is_text(task: Task) -> bool:
-    """Whether an example of the task is one text."""
-    return task.candidates is None and len(task.text) + len(task.marked) == 1
-
-
-def _row(task: Task, kind: TargetKind, row: Any) -> Row:
+def _row(task: Task, kind: TargetKind, is_text: bool, row: Any) -> Row:
     """An example as a list of its texts and spans; tokens are joined as those of data files. Raises ValueError for another value."""
     row = row.tolist() if hasattr(row, "tolist") else row
-    if isinstance(row, Mapping):
-        if task.candidates is not None or task.marked:
-            raise ValueError("is no list")
+    is_list = isinstance(row, list | tuple)
+    if isinstance(row, Mapping) and task.candidates is None and not task.marked:
         names = [column if column in row else column.removesuffix(LIST) for column in task.text]
         if lacking := [name for name in names if name not in row]:
             raise ValueError(f"has no column {lacking[0]!r}")
         row = [row[name] for name in names]
-    elif isinstance(row, str) or (isinstance(row, list | tuple) and kind.by_unit and len(row) != 1):
-        row = [row] if _is_text(task) else row
-    if not isinstance(row, list | tuple):
-        raise ValueError("is no list" if not _is_text(task) else "is neither")
+    elif is_text and (isinstance(row, str) or (is_list and kind.by_unit and len(row) != 1)):
+        row = [row]
+    elif not is_list:
+        raise ValueError("is neither" if is_text else "is no list")
     parts = [part.tolist() if hasattr(part, "tolist") else part for part in row]
     lists = [
         kind.by_unit and isinstance(part, list | tuple) and all(isinstance(x, str) for x in part) for part in parts

@@ -225,8 +225,7 @@ class TargetKind(ABC):
         return self.to_json(target)
 
     def from_python(self, value: Any) -> Any:
-        """What Python code gives as a prediction, as a value of a file with types: for a whole float or a truth value, the integer that it equals,
-        if only this can be a target."""
+        """A prediction that Python code gives: for a whole float or a truth value, the integer that it equals, if only this can be a target."""
         is_whole = isinstance(value, bool | float) and float(value).is_integer()
         return int(value) if is_whole and not self.has_type(value) and self.has_type(int(value)) else value
 

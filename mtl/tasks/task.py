@@ -20,12 +20,11 @@ from mtl.base.untrusted import inside, is_web_address
 
 SPLITS = ("train", "dev", "test")
 # Words that name splits, in GLUE, KLEJ, Superlim, on the Hugging Face Hub, and in the folders of shared tasks.
-SPLIT_WORDS = {
-    "train": ("train", "training", "trn", "trainset"),
-    "dev": ("dev", "development", "devel", "valid", "validation", "val", "eval", "devset"),
-    "test": ("test", "testing", "tst", "testset"),
+SPLIT_OF = {
+    **dict.fromkeys(("train", "training", "trn", "trainset"), "train"),
+    **dict.fromkeys(("dev", "development", "devel", "valid", "validation", "val", "eval", "devset"), "dev"),
+    **dict.fromkeys(("test", "testing", "tst", "testset"), "test"),
 }
-SPLIT_OF = {word: split for split, words in SPLIT_WORDS.items() for word in words}
 # The forms of data files.
 FORMS = ("tsv", "csv", "jsonl", "json", "parquet", "txt", "fasttext", "label_text", "conll", "document")
 PART = "#"  # in a file's name, before the part that is meant
