@@ -239,7 +239,7 @@ def _row(task: Task, kind: TargetKind, is_text: bool, row: Any) -> Row:
     elif is_text and (isinstance(row, str) or (is_list and kind.by_unit and len(row) != 1)):
         row = [row]
     elif not is_list:
-        raise ValueError("is neither" if is_text else "is no list")
+        raise ValueError("is a text" if isinstance(row, str) else f"is of type {type(row).__name__}")
     parts = [part.tolist() if hasattr(part, "tolist") else part for part in row]
     lists = [
         kind.by_unit and isinstance(part, list | tuple) and all(isinstance(x, str) for x in part) for part in parts

@@ -128,7 +128,13 @@ def test_predict(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run, texts = str(finished / "run"), str(finished / "data/test.tsv")
     assert main(["predict", run, texts, "--task", "kansla"]) == 0
     predictions = finished / "run/seed-1/predictions/test_pred_kansla.tsv"
-    assert capsys.readouterr().out == predictions.read_text(encoding="utf-8")
+    written = capsys.readouterr().out
+    assert written == predictions.read_text(encoding="utf-8")
+    assert main(["predict", run, "kansla", texts]) == 0 and capsys.readouterr().out == written
+    for words in (["kansla", texts, "--task", "kansla"], [texts]):
+        assert main(["predict", run, *words]) == 2
+    named, several = capsys.readouterr().err.splitlines()
+    assert "the task is named twice" in named and "has several tasks; name one, as in mtl predict RUN" in several
 
 
 TRAINING = {"pytorch_lightning", "lightning_fabric", "torchmetrics"}  # what only training needs

@@ -111,8 +111,9 @@ def test_a_confusion_matrix_counts_each_prediction(run: mtl.Run) -> None:
     assert (matrix.index.name, matrix.columns.name) == ("gold", "prediction")
     for gold, answer in itertools.product(matrix.index, matrix.columns):
         assert matrix.loc[gold, answer] == ((made["gold"] == gold) & (made["prediction"] == answer)).sum()
-    assert run.confusion_matrix("kansla").to_numpy().sum() == 60
+    assert run.confusion_matrix("kansla", "validation").to_numpy().sum() == 60
     refused(lambda: run.confusion_matrix("betyg"), key="task")
+    refused(lambda: run.confusion_matrix("kansla", "test"), key="split")
 
 
 def test_labels_that_are_whole_numbers_are_integers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,7 +121,7 @@ def test_labels_that_are_whole_numbers_are_integers(tmp_path: Path, monkeypatch:
     run = mtl.run(suite="klej-sample", method="majority", tasks=["cbd", "nkjp-ner"])
     made = run.predictions("cbd")
     assert {made["prediction"].dtype, made["gold"].dtype} == {np.dtype(np.int64)}
-    assert run.confusion_matrix("cbd").columns.tolist() == [0, 1]
+    assert run.confusion_matrix("cbd").columns.tolist() == run.labels("cbd") == [0, 1]
     assert all(isinstance(label, str) for label in run.predictions("nkjp-ner")["gold"])
 
 
@@ -135,7 +136,7 @@ def test_probabilities_are_those_of_the_classifier(floor_settings: list[str]) ->
     run = mtl.run(*floor_settings, "method=logistic", "floor.keep=true", seeds=1)
     rows = [["solen skiner"], ["regnet faller"], ["katten"]]
     made, task = run.predict_proba("kansla", rows), run.record.suite.tasks["kansla"]
-    assert task.labels is not None and made.shape == (3, len(task.labels))
+    assert task.labels is not None and made.shape == (3, len(task.labels)) and run.labels("kansla") == task.labels
     np.testing.assert_allclose(made.sum(axis=1), 1)
     assert [task.labels[place] for place in made.argmax(axis=1)] == run.predict("kansla", rows)
     # The outputs are logarithms of scikit-learn's probabilities.

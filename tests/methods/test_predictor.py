@@ -75,7 +75,7 @@ def check_predictions(job: Job) -> None:
                     numbers = np.float64(predicted), np.float64(lines[: len(predicted)])
                     np.testing.assert_allclose(*numbers, rtol=0, atol=1e-5)
                 else:
-                    assert predicted == lines[: len(predicted)]
+                    assert list(map(str, predicted)) == lines[: len(predicted)]
 
 
 @pytest.mark.slow
@@ -145,6 +145,7 @@ def test_predictions_and_vectors_do_not_depend_on_their_neighbours(run: Path) ->
         assert mtl.load(run, seed).predict("kansla", rows) == lines[1:]
         numbers = read_column(run / f"seed-{seed}/predictions/test_pred_betyg.tsv")
         predicted = mtl.load(run, seed).predict("betyg", rows)
+        assert {type(number) for number in predicted} == {float}
         np.testing.assert_allclose([float(x) for x in predicted], [float(x) for x in numbers], atol=1e-4)
     assert mtl.load(run).predict("samma", [["en text", "en annan"], ["", "ny"]]) != []
     assert mtl.load(run).predict("kansla", []) == []
@@ -189,7 +190,9 @@ def test_files(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     predictor.predict_file("kansla", tmp_path / "in.tsv", tmp_path / "out.tsv")
     assert (tmp_path / "out.tsv").read_text(encoding="utf-8") == printed
     assert printed.splitlines()[0] == "label" and len(printed.splitlines()) == 3
-    for name in ("out.jsonl", "out.csv", "out.tsv.gz"):
+    predictor.predict_file("kansla", tmp_path / "in.tsv", tmp_path / "out.csv")
+    assert pd.read_csv(tmp_path / "out.csv")["label"].tolist() == printed.splitlines()[1:]
+    for name in ("out.jsonl", "out.tsv.gz"):
         with raises_input_error(file=name):
             predictor.predict_file("kansla", tmp_path / "in.tsv", tmp_path / name)
 
@@ -206,6 +209,8 @@ def test_wrong_calls_and_a_run_that_is_not_finished(run: Path, tmp_path: Path) -
         ("samma", ["x"]),
         ("kansla", "x"),
         ("kansla", {"text": "x"}),
+        ("kansla", [None]),
+        ("kansla", pd.DataFrame({"txt": ["x"]})),
     ):
         with raises_input_error():
             predictor.predict(task, rows)

@@ -5,6 +5,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from command_line import content, job
 from data_files import read_column, read_json, write_lines
@@ -61,8 +62,16 @@ def test_what_a_run_saved_predicts_what_it_predicted(tmp_path: Path, given: str)
     assert [len(row) for row in tags] == [len(sentence(i)) for i in range(80, 88)]
     if "max_length=2" in given:  # what no model reads
         assert {tag for row in tags for tag in row[2:]} == {"O"}
-    with raises_input_error():
-        mtl.load(run.path).predict("slots", [["where to ?", " "]])
+    tokens, (column,) = [["where", "to", "?"], ["Oslo"]], suite.tasks["names"].text
+    frames = [pd.DataFrame({name: tokens}) for name in (column, column.removesuffix("[]"))]
+    forms = [["where to ?", "Oslo"], tokens, [tuple(of_row) for of_row in tokens], *frames]
+    made = [mtl.load(run.path).predict("names", form) for form in forms]
+    assert made == made[:1] * 5 and [len(labels) for labels in made[0]] == [3, 1]
+    for bad in (["where to ?", 2], [None], frames[0].rename(columns={column: "x"})):
+        with raises_input_error():
+            mtl.load(run.path).predict("names", bad)
+    with raises_input_error(key="task"):
+        mtl.open(run.path).confusion_matrix("slots")
 
 
 @pytest.mark.parametrize("method", ["constant", "majority", "random", "uniform", "svm", "tree", "forest", "overlap"])

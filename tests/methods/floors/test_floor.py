@@ -261,7 +261,8 @@ def test_a_kept_floor_predicts_new_rows_as_before(pairs: list[str], tmp_path: Pa
     held_out = read_json(tmp_path / "run/held_out.json")
     for task in set(summary["tasks"]) - {"ensam"}:
         rows = [lines[line - 2].split("\t")[1:3] for line in held_out[task]]
-        assert predictor.predict(task, rows) == read_column(tmp_path / f"run/seed-1/predictions/dev_pred_{task}.tsv")
+        predicted = list(map(str, predictor.predict(task, rows)))
+        assert predicted == read_column(tmp_path / f"run/seed-1/predictions/dev_pred_{task}.tsv")
     refused(lambda: predictor.encode(["solen"]))
     refused(lambda: run_baseline(job([*pairs, f"method={method}", "floor.keep=true", "floor.choice=pairs"])))
 

@@ -93,7 +93,7 @@ def test_its_predictions_are_made_again(runs: dict[str, Path], folder: Path, var
         if task == "stars":
             np.testing.assert_allclose([float(cell) for cell in again], saved, atol=1e-5)
         else:
-            assert again == list(map(target_kind(declared).format, saved.tolist()))
+            assert again == list(map(target_kind(declared).to_python, saved.tolist()))
 
 
 def test_weights_are_removed_unless_they_are_kept(runs: dict[str, Path]) -> None:
@@ -199,7 +199,7 @@ def test_marked_words_are_read(folder: Path, tmp_path: Path, variant: str) -> No
         assert path is not None
         rows = read_rows(declared, path)
         saved = read_targets(declared, run / f"seed-1/predictions/dev_pred_{task}.tsv")
-        assert predictor.predict(task, rows) == list(map(target_kind(declared).format, saved.tolist()))
+        assert predictor.predict(task, rows) == list(map(target_kind(declared).to_python, saved.tolist()))
 
 
 @pytest.mark.parametrize("checkpoint", ["last", "best"])
