@@ -37,6 +37,14 @@ def test_it_makes_what_the_command_makes_and_only_once(floor_settings: list[str]
     assert again.path == run.path and (run.path / "summary.json").stat().st_mtime_ns == before
 
 
+def test_a_finished_run_without_its_data_says_so(
+    floor_settings: list[str], run: mtl.Run, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    mtl.run(*floor_settings, "method=random", seeds=2, data_dir=tmp_path / "none")
+    assert f"{tmp_path}/none: no such folder; the finished run is not compared with its data" in caplog.messages
+
+
 def test_a_run_is_what_its_files_hold(floor_settings: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.delattr("mtl.runs.finished.open_run")  # nothing is read again

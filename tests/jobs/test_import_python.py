@@ -252,6 +252,10 @@ def test_bad_predictions_are_refused(predictions: Any, error: str, home: Path) -
 
 
 def test_bad_settings_are_refused(home: Path) -> None:
+    with pytest.raises(
+        InputError, match="^none/grad/.*: no such file; tasks of suite rader without their files: grad; "
+    ):
+        mtl.import_predictions("theirs", {"grad": GRAD}, suite="rader.yaml", data_dir="none")
     with pytest.raises(InputError, match="^labels.par.yes: unknown label 'yes', expected one of ja, nej$"):
         imported({"par": ["ja", "nej"]}, labels={"par": {"yes": "yes"}})
     with pytest.raises(InputError, match="^system: unknown key 'colour'; "):

@@ -14,15 +14,17 @@ from run_folders import ROWS, make_run, right
 
 from mtl.api.cli import main
 from mtl.base.files import write_json
+from mtl.base.settings.layers import find_suite
 from mtl.reports.board import Row
 from mtl.reports.document import document
 from mtl.reports.leaderboard import Leaderboard, by_suite, comparable_samples, leaderboard, pair_tests
 from mtl.reports.markdown import NO_TESTS, render_markdown, scores_and_tests
+from mtl.reports.notes import mark_notes
 from mtl.reports.tables import render_csv
 from mtl.runs.finished import find_runs
 from mtl.stats.comparison import PairTest
 from mtl.stats.families import all_tails, family_tests
-from mtl.tasks.suite import AVERAGE
+from mtl.tasks.suite import AVERAGE, load_suite
 
 
 def row_of(board: Leaderboard, name: str) -> Row:
@@ -176,6 +178,12 @@ def test_notes_say_what_is_partial_and_reduced_on_the_splits_scored(board: Leade
     # But dev where a note is about dev.
     assert [note for note in mixed.notes if "dev rows" in note] == []
     assert "on the split that each row names" in mixed.marks[0]
+    too_high = " Model selection was on dev, so dev scores are a little too high."
+    suite = load_suite(find_suite("klej"))
+    assert mark_notes(suite, board.rows)[0].endswith(too_high)
+    runs = [replace(row.run, summary={**row.run.summary, "chosen_on_dev": ""}) for row in board.rows if row.run]
+    published = [row for row in board.rows if row.run is None]
+    assert not mark_notes(suite, [*published, *(replace(board.rows[0], run=run) for run in runs)])[0].endswith(too_high)
     assert "dev is examples held out of the training file: 60 of stars, 60 of opposite." not in " ".join(mixed.notes)
     assert "dev is examples held out of the training file: 60 of stars." in " ".join(mixed.notes)
 
