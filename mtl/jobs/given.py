@@ -131,7 +131,7 @@ def _rows(values: Any, task: Task, key: str) -> list[dict[str, Any]]:
     """The rows of a list, an array, a mapping by id, or a table. Predictions are in its column prediction, in its only one beside id and split, or in
     one for each label. Rows without ids have their labels of its index, unless it is the one that pandas makes by itself for the rows of a split."""
     index, names = getattr(values, INDEX, None), [*getattr(values, "columns", ())]
-    labels = index.tolist() if hasattr(index, "tolist") and ID not in names else None
+    labels = index.tolist() if index is not None and hasattr(index, "tolist") and ID not in names else None
     if hasattr(values, "columns"):
         columns = {name: values[name] for name in (ID, SPLIT) if name in names}
         names, kind = [name for name in names if name not in columns], target_kind(task)
@@ -143,9 +143,7 @@ def _rows(values: Any, task: Task, key: str) -> list[dict[str, Any]]:
         else:
             problem = f"the table has no column {PREDICTION!r}; it has {', '.join(map(str, names))}"
             raise InputError(problem, key=key)
-    elif isinstance(values, Mapping) and not any(
-        isinstance(x, Mapping | list) or hasattr(x, INDEX) for x in values.values()
-    ):
+    elif isinstance(values, Mapping) and all(isinstance(x, str) or not isinstance(x, Sized) for x in values.values()):
         columns = {ID: values.keys(), PREDICTION: values.values()}
     elif isinstance(values, Iterable) and isinstance(values, Sized) and not isinstance(values, str | bytes | Mapping):
         columns = {PREDICTION: values}

@@ -234,6 +234,7 @@ FORMS = "must be a list, an array, a table, or a mapping from dev and test to th
         ([], "theirs: name the zip or the folder of its predictions; for several seeds one each"),
         ({"grad": "3"}, f"predictions.grad: {FORMS}"),
         ({"grad": {"tset": GRAD}}, f"predictions.grad: {FORMS}"),
+        ({"par": {"p0": "ja", "p1": "nej"}}, "predictions.par.dev, row 1: has ids, and data/par/dev.jsonl has no column id or idx"),
         ({"grad": {"dev": {"g0": 3}}}, "predictions.grad.dev: 3 of the 4 rows of data/grad/dev.jsonl have no prediction; the first has the id 'g1'"),
         ({"grad": {"train": GRAD}}, "predictions.grad: split 'train' must be dev or test"),
         ({"grad": {"dev": Table(prediction=GRAD, split=["test"] * 4)}}, "predictions.grad: column 'split' names no example of dev"),
