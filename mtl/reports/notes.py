@@ -28,11 +28,9 @@ INTERVAL_NOTE = (
 def mark_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
     """The notes that explain the scores and marks in the table."""
     heading = f"{suite.shown.heading}. Own runs: medians over seeds, AVG the mean of the medians, on the split that each row names."
-    runs = [(row.run, row.run.summary, row.scores) for row in rows if row.run]
-    chosen = [
-        (run, ids) for run, made, ids in runs if made["chosen_on_dev"] and not made["config"].get("choosing_share")
-    ]
-    if any(run.split(task) == "dev" for run, ids in chosen for id, task in suite.tasks.items() if id in ids):
+    runs = [(row.run, row.scores) for row in rows if row.run and row.run.summary["chosen_on_dev"]]
+    on_dev = [(run, ids) for run, ids in runs if not run.summary["config"].get("choosing_share")]
+    if any(run.split(task) == "dev" for run, ids in on_dev for id, task in suite.tasks.items() if id in ids):
         heading += " Model selection was on dev, so dev scores are a little too high."
     notes = [heading]
     if suite.clean is not None:
