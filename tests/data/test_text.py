@@ -6,9 +6,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from input_errors import refused
+from input_errors import raises_input_error, refused
 
-from mtl.data.text import BOUNDARIES, UNKNOWN, TokenizedTexts, Vocabulary, moses, text_lines, tokenized
+from mtl.data.text import (
+    BOUNDARIES,
+    UNKNOWN,
+    TokenizedTexts,
+    Vocabulary,
+    encode_blocks,
+    moses,
+    text_blocks,
+    text_lines,
+    tokenized,
+)
 
 
 def test_moses_does_not_escape_and_shortened_texts_equal_texts_tokenized_with_that_length() -> None:
@@ -136,3 +146,24 @@ def test_gzipped_text_files_that_are_plain_damaged_or_endless(tmp_path: Path) ->
         for _ in range(20):
             file.write(b"a" * 2**20)
     refused(lambda: list(text_lines([tmp_path / "a.gz"], "x")), file="a.gz", line=1)
+
+
+def test_every_text_is_encoded_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mtl.data.text.BLOCK", 3)
+    sizes: list[int] = []
+
+    def lengths(texts: list[str]) -> np.ndarray:
+        sizes.append(len(texts))
+        return np.array([[len(text), 0] for text in texts])
+
+    for progress in (False, True):
+        vectors = encode_blocks(["a" * number for number in range(8)], lengths, 2, progress)
+        assert vectors.dtype == np.float32 and vectors[:, 0].tolist() == list(range(8))
+    assert sizes == [3, 3, 2] * 2
+    assert encode_blocks([], lengths, 2, False).shape == (0, 2)
+
+
+def test_what_is_no_list_of_texts() -> None:
+    refused(lambda: list(text_blocks("abc")))
+    with raises_input_error():
+        list(text_blocks(["a", 1.5]))  # type: ignore[list-item]
