@@ -7,7 +7,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-WORDS = [*"a zażółć gęślą 🙂👍🏽 Łódź".split(), "konstantynopolitańczykowianeczka" * 3, "ż" * 24, "ż" * 25, ",", "日本語", "\x00"]
+WORDS = ["a", "zażółć", "gęślą", "🙂👍🏽", "Łódź", "konstantynopolitańczykowianeczka" * 3, "ż" * 24, "ż" * 25, ",", "日本語", "\x00"]  # fmt: skip
 LSTM = {"dim": 14, "projection_dim": 6, "cell_clip": 0.8, "proj_clip": 0.5, "n_layers": 2, "use_skip_connections": True}
 CNN = {"activation": "relu", "embedding": {"dim": 4}, "filters": [[1, 3], [2, 4], [5, 5]], "n_highway": 2}
 OPTIONS: dict[str, Any] = {"lstm": LSTM, "char_cnn": {**CNN, "max_characters_per_token": 50, "n_characters": 262}}

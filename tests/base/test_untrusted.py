@@ -17,14 +17,8 @@ def test_paths_and_links_inside_a_folder_and_web_addresses(tmp_path: Path) -> No
     assert not is_web_address("file:///etc/passwd") and not is_web_address("example.org/a.zip")
     (tmp_path / "data/sub").mkdir(parents=True)
     (tmp_path / "mine").mkdir()
-    links = {
-        "out": "../mine",
-        "sub/file": "../../mine/x",
-        "loop": "loop",
-        "within": "sub/y",
-        "absolute": tmp_path / "mine",
-    }
-    for name, target in links.items():
+    links = {"out": "../mine", "sub/file": "../../mine/x", "loop": "loop", "within": "sub/y"}
+    for name, target in {**links, "absolute": tmp_path / "mine"}.items():
         (tmp_path / "data" / name).symlink_to(target)
     (tmp_path / "named").symlink_to("data")
     for folder in (tmp_path / "data", tmp_path / "named"):

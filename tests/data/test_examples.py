@@ -122,14 +122,9 @@ def test_wrong_spans_name_the_line(tmp_path: Path, targets: bool) -> None:
 @pytest.mark.parametrize(
     "row",
     [
-        ("hög bank", "bank"),
-        ("hög bank", "bank", (4, 8), (0, 8)),
-        ("hög bank", (4, 8), (0, 8), (0, 4)),
-        ("hög bank", "bank", (4, 8), (0, 8), (0, 5)),
-        ("hög bank", "bank", (4, 8), (0, 8), "bank"),
-        ("hög bank", "bank", (4, 8), (0, 8), (0, 2, 4)),
+        *(("hög bank", "bank"), ("hög bank", "bank", (4, 8), (0, 8)), ("hög bank", (4, 8), (0, 8), (0, 4)), ()),
+        *(("hög bank", "bank", (4, 8), (0, 8), last) for last in ((0, 5), "bank", (0, 2, 4))),
         ("hög bank", 7, (4, 8), (0, 8), (0, 4)),
-        (),
     ],
 )
 def test_rows_that_are_not_of_the_task(row: tuple[object, ...]) -> None:

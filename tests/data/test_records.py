@@ -39,7 +39,17 @@ def wrong(path: Path, *columns: str, line: int | str | None = None) -> None:
     refused(lambda: read_records(path, columns), file=path.name, line=line)
 
 
-TEXTS = ['"Solo" zaczyna', 'i "kończy', "", "NA", "null", "  dwie spacje ", "a\x0bb\u2028c\x85d\x1ce", 'x ""y"" "', "a,b"]
+TEXTS = [
+    '"Solo" zaczyna',
+    'i "kończy',
+    "",
+    "NA",
+    "null",
+    "  dwie spacje ",
+    "a\x0bb\u2028c\x85d\x1ce",
+    'x ""y"" "',
+    "a,b",
+]
 
 
 def test_tsv_quotes_nothing_and_keeps_every_row(tmp_path: Path) -> None:
@@ -141,7 +151,13 @@ def test_jsonl_lines_end_only_at_line_feeds(tmp_path: Path) -> None:
 
 def test_parquet_columns_that_cannot_be_read(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
-    columns = {"a": ["x", None], "f": [1.0, float("nan")], "bytes": [b"x", b"y"], "a.b": [1, 2], "lists": [[1.5], [2.5]]}
+    columns = {
+        "a": ["x", None],
+        "f": [1.0, float("nan")],
+        "bytes": [b"x", b"y"],
+        "a.b": [1, 2],
+        "lists": [[1.5], [2.5]],
+    }
     parquet.write_table(pyarrow.table(columns), path)
     assert column_names(path) == ["a", "f"]
     wrong(path, "a", line=2)

@@ -40,9 +40,8 @@ def test_a_sweep_in_parallel_gives_the_same_and_trains_nothing_twice(
     small: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     file = sweep_file(tmp_path)
-    runs = {
-        name: [*small, f"runs_dir={tmp_path / name}", f"cache_dir={tmp_path / name}-cache"] for name in ("one", "two")
-    }
+    folders = {name: tmp_path / name for name in ("one", "two")}
+    runs = {name: [*small, f"runs_dir={folder}", f"cache_dir={folder}-cache"] for name, folder in folders.items()}
     assert main(["sweep", file, *runs["one"], "--out", str(tmp_path / "out")]) == 0
     capfd.readouterr()
     caplog.clear()
@@ -105,27 +104,17 @@ class Here:
 @pytest.mark.parametrize(
     ("errors", "kind", "message", "untouched"),
     [
-        (
-            {"a, preparation": InputError("bad row")},
-            *(InputError, "^a, preparation: bad row$", {"a, seed 1", "a, seed 2"}),
-        ),
-        (
-            {"a, seed 2": DivergedError("loss"), "b, seed 1": InputError("no file")},
-            *(InputError, r"^2 of 3 runs failed \(a, seed 2; b, seed 1\); the first: a, seed 2: loss$", set()),
-        ),
+        ({"a, preparation": InputError("bad row")}, InputError, "^a, preparation: bad row$", {"a, seed 1", "a, seed 2"}),
+        ({"a, seed 2": DivergedError("loss"), "b, seed 1": InputError("no file")}, InputError,
+         r"^2 of 3 runs failed \(a, seed 2; b, seed 1\); the first: a, seed 2: loss$", set()),
         # Both seeds of a run are named, and no name is there twice.
-        (
-            {f"a, seed {seed}": DivergedError("loss", unit=f"seed {seed} · stage 1") for seed in (1, 2)},
-            *(DivergedError, r"^1 of 3 runs failed \(a, seed 1; a, seed 2\); the first: a, seed 1 · stage 1: loss$"),
-            set(),
-        ),
+        ({f"a, seed {seed}": DivergedError("loss", unit=f"seed {seed} · stage 1") for seed in (1, 2)}, DivergedError,
+         r"^1 of 3 runs failed \(a, seed 1; a, seed 2\); the first: a, seed 1 · stage 1: loss$", set()),
         # Once only failed runs are left, their other seeds do not begin.
-        (
-            {f"{name}, seed 1": DivergedError("loss") for name in "abc"},
-            *(DivergedError, r"^3 of 3 runs failed \(a, seed 1; .*b, seed 1; .*c, seed 1.*\); ", {"c, seed 2"}),
-        ),
+        ({f"{name}, seed 1": DivergedError("loss") for name in "abc"}, DivergedError,
+         r"^3 of 3 runs failed \(a, seed 1; .*b, seed 1; .*c, seed 1.*\); ", {"c, seed 2"}),
     ],
-)
+)  # fmt: skip
 def test_errors_of_runs(
     floor_settings: list[str],
     tmp_path: Path,
@@ -151,11 +140,13 @@ def test_errors_of_runs(
 def test_a_gpu_is_asked_for_where_one_is_used(tmp_path: Path) -> None:
     lstm = [*small_settings(tmp_path), "engine=ray"]
     floor = [*lstm[:2], "engine=ray", "method=constant"]
+    quarter = "resources.gpu=0.25"
+    on_cpu = ([*lstm, quarter, "trainer.accelerator=cpu"], 0.0)
     for settings, asked in (
         (lstm, None),
-        ([*lstm, "resources.gpu=0.25"], 0.25),
+        ([*lstm, quarter], 0.25),
         ([*lstm, "resources.gpu=0"], 0.0),
-        ([*lstm, "resources.gpu=0.25", "trainer.accelerator=cpu"], 0.0),
-        ([*floor, "resources.gpu=0.25"], 0.0),
+        on_cpu,
+        ([*floor, quarter], 0.0),
     ):
         assert unit_of(job(settings), "preparation", begin_apart).needs.gpu == asked

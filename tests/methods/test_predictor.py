@@ -82,17 +82,9 @@ def check_predictions(job: Job) -> None:
 @pytest.mark.parametrize(
     ("kind", "variant", "min_count", "trainable"),
     [
-        ("random", "frozen", 2, True),
-        ("random", "attention", 5, False),
-        ("vec", "finetune", 1, True),
-        ("vec", "frozen", 2, False),
-        ("bin", "finetune", 5, True),
-        ("bin", "attention", 1, False),
-        ("elmo", "frozen", None, None),
-        ("elmo", "finetune", None, None),
-        ("elmo", "attention", None, None),
-        ("random", f"frozen {JIANT}", 2, True),
-        ("elmo", f"attention {JIANT}", None, None),
+        *(("random", "attention", 5, False), ("random", f"frozen {JIANT}", 2, True), ("vec", "frozen", 2, False)),
+        *(("vec", "finetune", 1, True), ("bin", "finetune", 5, True), ("bin", "attention", 1, False)),
+        *(("elmo", "frozen", None, None), ("elmo", "finetune", None, None), ("elmo", f"attention {JIANT}", None, None)),
     ],
 )
 def test_a_run_s_rows_get_the_predictions_of_the_run(
@@ -114,10 +106,8 @@ def test_a_run_s_rows_get_the_predictions_of_the_run(
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", ["frozen", "finetune", "attention"])
 def test_every_kind_and_a_task_without_rows(tmp_path: Path, vectors: dict[str, list[str]], variant: str) -> None:
-    folders = [
-        f"suite={write_kinds_suite(tmp_path)}",
-        *(f"{key}_dir={tmp_path / key}" for key in ("data", "run", "cache")),
-    ]
+    folders = [f"{key}_dir={tmp_path / key}" for key in ("data", "run", "cache")]
+    folders += [f"suite={write_kinds_suite(tmp_path)}"]
     # Each word has a vector, so that no two candidates of a row are the same to the model: rounding would choose between them.
     this = job([*folders, *QUICK, *vectors["random"], f"variant={variant}"])
     run_baseline(this)
@@ -200,13 +190,8 @@ def test_wrong_calls_and_a_run_that_is_not_finished(run: Path, tmp_path: Path) -
     refused(lambda: Predictor.load(run, None, "zz"))
     refused(lambda: mtl.load(run, device="warp"), key="device")
     predictor = mtl.load(run)
-    for task, rows in (
-        ("zz", [["x"]]),
-        ("samma", [["x"]]),
-        ("samma", ["x"]),
-        ("kansla", "x"),
-        ("kansla", {"text": "x"}),
-    ):
+    bad = (("zz", [["x"]]), ("samma", [["x"]]), ("samma", ["x"]), ("kansla", "x"), ("kansla", {"text": "x"}))
+    for task, rows in bad:
         with raises_input_error():
             predictor.predict(task, rows)
     for texts in ("x", ["x", 2]):

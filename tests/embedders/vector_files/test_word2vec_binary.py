@@ -76,16 +76,8 @@ def test_the_first_of_two_equal_words_counts_and_text_is_told_from_binary(path: 
 
 def test_damaged_files_and_numbers_that_are_not_finite(path: Path) -> None:
     whole = path.read_bytes()
-    for content in (
-        whole[:-1],
-        whole.replace(b"5 4", b"6 4"),
-        whole.replace(b"5 4", b"5 5"),
-        whole.replace(b"5 4", b"5 99999999"),
-        whole.replace(b"5 4", b"99999999999 4"),
-        whole.replace(b"5 4", b"5 0"),
-        whole.replace(b"5 4", b"0 4"),
-        whole[:4] + b"x" * 10**5,
-    ):
+    headers = (b"6 4", b"5 5", b"5 99999999", b"99999999999 4", b"5 0", b"0 4")
+    for content in (whole[:-1], *(whole.replace(b"5 4", header) for header in headers), whole[:4] + b"x" * 10**5):
         path.write_bytes(content)
         refused(lambda: VectorFile(path).read(["solen"]), file="v.bin")
     path.write_bytes(b"1 4\nsolen " + np.full(4, np.nan, dtype=np.float32).tobytes())

@@ -7,7 +7,7 @@ import pytest
 import torch
 from command_line import content, job
 from data_files import read_column, read_json
-from input_errors import raises_input_error, refused
+from input_errors import refused
 from kinds_suite import write_kinds_suite
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.metrics import f1_score

@@ -94,7 +94,7 @@ def test_a_tokenizer_may_lie_elsewhere_unless_it_is_of_a_larger_model(bert: Path
 
 def test_folders_that_cannot_be_read(bert: Path, tmp_path: Path) -> None:
     write_wrong(bert, tmp_path)
-    for name in (
+    for name in [
         "nothing",
         "a-file",
         "nothing/herbrt",
@@ -103,7 +103,7 @@ def test_folders_that_cannot_be_read(bert: Path, tmp_path: Path) -> None:
         "no-tokenizer",
         "half",
         "other-size",
-    ):
+    ]:
         with raises_input_error():
             open_pretrained(str(tmp_path / name))
     for name in ("unknown", "no-weights", "damaged", "pickle"):  # what transformers says of it stands in between
