@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from input_errors import raises_input_error, refused
+from input_errors import refused
 
 import mtl
 
@@ -80,11 +80,9 @@ def test_a_plot_has_each_run(runs: list[mtl.Run], monkeypatch: pytest.MonkeyPatc
 
 def test_what_cannot_be_compared(runs: list[mtl.Run], floor_settings: list[str], tmp_path: Path) -> None:
     for bad in ([], [3], {"a": tmp_path / "runs"}):
-        with raises_input_error():
-            compare(bad)
+        refused(compare, bad)
     for folder in ("none", "data"):
-        with raises_input_error(file=folder):
-            compare([tmp_path / folder])
+        refused(compare, [tmp_path / folder], file=folder)
     refused(lambda: compare(runs, references=["nix"]), key="reference")
     suite = tmp_path / "liten.yaml"
     suite.write_text(suite.read_text(encoding="utf-8").replace("name: liten", "name: annan"), encoding="utf-8")

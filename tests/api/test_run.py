@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from command_line import content
 from data_files import read_json
-from input_errors import raises_input_error, refused
+from input_errors import refused
 
 import mtl
 from mtl.api.cli import main
@@ -74,8 +74,7 @@ def test_scores_and_predictions_are_those_of_the_files(run: mtl.Run) -> None:
     [(("nix",), "task"), (("kansla", "train"), "split"), (("kansla", "nix"), "split"), (("kansla", "dev", 3), "seed")],
 )
 def test_predictions_that_are_not_there(run: mtl.Run, arguments: tuple[str, ...], key: str) -> None:
-    with raises_input_error(key=key):
-        run.predictions(*arguments)  # type: ignore[arg-type]
+    refused(run.predictions, *arguments, key=key)
 
 
 def test_a_damaged_run_one_without_a_model_and_folders_that_hold_none(run: mtl.Run, tmp_path: Path) -> None:
@@ -87,8 +86,7 @@ def test_a_damaged_run_one_without_a_model_and_folders_that_hold_none(run: mtl.R
     refused(lambda: mtl.open(run.path), file=file.name)
     (run.path / "summary.json").unlink()
     for folder in ("none", "data", "run"):
-        with raises_input_error(file=folder):
-            mtl.open(tmp_path / folder)
+        refused(mtl.open, tmp_path / folder, file=folder)
 
 
 def test_the_command_line_says_the_same(floor_settings: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -100,8 +98,7 @@ def test_the_command_line_says_the_same(floor_settings: list[str], capsys: pytes
 
 def test_a_missing_package_is_one_line(run: mtl.Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: None)
-    with raises_input_error():
-        _ = run.scores
+    refused(lambda: run.scores)
 
 
 def test_a_confusion_matrix_counts_each_prediction(run: mtl.Run) -> None:
@@ -143,8 +140,7 @@ def test_probabilities_are_those_of_the_classifier(floor_settings: list[str]) ->
     np.testing.assert_array_equal(run.predict_proba("kansla", [text for [text] in rows]), made)
     assert run.predict_proba("kansla", []).shape == (0, len(task.labels))
     for bad in (("betyg", [["a"]]), ("nix", rows), ("kansla", "a")):
-        with raises_input_error():
-            run.predict_proba(*bad)
+        refused(run.predict_proba, *bad)
 
 
 @pytest.mark.slow

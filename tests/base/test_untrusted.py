@@ -4,7 +4,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from input_errors import raises_input_error
+from input_errors import raises_input_error, refused
 
 from mtl.base.untrusted import inside, is_inside, is_web_address, open_lines
 from mtl.base.untrusted_yaml import read_yaml
@@ -25,8 +25,7 @@ def test_paths_and_links_inside_a_folder_and_web_addresses(tmp_path: Path) -> No
         for name in ("within", "sub/absent", "loop", "loop/x"):
             assert inside(folder, name) == folder / name
         for name, file in (("out", "out"), ("out/x", "x"), ("sub/file", "file"), ("absolute/deep/x", "x")):
-            with raises_input_error(file=file):
-                inside(folder, name)
+            refused(inside, folder, name, file=file)
 
 
 def test_lines_of_plain_gzipped_and_zipped_files(tmp_path: Path) -> None:

@@ -40,8 +40,7 @@ def test_a_job_knows_its_tasks_and_folders() -> None:
     assert (other.data_dir, other.folder.path) == (Path("d"), Path("r/klej/svm"))
     assert len(other.tasks) == 9
     assert load_job({"suite": "klej", "run_dir": "mine"}).folder.path == Path("mine")
-    with raises_input_error(key="tasks"):
-        _ = load_job({"suite": "klej", "tasks": ["glue"]}).tasks
+    refused(lambda: load_job({"suite": "klej", "tasks": ["glue"]}).tasks, key="tasks")
 
 
 @pytest.mark.slow
@@ -147,8 +146,7 @@ def test_an_embeddings_file_may_set_keys_of_the_training(tmp_path: Path) -> None
 def test_a_file_of_the_user_must_set_every_key(tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     path.write_text("name: random\ndim: 3\n", encoding="utf-8")
-    with raises_input_error(file="own.yaml", key="embeddings.trainable"):
-        load_job({"suite": "klej-sample", "embeddings": str(path)})
+    refused(load_job, {"suite": "klej-sample", "embeddings": str(path)}, file="own.yaml", key="embeddings.trainable")
     path.write_text("name: random\nglue: 3\n", encoding="utf-8")
     refused(lambda: load_job({"suite": "klej-sample", "embeddings": str(path)}))
 

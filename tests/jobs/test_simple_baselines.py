@@ -19,12 +19,8 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Settings of a small LSTM with simple baselines, whose runs are all below `runs`."""
     monkeypatch.setattr("mtl.jobs.baseline.MOST_BYTES", 50_000_000)
     plain = [setting for setting in locations(tmp_path) if not setting.startswith("run_dir=")]
-    return [
-        *plain,
-        *(setting for setting in SMALL if setting != "baselines=false"),
-        f"runs_dir={tmp_path / 'runs'}",
-        "seeds=1",
-    ]
+    small = [setting for setting in SMALL if setting != "baselines=false"]
+    return [*plain, *small, "pretrain.max_steps=4", "finetune.max_epochs=1", f"runs_dir={tmp_path / 'runs'}", "seeds=1"]
 
 
 def cells(run: mtl.Run, first: str) -> list[str]:
@@ -51,10 +47,8 @@ def test_it_is_trained_first_and_stands_beside_the_best_constant(settings: list[
 def test_of_some_tasks_it_has_a_folder_of_its_own(settings: list[str], tmp_path: Path) -> None:
     run = mtl.run(*settings, tasks=["kansla"])
     assert list(run.summary["beside"][0]["scores"]) == ["kansla"]
-    assert sorted(path.name for path in (tmp_path / "runs/liten").iterdir() if path.name[0] != ".") == [
-        "logistic,tasks=kansla",
-        "random-frozen",
-    ]
+    names = {path.name for path in (tmp_path / "runs/liten").iterdir() if path.name[0] != "."}
+    assert names == {"logistic,tasks=kansla", "random-frozen"}
 
 
 def test_of_many_tasks_its_folder_has_a_short_name(settings: list[str], tmp_path: Path) -> None:
@@ -138,9 +132,7 @@ def test_the_statistic_may_change_when_the_run_is_finished(settings: list[str], 
     means = [f"{mean:.1f} ± {deviation:.1f}" for mean, deviation in zip(*numbers, strict=True)]
     title = f"**{run.summary['title']}**, "
     assert cells(run, "mean ± standard deviation")[1:] == means
-    assert cells(run, f"{title}median of 2")[1:] == [
-        f"**{task['median']:.1f}**" for task in run.summary["tasks"].values()
-    ]
+    assert cells(run, f"{title}median of 2")[1:] == [f"**{of['median']:.1f}**" for of in run.summary["tasks"].values()]
     again = mtl.run(*settings, statistic="mean")
     assert cells(again, f"{title}mean ± standard deviation of 2")[1:] == [f"**{cell}**" for cell in means]
     assert "the mean over seeds 1, 2" in again.table()

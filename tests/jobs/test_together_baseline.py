@@ -13,7 +13,7 @@ import torch
 from command_line import content, job
 from data_files import read_json
 from embedding_requests import train_one_epoch
-from input_errors import raises_input_error
+from input_errors import refused
 from processes import start
 from small_suite import small_settings
 
@@ -44,7 +44,7 @@ def working_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("embeddings", "seeds"),
     [
-        ("random", [1, 2, 3]),
+        ("random", [1]),
         pytest.param("fasttext", [1], marks=pytest.mark.wings),
         pytest.param("elmo", [2], marks=pytest.mark.wings),
     ],
@@ -59,7 +59,7 @@ def test_the_embedded_suite_end_to_end(
 ) -> None:
     monkeypatch.chdir(working_dir)
     train_one_epoch(monkeypatch)
-    small = "encoder.hidden_size=16 head.hidden_size=32 pretrain.max_steps=60 pretrain.validate_every=20 finetune.max_epochs=3"
+    small = "encoder.hidden_size=16 head.hidden_size=32 pretrain.max_steps=40 pretrain.validate_every=20 finetune.max_epochs=2"
     command = ["baseline", f"embeddings={embeddings}", f"seeds={seeds}", *small.split()]
     assert main(command) == 0
     output = capsys.readouterr().out
@@ -159,22 +159,18 @@ def test_the_same_seed_gives_the_same_bytes(finished: list[str], tmp_path: Path)
 def test_another_configuration_or_other_data_is_refused(finished: list[str], tmp_path: Path) -> None:
     shutil.copytree(job(finished).folder.path.parent, tmp_path, dirs_exist_ok=True)
     copy = [*finished, f"run_dir={tmp_path / 'run'}", f"data_dir={tmp_path / 'data'}"]
-    with raises_input_error():
-        run_baseline(job([*copy, "max_length=9"]))
+    refused(lambda: run_baseline(job([*copy, "max_length=9"])))
     path = tmp_path / "data/train.tsv"
     path.write_text(path.read_text(encoding="utf-8") + "ny rad\tglad\n", encoding="utf-8")
-    with raises_input_error():
-        run_baseline(job(copy))
+    refused(lambda: run_baseline(job(copy)))
     (tmp_path / "run/summary.json").unlink()
-    with raises_input_error():
-        run_baseline(job(copy))
+    refused(lambda: run_baseline(job(copy)))
 
 
 def test_tasks_chooses_a_subset_where_others_are_missing(floor_settings: list[str], tmp_path: Path) -> None:
     (tmp_path / "data/pairs/train.tsv").unlink()
     plain = [*floor_settings, "method=constant", "seeds=[1]"]
-    with raises_input_error():
-        run_baseline(job(plain))
+    refused(lambda: run_baseline(job(plain)))
     # What was refused has not claimed the folder.
     summary = run_baseline(job([*plain, "tasks=[kansla,betyg]"]))
     assert summary["partial"] and summary["missing"] == ["samma"]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from command_line import job
 from data_files import write_table
-from input_errors import raises_input_error
+from input_errors import refused
 from mutations import message_of, mutated_bytes, mutated_json
 from rows_suite import read
 
@@ -118,8 +118,7 @@ def test_a_link_to_a_folder_is_not_followed(copy: Path, uses: Uses) -> None:
     shutil.move(copy / "val", copy.parent / "elsewhere")
     (copy / "val").symlink_to(copy.parent / "elsewhere")
     for act in uses.values():
-        with raises_input_error(file="val"):
-            act(copy)
+        refused(act, copy, file="val")
 
 
 def test_foreign_members_are_named_ten_at_most_and_not_unpacked(copy: Path, rows_job: Job, uses: Uses) -> None:
@@ -140,29 +139,26 @@ def test_foreign_members_are_named_ten_at_most_and_not_unpacked(copy: Path, rows
 def test_what_would_unpack_to_too_much_is_one_line(copy: Path, uses: Uses, monkeypatch: pytest.MonkeyPatch) -> None:
     for path in (zipped(copy), copy):
         size = sum(file.stat().st_size for file in copy.rglob("*") if file.is_file())
-        for limit, refused in ((size, False), (size - 1, True)):
+        for limit, too_much in ((size, False), (size - 1, True)):
             monkeypatch.setattr("mtl.submissions.files.SUBMISSION_LIMIT", limit)
             message = message_of(lambda path=path: uses["check"](path), "limit")  # type: ignore[misc]
-            assert (message is not None and "more than" in message) == refused
+            assert (message is not None and "more than" in message) == too_much
 
 
 def test_an_encrypted_member_and_two_members_of_one_name_are_one_line(copy: Path, uses: Uses) -> None:
     path = zipped(copy)
     with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
         archive.writestr("grad/dev.jsonl", "{}")
-    with raises_input_error():
-        uses["check"](path)
+    refused(uses["check"], path)
     content = zipped(copy).read_bytes()
     place = content.rindex(b"PK\x01\x02") + 8  # of the last member, a file of rows
     path.write_bytes(content[:place] + bytes([content[place] | 1]) + content[place + 1 :])
-    with raises_input_error():
-        uses["check"](path)
+    refused(uses["check"], path)
 
 
 @pytest.mark.parametrize("name", ["a\0b", "", "\ud800", "a\nb", ".x", "x" * 200])
 def test_a_name_that_no_file_can_have_is_one_line(name: str, copy: Path, rows_job: Job, tmp_path: Path) -> None:
-    with raises_input_error():
-        rejoin(copy, rows_job.suite, rows_job.tasks, rows_job.data_dir, tmp_path / "out", name)
+    refused(rejoin, copy, rows_job.suite, rows_job.tasks, rows_job.data_dir, tmp_path / "out", name)
     assert not (tmp_path / "out").exists()
 
 

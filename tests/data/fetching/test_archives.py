@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from input_errors import raises_input_error, refused
+from input_errors import refused
 from mutations import message_of, mutated_bytes
 
 from mtl.data.fetching import archives as module
@@ -27,8 +27,7 @@ def zipped(path: Path, members: list[tuple[str | zipfile.ZipInfo, bytes]]) -> Pa
 
 def assert_rejected(archive: Path, folder: Path) -> None:
     """Unpacking fails with a one-line message that names the archive, and writes nothing."""
-    with raises_input_error(file=archive.name):
-        unpack(archive, folder, NAMES)
+    refused(unpack, archive, folder, NAMES, file=archive.name)
     assert not folder.exists() or list(folder.iterdir()) == []
 
 

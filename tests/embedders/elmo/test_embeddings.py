@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from elmo_files import sentences, write_elmo
-from input_errors import raises_input_error, refused
+from input_errors import refused
 
 from mtl.base.errors import InputError
 from mtl.data.text import TokenizedTexts
@@ -182,5 +182,4 @@ def test_broken_shard_gives_a_one_line_error(elmo: ELMo, tmp_path: Path) -> None
     layer_cache = LayerCache(tmp_path, elmo, np.dtype("float32"))
     layer_cache.sequences([["a"]])
     next(tmp_path.glob("*.rows.npy")).write_bytes(b"")
-    with raises_input_error(file="9ff807771f08be9d.rows.npy"):
-        layer_cache.sequences([["a"]])
+    refused(layer_cache.sequences, [["a"]], file="9ff807771f08be9d.rows.npy")

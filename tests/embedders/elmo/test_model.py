@@ -12,7 +12,7 @@ import pytest
 import torch
 from elmo_files import OPTIONS, WORDS, sentences, write_elmo
 from elmo_reference import Reference
-from input_errors import raises_input_error, refused
+from input_errors import refused
 
 from mtl.base.errors import InputError
 from mtl.embedders.elmo import ELMo
@@ -125,8 +125,7 @@ def test_options_that_do_not_fit(tmp_path: Path) -> None:
         {"char_cnn": {"filters": [[1, 3], [2, 4]]}},
     ):
         fewer, _ = write_elmo(tmp_path / "c", **changes)
-        with raises_input_error(file="weights.hdf5"):
-            ELMo(fewer, weights)
+        refused(ELMo, fewer, weights, file="weights.hdf5")
     refused(lambda: ELMo(other, weights), file="weights.hdf5")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gensim.models import KeyedVectors, Word2Vec
-from input_errors import raises_input_error, refused
+from input_errors import refused
 from vector_words import LEXICON, assert_rejected
 
 from mtl.base.errors import InputError
@@ -38,8 +38,7 @@ def test_words_with_spaces_are_refused(tmp_path: Path, word: str, place: int, en
     path = tmp_path / "v.bin"
     path.write_bytes(b"6 50\n" + b"".join(rows))
     for read in (VectorFile(path).read, VectorFile(path).read_once):
-        with raises_input_error(file="v.bin"):
-            read(["7"])
+        refused(read, ["7"], file="v.bin")
 
 
 def test_a_packed_file_is_to_be_unpacked(path: Path, tmp_path: Path) -> None:

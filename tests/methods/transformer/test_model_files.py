@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from data_files import read_json
-from input_errors import raises_input_error, refused
+from input_errors import refused
 from safetensors.torch import load_file, save_file
 from tiny_transformers import write_bert
 
@@ -70,8 +70,8 @@ def test_absurd_folders_are_refused(bert: Path, tmp_path: Path, name: str, value
 
 
 def test_a_run_s_own_folder_is_checked_too(bert: Path, tmp_path: Path) -> None:
-    with raises_input_error(file="config.json", key="num_hidden_layers"):
-        open_without_weights(changed(bert, tmp_path / "x", "config.json", num_hidden_layers=10**7))
+    deep = changed(bert, tmp_path / "x", "config.json", num_hidden_layers=10**7)
+    refused(open_without_weights, deep, file="config.json", key="num_hidden_layers")
     refused(lambda: open_without_weights(changed(bert, tmp_path / "y", "config.json", hidden_size=10**6)))
 
 
