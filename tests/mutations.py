@@ -4,6 +4,7 @@ import json
 import random
 from collections.abc import Callable, Iterator
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
@@ -86,6 +87,18 @@ def mutated_bytes(content: bytes, most: int = 200, seed: int = 1) -> Iterator[tu
         }
         change = draw.choice(list(changes))
         yield f"{change} at {place}", changes[change]
+
+
+def damaged(file: Path, most: int) -> Iterator[str]:
+    """Damages a file again and again, and restores it at the end. Yields what was changed, with the file's name."""
+    content = file.read_bytes()
+    changes = mutated_json(json.loads(content), most) if file.suffix == ".json" else mutated_bytes(content, most)
+    try:
+        for what, changed in changes:
+            file.write_bytes(changed)
+            yield f"{file.name}: {what}"
+    finally:
+        file.write_bytes(content)
 
 
 def message_of(action: Callable[[], object], what: str) -> str | None:

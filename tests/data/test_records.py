@@ -10,7 +10,7 @@ import pyarrow
 import pytest
 from data_files import write_rows
 from input_errors import refused
-from mutations import message_of, mutated_bytes
+from mutations import damaged, message_of
 from pyarrow import parquet
 
 from mtl.data import columns as parquet_module
@@ -174,8 +174,8 @@ def test_parquet_types_and_files_that_are_damaged_or_too_large(tmp_path: Path, m
     parquet.write_table(pyarrow.table({"a": pyarrow.array([], pyarrow.string())}), path)
     wrong(path, "a")
     content = nested_file(tmp_path, ".parquet").read_bytes()
-    for damaged in (b"", b"PAR1", content[:-20], content[: len(content) // 2] + content[-8:], b"not parquet at all"):
-        wrong(write(tmp_path / "y.parquet", damaged), "id")
+    for other in (b"", b"PAR1", content[:-20], content[: len(content) // 2] + content[-8:], b"not parquet at all"):
+        wrong(write(tmp_path / "y.parquet", other), "id")
     path = tmp_path / "x.parquet"
     parquet.write_table(pyarrow.table({"a": ["x" * 1000] * 5000}), path)
     assert path.stat().st_size < 10_000  # the repeated text is stored once
@@ -228,8 +228,7 @@ def test_all_fields_of_rows_that_lack_some(tmp_path: Path) -> None:
 def test_a_damaged_data_file_is_read_or_one_line(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"x{suffix}"
     write_rows(path, ["a", "b"], [[f"text {number}", number] for number in range(9)])
-    for what, content in mutated_bytes(path.read_bytes(), 60):
-        path.write_bytes(content)
+    for what in damaged(path, 60):
         message_of(lambda: (column_names(path), read_records(path, ["a", "b"]), read_fields(path)), what)
 
 

@@ -12,6 +12,7 @@ import mtl
 from mtl.jobs.baseline import run_baseline, train_logistic
 
 TITLE = "TF-IDF + logistic regression"
+QUICK = [*SMALL, "pretrain.max_steps=4", "finetune.max_epochs=1"]
 
 
 @pytest.fixture
@@ -19,8 +20,8 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Settings of a small LSTM with simple baselines, whose runs are all below `runs`."""
     monkeypatch.setattr("mtl.jobs.baseline.MOST_BYTES", 50_000_000)
     plain = [setting for setting in locations(tmp_path) if not setting.startswith("run_dir=")]
-    small = [setting for setting in SMALL if setting != "baselines=false"]
-    return [*plain, *small, "pretrain.max_steps=4", "finetune.max_epochs=1", f"runs_dir={tmp_path / 'runs'}", "seeds=1"]
+    small = [setting for setting in QUICK if setting != "baselines=false"]
+    return [*plain, *small, f"runs_dir={tmp_path / 'runs'}", "seeds=1"]
 
 
 def cells(run: mtl.Run, first: str) -> list[str]:
@@ -82,7 +83,7 @@ def test_a_full_disk_or_memory_leaves_the_table_without_it(
 
 
 def test_other_rows_are_not_beside(settings: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    floor = [setting for setting in settings if setting not in SMALL]
+    floor = [setting for setting in settings if setting not in QUICK]
     run_baseline(job([*floor, "method=logistic", "held_out=0.2", f"run_dir={tmp_path / 'runs/liten/logistic'}"]))
     caplog.set_level("INFO")
     assert "beside" not in mtl.run(*settings).summary  # held_out is another
@@ -94,7 +95,7 @@ def test_one_with_other_settings_does_not_stand_beside_and_one_with_other_seeds_
     settings: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO")
-    floor = [setting for setting in settings if setting not in (*SMALL, "seeds=1")]
+    floor = [setting for setting in settings if setting not in (*QUICK, "seeds=1")]
     mtl.run(*floor, "method=logistic", "floor.min_count=20")
     assert "beside" not in mtl.run(*settings).summary
     assert "floor.min_count: 20 there" in [text for text in caplog.messages if text.startswith("no logistic")][-1]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -162,6 +163,13 @@ def run(call: Callable[[Path, str], Any], folder: Path, *names: str, at_a_time: 
     return results
 
 
+@pytest.fixture
+def forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes are forked from a server that has imported what they need, which a new Python imports for seconds."""
+    context = SimpleNamespace(get_context=lambda _: CONTEXT)
+    monkeypatch.setattr("mtl.jobs.engines.processes.multiprocessing", context)
+
+
 def test_each_process_has_its_threads_and_its_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("torch.get_num_threads", lambda: 2)
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
@@ -169,16 +177,16 @@ def test_each_process_has_its_threads_and_its_gpu(tmp_path: Path, monkeypatch: p
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     before = dict(os.environ)
     results = run(share, tmp_path, "a", "b", "c")
-    assert [results[name][0] for name in "ab"] == ["1 0", "1 1"] and all(
-        len(big) == 10**6 for _, big in results.values()
-    )
+    assert [results[name][0] for name in "ab"] == ["1 0", "1 1"]
+    assert all(len(big) == 10**6 for _, big in results.values())
     assert results["c"][0] in ("1 0", "1 1")  # it takes the place of the first that ends
     assert dict(os.environ) == before
-    assert run(share, tmp_path, "e")["e"][0] == "1 0"  # as many threads as it would have with another one beside it
+    # As many threads as it would have with another one beside it, or as it needs.
+    assert run(share, tmp_path, "e")["e"][0] == "1 0"
     assert run(share, tmp_path, "d", needs=Needs(threads=3))["d"][0] == "3 0"
 
 
-def test_a_unit_begins_after_those_that_it_names(tmp_path: Path) -> None:
+def test_a_unit_begins_after_those_that_it_names(tmp_path: Path, forked: None) -> None:
     order: list[str] = []
     first, last = frozenset({"first"}), frozenset({"a", "b"})
     after = {"last": last, "a": first, "b": first, "first": frozenset[str]()}
@@ -208,14 +216,14 @@ def test_units_share_the_memory_of_the_machine(tmp_path: Path, monkeypatch: pyte
     ],
 )
 def test_an_error_in_a_process_is_raised_here(
-    call: Callable[[Path, str], None], error: type[Exception], message: str, tmp_path: Path
+    call: Callable[[Path, str], None], error: type[Exception], message: str, tmp_path: Path, forked: None
 ) -> None:
     with pytest.raises(error, match=message):
         run(call, tmp_path, "seed 7")
 
 
 def test_what_a_process_prints_and_its_traceback_appear_here(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], forked: None
 ) -> None:
     with pytest.raises(UserError, match="ended with status 1; what it wrote is above"):
         run(print_and_fail, tmp_path, "seed 7")
