@@ -10,7 +10,6 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from mtl.model.lstm import WIDTH_MULTIPLE, BiLSTM, PackedBiLSTMLayer, Packing, check_recurrence
 
-
 # One bidirectional layer in NumPy, sequence by sequence, with bfloat16 factors and results of every matrix product. All other arithmetic, and
 # the sums within a product, are float64.
 

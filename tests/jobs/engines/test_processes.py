@@ -12,11 +12,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from command_line import content, job, mtl
+from command_line import content, job
 from input_errors import refused
 from processes import CONTEXT, interrupted, start, wait_for
 from small_suite import small_settings
 
+from mtl.api.cli import main
 from mtl.base.errors import DivergedError, InputError, UserError
 from mtl.base.locks import LOST
 from mtl.base.progress import Advanced, Detail, Ended, Event, Progress, Remark, Scored, set_display, show
@@ -41,14 +42,28 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return settings
 
 
-def test_results_do_not_depend_on_the_number_of_processes(finished: list[str], tmp_path: Path) -> None:
+@pytest.fixture
+def forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes are forked from a server that has imported what they need, which a new Python imports for seconds."""
+    context = SimpleNamespace(get_context=lambda _: CONTEXT)
+    monkeypatch.setattr("mtl.jobs.engines.processes.multiprocessing", context)
+
+
+def test_results_do_not_depend_on_the_number_of_processes(
+    finished: list[str],
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+    forked: None,
+) -> None:
+    caplog.set_level("INFO", "mtl")
     places = (f"run_dir={tmp_path / 'run'}", f"cache_dir={tmp_path / 'cache'}")
-    parallel = mtl("baseline", *finished, *places, "seeds_in_parallel=2")
-    assert parallel.returncode == 0, parallel.stderr
+    assert main(["baseline", *finished, *places, "seeds_in_parallel=2"]) == 0
     assert content(tmp_path / "run") == content(job(finished).folder.path) != {}
     # Each line of progress names its seed, and what all seeds share is logged once.
-    assert parallel.stderr.count("distinct texts") == 1
-    assert all(f"seed {seed} ({seed}/2)" in parallel.stderr for seed in (1, 2))
+    lines = "\n".join({*capfd.readouterr().err.splitlines(), *caplog.messages})
+    assert lines.count("distinct texts") == 1
+    assert all(f"seed {seed} ({seed}/2)" in lines for seed in (1, 2))
     run_together([job([*finished, "seeds_in_parallel=2"])])
     assert run_baseline(job([*finished, "seeds_in_parallel=2"])) == run_baseline(job(finished))
 
@@ -161,13 +176,6 @@ def run(call: Callable[[Path, str], Any], folder: Path, *names: str, at_a_time: 
     units = [Unit(name, call, (folder, name), **of) for name in names]
     Processes().run(units, at_a_time, lambda unit, value: results.update({unit.name: value}))
     return results
-
-
-@pytest.fixture
-def forked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Processes are forked from a server that has imported what they need, which a new Python imports for seconds."""
-    context = SimpleNamespace(get_context=lambda _: CONTEXT)
-    monkeypatch.setattr("mtl.jobs.engines.processes.multiprocessing", context)
 
 
 def test_each_process_has_its_threads_and_its_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
