@@ -139,9 +139,9 @@ print(json.dumps([statuses, sorted(sys.modules)]))
     [
         (["predict {run} {folder}/data/test.tsv --task kansla --out {out}/p.tsv", "encode {run} {folder}/data/test.tsv --out {out}/v.npy"],
          {*TRAINING, "scipy", "sklearn"}),
-        (["score {run}/seed-1/predictions --gold {run}/gold suite={folder}/liten.yaml", "runs {out}", "report {out} --out {out}/report",
+        (["score {run}/seed-1/predictions --gold {run}/gold suite={folder}/liten.yaml",
           "import other {run}/seed-1/predictions suite={folder}/liten.yaml data_dir={folder}/data run_dir={out}/other",
-          "power rows=200 accuracy=80 agreement=85", "init-suite {folder}/data --out {out}/guessed.yaml"],
+          "runs {out}", "report {out} --out {out}/report", "power rows=200 accuracy=80 agreement=85", "init-suite {folder}/data --out {out}/guessed.yaml"],
          {*TRAINING, "torch", "sacremoses", "sklearn"}),
         (["baseline method=logistic floor.keep=true seeds=[1] suite={folder}/liten.yaml data_dir={folder}/data run_dir={out}/logistic",
           "ensemble {run} {out}/logistic seeds=[1] baselines=false run_dir={out}/ensemble",
