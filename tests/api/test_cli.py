@@ -33,14 +33,8 @@ BAD = [
     *("baseline suite=klej-sample embeddings=glove", "embeddings fetch fasttext recipe=none", "predict none x.tsv --task cbd"),
 ]  # fmt: skip
 FOREIGN = ["predict", "none\x1b]0;x\nmtl: fine", "x.txt", "--task", "cbd"]  # it cannot write a line of its own
-USAGE = [
-    "basline",
-    "report runs\udcff",
-    "baseline --fast",
-    "predict run x.tsv --task cbd --seed one",
-    "embeddings fetch",
-    "",
-]
+USAGE = ["", "basline", "report runs\udcff", "baseline --fast", "embeddings fetch"]
+USAGE += ["predict run x.tsv --task cbd --seed one"]
 
 
 def test_bad_input_and_wrong_usage_are_one_line_and_exit_status_2(
