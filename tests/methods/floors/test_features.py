@@ -179,3 +179,12 @@ def test_a_text_is_the_mean_of_its_known_words(words: WordFile) -> None:
     vectors = TextVectors(words, documents("solen"))
     encoded = vectors.encode(documents("regnet", "solen", "regnet", "skiner solen"))
     assert encoded.tolist() == [[3, 3], [1, 0], [3, 3], [0.5, 1]]
+
+
+def test_vectors_that_no_text_needs_are_a_warning(words: WordFile, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    TextVectors(words, documents("solen skiner", "okänd"))
+    TextVectors(words, documents("okänd", "annan"))
+    said = [(record.levelname, record.message) for record in caplog.records]
+    some, none = (f"{count} of 2 texts have a word with a vector" for count in (1, 0))
+    assert said == [("INFO", some), ("WARNING", none)]
