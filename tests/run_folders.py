@@ -152,10 +152,8 @@ def _write_curves(folder: RunFolder, tasks: Sequence[Task], seed: int) -> None:
     _write_record(pretrain_folder(folder.seed(seed)) / DONE, curve)
     for task in trained:
         first = {"step": 0, "seconds": 0.0, "dev/average": 4.5, f"dev/{task.id}": 4.5}
-        after = [
-            {"step": 10 * n, "seconds": n, "train/loss": 0.3, "dev/average": 5.0 * n, f"dev/{task.id}": 5.0 * n}
-            for n in (1, 2)
-        ]
+        scores = [{"dev/average": 5.0 * n, f"dev/{task.id}": 5.0 * n} for n in (1, 2)]
+        after = [{"step": 10 * n, "seconds": n, "train/loss": 0.3, **of} for n, of in enumerate(scores, start=1)]
         _write_record(finetune_folder(folder.seed(seed), task.id) / DONE, [first, *after])
 
 

@@ -168,10 +168,8 @@ def test_files_in_folders_are_texts_with_labels(tmp_path: Path) -> None:
 def test_two_files_line_by_line(tmp_path: Path) -> None:
     texts, labels = write(tmp_path / "text.txt", "a b\nc\n"), write(tmp_path / "label", "1\n0\n")
     layout = Layout(beside=labels)
-    assert [row for _, row in stream_rows(texts, layout)] == [
-        {"text": "a b", "label": "1"},
-        {"text": "c", "label": "0"},
-    ]
+    expected = [{"text": "a b", "label": "1"}, {"text": "c", "label": "0"}]
+    assert [row for _, row in stream_rows(texts, layout)] == expected
     named = Layout(["sentence", "class"], beside=labels)
     records = read_records(texts, ["class", "sentence"], layout=named)
     assert [record.values for record in records] == [("1", "a b"), ("0", "c")]

@@ -40,10 +40,8 @@ def check(texts: TokenizedTexts) -> None:
     assert words == [["a", "b", "a"], ["c"], [UNKNOWN], ["d", "e", "f"]]
     assert (texts.empty, texts.cut, len(texts)) == (2, 1, 5)
     assert texts.lengths.tolist() == [3, 1, 1, 3, 1]
-    assert dict(zip(texts.types, texts.counts(np.array([0, 1])).tolist(), strict=True)) == {
-        **dict.fromkeys([UNKNOWN, "d", "e", "f"], 0),
-        **{"a": 2, "b": 1, "c": 1},
-    }
+    counts = dict(zip(texts.types, texts.counts(np.array([0, 1])).tolist(), strict=True))
+    assert counts == {**dict.fromkeys([UNKNOWN, "d", "e", "f"], 0), **{"a": 2, "b": 1, "c": 1}}
 
 
 def test_distinct_texts_are_tokenized_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,10 +42,8 @@ def pack(path: Path, files: Mapping[str, str | bytes]) -> Path:
 
 def whole(rows: int = 10) -> dict[str, str]:
     """Files that the small suite's leaderboard takes; task samma has no test file."""
-    return {
-        "test_pred_kansla.tsv": "label\n" + "glad\narg\n" * (rows // 2),
-        "test_pred_betyg.tsv": "target\n" + "1.5\n" * rows,
-    }
+    files = {"test_pred_kansla.tsv": "label\n" + "glad\narg\n" * (rows // 2)}
+    return {**files, "test_pred_betyg.tsv": "target\n" + "1.5\n" * rows}
 
 
 KANSLA = "test_pred_kansla.tsv"
@@ -134,10 +132,8 @@ def test_numbers_outside_the_range_are_scored_and_counted(
     path = pack(tmp_path / "s.zip", files)
     assert main(["check-submission", str(path), f"suite={suite_file}", f"data_dir={suite_file.parent / 'data'}"]) == 0
     remark = "2 of 10 predictions are outside 0 to 10"
-    assert capsys.readouterr().out.splitlines() == [
-        f"{path}/test_pred_betyg.tsv: {remark}",
-        f"{path}: the leaderboard of suite liten can take it",
-    ]
+    lines = [f"{path}/test_pred_betyg.tsv: {remark}", f"{path}: the leaderboard of suite liten can take it"]
+    assert capsys.readouterr().out.splitlines() == lines
     gold = tmp_path / "gold"
     gold.mkdir()
     (gold / "test_betyg.tsv").write_text("score\n" + "10\n" + "2\n" * 8 + "0\n", encoding="utf-8")

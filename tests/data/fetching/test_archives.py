@@ -39,10 +39,8 @@ def test_requested_members_are_unpacked_from_any_folder_of_the_archive(tmp_path:
     folder.mkdir(parents=True)
     (folder / "train.tsv").write_bytes(b"older and longer")
     unpack(archive, folder, NAMES)
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == {
-        "train.tsv": b"train",
-        "test_features.tsv": b"test",
-    }
+    unpacked = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert unpacked == {"train.tsv": b"train", "test_features.tsv": b"test"}
 
 
 def test_paths_outside_the_archive_links_and_names_that_stand_twice_are_rejected(tmp_path: Path) -> None:
