@@ -93,5 +93,5 @@ def test_what_cannot_be_compared(runs: list[mtl.Run], floor_settings: list[str],
     refused(lambda: compare(runs, references=["nix"]), key="reference")
     suite = write_suite(tmp_path)
     suite.write_text(suite.read_text(encoding="utf-8").replace("name: liten", "name: annan"), encoding="utf-8")
-    other = mtl.run(*floor_settings, suite=suite, method="constant", seeds=3, run_dir=tmp_path / "constant")
+    other = mtl.run(*floor_settings, suite=suite, method="constant", seeds=3, run_dir=tmp_path / "run")
     refused(lambda: compare([runs[0], other]))
