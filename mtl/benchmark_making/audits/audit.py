@@ -28,8 +28,9 @@ from mtl.benchmark_making.audits.findings import (
 from mtl.benchmark_making.audits.sharing import shared_across, shared_within
 from mtl.benchmark_making.init_suite.evidence import follows_from, is_long, is_source, with_counts
 from mtl.benchmark_making.init_suite.kinds import joined, label_questions
-from mtl.benchmark_making.init_suite.tables import FileColumn, quoted, read_table
+from mtl.benchmark_making.init_suite.tables import FileColumn, read_table
 from mtl.benchmark_making.init_suite.target import named_labels, possible_targets
+from mtl.benchmark_making.init_suite.wording import quoted
 from mtl.data.files import changed_splits, hash_files
 from mtl.data.splits import hold_out, read_split
 from mtl.data.text import TokenizedTexts
