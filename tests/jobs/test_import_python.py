@@ -154,7 +154,7 @@ def test_lists_of_labels_and_a_column_for_each_label(home: Path) -> None:
         names = (labels, mine["gold"], list(map(tuple, labels)))[number % 3]
         run = mtl.import_predictions(f"form-{number}", {"tags": given, "names": names}, suite=suite)
         assert run.scores[1].tolist() == [100.0, 100.0]
-    refused(lambda: mtl.import_predictions("bad", {"names": list(map(set, labels[:1] * 20))}, suite=suite))
+    refused(lambda: mtl.import_predictions("bad", {"names": [{"O"}] * 20}, suite=suite))
     for given in ([None] * 20, [["sad"], ["bad"]] * 10, table[["sad", "old"]]):
         refused(lambda given=given: mtl.import_predictions("bad", {"tags": given}, suite=suite))
 
