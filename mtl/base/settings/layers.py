@@ -18,6 +18,8 @@ DELETED = {
     "pretrain.average": 0.0,
     "pretrain.checkpoint": "best",
     "pretrain.warmup_steps": 0,
+    "transformer.layer_decay": 1.0,
+    "transformer.freeze": 0,
     "finetune.encoder_dropout": False,
     "embeddings.init_std": 1.0,
     "encoder.variational_dropout": False,

@@ -254,8 +254,6 @@ class TransformerConfig:
     gradient_clip: Annotated[float, POSITIVE]
     checkpoint: Literal["best", "last"]
     patience: Annotated[int, AT_LEAST_ONE] | None
-    layer_decay: Annotated[float, Meta(gt=0, le=1)]
-    freeze: Annotated[int, NOT_NEGATIVE]
     gradient_checkpointing: bool
 
     @property

@@ -20,7 +20,7 @@ from mtl.methods.heads import TaskInput
 from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.throughput import networks_cost
 from mtl.methods.transformer.inputs import InputReader, longest_input, read_dataset
-from mtl.methods.transformer.network import TransformerNetwork, check_layers, fine_tuning, freeze_layers, warmup_steps
+from mtl.methods.transformer.network import TransformerNetwork, fine_tuning, warmup_steps
 from mtl.methods.transformer.trained import TrainedTransformer, model_folder, open_origin
 from mtl.runs.folder import finetune_folder, seed_folder
 from mtl.tasks.targets import target_kind
@@ -73,7 +73,6 @@ class FineTuned(Method):
         super().__init__(request)
         config, self.texts = request.config, request.dataset
         self.pretrained = open_origin(request)
-        check_layers(self.pretrained.body, config.transformer)
         reader = InputReader(self.pretrained, longest_input(config.max_length, self.pretrained))
         self.dataset, self.sequences = read_dataset(request.dataset, reader)
         self.input = TaskInput(self.sequences)
@@ -116,7 +115,6 @@ class FineTuned(Method):
         config, settings = self.config, self.config.transformer
         if load_finished(network, folder, settings.checkpoint):
             return
-        freeze_layers(network, settings.freeze)
         rows = self.data.train(task, config.loss, seed)
         steps = pass_batches(rows, settings.batch_size)
         total_steps = steps * settings.epochs

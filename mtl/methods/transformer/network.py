@@ -1,8 +1,7 @@
 """Transformers with a head for each task, as a network that is trained on batches of one task; and how fine-tuning changes its weights:
-AdamW, learning rates by layer, fixed layers, warm-up and linear decay."""
+AdamW, warm-up and linear decay."""
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,7 +17,6 @@ from mtl.tasks.task import Task
 from mtl.training.module import Optimization, fused
 from mtl.training.precision import choose_attention
 
-LAYER = re.compile(r"\.(\d+)\.")  # in the name of a weight, as in encoder.layer.3.output.dense.weight
 BETAS = (0.9, 0.999)
 EPSILON = 1e-8
 
@@ -91,7 +89,6 @@ def fine_tuning(settings: TransformerConfig, total_steps: int) -> Optimization:
     last = settings.final_learning_rate / settings.learning_rate
 
     def optimizer(network: nn.Module) -> torch.optim.Optimizer:
-        assert isinstance(network, TransformerNetwork)
         groups = parameter_groups(network, settings)
         together = fused([parameter for group in groups for parameter in group["params"]])
         return torch.optim.AdamW(groups, settings.learning_rate, BETAS, EPSILON, fused=together)
@@ -110,54 +107,9 @@ def warmup_steps(settings: TransformerConfig, total_steps: int) -> int:
     return math.ceil(settings.warmup * total_steps) if settings.warmup < 1 else int(settings.warmup)
 
 
-def parameter_groups(network: TransformerNetwork, settings: TransformerConfig) -> list[dict[str, Any]]:
-    """The trained weights as groups of one learning rate and one weight decay each. Biases and layer norms, which are vectors, have no weight decay,
-    as usual for BERT. Of L layers, layer l (from 0) has the factor `layer_decay` ** (L - l), embeddings have that of a layer below layer 0, and what
-    stands above the layers has the factor 1."""
-    layers = int(network.body.config.num_hidden_layers)
-    groups: dict[tuple[int, bool], list[nn.Parameter]] = {}
-    for level, parameter in leveled(network):
-        if parameter.requires_grad:
-            groups.setdefault((level, parameter.ndim > 1), []).append(parameter)
-    return [
-        {
-            "params": parameters,
-            "lr": settings.learning_rate * settings.layer_decay ** (layers - level),
-            "weight_decay": settings.weight_decay if matrices else 0.0,
-        }
-        for (level, matrices), parameters in groups.items()
-    ]
-
-
-def leveled(network: TransformerNetwork) -> list[tuple[int, nn.Parameter]]:
-    """Each weight with its level: -1 for the embeddings, l for layer l, the number of layers for what stands above them."""
-    body, layers = network.body, int(network.body.config.num_hidden_layers)
-    levels = {id(parameter): _level(name, layers) for name, parameter in body.named_parameters()}
-    return [(levels.get(id(parameter), layers), parameter) for parameter in network.parameters()]
-
-
-def _level(name: str, layers: int) -> int:
-    """The level of the weight with this name in the body."""
-    if "pooler" in name:
-        return layers
-    match = LAYER.search(f".{name}")
-    if match:
-        return int(match[1])
-    # What follows the layers, such as the last norm of GPT-2, is not part of the embeddings.
-    return -1 if "emb" in name.lower() or name.startswith(("wte", "wpe")) else layers
-
-
-def check_layers(body: Any, settings: TransformerConfig) -> None:
-    """Raise InputError for more fixed layers than the body has, and for settings by layer if layers share their weights, as ALBERT's do."""
-    layers = int(body.config.num_hidden_layers)
-    if settings.freeze > layers:
-        raise InputError(f"the transformer has {layers} layers", key="transformer.freeze", value=settings.freeze)
-    key = "freeze" if settings.freeze else "layer_decay" if settings.layer_decay < 1 else None
-    if key and not set(range(layers)) <= {_level(name, layers) for name, _ in body.named_parameters()}:
-        raise InputError(f"transformer.{key}: the layers of this transformer share their weights; drop the key")
-
-
-def freeze_layers(network: TransformerNetwork, count: int) -> None:
-    """Fix the embeddings and the `count` lowest layers; 0: nothing."""
-    for level, parameter in leveled(network):
-        parameter.requires_grad_(not count or level >= count)
+def parameter_groups(network: nn.Module, settings: TransformerConfig) -> list[dict[str, Any]]:
+    """The weights as two groups: matrices, and biases and layer norms, which are vectors and have no weight decay, as usual for BERT."""
+    matrices, vectors = (
+        [weight for weight in network.parameters() if (weight.ndim > 1) == many] for many in (True, False)
+    )
+    return [{"params": matrices, "weight_decay": settings.weight_decay}, {"params": vectors, "weight_decay": 0.0}]

@@ -45,7 +45,7 @@ def test_the_protocols_and_the_rates_of_a_sample() -> None:
 
 BAD = ["variant=attention", "encoder.hidden_size=8"]
 BAD += [
-    f"transformer.{of}" for of in ("epochs=0", "warmup=1.5", "warmup=-1", "accumulate=3", "layer_decay=2", "patience=2")
+    f"transformer.{of}" for of in ("epochs=0", "warmup=1.5", "warmup=-1", "accumulate=3", "batch_size=0", "patience=2")
 ]
 
 

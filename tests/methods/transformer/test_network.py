@@ -5,17 +5,13 @@ from pathlib import Path
 import pytest
 import torch
 from default_settings import section
-from input_errors import refused
 from tiny_transformers import write_bert
 
-from mtl.base.errors import InputError
 from mtl.base.settings.schema import TrainerConfig, TransformerConfig
 from mtl.methods.transformer.network import (
     TransformerNetwork,
     body_input,
-    check_layers,
     fine_tuning,
-    freeze_layers,
     parameter_groups,
 )
 from mtl.methods.transformer.pretrained import Pretrained, open_pretrained
@@ -91,37 +87,9 @@ def test_the_rate_ends_where_it_is_told_to() -> None:
     assert [factor(step) for step in (0, 1, 2, 7, 12)] == pytest.approx([0, 0.5, 1, 0.55, 0.1])
 
 
-def test_lower_layers_learn_more_slowly_or_stay_fixed_if_there_are_such(network: TransformerNetwork) -> None:
-    groups = parameter_groups(network, section(TransformerConfig, learning_rate=1.0, layer_decay=0.5, weight_decay=0.1))
-    found = {id(weight): (group["lr"], group["weight_decay"]) for group in groups for weight in group["params"]}
-    model = network.models[0]
-    expected = {
-        "bert.embeddings.word_embeddings.weight": (0.125, 0.1),
-        "bert.embeddings.LayerNorm.weight": (0.125, 0.0),
-        "bert.encoder.layer.0.attention.self.query.weight": (0.25, 0.1),
-        "bert.encoder.layer.1.output.dense.bias": (0.5, 0.0),
-        "bert.pooler.dense.weight": (1.0, 0.1),
-        "classifier.weight": (1.0, 0.1),
-        "classifier.bias": (1.0, 0.0),
-    }
-    assert {name: found[id(model.get_parameter(name))] for name in expected} == expected
-    assert len(found) == len(list(network.parameters()))
-    freeze_layers(network, 1)
-    trained = {name for name, weight in network.models[0].named_parameters() if weight.requires_grad}
-    names = {name for name, _ in network.models[0].named_parameters()}
-    assert trained == {name for name in names if any(part in name for part in ("layer.1.", "pooler", "classifier"))}
-    optimizer = fine_tuning(section(TransformerConfig), 10).optimizer(network)
-    assert sum(len(group["params"]) for group in optimizer.param_groups) == len(trained)
-    freeze_layers(network, 0)
-    assert all(weight.requires_grad for weight in network.parameters())
-    check_layers(network.body, section(TransformerConfig, freeze=2, layer_decay=0.9))
-    refused(lambda: check_layers(network.body, section(TransformerConfig, freeze=3)))
-    from transformers import AlbertConfig, AlbertModel
-
-    sizes = dict.fromkeys(("hidden_size", "embedding_size", "intermediate_size"), 8)
-    shared = AlbertModel(AlbertConfig(vocab_size=10, num_hidden_layers=2, num_attention_heads=2, **sizes))
-    check_layers(shared, section(TransformerConfig))
-    for settings in ({"freeze": 1}, {"layer_decay": 0.9}):
-        said = rf"^transformer\.{next(iter(settings))}: the layers of this transformer share"
-        with pytest.raises(InputError, match=said):
-            check_layers(shared, section(TransformerConfig, **settings))
+def test_vectors_have_no_weight_decay(network: TransformerNetwork) -> None:
+    groups = parameter_groups(network, section(TransformerConfig, weight_decay=0.1))
+    decays = {id(weight): group["weight_decay"] for group in groups for weight in group["params"]}
+    names = {"bert.embeddings.LayerNorm.weight": 0.0, "bert.pooler.dense.weight": 0.1, "classifier.bias": 0.0}
+    assert {name: decays[id(network.models[0].get_parameter(name))] for name in names} == names
+    assert len(decays) == len(list(network.parameters()))
