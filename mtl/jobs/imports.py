@@ -139,7 +139,10 @@ class Imported(Method):
         for seed, source in zip(self.config.seeds, seeds, strict=True):
             self._predictions[seed], unfit[seed] = self._read_seed(source, rows, labels)
             self._check_complete(source, self._predictions[seed])
-            name, digest = _name_and_fingerprint(source)
+            is_path = isinstance(source, Path)
+            name, digest = (
+                (source.resolve().name, _fingerprint(source)) if is_path else (source.name, source.fingerprint)
+            )
             self.fingerprints[fingerprint_name(seed)] = digest
             sums.append(f"{name} ({digest})")
         self.facts = self._facts(sums, _notes_of_answers(rows, unfit, self.system.labels_sha256))
@@ -246,12 +249,6 @@ def _notes_of_answers(rows: Rows, unfit: Mapping[int, Unfit], labels_sha256: str
             f"{'; '.join(counted[False])}."
         )
     return notes
-
-
-def _name_and_fingerprint(source: Source) -> tuple[str, str]:
-    if isinstance(source, Path):
-        return source.resolve().name, _fingerprint(source)
-    return source.name, source.fingerprint
 
 
 def _fingerprint(path: Path) -> str:
