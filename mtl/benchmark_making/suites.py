@@ -6,7 +6,8 @@ import math
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from datetime import date
+from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -44,6 +45,12 @@ audit_artefacts = lazy("mtl.benchmark_making.audits.artefacts_report:audit_artef
 audit_near = lazy("mtl.benchmark_making.audits.near:audit_near")
 FRAMES_FORMAT = 1  # increase it when `Suite.from_frames` writes other files of the same frames
 FRAMES = "as in {'train': frame, 'dev': frame}"
+# What tasks= may declare of a task, by the start of the problem that it solves.
+DECLARED = {
+    "metric: ": ("'metric': …", "'kind': 'labels', 'metric': 'accuracy'"),
+    r"labels: \d+ whole": ("'kind': 'labels'", "'kind': 'number'"),
+    **dict.fromkeys(("target: ", "text: ", "no column looks like"), ("'text': […], 'target': …",)),
+}
 COLUMNS = ("task", "kind", "metric", "text", "target", *SPLITS)  # of the table of a suite's tasks
 
 Frame: TypeAlias = Any
@@ -260,11 +267,8 @@ def audit(*settings: Settings, check: str = "data", share: float | None = None, 
 
 def audit_job(job: "Job", check: str = "data", share: float | None = None) -> "Audit":
     """One of the checks of a job's data; `audit` explains the arguments. Raises InputError."""
-    checks: dict[str, Callable[[Job], Audit]] = {
-        "data": audit_data,
-        "artefacts": audit_artefacts,
-        "near": lambda job: audit_near(job, share),
-    }
+    near = partial(audit_near, share=share)
+    checks: dict[str, Callable[[Job], Audit]] = {"data": audit_data, "artefacts": audit_artefacts, "near": near}
     if check not in checks:
         raise InputError(f"unknown; known: {', '.join(checks)}", key="check", value=check)
     if share is not None and check != "near":
@@ -276,11 +280,6 @@ def _by_task(frames: Mapping[str, Any], name: str) -> dict[str, Mapping[str, Fra
     """The frames by task and split. Raises InputError for names that are not valid, and without frames."""
     from mtl.benchmark_making.init_suite.names import SPLIT_OF
 
-    if not frames:
-        raise InputError("must be a dictionary of the splits of one task, or of tasks", key="frames")
-    if not is_file_name(name):
-        raise InputError(f"{name!r} names files; use letters, digits, '.', '_' and '-'", key="name")
-
     def by_split_name(value: Any) -> Any:
         """The frames by the names that splits have here: those of the Hub are others."""
         if not isinstance(value, Mapping):
@@ -288,6 +287,10 @@ def _by_task(frames: Mapping[str, Any], name: str) -> dict[str, Mapping[str, Fra
         named = {SPLIT_OF.get(str(key).lower(), key): frame for key, frame in value.items()}
         return named if len(named) == len(value) else value
 
+    if not frames:
+        raise InputError("must be a dictionary of the splits of one task, or of tasks", key="frames")
+    if not is_file_name(name):
+        raise InputError(f"{name!r} names files; use letters, digits, '.', '_' and '-'", key="name")
     of_splits = by_split_name(frames)
     by_task = {name: of_splits} if set(of_splits) <= set(SPLITS) else {t: by_split_name(v) for t, v in frames.items()}
     for task, by_split in by_task.items():
@@ -300,34 +303,30 @@ def _by_task(frames: Mapping[str, Any], name: str) -> dict[str, Mapping[str, Fra
 
 def _records(where: str, rows: Frame) -> tuple[list[str], list[list[Any]]]:
     """The columns of a frame, and its rows as values of a data file. Raises InputError, which names the split, the column and the row."""
-    with foreign(f"frames.{where}"):
+    key = f"frames.{where}"
+    with foreign(key):
         listed = getattr(rows, "column_names", getattr(rows, "columns", rows if isinstance(rows, Mapping) else ()))
         if not (names := list(listed)):
-            raise InputError("must be a DataFrame, a Dataset, or a dictionary of columns", key=f"frames.{where}")
+            raise InputError("must be a DataFrame, a Dataset, or a dictionary of columns", key=key)
         if any(not isinstance(name, str) or not name for name in names) or len(set(names)) < len(names):
-            raise InputError("names of columns must be strings, each once", key=f"frames.{where}")
-        if odd := [name for name in names if text_problem(name)]:
-            raise InputError(f"column {odd[0]!r} {text_problem(odd[0])}", key=f"frames.{where}")
-        labels = {name: getattr(kind, "names", None) for name, kind in (getattr(rows, "features", None) or {}).items()}
+            raise InputError("names of columns must be strings, each once", key=key)
+        if odd := next((name for name in names if text_problem(name)), None):
+            raise InputError(f"column {odd!r} {text_problem(odd)}", key=key)
         columns = []
         for name in names:
-            cells = rows[name]
+            cells, labels = rows[name], getattr((getattr(rows, "features", None) or {}).get(name), "names", None)
             if isinstance(cells, str | bytes | Mapping) or not hasattr(cells, "__len__"):
-                raise InputError(f"column {name} must be a list, not a {type(cells).__name__}", key=f"frames.{where}")
-            columns.append([_cell(_label(cell, labels.get(name)), where, name, row) for row, cell in enumerate(cells)])
+                raise InputError(f"column {name} must be a list, not a {type(cells).__name__}", key=key)
+            if labels is not None:  # of the numbers in a Dataset; -1 stands for no label
+                numbers = range(len(labels))
+                cells = [labels[c] if c in numbers else None if isinstance(c, int) else c for c in cells]
+            columns.append([_cell(cell, key, name, row) for row, cell in enumerate(cells)])
     if len({len(column) for column in columns}) > 1:
-        raise InputError("its columns have different lengths", key=f"frames.{where}")
+        raise InputError("its columns have different lengths", key=key)
     return names, [list(row) for row in zip(*columns, strict=True)]
 
 
-def _label(value: Any, names: Sequence[str] | None) -> Any:
-    """The name of a label whose number a Dataset holds; None for -1, which stands for no label."""
-    if names is None or not isinstance(value, int):
-        return value
-    return names[value] if 0 <= value < len(names) else None
-
-
-def _cell(value: Any, where: str, column: str, row: int) -> Any:
+def _cell(value: Any, key: str, column: str, row: int) -> Any:
     if hasattr(value, "tolist"):
         value = value.tolist()  # of numpy
     is_nan = isinstance(value, float) and math.isnan(value)
@@ -335,31 +334,29 @@ def _cell(value: Any, where: str, column: str, row: int) -> Any:
         return None
     if isinstance(value, bool):
         return "true" if value else "false"
-    if (
-        (isinstance(value, str) and not text_problem(value))
-        or isinstance(value, int)
-        or (isinstance(value, float) and math.isfinite(value))
-    ):
+    if isinstance(value, int) or (isinstance(value, str) and not text_problem(value)):
         return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    if isinstance(value, date):
+        return value.isoformat()
     if isinstance(value, list | tuple) and not is_deep(list(value)):
-        return [_cell(item, where, column, row) for item in value]
+        return [_cell(item, key, column, row) for item in value]
     shown = f"a value of type {type(value).__name__}" if isinstance(value, list | tuple) else repr(value)[:100]
-    problem = f"column {column}, row {row}: {shown} is not a text, a number, a truth value or a list"
-    raise InputError(problem, key=f"frames.{where}")
+    raise InputError(f"column {column}, row {row}: {shown} is not a text, a number, a truth value or a list", key=key)
 
 
 def _of_frames(task: str, problem: str) -> str:
     """What a problem with a task's files means for its frames, with the remedy."""
     problem = re.sub(r"(\w+)\.jsonl:(\d+)", lambda place: f"{place[1]}, row {int(place[2]) - 1} (from 0)", problem)
     problem = problem.replace(".jsonl", "").removesuffix("? Then write one in the files")
-    column = re.search(r'column "(.*?)" has no value', problem)
-    if column is not None:
+    if column := re.search(r'column "(.*?)" has no value', problem):
         return f"{problem}; drop these rows or fill their cells, as in frame.dropna(subset=[{column[1]!r}])"
     if problem.endswith("one label in several spellings"):
         return f"{problem}? Then write one, as in frame[column].str.strip().str.lower()"
-    keys = {"metric": ["'metric': …", "'kind': 'labels', 'metric': 'accuracy'"]}
-    answers = keys.get(problem.partition(":")[0], ["'text': […], 'target': …"])
-    return f"{problem}; declare it: {' or '.join(f'tasks={{{task!r}: {{{keys}}}}}' for keys in answers)}"
+    answers = next((keys for start, keys in DECLARED.items() if re.match(start, problem)), ())
+    declared = " or ".join(f"tasks={{{task!r}: {{{keys}}}}}" for keys in answers)
+    return f"{problem}; declare it: {declared}" if declared else problem
 
 
 def _written(
@@ -381,7 +378,10 @@ def _written(
             there = {file.relative_to(place).as_posix(): file for file in data_dir.rglob("*") if file.is_file()}
             if set(there) != set(files) or any(read_bytes(there[name]) != content for name, content in files.items()):
                 raise InputError("holds other data than these frames; name another folder with out=", path=data_dir)
-            guessed = guess_suite(data_dir, language, name, path, known)
+            try:
+                guessed = guess_suite(data_dir, language, name, path, known)
+            except InputError as error:
+                raise InputError(_of_frames(name, error.message), key=error.key, path=error.path) from None
             for task, problem in {**guessed.problems, **guessed.questions}.items():
                 raise InputError(_of_frames(task, problem), key=f"frames.{task}")
             content = yaml.safe_load(guessed.document)

@@ -225,7 +225,7 @@ def test_a_format_that_cannot_express_the_encoder(
         assert missing in refused(capsys, runs["plain"], out, *format)
     monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: True)
     line = refused(capsys, runs["bounded"], out, *format)
-    assert "boundary_words=true: sentence-transformers cuts" in line and line.endswith("choose --format vectors")
+    assert "boundary_words=true: sentence-transformers cuts" in line and "mtl encode" in line
     shutil.copytree(runs["plain"], tmp_path / "run")
     suite = tmp_path / "run/suite.yaml"
     suite.write_text(suite.read_text(encoding="utf-8").replace("language: sv", "language: en"), encoding="utf-8")
