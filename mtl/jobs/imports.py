@@ -139,10 +139,10 @@ class Imported(Method):
         for seed, source in zip(self.config.seeds, seeds, strict=True):
             self._predictions[seed], unfit[seed] = self._read_seed(source, rows, labels)
             self._check_complete(source, self._predictions[seed])
-            is_path = isinstance(source, Path)
-            name, digest = (
-                (source.resolve().name, _fingerprint(source)) if is_path else (source.name, source.fingerprint)
-            )
+            if isinstance(source, Path):
+                name, digest = source.resolve().name, _fingerprint(source)
+            else:
+                name, digest = source.name, source.fingerprint
             self.fingerprints[fingerprint_name(seed)] = digest
             sums.append(f"{name} ({digest})")
         self.facts = self._facts(sums, _notes_of_answers(rows, unfit, self.system.labels_sha256))
