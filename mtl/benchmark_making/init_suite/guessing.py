@@ -16,7 +16,7 @@ from mtl.benchmark_making.init_suite.names import GIVEN, Guess
 from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
 from mtl.benchmark_making.init_suite.spans import INCLUSIVE, marked_spans, span_columns
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, SplitTables
-from mtl.benchmark_making.init_suite.target import KIND, TargetColumn, named_labels, target_column
+from mtl.benchmark_making.init_suite.target import KIND, MOST_REASONS, TargetColumn, named_labels, target_column
 from mtl.benchmark_making.init_suite.text_targets import answer_columns, guess_answers, guess_tokens, tagged_columns
 from mtl.benchmark_making.init_suite.texts import group_column, text_columns, unread_columns
 from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
@@ -37,7 +37,7 @@ SETTLED = {
 }
 MADE_OF_SPANS = f"{TAGS}{LIST}"  # the column of tags that are made of marked spans
 MOST_NAMED = 8  # files and labels in a message
-MOST_REASONS = 2  # why columns are none, in a message
+TEST_TOO = "the test file has targets too; scores are on dev unless the task says scored: test"
 PRINTED_LIST = re.compile(r"\[(['\"]).*\1\]$")
 LEAST_ROWS = 10  # of a file whose targets are all the same: fewer say nothing
 
@@ -259,7 +259,7 @@ def _guess_splits(guess: Guess, tables: Mapping[str, FileTable], test_has_target
             guess.keys["scored"] = "test"
             guess.why["scored"] = "there is no dev file, and the test file has targets"
     elif test_scored:
-        guess.notes.append("the test file has targets too; scores are on dev unless the task says scored: test")
+        guess.notes.append(TEST_TOO)
 
 
 def choose_answering_tasks(guesses: Sequence[Guess]) -> None:

@@ -1,6 +1,7 @@
 """Marked spans of texts: lists of them with types, whose tokens get tags, and single ones in columns, as the two of a coreference."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import permutations, product
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ from mtl.tasks.task import BESIDE, COUNTED, SPAN_ENDS, span_ends
 MOST_TYPES = 200
 REPEATED = 3  # spans that each type has on average, at least
 INCLUSIVE = "is the last character of each span, and mtl reads the one after it: add 1 to them in the files"
+COMMON = 0.1  # the least share of spans that have a key, or else it is no key of all: objects may have names as keys
 WHOLE = 0.9  # the least share of spans that begin and end with words
 Ends = list[list[tuple[int, int]]]  # of the spans of each row
 
@@ -38,7 +40,8 @@ def span_columns(table: FileTable) -> SpanColumns | None:
 
 def _guess(marked: MarkedSpans, table: FileTable, name: str, rows: Sequence[Sequence[Any]]) -> SpanColumns | None:
     items = [item for row in rows for item in row]
-    paths = dict.fromkeys(path for item in items for path in _paths(item))
+    found = Counter(path for item in items for path in _paths(item))
+    paths = [path for path, times in found.items() if times >= COMMON * len(items)]
     values = {path: [below(item, path.split(".")) for item in items] for path in paths}
     numbers = [path for path in paths if all(value is None or type(value) is int for value in values[path])]
     texts = {path: cells for path, cells in values.items() if all(isinstance(c, str) and c.strip() for c in cells)}

@@ -107,7 +107,7 @@ class FileTable:
     unread: dict[str, str] = field(default_factory=dict)
     nameless: int = 0
     counts: dict[str, Counter[str]] = field(default_factory=dict)
-    objects: dict[str, list[list[Any]]] = field(default_factory=dict)
+    objects: dict[str, list[Sequence[Any]]] = field(default_factory=dict)
 
     def has(self, name: str) -> bool:
         """Whether the file has a column of this name that can be read and is not blank."""
@@ -177,7 +177,7 @@ def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B00
     table = FileTable(path, layout, rows, {}, nameless=len(values) - len(named))
     for number, (_, row) in enumerate(sample if is_nested else ()):
         for name, items in _objects(row):
-            table.objects.setdefault(name, [[] for _ in sample])[number] = items
+            table.objects.setdefault(name, [()] * len(sample))[number] = items
     header = Counter(column_names(path, layout) if form in TABLES else [])
     for name in named:
         cells = values[name]

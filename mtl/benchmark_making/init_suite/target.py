@@ -45,6 +45,7 @@ TRUTH = {*TRUE, "0", "false", "no", "0.0"}
 # The last word in the name of a column of lists that is the target.
 LIST_NAMES = {"label", "labels", "target", "targets"}
 TAG_NAMES = {"tag", "tags"}  # of tokens or of texts
+MOST_REASONS = 2  # why columns are none, in a message
 
 
 @dataclass(frozen=True)
@@ -189,7 +190,7 @@ def no_target(table: FileTable) -> str:
     named = [column for column in table.columns.values() if _is_named(column)]
     if texts := [column.name for column in named if column.several_words * 2 > column.rows]:
         return f"{quoted_names(texts)}: {TEXTS}"
-    lacking = "".join(f"; {reason}" for reason in table.incomplete.values())
+    lacking = "".join(f"; {reason}" for reason in [*table.incomplete.values()][:MOST_REASONS])
     return f"no column looks like a target: {table.listed}{_unread(table)}{lacking or '; name the column label'}"
 
 

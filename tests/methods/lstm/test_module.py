@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import pytorch_lightning as pl
 import torch
-from input_errors import raises_input_error, refused
+from input_errors import refused
 from scipy.stats import spearmanr
 from small_suite import small_settings
 
@@ -142,15 +142,13 @@ def test_what_a_trainer_saved_and_what_is_asked_of_it_must_fit(run: mtl.Run, tmp
 def test_files_that_are_no_checkpoints_and_targets_of_another_form(run: mtl.Run, tmp_path: Path) -> None:
     outside = Path(shutil.copy(run.path / "seed-2/pretrain/best.ckpt", tmp_path))
     for path in (outside, tmp_path / "none.ckpt"):
-        with raises_input_error(file=path.name):
-            mtl.Module.load_from_checkpoint(path)
+        refused(mtl.Module.load_from_checkpoint, path, file=path.name)
     copy = Path(shutil.copytree(run.path, tmp_path / "copy"))
     torch.save({"state_dict": {"a": print}}, copy / "seed-2/pretrain/best.ckpt")
     refused(lambda: mtl.Module.load_from_checkpoint(copy / "seed-2/pretrain/best.ckpt"), file="best.ckpt")
     module = loaded(run, "pretrain")
     for targets in (["glad"], ["nix"] * 4):
-        with raises_input_error(key="targets"):
-            module.loader("kansla", ROWS, targets)
+        refused(module.loader, "kansla", ROWS, targets, key="targets")
     refused(lambda: module.loader("nix", ROWS))
 
 
