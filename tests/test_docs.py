@@ -16,12 +16,15 @@ from types import ModuleType
 import pytest
 
 from mtl.api.cli import _parse
+from mtl.base.errors import InputError
+from mtl.base.names import ABSENT
 from mtl.base.settings.schema import Config
 from mtl.base.typed import declared_keys
 from mtl.benchmark_making.make.recipe import load_recipe
 from mtl.benchmark_making.sweeps.sweep import load_sweep
 from mtl.data.examples import read_examples, span_texts
 from mtl.embedders import EMBEDDERS
+from mtl.jobs.job import load_job
 from mtl.tasks.suite import load_suite
 from mtl.vectors.mteb.benchmark import load_benchmark
 
@@ -144,6 +147,25 @@ def test_the_shipped_recipes_are_shown() -> None:
 BLOCK = re.compile(r"(?:<!-- not run: ([^>]+) -->\n)?^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 JOBS = ("baseline", "sweep", "audit")  # the commands that take every setting of a run
 MAKE = {"METHOD", "EMB", "VARIANT", "SUITE", "DATA", "RUN", "SEEDS", "ARGS", "PYTHON"}
+
+
+def test_the_table_of_other_programs_names_says_what_the_program_says() -> None:
+    table = read("docs/how-to/settings.md").partition("## From jiant")[2]
+    rows = [line.strip("|").split(" | ") for line in table.splitlines() if line.startswith("|")][2:]
+    listed = {name: right for left, right in rows for name in re.findall(r"`-*([a-z_]+)", left) if name != "allennlp"}
+    assert ABSENT.keys() <= listed.keys() and len(listed) > 25
+    for name, right in listed.items():
+        with pytest.raises(InputError) as raised:
+            load_job({"suite": "klej-sample", name: 1})
+        said = str(raised.value).partition("; ")[2]
+        if "did you mean" in said:
+            names = said.removeprefix("did you mean ").rstrip("?").split(" or ")
+            assert all(key.rpartition(".")[2] in right for key in names), (name, said)
+        else:
+            assert said == ABSENT[name]
+            assert all(f"{key}=" in right for key in re.findall(r"([a-z_]+)=", said)), (name, said)
+
+
 TARGETS = ("baseline", "mteb", "test", "test-all", "lint", "docs", "bench")
 PATTERNS = ("SUITE", "NAME", "PREDICTIONS…")  # words that stand for others
 

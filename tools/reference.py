@@ -52,6 +52,7 @@ PLAIN = {
     str: "text",
     list: "list",
     dict: "keys and values",
+    Any: "text",
 }
 KEY_TYPES = {
     "suite": "Any",

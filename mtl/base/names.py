@@ -6,15 +6,17 @@ import unicodedata
 from collections.abc import Collection, Iterable
 
 MOST = 5  # the most names in a message
-# Names that other programs give to a setting, a method or a metric, by their words.
+# Names that other programs give to a setting, a method or a metric, by their words. A value may be several names.
 SYNONYMS = {
     **{"device": "accelerator", "cuda": "accelerator", "workers": "seeds_in_parallel", "dataset": "suite"},
     **{"model": "method", "benchmark": "suite", "out": "run_dir", "output_dir": "run_dir", "iterations": "max_steps"},
-    # jiant and AllenNLP
-    **dict.fromkeys(("exp_dir", "serialization_dir"), "run_dir"),
+    # jiant, AllenNLP and Lightning
+    **dict.fromkeys(("exp_dir", "serialization_dir", "exp_name", "run_name"), "run_dir"),
     **dict.fromkeys(("pretrain_tasks", "target_tasks"), "tasks"),
     **{"cuda_device": "accelerator", "gpu": "accelerator", "gpus": "devices", "weighting_method": "sampling"},
-    **{"d_hid": "hidden_size", "n_layers": "num_layers", "word_embs": "embeddings", "val_interval": "validate_every"},
+    **{"d_hid": "hidden_size", "n_layers": "num_layers", "n_layers_enc": "num_layers", "min_lr": "final_learning_rate"},
+    **{"word_embs": "embeddings", "max_epochs": "pretrain.max_steps max_epochs"},
+    **dict.fromkeys(("val_interval", "val_check_interval"), "validate_every"),
     # methods
     **dict.fromkeys(("logreg", "logistic_regression", "lr", "tfidf", "tf_idf"), "logistic"),
     **dict.fromkeys(("bert", "roberta"), "transformer"),
@@ -22,6 +24,19 @@ SYNONYMS = {
     **{"majority_class": "majority", "most_frequent": "majority", "dummy": "constant"},
     # metrics: of one label a row, micro F1 is the accuracy
     **{"acc": "accuracy", "mcc": "matthews", "f1_score": "f1", "f1_micro": "accuracy"},
+}
+# What stands here in place of a setting that other programs have, by its name.
+ABSENT = {
+    "transfer_paradigm": "set variant=frozen or variant=finetune",
+    "pair_attn": "set variant=attention",
+    "bidirectional": "the encoder always reads in both directions",
+    "optimizer": "it is always Adam with AMSGrad",
+    "overrides": "give each setting by itself, as in encoder.hidden_size=64",
+    "input_module": "set embeddings=NAME, as in embeddings=glove",
+    "pretrained_file": "set embeddings.path=FILE, as in embeddings=glove embeddings.path=FILE",
+    "sent_enc": "the encoder is a BiLSTM; set method=NAME for another model",
+    **dict.fromkeys(("seed", "random_seed"), "set seeds=[3] for the one seed 3; seeds=3 means seeds 1 to 3"),
+    **dict.fromkeys(("do_pretrain", "load_model"), "a run trains both stages, and uses a finished stage 1 again"),
 }
 
 
@@ -55,7 +70,7 @@ def meant(name: str, known: Iterable[str]) -> list[str]:
     last = {key: key.rpartition(".")[2] for key in names}
     sought = name.rpartition(".")[2].lower().replace("-", "_")
     words = set(sought.split("_"))
-    same = [key for key in names if last[key] in (name, SYNONYMS.get(sought))]
+    same = [key for key in names if {key, last[key]} & {name, *SYNONYMS.get(sought, "").split()}]
     # Words of a name, as in hidden, or their initials, as in lr.
     parts = {key: last[key].split("_") for key in names}
     forms = {key: ("".join(word[:1] for word in parts[key]), last[key]) for key in names}

@@ -94,7 +94,8 @@ def read_table(path: Path, layout: Layout) -> tuple[Sequence[str], Iterator[tupl
     layout's header: then these are the columns."""
     separator, is_quoted = separator_of(path, layout)
     lines = data_lines(path, member_of(path, layout)[0], layout.reading.encoding)
-    rows = quoted_rows(path, lines, separator) if is_quoted else _plain_rows(lines, separator)
+    plain = ((number, _without_end(line).split(separator)) for number, line in enumerate(lines, start=1))
+    rows = quoted_rows(path, lines, separator) if is_quoted else plain
     line, first = next(rows, (1, list[str]()))
     if len(first) > MOST_COLUMNS:
         raise InputError(f"{len(first):,} columns; mtl reads at most {MOST_COLUMNS:,}", path=path, line=1)
@@ -130,10 +131,6 @@ def _checked(
                 rule += "; if quotes surround the cells, write reading: {quoted: true}"
             raise InputError(f"{len(cells)} cells where the header has {width}; {rule}", path=path, line=line)
         yield line, cells
-
-
-def _plain_rows(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
-    return ((number, _without_end(line).split(separator)) for number, line in enumerate(lines, start=1))
 
 
 def quoted_rows(path: Path | str, lines: Iterable[str], separator: str = ",") -> Iterator[tuple[int, list[str]]]:

@@ -114,7 +114,7 @@ class WordReader:
             return
         if len(self.vocabulary) - self._first_new + len(self.without_vector) > MOST_NEW:
             self.vocabulary.shorten(self._first_new)
-            self.embedder.remove_added()
+            self.embedder.added = self.embedder.added[:0]
             self.without_vector.clear()
         ids = self.vocabulary.ids(words)
         unknown = [word for word, id in zip(words, ids, strict=True) if id == Vocabulary.UNKNOWN]

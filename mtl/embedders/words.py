@@ -73,12 +73,7 @@ class WordEmbedder(nn.Module):
     """Turns word ids into vectors. The vector of padding (id 0) is zero, also after training."""
 
     def __init__(self, words: int, dim: int, trainable: bool, sparse: bool = False) -> None:
-        """Draw vectors of so many words from N(0, 1).
-
-        Args:
-            trainable: whether training changes the vectors.
-            sparse: whether the gradient of the vectors has only the words of a batch (`mtl.training.module`).
-        """
+        """Draw vectors of so many words from N(0, 1). If `sparse`, their gradient has only the words of a batch (`mtl.training.module`)."""
         super().__init__()
         self.table = nn.Embedding(words, dim, padding_idx=Vocabulary.PADDING, sparse=sparse)
         self.table.weight.requires_grad_(trainable)
@@ -98,9 +93,6 @@ class WordEmbedder(nn.Module):
     def add(self, vectors: np.ndarray) -> None:
         """Add words with these vectors, float32 (words, dim), after the existing ones. They are neither trained nor saved."""
         self.added = torch.cat([self.added, torch.from_numpy(vectors).to(self.added.device)])
-
-    def remove_added(self) -> None:
-        self.added = self.added[:0]
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Word ids (batch, time) -> vectors (batch, time, dim)."""
@@ -165,12 +157,8 @@ class Coverage:
 
 
 def coverage(texts: TokenizedTexts, has_vector: np.ndarray, from_ngrams: np.ndarray | None = None) -> Coverage:
-    """Count the types and tokens of the dataset's distinct texts.
-
-    Args:
-        has_vector: bool (types,), the types with a vector of their own.
-        from_ngrams: bool (types,), the types whose vectors come from their n-grams; None for embeddings without n-grams.
-    """
+    """Count the types and tokens of the dataset's distinct texts, by the types with a vector of their own, bool (types,), and those whose vectors
+    come from their n-grams, bool (types,), or None for embeddings without n-grams."""
     counts = np.bincount(texts.tokens, minlength=len(has_vector))
     words = np.array([word not in BOUNDARIES for word in texts.types], dtype=bool)
     built = np.zeros_like(has_vector) if from_ngrams is None else from_ngrams

@@ -26,7 +26,7 @@ from mtl.data.repeats import choosing_notes
 from mtl.data.splits import CHOOSING, check_present
 from mtl.jobs.inputs import check_begun, prepare, source_stamps
 from mtl.jobs.job import WITHOUT_GPU, Job, load_job
-from mtl.jobs.machine import check_precision, exact, machine, precision
+from mtl.jobs.machine import check_precision, check_trainer, exact, machine, precision
 from mtl.methods import METHODS
 from mtl.methods.method import Method
 from mtl.runs.folder import seed_lock
@@ -280,6 +280,7 @@ def train_logistic(job: Job, command: str) -> None:
     with job.folder.locked():
         check_begun(job)
         kind.find_inputs(config, job.suite)
+        check_trainer(config)
     try:
         with resources_as_input():
             logistic = _logistic_job(job)

@@ -104,14 +104,8 @@ class Member:
         accelerator: str,
         bar: Progress,
     ) -> Iterator[tuple[Task, np.ndarray]]:
-        """For each of these seeds, each task and the outputs of the seed's model for its rows, float32 (inputs, outputs), as before a threshold
-        was chosen. Raises InputError for a run whose models are not kept.
-
-        Args:
-            rows: by task id.
-            accelerator: as in `trainer.accelerator`.
-            bar: advances by the number of rows.
-        """
+        """For each of these seeds, each task and the outputs of the seed's model for its rows (by task id), float32 (inputs, outputs), as before a
+        threshold was chosen. The bar advances by the number of rows. Raises InputError for a run whose models are not kept."""
         for seed in seeds:
             predictor = Predictor.load(self.folder.path, seed, device=accelerator)
             for task in tasks:
@@ -122,14 +116,10 @@ class Member:
                         parts.append(predictor.model.outputs(task, block))
                     bar.advance(len(block))
                 head = predictor.suite.tasks[task.answered_by or task.id]
-                yield task, self._without_shift(seed, head, np.concatenate(parts))
-
-    def _without_shift(self, seed: int, head: Task, outputs: np.ndarray) -> np.ndarray:
-        """The outputs before a threshold (`finetune.threshold`) changed them; `head` is the task whose head answers."""
-        folder = finetune_folder(self.folder.seed(seed), head.id)
-        if shifted_outputs(head) and (folder / WEIGHTS["best"]).exists():
-            shift_outputs(outputs, recorded_shifts(folder, head) or {}, sign=-1)
-        return outputs
+                folder, joined = finetune_folder(self.folder.seed(seed), head.id), np.concatenate(parts)
+                if shifted_outputs(head) and (folder / WEIGHTS["best"]).exists():
+                    shift_outputs(joined, recorded_shifts(folder, head) or {}, sign=-1)
+                yield task, joined
 
 
 def ensemble_job(runs: Sequence[str], settings: Mapping[str, Any]) -> Job:

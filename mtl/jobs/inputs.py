@@ -40,11 +40,7 @@ logger = logging.getLogger("mtl")
 
 def prepare(job: Job, vectors: "Vectors | None") -> tuple[Dataset, Method]:
     """Read the data, train the word vectors if they do not exist, and build the method, from caches if they exist. Raises InputError for bad data,
-    for vectors that cannot be trained, and for files that the method cannot read.
-
-    Args:
-        vectors: as `mtl.methods.method.MethodKind.find_inputs` returns.
-    """
+    for vectors (of `MethodKind.find_inputs`) that cannot be trained, and for files that the method cannot read."""
     config, suite, data_dir = job.config, job.suite, job.data_dir
     prepare_machine(config)
     dataset = load_dataset(suite, job.run_tasks, data_dir, config.held_out, config.imported.rows, config.choosing_share)
@@ -59,11 +55,8 @@ def prepare(job: Job, vectors: "Vectors | None") -> tuple[Dataset, Method]:
 
 
 def source_stamps(config: Config, vectors: "Vectors | None") -> dict[str, list[int]]:
-    """By path, the size in bytes and the time of change in nanoseconds of each file beside the data that a run is made from.
-
-    Args:
-        vectors: the word vectors that it reads.
-    """
+    """By path, the size in bytes and the time of change in nanoseconds of each file beside the data, such as word vectors, that a run is made
+    from."""
     files: list[Path] = []
     for path in [*METHODS[config.method].sources(config), *([] if vectors is None else [vectors.path])]:
         files += path.iterdir() if path.is_dir() else [path]
@@ -72,12 +65,9 @@ def source_stamps(config: Config, vectors: "Vectors | None") -> dict[str, list[i
 
 
 def check_begun(job: Job) -> Summary | None:
-    """Check the run's folder, which must be locked, against the job. Return the summary if the run is finished.
-
-    Seeds that are not done are added to a run; some of a finished run's seeds are that run.
-
-    Raises InputError for a folder with another configuration or other inputs, and for weights to be kept that a finished run has not kept.
-    """
+    """Check the run's folder, which must be locked, against the job. Return the summary if the run is finished. Seeds that are not done are added to
+    a run; some of a finished run's seeds are that run. Raises InputError for a folder with another configuration or other inputs, and for weights to
+    be kept that a finished run has not kept."""
     folder, tasks = job.folder, job.run_tasks
     job.check_folder()
     if not folder.summary.exists():

@@ -12,7 +12,7 @@ import yaml
 
 from mtl.base.errors import InputError
 from mtl.base.memory import check_fits
-from mtl.base.names import advice, meant, one_spelling
+from mtl.base.names import ABSENT, advice, meant, one_spelling
 from mtl.base.progress import Remark, show
 from mtl.base.settings.layers import (
     differences,
@@ -70,13 +70,8 @@ def read_named(kind: str, name: str, folder: Path) -> dict[str, Any]:
 
 
 def read_settings(kind: str, name: str, folder: Path, embeddings: str) -> dict[str, Any]:
-    """The settings of the architecture or preset with this name or path.
-
-    Its section `embeddings` has a section for each kind of embeddings; only that of `embeddings` applies.
-
-    Args:
-        kind: "architecture" or "preset".
-    """
+    """The settings of the architecture or preset, as `kind` says, with this name or path. Its section `embeddings` has a section for each kind of
+    embeddings; only that of `embeddings` applies."""
     content, origin = read_named(kind, name, folder), f"{kind}={name}"
     # Runs are told apart by these names, and both kinds stand in the same place of a run's name.
     file = f"{content[kind]}.yaml"
@@ -101,15 +96,8 @@ def read_settings(kind: str, name: str, folder: Path, embeddings: str) -> dict[s
 
 
 def chosen_suite(settings: Mapping[str, Any], baseline: Mapping[str, Any]) -> str:
-    """The name or path of the suite; for auto, klej if its data is there, else the embedded sample.
-
-    Args:
-        settings: the settings of a run, by dotted key.
-        baseline: the content of baseline.yaml.
-
-    Raises:
-        InputError: for a data folder without KLEJ's data, and no suite.
-    """
+    """The name or path of the suite in the settings of a run, or else in baseline.yaml; for auto, klej if its data is there, else the embedded
+    sample. Raises InputError for a data folder without KLEJ's data, and no suite."""
     name, data_dir = str(settings.get("suite", baseline.get("suite"))), settings.get("data_dir")
     if name != "auto":
         return name
@@ -180,11 +168,8 @@ class Job:
 
     @cached_property
     def run_tasks(self) -> list[Task]:
-        """The tasks of a run: the chosen ones without those that are left out (`unanswered`, `absent`).
-
-        Raises InputError if `tasks` names one that the method does not answer, or one without the task whose head answers it, and if the
-        method answers no task of the suite.
-        """
+        """The tasks of a run: the chosen ones without those that are left out (`unanswered`, `absent`). Raises InputError if `tasks` names one that
+        the method does not answer, or one without the task whose head answers it, and if the method answers no task of the suite."""
         ids = {task.id for task in self.tasks}
         for task in self.tasks:
             if task.answered_by is not None and task.answered_by not in ids:
@@ -207,11 +192,9 @@ class Job:
 
     @cached_property
     def absent(self) -> list[str]:
-        """The ids of the tasks that a run leaves out because none of their files is there, or because another such task answers them.
-
-        Only a suite that says so (`allow_missing`) has such tasks, and only if `tasks` does not name them. If no task is there, none is
-        left out: the data as a whole is missing.
-        """
+        """The ids of the tasks that a run leaves out because none of their files is there, or because another such task answers them. Only a suite
+        that says so (`allow_missing`) has such tasks, and only if `tasks` does not name them. If no task is there, none is left out: all data is
+        missing."""
         if not self.suite.allow_missing or self.config.tasks is not None:
             return []
         answered = [task for task in self.tasks if task.id not in self.unanswered]
@@ -225,10 +208,8 @@ class Job:
         self.folder.check(self.config, takes_seeds=METHODS[self.config.method].builds is not None)
 
     def check_memory(self) -> None:
-        """Raise InputError for an unfinished run whose seeds need more memory than this machine has, if they run on it.
-
-        An engine checks the same, but only after imports that take seconds.
-        """
+        """Raise InputError for an unfinished run whose seeds need more memory than this machine has, if they run on it. An engine checks the same,
+        but only after imports that take seconds."""
         config, needed = self.config, self.config.resources.memory_bytes
         if needed and config.engine == "processes" and config.runs_apart and not self.is_finished:
             check_fits(needed, "a seed", "set a smaller one", key="resources.memory")
@@ -251,14 +232,9 @@ class Job:
 
 
 def load_run(settings: Mapping[str, Any], placed: Callable[[Job], Job] = lambda job: job) -> Job:
-    """The run that `mtl baseline` makes with these settings: `load_job`, with defaults for this machine where they leave it open.
-
-    Without a GPU, the preset is WITHOUT_GPU unless one of SIZES is set, by a file too. A method that gives the same result with every
-    seed has one seed. A run that has begun otherwise continues as it began. Raises InputError as `load_job`.
-
-    Args:
-        placed: the job with the folder that it will have, where that is not the one of its settings.
-    """
+    """The run that `mtl baseline` makes with these settings: `load_job`, with defaults for this machine where they leave it open. Without a GPU, the
+    preset is WITHOUT_GPU unless one of SIZES is set, by a file too. A method that gives the same result with every seed has one seed. A run that has
+    begun otherwise, in the folder that `placed` gives its job, continues as it began. Raises InputError as `load_job`."""
     job = load_job(settings)
     config, kind, folder = job.config, METHODS[job.config.method], placed(job).folder.config
     begun = read_yaml(folder) if folder.exists() else {}
@@ -286,12 +262,9 @@ def load_run(settings: Mapping[str, Any], placed: Callable[[Job], Job] = lambda 
 
 
 def load_job(settings: Mapping[str, Any]) -> Job:
-    """The run that settings (by dotted keys) describe.
-
-    Values come from baseline.yaml, embeddings/NAME.yaml, method/NAME.yaml, variant/NAME.yaml, the suite file's `config`, its section
-    `methods` for the method, architecture/NAME.yaml, preset/NAME.yaml and the settings, in this order; later values replace earlier ones.
-    Raises InputError for an unknown key, a bad value or a missing file.
-    """
+    """The run that settings (by dotted keys) describe. Values come from baseline.yaml, embeddings/NAME.yaml, method/NAME.yaml, variant/NAME.yaml, the
+    suite file's `config`, its section `methods` for the method, architecture/NAME.yaml, preset/NAME.yaml and the settings, in this order; later
+    values replace earlier ones. Raises InputError for an unknown key, a bad value or a missing file."""
     configs = shipped("configs")
     rest = dict(settings)
     # embeddings=NAME chooses a file, embeddings.KEY=VALUE sets a key of it.
@@ -369,12 +342,9 @@ def _check_variant(config: Config, keys: Collection[str], variant: Mapping[str, 
 def _merged(
     layers: Mapping[str, Any], settings: Mapping[str, Any], options: type[EmbedderOptions]
 ) -> tuple[Config, dict[str, str]]:
-    """The configuration from layers of settings by where they come from, in the order of their precedence, and from those of the command line;
-    and for each key the layer of its value.
-
-    Raises InputError for a key that does not exist, and a value that is missing or makes no sense. It names the layer, if it is neither the
-    first, which has the defaults, nor the command line.
-    """
+    """The configuration from layers of settings by where they come from, in the order of their precedence, and from those of the command line; and
+    for each key the layer of its value. Raises InputError for a key that does not exist, and a value that is missing or makes no sense; it names the
+    layer, if it is neither the first, which has the defaults, nor the command line."""
     merged: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for origin, layer in layers.items():
@@ -416,6 +386,8 @@ def _unknown_key(key: str, known: Collection[str], embeddings: str, method: str)
     kinds = [kind for kind in EMBEDDERS if name in EMBEDDERS[kind].options.__dataclass_fields__]
     if section == "embeddings" and kinds:
         return InputError(f"{embeddings} embeddings have no {name}; set embeddings={' or '.join(kinds)}", key=key)
+    if says := [ABSENT[part] for part in key.split(".") if part in ABSENT]:
+        return InputError(f"unknown key {key!r}; {says[-1]}")
     known = [*known, "embeddings"]
     read = [name for name in known if METHODS[method].reads_key(name)]
     return UnknownKey(key, read if meant(key, read) else known)

@@ -24,9 +24,14 @@ def exact(config: Config) -> AbstractContextManager[None]:
 
 
 def check_precision(config: Config) -> None:
-    """Log and raise what `mtl.training.precision.check_precision` does. Raises InputError for loggers, callbacks and devices that cannot be used."""
+    """Log and raise what `mtl.training.precision.check_precision` does, and raise what `check_trainer` does."""
     if METHODS[config.method].computes:
         check_training_precision(config.trainer)
+    check_trainer(config)
+
+
+def check_trainer(config: Config) -> None:
+    """Raise InputError for loggers, callbacks and devices that cannot be used."""
     if (config.trainer.logger, config.trainer.callbacks, config.trainer.devices) != ("auto", None, 1):
         check_attached(config.trainer)  # imports Lightning
 

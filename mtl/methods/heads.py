@@ -42,15 +42,8 @@ FEATURES = (
 
 
 def new_heads(config: Config, tasks: Sequence[Task], outputs: Mapping[str, int], dim: int) -> Heads:
-    """The heads that the configuration describes.
-
-    Args:
-        outputs: by task id, the number of outputs for one input.
-        dim: the size of the encoder's outputs.
-
-    Raises:
-        InputError: if they do not fit this machine's memory.
-    """
+    """The heads that the configuration describes, for an encoder whose outputs have the size `dim`; `outputs` are those for one input, by task id.
+    Raises InputError if they do not fit this machine's memory."""
     head = config.head
     attention, features = head.attention_size if head.attention else None, len(FEATURES) if head.overlap else 0
     sizes = (head.hidden_size, head.dropout, attention, head.projection, features)
@@ -100,13 +93,8 @@ class TaskInput:
         size: int,
         trainer: TrainerConfig,
     ) -> np.ndarray:
-        """The results of a network for the rows of a split, in row order. They are computed on the network's device.
-
-        Args:
-            compute: `predict_rows` for codes, `row_outputs` for outputs.
-            head: the id of the task whose head reads the rows.
-            size: the number of model inputs in a batch.
-        """
+        """The results of a network for the rows of a split, in row order, computed on its device: codes (`predict_rows`) or outputs (`row_outputs`).
+        `head` is the id of the task whose head reads the rows, `size` the number of model inputs in a batch."""
         device, rows = next(network.parameters()).device, {head: split}
         with mixed_precision(trainer, device):
             return compute(network, self.batches(rows), self.in_order(rows, size), device)
@@ -130,11 +118,8 @@ def with_overlap(split: Split, texts: Sequence[str]) -> Split:
 
 
 def overlap(texts: Sequence[str], pairs: np.ndarray) -> np.ndarray:
-    """FEATURES of each pair of texts in lower case, float32 (pairs, features), each from 0 to 1. An empty text overlaps with nothing.
-
-    Args:
-        pairs: indices of texts, int64 (pairs, 2).
-    """
+    """FEATURES of each pair of texts in lower case, float32 (pairs, features), each from 0 to 1. An empty text overlaps with nothing. `pairs` are
+    indices of texts, int64 (pairs, 2)."""
     if not len(pairs):
         return np.empty((0, len(FEATURES)), dtype=np.float32)
     distinct, inverse = np.unique(pairs, return_inverse=True)

@@ -80,13 +80,8 @@ SHIFTS: dict[str, Callable[[Decisions], float]] = {"dev": best_shift, "bagged": 
 
 
 def chosen_shifts(method: str, task: Task, outputs: np.ndarray, codes: np.ndarray) -> dict[int, float]:
-    """What to add to the outputs of a task's head, by their number, so that its metric is highest on rows with these outputs and codes.
-
-    Args:
-        method: one of SHIFTS.
-        outputs: (rows, outputs).
-        codes: (rows,), or (rows, outputs) of 0 and 1 for several labels of a row.
-    """
+    """What to add to the outputs of a task's head, by their number, so that its metric is highest on rows with these outputs (rows, outputs) and
+    codes: (rows,), or (rows, outputs) of 0 and 1 for several labels of a row. The method is one of SHIFTS."""
     choose, labels = SHIFTS[method], shifted_outputs(task)
     if codes.ndim == 1:
         return {label: choose(label_decisions(outputs, codes, label)) for label in labels}

@@ -26,14 +26,8 @@ def networks_cost(
     parameters: tuple[int, int],
     further_seconds: float = 0.0,
 ) -> dict[str, Any]:
-    """`mtl.methods.method.Method.cost` of a seed whose networks were trained in stages.
-
-    Args:
-        folder: that of the seed.
-        dataset: whose rows `predict` takes.
-        parameters: those of word vectors or token embeddings, and all others.
-        further_seconds: what each seed took beside its stages.
-    """
+    """`mtl.methods.method.Method.cost` of a seed, by its folder, whose networks were trained in stages. `predict` takes the rows of the dataset;
+    `parameters` are those of word vectors or token embeddings, and all others; `further_seconds` are what each seed took beside its stages."""
     first = pretrain_folder(folder) / DONE
     stage1 = [read_stage(first)] if first.exists() else []
     stages = [read_stage(finetune_folder(folder, task.id) / DONE) for task in dataset.trained_tasks]

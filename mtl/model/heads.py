@@ -174,17 +174,13 @@ class CosineHead(nn.Module):
         """Sentence vectors (2 * inputs, dim), all first sentences before all second ones -> (inputs, 1). It ignores the overlap."""
         with torch.autocast(vectors.device.type, enabled=False):
             vectors = vectors.to(self.last.weight.dtype)
-            u, v = (vectors - self._mean(vectors)).chunk(2)
+            mean = self.mean
+            if self.training:
+                mean = vectors.mean(dim=0)
+                self.steps += 1
+                self.mean.lerp_(mean.detach(), torch.clamp(1 / self.steps, min=MEAN_WEIGHT))
+            u, v = (vectors - mean).chunk(2)
             return self.last(functional.cosine_similarity(u, v)[:, None])
-
-    def _mean(self, vectors: Tensor) -> Tensor:
-        """The mean (dim,) to subtract from vectors (texts, dim). In training, this also updates the moving average."""
-        if not self.training:
-            return self.mean
-        mean = vectors.mean(dim=0)
-        self.steps += 1
-        self.mean.lerp_(mean.detach(), torch.clamp(1 / self.steps, min=MEAN_WEIGHT))
-        return mean
 
     def read(self, states: Tensor, lengths: Tensor, *further: Tensor | None) -> Tensor:
         """Encoder outputs (2 * inputs, time, dim) and their lengths (2 * inputs,) -> (inputs, 1), whatever `Head.read` reads further."""
@@ -244,11 +240,6 @@ class AttentionHead(TokenHead):
 
 
 def attend(scores: Tensor, words: Tensor, past: Tensor) -> Tensor:
-    """For each word the mean of the other sentence's words, weighted with the softmax of its scores: (rows, time, dim).
-
-    Args:
-        scores: (rows, time, other time).
-        words: of the other sentence, (rows, other time, dim).
-        past: bool (rows, other time), true past the other sentence's end.
-    """
+    """For each word the mean of the other sentence's words, weighted with the softmax of its scores: scores (rows, time, other time), words of the
+    other sentence (rows, other time, dim), bool (rows, other time), true past its end -> (rows, time, dim)."""
     return torch.bmm(scores.masked_fill(past[:, None, :], -math.inf).softmax(dim=2), words)

@@ -298,11 +298,7 @@ class BiLSTM(nn.LSTM):
 
 def check_recurrence(device: torch.device, tolerance: float = 1e-3) -> None:
     """Raise InputError if a device computes a small LSTM, or its gradients, otherwise than the CPU. torch's packed bidirectional LSTMs have had wrong
-    and missing gradients on Apple's GPUs (pytorch#102911).
-
-    Args:
-        tolerance: the largest difference that counts as rounding, of numbers around 1.
-    """
+    and missing gradients on Apple's GPUs (pytorch#102911). Differences up to the tolerance, of numbers around 1, count as rounding."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         lstm, inputs, lengths = BiLSTM(5, 7), torch.randn(4, 6, 5), torch.tensor([6, 1, 4, 2])

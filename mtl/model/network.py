@@ -91,11 +91,8 @@ class Batch:
 
 
 class TaskNetwork(nn.Module):
-    """The interface through which training and prediction use a network that answers some tasks.
-
-    Args:
-        kinds: what heads need of the tasks' targets, by task id.
-    """
+    """The interface through which training and prediction use a network that answers some tasks; `kinds` are what heads need of their targets, by
+    id."""
 
     def __init__(self, tasks: Sequence[Task]) -> None:
         super().__init__()

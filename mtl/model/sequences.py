@@ -32,12 +32,8 @@ class Rows(Protocol):
 
 
 class ArraySequences:
-    """Texts as slices of one long array of word ids or token vectors.
-
-    Args:
-        rows: int64 (all tokens,), or floating-point (all tokens, width).
-        starts, lengths: of each text's slice, int64 (texts,).
-    """
+    """Texts as slices of one long array of word ids, int64 (all tokens,), or token vectors, floating-point (all tokens, width); starts and lengths of
+    the slices are int64 (texts,)."""
 
     def __init__(self, rows: Rows, starts: np.ndarray, lengths: np.ndarray) -> None:
         self.rows, self.starts, self.lengths = rows, starts, torch.from_numpy(lengths)

@@ -1,14 +1,16 @@
 """Loggers and callbacks that the user chooses: by the settings `trainer.logger` and `trainer.callbacks`, or as objects from Python."""
 
+import copy
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
+from pytorch_lightning.callbacks import Checkpoint
 from pytorch_lightning.loggers import CSVLogger, Logger, MLFlowLogger, TensorBoardLogger, WandbLogger
 
 from mtl.base.errors import InputError
@@ -21,6 +23,8 @@ from mtl.training.trainer import WITHOUT, quiet
 LOGGER, CALLBACKS = "trainer.logger", "trainer.callbacks"
 PACKAGES = {"tensorboard": "'mtl-baselines[tensorboard]'", "wandb": "wandb", "mlflow": "mlflow"}  # what pip installs
 PROJECT = "mtl"  # of W&B, where WANDB_PROJECT names none, and the experiment of MLflow, where MLFLOW_EXPERIMENT_NAME names none
+
+START = "_state_before_trainings"  # an attribute of an object from Python, for `_begun`
 
 # By the key of the setting, the objects that trainings use in place of the classes that the setting names.
 _objects: ContextVar[dict[str, list[Any]]] = ContextVar("_objects")
@@ -35,13 +39,19 @@ def attached(settings: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], list
         value = settings[key]
         values = value if isinstance(value, list) else [value]
         if any(isinstance(item, Logger | pl.Callback) for item in values):
-            names = [_name(item) if isinstance(item, Logger | pl.Callback) else item for item in values]
+            kinds = [type(item) if isinstance(item, Logger | pl.Callback) else item for item in values]
+            names = [f"{kind.__module__}:{kind.__qualname__}" if isinstance(kind, type) else kind for kind in kinds]
             named[key], objects[key] = names if key == CALLBACKS else ", ".join(names), values
-    token = _objects.set(objects)
+    token, given = _objects.set(objects), [item for values in objects.values() for item in values]
+    for item in given:
+        _remember(item)
     try:
         yield named, list(objects)
     finally:
         _objects.reset(token)
+        for item in filter(_is_reset, given):  # what trainings leave alone, the user may set before the next run
+            start, now = vars(item)[START], vars(item)
+            now[START] = {name: value for name, value in start.items() if now.get(name) is not value}
 
 
 def check_attached(config: TrainerConfig) -> None:
@@ -125,9 +135,9 @@ def stage_loggers(
 
 
 def _made(value: Any, kind: Any, key: str) -> Any:
-    """An object of this kind, or a new one of the class with a name as in "package.module:Class"."""
+    """An object of this kind, as a training begins with it, or a new one of the class with a name as in "package.module:Class"."""
     if isinstance(value, kind):
-        return value
+        return _begun(value)
     problem = f"is not a subclass of pytorch_lightning's {kind.__name__}"
     try:
         made = resolve(value)
@@ -135,9 +145,37 @@ def _made(value: Any, kind: Any, key: str) -> Any:
             return made()
     except Exception as error:
         problem = f"cannot be made ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
-    remedy = "name a class without arguments, as in package.module:Class (PYTHONPATH), or give an object from Python"
+    remedy = (
+        "name a class without arguments, as in package.module:Class (PYTHONPATH; a subclass can set the arguments:"
+        " docs/how-to/python.md shows one), or give an object from Python"
+    )
     raise InputError(f"{problem}; {remedy}", key=key, value=value)
 
 
-def _name(value: Any) -> str:
-    return f"{type(value).__module__}:{type(value).__qualname__}"
+def _is_reset(item: Any) -> bool:
+    """Whether each training begins with the attributes that the user's object had: Lightning's callbacks, and loggers that number folders."""
+    if isinstance(item, CSVLogger | TensorBoardLogger):
+        return vars(item).get(START, vars(item)).get("_version") is None
+    own = (kind for kind in type(item).__mro__ if kind not in (pl.Callback, Checkpoint))
+    return any(kind.__module__.startswith(f"{pl.__name__}.callbacks.") for kind in own)
+
+
+def _remember(item: Any) -> None:
+    """Keep the state that an object had before its first training, in this run or an earlier one: attributes, or what its `state_dict` returns."""
+    attributes = vars(item)
+    if _is_reset(item):
+        before = attributes.pop(START, {})
+        attributes[START] = {**attributes, **before}
+    elif isinstance(item, pl.Callback) and START not in attributes:
+        with suppress(Exception):  # it has no state before `on_fit_start`, which then makes a new one
+            attributes[START] = copy.deepcopy(item.state_dict())
+
+
+def _begun(item: Any) -> Any:
+    """The object with the state that `_remember` kept. Dictionaries, which trainings fill, are copied; other values are the same objects."""
+    state = vars(item).get(START, {})
+    if _is_reset(item):
+        vars(item).update({name: copy.copy(value) if type(value) is dict else value for name, value in state.items()})
+    elif state:
+        item.load_state_dict(copy.deepcopy(state))
+    return item

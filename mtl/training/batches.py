@@ -86,12 +86,8 @@ class Schedule:
         sampling: float = 1.0,
         pool: int = POOL,
     ) -> None:
-        """
-        Args:
-            lengths: by task, the lengths of its training rows in tokens, int64 (rows,).
-            batch_sizes: by task, rows in a batch.
-            pool: from how many batches' rows a batch with rows of similar length is made; 1: rows are shuffled freely.
-        """
+        """Lengths are those of each task's training rows in tokens, int64 (rows,), batch sizes are in rows. A batch with rows of similar length is
+        made from the rows of `pool` batches; 1: rows are shuffled freely."""
         self.lengths, self.batch_sizes, self.seed, self.pool = lengths, batch_sizes, seed, pool
         self.tasks = list(lengths)
         sizes = np.array([len(rows) for rows in lengths.values()], dtype=np.float64) ** sampling
@@ -130,13 +126,8 @@ def pool_size(batches: int) -> int:
 
 
 def pooled_batches(lengths: np.ndarray, size: int, rng: np.random.Generator, pool: int = POOL) -> list[np.ndarray]:
-    """Every row once, in batches of rows of similar length, in random order.
-
-    Args:
-        lengths: int64 (rows,).
-        size: rows in a batch; the last one drawn may have fewer.
-        pool: from how many batches' rows a batch is made.
-    """
+    """Every row once, in batches of rows of similar length, in random order. Lengths are int64 (rows,); a batch has `size` rows, the last one drawn
+    perhaps fewer, and is made from the rows of `pool` batches."""
     batches = []
     order = rng.permutation(len(lengths))
     for start in range(0, len(order), pool * size):

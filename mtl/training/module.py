@@ -233,10 +233,7 @@ class MultitaskModule(ValidatedModule):
         optimizer.zero_grad()
 
     def configure_gradient_clipping(
-        self,
-        optimizer: torch.optim.Optimizer,
-        gradient_clip_val: float | None = None,
-        gradient_clip_algorithm: str | None = None,
+        self, optimizer: Any, gradient_clip_val: float | None = None, gradient_clip_algorithm: str | None = None
     ) -> None:
         """Clip the norm of all gradients together. Lightning's method does so too, but refuses a sparse gradient, and a fused optimizer
         in mixed precision even if no loss is scaled, as on a CPU."""

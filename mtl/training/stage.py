@@ -108,7 +108,9 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
                 logger=loggers,
             )
     except DivergedError as error:
-        raise _explained(error, stage) from None
+        kept_weights = f"{stage.weights} keeps the last good weights; " if stage.weights.exists() else ""
+        remedy = f"set a smaller {stage.section}.learning_rate=, and remove the run's folder or set run_dir="
+        raise DivergedError(f"training diverged ({error}); {kept_weights}{remedy}", unit=stage.title) from None
     except MisconfigurationException as error:
         raise InputError(" ".join(str(error).split())[:200], key="trainer.callbacks") from None
     if rank():
@@ -147,16 +149,6 @@ def _outcome(module: MultitaskModule, stage: Stage, kept: "BestWeights") -> str:
     return f"{stage.title} · finished: {score}{before} · {trained}"
 
 
-def _explained(error: DivergedError, stage: Stage) -> DivergedError:
-    """The same error, with the seed, the stage and advice added."""
-    kept = f"{stage.weights} keeps the last good weights; " if stage.weights.exists() else ""
-    return DivergedError(
-        f"training diverged ({error}); {kept}set a smaller {stage.section}.learning_rate=,"
-        " and remove the run's folder or set run_dir=",
-        unit=stage.title,
-    )
-
-
 class _StageData(pl.LightningDataModule):
     """Gives Lightning a new training loader for each epoch."""
 
@@ -178,9 +170,7 @@ class SeedEachEpoch(Callback):
     def __init__(self, seed: int, stage: str) -> None:
         self.key = f"{seed} {stage}"
 
-    def on_train_batch_start(
-        self, trainer: pl.Trainer, module: pl.LightningModule, batch: Batch, batch_idx: int
-    ) -> None:
+    def on_train_batch_start(self, trainer: pl.Trainer, module: Any, batch: Batch, batch_idx: int) -> None:
         # Not at the epoch's start: Lightning does not call that hook in the first epoch after resuming.
         if batch_idx == 0:
             further = f" rank {rank()}" if rank() else ""
@@ -193,9 +183,7 @@ class StageProgress(Callback):
     def __init__(self, stage: Stage, bar: Progress) -> None:
         self.stage, self.bar, self.average = stage, bar, ""
 
-    def on_train_batch_end(
-        self, trainer: pl.Trainer, module: pl.LightningModule, outputs: Any, batch: Any, batch_idx: int
-    ) -> None:
+    def on_train_batch_end(self, trainer: pl.Trainer, module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
         self.bar.reach(trainer.global_step, f"{self.average}{batch.task}")
 
     def on_validation_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:

@@ -7,6 +7,7 @@ import pytest
 from mtl.base.names import MOST, advice, is_file_name, meant, one_spelling, text_problem
 
 KEYS = ["encoder.hidden_size", "head.hidden_size", "finetune.learning_rate", "finetune.final_learning_rate", "seeds"]
+KEYS += ["run_dir", "pretrain.max_steps", "pretrain.validate_every", "finetune.max_epochs"]
 
 
 @pytest.mark.parametrize("name", ["", "..", "a/b", "é", "a\n", ".a", "a" * 201, 5, None])
@@ -33,6 +34,9 @@ def test_equal_names_have_one_spelling() -> None:
         ("hidden", ["encoder.hidden_size", "head.hidden_size"]),
         ("head.hiden_size", ["head.hidden_size"]),
         ("seed", ["seeds"]),
+        ("max_epochs", ["finetune.max_epochs", "pretrain.max_steps"]),
+        ("exp_name", ["run_dir"]),
+        ("trainer.val_check_interval", ["pretrain.validate_every"]),
         ("head.d_hid", ["head.hidden_size"]),
         ("finetune.lr", ["finetune.learning_rate"]),
         ("zzz", []),

@@ -76,6 +76,8 @@ def test_a_run_that_cannot_begin_is_refused_before_it_is_trained(settings: list[
     (tmp_path / "runs/liten/random-frozen/summary.json").unlink()
     refused(lambda: mtl.run(*settings, held_out=0.2), file="random-frozen")
     refused(lambda: mtl.run(*[setting for setting in settings if "dim=" not in setting], embeddings="fasttext"))
+    other = tmp_path / "runs/liten/other"
+    refused(lambda: mtl.run(*settings, run_dir=other, trainer={"callbacks": ["nix:Nix"]}), key="trainer.callbacks")
     assert [path.name for path in (tmp_path / "runs/liten").iterdir() if path.name[0] != "."] == ["random-frozen"]
 
 

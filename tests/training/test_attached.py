@@ -2,13 +2,16 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+import pandas as pd
 import pytest
 import pytorch_lightning as pl
+import torch
 from input_errors import raises_input_error, refused
-from pytorch_lightning.callbacks import LearningRateMonitor, ModelCheckpoint
-from pytorch_lightning.loggers import CSVLogger
+from pytorch_lightning.callbacks import EarlyStopping, LearningRateMonitor, ModelCheckpoint
+from pytorch_lightning.loggers import CSVLogger, TensorBoardLogger
+from small_suite import small_settings
 from stage_parts import CPU, Cut, assert_same_weights, module, stage
 
 import mtl
@@ -37,6 +40,36 @@ class Steps(pl.Callback):
         self.steps = state["steps"]
 
 
+class Stop(EarlyStopping):
+    """One that needs no arguments, as the documentation shows."""
+
+    def __init__(self) -> None:
+        super().__init__("dev/average", mode="max", patience=1)
+
+
+class Saved(ModelCheckpoint):
+    """Remembers what the best checkpoint of each training was."""
+
+    best: ClassVar[list[float]] = []
+
+    def __init__(self) -> None:
+        super().__init__(monitor="dev/average", mode="max")
+
+    def on_train_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
+        super().on_train_end(trainer, module)
+        assert self.best_model_score is not None and len(self.best_k_models) == 1
+        self.best.append(float(self.best_model_score))
+
+
+class Trainings(pl.Callback):
+    """Counts trainings, in an attribute that is no state of Lightning's."""
+
+    count = 0
+
+    def on_train_start(self, *_: Any) -> None:
+        self.count += 1
+
+
 NAME = f"{__name__}:Steps"
 
 
@@ -60,6 +93,56 @@ def test_objects_and_classes_see_every_step_and_change_nothing(tmp_path: Path) -
     assert_same_weights(observed, fitted(tmp_path / "c"))
     assert len(list(tmp_path.glob("*/lightning_logs/*/metrics.csv"))) == 2
     assert not (tmp_path / "a/seed-1/pretrain/log").exists()
+
+
+@pytest.mark.slow
+def test_each_training_gets_an_object_as_it_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = [*small_settings(tmp_path), "finetune.max_epochs=6", "pretrain.max_steps=24", "seeds=1"]
+
+    def trained(name: str, *callbacks: Any) -> tuple[Any, list[float]]:
+        monkeypatch.setattr(Saved, "best", [])
+        run = mtl.run(*settings, trainer={"callbacks": list(callbacks)}, run_dir=tmp_path / name)
+        return run.curves.drop(columns="seconds"), Saved.best
+
+    stop, saved, steps, trainings = Stop(), Saved(), Steps(), Trainings()
+    classes, best = trained("classes", f"{__name__}:Stop", f"{__name__}:Saved")
+    assert len(best) == 4 and stop.best_score == -torch.inf
+    for name in ("objects", "again"):  # also those that an earlier run has used
+        objects, kept = trained(name, stop, saved, steps, trainings)
+        pd.testing.assert_frame_equal(objects, classes)
+        assert kept == best
+    assert trainings.count == 8
+    assert saved.best_model_score == best[-1] and steps.steps == objects[objects.task == "betyg"].step.max()
+
+
+def test_an_object_that_the_user_changes_between_runs_keeps_the_change(tmp_path: Path) -> None:
+    stop = EarlyStopping("dev/average", mode="max", patience=100)
+    for patience, name in ((100, "a"), (1, "b"), (1, "c")):
+        stop.patience = patience
+        trained = fitted(tmp_path / name, callbacks=[stop])
+        assert (len(trained.curve) == 10) == (patience == 100) and stop.patience == patience
+
+
+def test_an_interrupted_object_begins_as_it_was_given(tmp_path: Path) -> None:
+    stop, expected = Stop(), fitted(tmp_path / "whole", callbacks=[Stop()])
+    with pytest.raises(Cut):
+        fitted(tmp_path / "other", cut=1, callbacks=[stop])
+    assert_same_weights(fitted(tmp_path / "new", callbacks=[stop]), expected)
+    assert_same_weights(fitted(tmp_path / "other", callbacks=[stop]), expected)
+
+
+@pytest.mark.parametrize("kind", [CSVLogger, TensorBoardLogger])
+def test_a_logger_object_has_a_folder_for_each_training(tmp_path: Path, kind: Any) -> None:
+    numbered, named = kind(tmp_path / "numbered"), kind(tmp_path / "named", version="mine")
+    with attached({"trainer.logger": [numbered, named]}) as (settings, _):
+        for name in "ab":
+            fit(module(), stage(tmp_path / name / "seed-1/pretrain"), replace(CPU, logger=settings["trainer.logger"]))
+    fitted(tmp_path / "c", logger=numbered)
+    assert {path.name for path in tmp_path.glob("numbered/*/*")} == {"version_0", "version_1", "version_2"}
+    assert [path.name for path in tmp_path.glob("named/*/*")] == ["mine"]
+    if kind is CSVLogger:
+        rows = [len(pd.read_csv(path)) for path in tmp_path.glob("*/*/*/metrics.csv")]
+        assert sorted(rows) == [10, 10, 10, 20]
 
 
 def test_one_callback_needs_no_list(tmp_path: Path) -> None:

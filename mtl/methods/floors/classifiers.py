@@ -38,12 +38,8 @@ MOST_COPIES = 20  # of a row of a rare class
 
 
 class _Dense(BaseEstimator):
-    """A model of dense features, which it standardizes.
-
-    Args:
-        head: linear, or mlp for a network with one hidden layer.
-        alpha: the weight of the squared weights in the loss.
-    """
+    """A model of dense features, which it standardizes: linear, or mlp with one hidden layer; `alpha` is the weight of the squared weights in the
+    loss."""
 
     _parameter_constraints = {
         "head": [StrOptions({"linear", "mlp"})],
@@ -75,11 +71,7 @@ class _Dense(BaseEstimator):
 
 
 class DenseClassifier(_Dense):
-    """A logistic regression or a network.
-
-    Args:
-        class_weight: "balanced", or None.
-    """
+    """A logistic regression or a network; `class_weight` is "balanced" or None."""
 
     _parameter_constraints = {**_Dense._parameter_constraints, "class_weight": [StrOptions({"balanced"}), None]}
 

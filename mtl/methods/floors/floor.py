@@ -69,7 +69,12 @@ class Floor(Method):
             raise InputError(f"method {config.method} keeps no model; drop it", key="floor.keep", value="true")
         if config.method in ESTIMATORS:
             check_grid(config.method, config.floor.grid)
-            self._check_names()
+            if self.joined and config.method in COMPARES_PAIRS:
+                message = f"method {config.method} compares the texts of a pair; drop it"
+                raise InputError(message, key="floor.features", value="joined")
+            if unknown := set(config.floor.train_rows) - set(tasks := self.suite.tasks):
+                known = f"suite {self.suite.name} has no such task; it has {', '.join(tasks)}"
+                raise InputError(f"floor.train_rows.{min(unknown)}: {known}")
             splits = {
                 task.id: {name: by_unit(task, part, dataset.texts) for name, part in dataset.splits[task.id].items()}
                 for task in dataset.tasks
@@ -119,7 +124,10 @@ class Floor(Method):
         """Train with each combination of settings, unless an earlier run has chosen one. The estimator that is best on dev (among equals,
         the first one)."""
         start = time.monotonic()
-        candidates = self._candidates(task)
+        floor, kind = self.config.floor, target_kind(task)
+        vectorizers = [{VECTORIZER: name} for name in floor.vectorizers] if self.joined and not kind.by_unit else [{}]
+        estimators = list(settings(self.config.method, kind.estimator, floor.grid))
+        candidates = [{**vectorizer, **estimator} for vectorizer in vectorizers for estimator in estimators]
         done = chosen_file(folder, task.id)
         # Before the trials, since n-grams have their own progress bars.
         self._task_features(task, candidates[0].get(VECTORIZER))
@@ -157,15 +165,6 @@ class Floor(Method):
                 best = trained, trial
         assert best is not None
         return *best, trials
-
-    def _candidates(self, task: Task) -> list[dict[str, Any]]:
-        """The settings to try: of the vectorizer, if there are several, and of the estimator."""
-        floor = self.config.floor
-        vectorizers = [dict[str, Any]()]
-        if self.joined and not target_kind(task).by_unit:
-            vectorizers = [{VECTORIZER: name} for name in floor.vectorizers]
-        estimators = list(settings(self.config.method, target_kind(task).estimator, floor.grid))
-        return [{**vectorizer, **estimator} for vectorizer in vectorizers for estimator in estimators]
 
     def _trained_with(self, task: Task, values: Mapping[str, Any], seed: int) -> Kept:
         """An estimator that is trained with these settings, among which that of the vectorizer may be."""
@@ -227,12 +226,3 @@ class Floor(Method):
 
     def _documents(self, task: Task, split: Split, places: np.ndarray | None = None) -> Sequence[list[Document]]:
         return documents_of(task, split, self.dataset.texts, None if self.joined else self.texts.words, places)
-
-    def _check_names(self) -> None:
-        """Raise InputError for joined texts with a method that compares pairs, and for an unknown task in `floor.train_rows`."""
-        if self.joined and self.config.method in COMPARES_PAIRS:
-            message = f"method {self.config.method} compares the texts of a pair; drop it"
-            raise InputError(message, key="floor.features", value="joined")
-        if unknown := set(self.config.floor.train_rows) - set(tasks := self.suite.tasks):
-            known = f"suite {self.suite.name} has no such task; it has {', '.join(tasks)}"
-            raise InputError(f"floor.train_rows.{min(unknown)}: {known}")

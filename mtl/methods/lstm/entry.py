@@ -57,12 +57,8 @@ def further_names(config: Config) -> list[str]:
 
 
 def check_trainable(config: Config, dim: int, embeddings: int) -> None:
-    """Raise InputError if an encoder of this configuration cannot be trained in this machine's memory.
-
-    Args:
-        dim: the size of a word's vector, or the least that it can be.
-        embeddings: the weights of all word vectors, or 0 if they are not known.
-    """
+    """Raise InputError if an encoder of this configuration cannot be trained in this machine's memory. `dim` is the least size of a word's vector,
+    and `embeddings` the number of weights of all word vectors, or 0 if it is not known."""
     trained = getattr(config.embeddings, "trainable", False)
     check_fits_memory(config, dim, TRAINED * lstm_weights(config, dim) + (TRAINED if trained else 1) * embeddings)
 

@@ -104,11 +104,8 @@ def basis(floor: FloorConfig) -> str:
 
 def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, language: str) -> LinearModels:
     """The linear models of all tasks whose training rows can teach one; from the cache if they are there. Tasks on words have none: their answers are
-    too many. Nor has a task whose targets have several values, whose training rows have one target alone, or no n-gram in two texts.
-
-    Args:
-        texts: those of the dataset, without boundary words.
-    """
+    too many. Nor has a task whose targets have several values, whose training rows have one target alone, or no n-gram in two texts. The texts are
+    those of the dataset, without boundary words."""
     kept: dict[str, Kept] = {}
     outputs: dict[str, dict[str, np.ndarray]] = {}
     seconds = 0.0

@@ -5,28 +5,38 @@ from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import torch
+from torch import Tensor
 from torch.utils.data import DataLoader
 
 from mtl.base.errors import InputError
 from mtl.base.interface import foreign
+from mtl.base.untrusted import read_checkpoint
 from mtl.data.examples import Row, make_example
 from mtl.methods.heads import new_heads
 from mtl.methods.lstm.trained import TrainedLstm
 from mtl.methods.predictor import Predictor
 from mtl.model.network import Batch, Network
-from mtl.runs.folder import pretrain_folder
+from mtl.runs.folder import finetune_folder, pretrain_folder
+from mtl.tasks.metrics import score
 from mtl.tasks.targets import target_kind
+from mtl.tasks.task import ScoredRows
 from mtl.training.checkpoints import fill, read_weights, weights_below
 from mtl.training.module import MultitaskModule, falling_adam
+
+NO_STAGE = "must be a stage's checkpoint in a run's folder, as in RUN/seed-1/pretrain/best.ckpt, or a saved mtl.Module"
 
 
 class Module(MultitaskModule):
     """The trained network of a stage as a LightningModule (`mtl.Module`).
 
-    `forward` takes a `mtl.model.network.Batch` and returns the outputs of its task's head, (inputs, outputs). Lightning's Trainer fits it and
-    predicts with it on batches of `loader`: with Adam, at the stage's first learning rate, and the loss of the task.
+    `forward` takes a `mtl.model.network.Batch` and returns the outputs of its task's head, (inputs, outputs). Lightning's Trainer fits, validates,
+    tests and predicts with it on batches of `loader`: with Adam, at the stage's first learning rate, and the loss of the task. It logs `train/loss`,
+    `dev/loss`, `test/loss`, and `dev/TASK` and `test/TASK`: the task's metric × 100, if the metric needs no further columns and the answers are
+    labels, numbers or candidates.
 
     Attributes:
         network: a `mtl.model.network.Network`, after stage 1 with the heads of all tasks, after stage 2 with one. Where stage 2 reads token
@@ -40,32 +50,51 @@ class Module(MultitaskModule):
     """
 
     predictor: Predictor
+    stage: Path  # the file of the stage that it comes from
 
     @classmethod
     def load_from_checkpoint(  # type: ignore[override]
-        cls, checkpoint_path: str | PathLike[str], map_location: str = "cpu"
+        cls, checkpoint_path: str | PathLike[str], map_location: str | torch.device | None = "cpu", **options: Any
     ) -> "Module":
-        """Read the weights of a finished stage, as tensors alone: no code in the file runs. `eval()` turns dropout off.
+        """Read the weights of a finished stage, or those that a Trainer has saved while it trained a module further, as tensors alone: no code in the
+        file runs. `eval()` turns dropout off.
 
         Args:
-            checkpoint_path: best.ckpt of stage 1, RUN/seed-N/pretrain, or of the stage 2 of a task, RUN/seed-N/finetune/TASK.
-                The run's other files say which network it is.
+            checkpoint_path: best.ckpt of stage 1, RUN/seed-N/pretrain, or of the stage 2 of a task, RUN/seed-N/finetune/TASK. The run's other files
+                say which network it is. A file that a Trainer has saved may lie anywhere; it names the stage's file, which must still exist.
             map_location: the device: cpu, cuda or auto.
+            options: Lightning's `strict` and `weights_only`, which are always true here.
 
         Raises:
-            InputError: for a file outside the folder of a finished run, a run of another method, and a damaged file.
+            InputError: for a file that is neither, a run of another method, a damaged file, and other options.
         """
-        path = Path(checkpoint_path)
+        for key, value in options.items():
+            if key not in ("strict", "weights_only") or value not in (True, None):
+                raise InputError("not taken: all weights are read, as tensors alone; drop it", key=key, value=value)
+        path, device = Path(checkpoint_path), str(map_location or "cpu")
+        stage = read_checkpoint(path, dict[str, Any], device="meta").get("stage")
+        if stage is None:
+            return cls._of_stage(path, device)
+        if not isinstance(stage, str) or not Path(stage).is_file():
+            raise InputError(f"continues {stage}, which is missing; put that run's folder back there", path=path)
+        module = cls._of_stage(Path(stage), device)
+        fill(module, read_weights(path), path, f"it does not continue {stage}")
+        return module
+
+    @classmethod
+    def _of_stage(cls, path: Path, device: str) -> "Module":
+        """The module of a stage's checkpoint. Raises InputError as `load_from_checkpoint`."""
         folder = path.absolute().parent
         seed_folder = next((above for above in folder.parents if re.fullmatch(r"seed-\d+", above.name)), None)
-        if seed_folder is None or not path.is_file():
-            message = "must be the checkpoint of a stage in a run's folder, as in RUN/seed-1/pretrain/best.ckpt"
-            raise InputError(message, path=path)
-        predictor = Predictor.load(seed_folder.parent, int(seed_folder.name[5:]), device=map_location)
+        if seed_folder is None:
+            raise InputError(NO_STAGE, path=path)
+        predictor = Predictor.load(seed_folder.parent, int(seed_folder.name[5:]), device=device)
         model, config = predictor.model, predictor.config
         if not isinstance(model, TrainedLstm):
             raise InputError("only runs of lstm have such a module", path=path, key="method", value=config.method)
         is_first = folder == pretrain_folder(seed_folder)
+        if not is_first and folder != finetune_folder(seed_folder, folder.name):
+            raise InputError(NO_STAGE, path=path)
         network = _stage1(predictor, model, path) if is_first else model.network(predictor.task(folder.name))
         assert isinstance(network, Network)
         if not is_first and network.encoder is not None:
@@ -73,17 +102,52 @@ class Module(MultitaskModule):
         model.use(network)
         rate = (config.pretrain if is_first else config.finetune).learning_rate
         module = cls(network, {}, falling_adam(rate, rate, total_steps=1))
-        module.predictor = predictor
+        module.predictor, module.stage = predictor, path.absolute()
         return module.to(model.device).train()
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        super().on_save_checkpoint(checkpoint)
+        checkpoint["stage"] = str(self.stage)
 
     def on_fit_start(self) -> None:
         """Turn dropout on: predictions, also those that `loader` needs, have turned it off."""
         super().on_fit_start()
         self.train()
 
-    def validation_step(self, batch: Batch, batch_idx: int) -> None:
-        """Raises InputError: scores are those of whole splits."""
-        raise InputError("this module has no dev split; score what module.predictor.predict(task, rows) returns")
+    def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
+        loss = self._loss(batch, self(batch))
+        self.log("train/loss", loss, on_step=False, on_epoch=True, batch_size=len(batch.rows))
+        return loss
+
+    def on_validation_epoch_start(self) -> None:
+        self._seen: dict[str, list[Any]] = {}  # by task, of each batch: predictions, targets, numbers of candidates
+
+    def validation_step(self, batch: Batch, batch_idx: int, dataloader_idx: int = 0) -> None:
+        outputs, task = self(batch), self.predictor.suite.tasks[batch.task]
+        self.log(f"{self._split}/loss", self._loss(batch, outputs), batch_size=len(batch.rows))
+        kind = target_kind(task)
+        if not (kind.by_unit or kind.dtype is object or task.further_columns):
+            codes = (self.network.predict(batch, outputs), batch.targets)
+            decoded = (kind.head.decode(each.cpu().double().numpy(), []) for each in codes)
+            self._seen.setdefault(task.id, []).append((*decoded, batch.sizes))
+
+    def on_validation_epoch_end(self) -> None:
+        for id, seen in self._seen.items():
+            predictions, targets, sizes = zip(*seen, strict=True)
+            rows = ScoredRows(np.concatenate(targets), None if sizes[0] is None else torch.cat(sizes).numpy())
+            self.log(f"{self._split}/{id}", score(self.predictor.suite.tasks[id], np.concatenate(predictions), rows))
+
+    on_test_epoch_start, on_test_epoch_end = on_validation_epoch_start, on_validation_epoch_end
+    test_step = validation_step
+
+    @property
+    def _split(self) -> str:
+        return "test" if self.trainer.testing else "dev"
+
+    def _loss(self, batch: Batch, outputs: Tensor) -> Tensor:
+        if batch.targets.isnan().all():
+            raise InputError("these batches have none; give them to the module's loader", key="targets")
+        return self.network.kinds[batch.task].loss(outputs, batch.targets, batch.output_sizes)
 
     def loader(
         self, task: str, rows: Sequence[Row], targets: Sequence[str] | None = None, batch_size: int = 128
@@ -101,6 +165,8 @@ class Module(MultitaskModule):
         """
         (suite_task, rows), model = self.predictor.check_rows(task, rows), self.predictor.model
         assert isinstance(model, TrainedLstm)
+        if (head := suite_task.answered_by or task) not in self.network.kinds:
+            raise InputError(f"the module has the heads of {', '.join(self.network.kinds)}", key="task", value=task)
         split, read = model.prepared(suite_task, rows)
         if targets is not None:
             kind, texts = target_kind(suite_task), [make_example(suite_task, row).inputs[0][-1] for row in rows]
@@ -110,7 +176,7 @@ class Module(MultitaskModule):
             if len(codes) != len(rows):
                 raise InputError(f"{len(codes)} for {len(rows)} rows", key="targets")
             split = replace(split, targets=codes)
-        by_head = {suite_task.answered_by or task: split}
+        by_head = {head: split}
         return read.batches(by_head).loader(read.in_order(by_head, batch_size))
 
 

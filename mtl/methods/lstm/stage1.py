@@ -105,12 +105,8 @@ def _train(
 
 
 def stage1_key(config: Config, tasks: Sequence[str], inputs: Mapping[str, str], seed: int) -> str:
-    """The hash of all that a seed's stage 1 depends on. The number of threads does not count, as it does not when a run continues.
-
-    Args:
-        tasks: their ids, in the order that the network's heads and their first weights have.
-        inputs: fingerprints of the data, the embeddings and the tokenizer, by name.
-    """
+    """The hash of all that a seed's stage 1 depends on: also the ids of the tasks, in the order of the network's heads, and by name the fingerprints
+    of the data, the embeddings and the tokenizer. The number of threads does not count, as it does not when a run continues."""
     left_out = (*UNREAD, *INDIFFERENT, "trainer.threads", "trainer.precision", "trainer.accelerator")
     flat = flatten_config(config)
     settings = {key: value for key, value in flat.items() if LSTM.reads_key(key) and not matches(key, left_out)}

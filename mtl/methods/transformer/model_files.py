@@ -61,19 +61,14 @@ def check_config(path: Path) -> None:
         inner = pending.pop()
         pending += [value for value in _values(inner) if isinstance(value, dict | list)]
         for key, value in inner.items() if isinstance(inner, dict) else ():
-            if (key == "chunk_size_feed_forward" and value) or (
-                key.endswith("_implementation") and not _is_plain(value)
-            ):
+            # The name of an implementation with a slash is a repository of code on the Hub, not one of transformers' own.
+            is_foreign = value is not None and not (isinstance(value, str) and "/" not in value)
+            if (key == "chunk_size_feed_forward" and value) or (key.endswith("_implementation") and is_foreign):
                 message = f"such a setting is not supported; set it to null where you trust the folder, or {AGAIN}"
                 raise InputError(message, path=path, key=key)
             if isinstance(value, int) and value > (most := _most(key.lower())):
                 message = f"{value} is more than any transformer has ({most:,} at most); {AGAIN}"
                 raise InputError(message, path=path, key=key)
-
-
-def _is_plain(implementation: Any) -> bool:
-    """Whether the name of an implementation is one of transformers' own. A name with a slash is a repository of code on the Hub."""
-    return implementation is None or (isinstance(implementation, str) and "/" not in implementation)
 
 
 def _most(key: str) -> int:

@@ -34,12 +34,8 @@ class TransformerNetwork(TaskNetwork):
         device: torch.device,
         settings: TransformerConfig,
     ) -> None:
-        """The network before training, on the CPU. The heads are the same for the same seed.
-
-        Args:
-            outputs: by task id, outputs of its head for one input.
-            device: where it will compute.
-        """
+        """The network before training, on the CPU; `device` is where it will compute. The heads are the same for the same seed; `outputs` are those
+        for one input, by task id."""
         super().__init__(tasks)
         self.pretrained, self.tasks = pretrained, [task.id for task in tasks]
         models: list[Any] = []

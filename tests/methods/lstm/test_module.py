@@ -8,6 +8,7 @@ import pytest
 import pytorch_lightning as pl
 import torch
 from input_errors import refused
+from scipy.stats import spearmanr
 from small_suite import small_settings
 
 import mtl
@@ -70,9 +71,71 @@ def test_lightning_trains_it_further(run: mtl.Run, stage: str) -> None:
     now = module.network.state_dict()
     changed = {name.partition(".")[0] for name, weight in now.items() if not weight.equal(before[name])}
     assert changed == ({"heads", "encoder"} if stage == "pretrain" else {"heads"})  # stage 2 has trained heads alone
-    refused(lambda: trainer.validate(module, batches, verbose=False))
     outputs = torch.cat([module.eval()(batch)[batch.rows.argsort()] for batch in batches]).softmax(dim=1)
     np.testing.assert_allclose(module.predictor.predict_proba("kansla", ROWS), outputs.detach(), rtol=1e-5)
+
+
+@pytest.mark.slow
+def test_a_trainer_logs_losses_and_scores(run: mtl.Run) -> None:
+    module = loaded(run, "pretrain")
+    golds = {"kansla": ["glad", "arg", "arg", "arg"], "betyg": ["8", "0", "5", "1"]}
+    loaders = {task: module.loader(task, ROWS, targets, batch_size=2) for task, targets in golds.items()}
+    stop = pl.callbacks.EarlyStopping("train/loss", patience=1, min_delta=100.0)
+    trainer = pl.Trainer(max_epochs=5, enable_checkpointing=False, callbacks=[stop], **QUIET)
+    trainer.fit(module, loaders["kansla"], loaders["kansla"])
+    assert trainer.current_epoch == 2
+    assert {"train/loss", "dev/loss", "dev/kansla"} == trainer.callback_metrics.keys()
+    (measured,) = trainer.validate(module, loaders["kansla"], verbose=False)
+    logits = torch.tensor(module.predictor.model.outputs(module.predictor.suite.tasks["kansla"], ROWS))
+    gold = torch.tensor([0, 1, 1, 1])
+    assert measured["dev/kansla"] == pytest.approx(100 * float((logits.argmax(dim=1) == gold).float().mean()))
+    assert measured["dev/loss"] == pytest.approx(float(torch.nn.functional.cross_entropy(logits, gold)), rel=1e-4)
+    (measured,) = trainer.test(module, loaders["betyg"], verbose=False)
+    expected = spearmanr([8, 0, 5, 1], [float(number) for number in module.predictor.predict("betyg", ROWS)])
+    assert measured["test/betyg"] == pytest.approx(100 * expected.statistic, abs=0.01)
+    unknown = module.loader("kansla", ROWS)
+    refused(lambda: trainer.validate(module, unknown, verbose=False), key="targets")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", ["pretrain", "finetune/kansla"])
+def test_what_a_trainer_saves_is_loaded_again(run: mtl.Run, tmp_path: Path, stage: str) -> None:
+    module = loaded(run, stage)
+    trainer = pl.Trainer(max_epochs=2, enable_checkpointing=False, **QUIET)
+    trainer.fit(module, module.loader("kansla", ROWS, ["glad", "arg", "arg", "arg"]))
+    saved = tmp_path / "mine.ckpt"
+    trainer.save_checkpoint(saved)
+    again = mtl.Module.load_from_checkpoint(saved, map_location=torch.device("cpu"), strict=True, weights_only=None)
+    for name, weight in module.state_dict().items():
+        assert torch.equal(weight, again.state_dict()[name])
+    np.testing.assert_array_equal(
+        again.predictor.predict_proba("kansla", ROWS), module.predictor.predict_proba("kansla", ROWS)
+    )
+    assert [weight.requires_grad for weight in again.parameters()] == [
+        weight.requires_grad for weight in module.parameters()
+    ]
+    further = pl.Trainer(max_epochs=3, enable_checkpointing=False, **QUIET)
+    further.fit(again, again.loader("kansla", ROWS, ["glad", "arg", "arg", "arg"]), ckpt_path=saved, weights_only=True)
+    assert further.global_step == 3
+
+
+@pytest.mark.slow
+def test_what_a_trainer_saved_and_what_is_asked_of_it_must_fit(run: mtl.Run, tmp_path: Path) -> None:
+    module = loaded(run, "finetune/kansla")
+    trainer = pl.Trainer(max_epochs=1, enable_checkpointing=False, **QUIET)
+    trainer.fit(module, module.loader("kansla", ROWS, ["glad", "arg", "arg", "arg"]))
+    saved, changed = tmp_path / "mine.ckpt", tmp_path / "changed.ckpt"
+    trainer.save_checkpoint(saved)
+    content = torch.load(saved, weights_only=True)
+    stages = (str(tmp_path / "gone/seed-1/pretrain/best.ckpt"), str(changed), "\0")
+    other = str(run.path / "seed-2/pretrain/best.ckpt")
+    for wrong in (*({"stage": stage} for stage in (*stages, 3, other)), {"state_dict": {"a": print}}):
+        torch.save({**content, **wrong}, changed)
+        refused(lambda: mtl.Module.load_from_checkpoint(changed), file="changed.ckpt")
+    for option in ({"strict": False}, {"hparams_file": "x"}, {"weights_only": False}):
+        refused(lambda option=option: mtl.Module.load_from_checkpoint(saved, **option), key=next(iter(option)))
+    refused(lambda: mtl.Module.load_from_checkpoint(saved, map_location="nix"), key="device")
+    refused(lambda: module.loader("betyg", ROWS), key="task")
 
 
 @pytest.mark.slow
