@@ -200,7 +200,7 @@ def train_recipe(
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
     """Within the block, no other process trains these vectors, and what a killed process left beside them is removed."""
-    lock = path.with_name(f".{path.name}.lock")
+    lock = path.with_name(f".{path.name}.training")  # not that of `new_folder`, which writes the result
     with waiting_lock(lock, f"{path}: another process is training these vectors"):
         leftover = re.compile(rf"\.{re.escape(path.name)}(\.source)?\.(\w{{8}}\.txt|[0-9a-f]{{32}}\.partial)")
         for file in path.parent.iterdir():

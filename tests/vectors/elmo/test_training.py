@@ -17,6 +17,7 @@ from mtl.embedders.elmo.model import read_weights
 from mtl.embedders.elmo.options import read_options
 from mtl.vectors.elmo import training as module
 from mtl.vectors.elmo.training import ELMoTraining, options_json, write_weights
+from mtl.vectors.pretraining.resumable import unfinished_folder
 from mtl.vectors.words.training import TrainingRequest, train_embeddings, training_settings
 
 SMALL = {
@@ -57,7 +58,7 @@ def test_training_halves_both_perplexities(tmp_path: Path) -> None:
     # Only a line's first word and its end cannot be predicted; an untrained model has a perplexity of about 9, the number of words.
     assert last["forward"] < first["forward"] / 2 and last["backward"] < first["backward"] / 2
     written = {path.name for path in (tmp_path / "elmo").iterdir()}
-    assert written == {".lock", "options.json", "training.json", "weights.hdf5"}
+    assert written == {"options.json", "training.json", "weights.hdf5"}
     layers = ELMo(tmp_path / "elmo/options.json", tmp_path / "elmo/weights.hdf5").layers([["aa", "bb"]])
     assert layers[0].shape == (3, 2, 16)
 
@@ -78,8 +79,8 @@ def test_interrupted_training_gives_the_same_weights_when_continued(
     with pytest.raises(KeyboardInterrupt):
         settings(epochs=3, dropout=0.2).train(lines(), tmp_path / "two")
     monkeypatch.undo()
-    assert not (tmp_path / "two/weights.hdf5").exists()
-    with raises_input_error(file="two"):
+    assert not (tmp_path / "two").exists()
+    with raises_input_error(file="two.unfinished"):
         settings(epochs=3, dropout=0.2, lstm_dim=17).train(lines(), tmp_path / "two")
     with caplog.at_level(logging.INFO, logger="mtl"):
         settings(epochs=3, dropout=0.2, threads=0).train(lines(), tmp_path / "two")
@@ -118,16 +119,16 @@ def test_divergence_raises_an_error_and_keeps_the_last_good_checkpoint(
     message = rf"elmo: training diverged \({problem}\); .*last.ckpt keeps .* set a smaller learning_rate=, .* set out="
     with pytest.raises(DivergedError, match=message):
         settings(epochs=3).train(lines(), folder)
-    kept = torch.load(folder / "last.ckpt", weights_only=True)
+    kept = torch.load(unfinished_folder(folder) / "last.ckpt", weights_only=True)
     assert kept["curve"][-1]["step"] == 20 and all(value.isfinite().all() for value in kept["state_dict"].values())
-    assert not (folder / "weights.hdf5").exists()
+    assert not folder.exists()
 
 
 def test_training_works_in_a_folder_where_it_failed_before(tmp_path: Path) -> None:
     with raises_input_error():
-        settings().train([["a", "b"]], tmp_path, "little")
-    settings(max_steps=1).train(lines(), tmp_path, "more")
-    assert (tmp_path / "weights.hdf5").exists()
+        settings().train([["a", "b"]], tmp_path / "elmo", "little")
+    settings(max_steps=1).train(lines(), tmp_path / "elmo", "more")
+    assert {path.name for path in tmp_path.iterdir()} == {"elmo", "elmo.source"}
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,8 @@ from pretraining_parts import ARGUMENTS, GIVEN, lines, small, text_file
 from safetensors.torch import load_file
 
 from mtl.base.errors import InputError
-from mtl.vectors.pretraining.pretrain import own_body, pretrain, unfinished_folder
+from mtl.vectors.pretraining.pretrain import own_body, pretrain
+from mtl.vectors.pretraining.resumable import unfinished_folder
 from mtl.vectors.pretraining.tokens import PretrainingTexts
 from mtl.vectors.pretraining.training import MaskedLanguageModelling
 

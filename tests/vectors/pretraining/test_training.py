@@ -16,12 +16,12 @@ from mtl.vectors.pretraining.tokens import CLS, MASK, PAD, SEP, Segments, read_t
 from mtl.vectors.pretraining.training import (
     MASK_SHARE,
     MaskedLanguageModelling,
-    Order,
     decayed_groups,
     mask,
     masked_outputs,
     new_bert,
     parameter_count,
+    pass_batches,
     progress_at,
     rate_at,
 )
@@ -30,10 +30,9 @@ from mtl.vectors.pretraining.training import (
 def training(folder: Path, settings: PretrainingSettings) -> MaskedLanguageModelling:
     learnt = tokenizer()
     write_tokens(lines(), learnt, 0, folder)
-    tokens = read_tokens(folder, learnt.get_vocab_size())
     begins = word_beginnings(learnt)
-    bert, segments = new_bert(settings, len(begins)), Segments(tokens, settings.chunk)
-    return MaskedLanguageModelling(bert, segments, begins, settings, folder / "last.ckpt", torch.device("cpu"))
+    bert, segments = new_bert(settings, len(begins)), Segments(*read_tokens(folder), settings.chunk)
+    return MaskedLanguageModelling(bert, segments, begins, settings, folder, torch.device("cpu"))
 
 
 def test_training_lowers_the_perplexity(tmp_path: Path) -> None:
@@ -81,7 +80,7 @@ def test_parts_of_a_batch_give_the_same_step(tmp_path: Path) -> None:
     for accumulate in (1, 4):
         one = training(tmp_path, small(dropout=0.0, accumulate=accumulate))
         one.train()
-        one.compute(one.chosen[one.order.batch(0)])
+        one.compute(one.batch_at(0))
         gradients.append({name: parameter.grad for name, parameter in one.network.named_parameters()})
     torch.testing.assert_close(*gradients, atol=1e-6, rtol=1e-4)
 
@@ -135,19 +134,16 @@ def test_time_limits_end_at_a_rate_of_0_and_the_first_limit_ends_the_training() 
 
 def test_a_pass_has_no_segment_twice_and_batches_differ_from_pass_to_pass() -> None:
     lengths = np.random.default_rng(0).integers(1, 50, 409)
-    order = Order(lengths, 10, 1)
-    passes = [np.concatenate([order.batch(40 * number + i) for i in range(40)]) for number in range(2)]
-    assert all(len(set(one.tolist())) == 400 for one in passes)
-    assert passes[0].tolist() != passes[1].tolist()
-    left_out = [set(range(409)) - set(one.tolist()) for one in passes]  # chosen before segments are sorted by length
+    batches = [pass_batches(lengths, 10, [1, number]) for number in range(2)]
+    assert all([len(batch) for batch in one] == [10] * 40 for one in batches)
+    passes = [set(np.concatenate(one).tolist()) for one in batches]
+    assert all(len(one) == 400 for one in passes)
+    left_out = [set(range(409)) - one for one in passes]  # chosen before segments are sorted by length
     assert all(min(lengths[list(one)]) < 25 < max(lengths[list(one)]) for one in left_out)
-    assert [len(order.batch(step)) for step in range(90)] == [10] * 90
-    spread = np.mean([np.ptp(lengths[order.batch(step)]) for step in range(40)])
-    assert spread < 15  # segments of similar length are together; 40 or so in batches of random ones
-    assert Order(lengths, 10, 1).batch(57).tolist() == order.batch(57).tolist()
+    # Segments of similar length are together; the spread is 40 or so in batches of random ones.
+    assert np.mean([np.ptp(lengths[batch]) for batch in batches[0]]) < 15
     # Of 40 batches, those of similar length are put together from 5 batches' segments, not from all of them.
-    order = Order(np.random.default_rng(0).integers(1, 50, 409), 10, 1)
-    first, second = ([set(order.batch(start + i).tolist()) for i in range(40)] for start in (0, 40))
+    first, second = ([set(batch.tolist()) for batch in one] for one in batches)
     alike = [max(len(one & other) for other in second) for one in first]
     assert np.mean(alike) < 3
 
