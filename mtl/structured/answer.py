@@ -145,21 +145,19 @@ class Answer(TargetKind):
 
     def located(self, target: Target, texts: Sequence[str], starts: Sequence[str] | None) -> str:
         answers, passage = gold(str(target)), texts[-1]
-        places = list(answers["answer_start"])
-        if starts is not None:
-            places = _starts(starts, len(answers["text"]))
-        checked = [_place(text, start, passage) for text, start in zip(answers["text"], places, strict=True)]
+        known = answers["text"]
+        places = answers["answer_start"] if starts is None else _starts(starts, len(known))
+        checked = [_place(text, start, passage) for text, start in zip(known, places, strict=True)]
         if not checked:
             return _cell([])
-        first = passage.find(answers["text"][0]) if checked[0] is None else checked[0]
-        return _cell(answers["text"], checked, list(units_within(passage, first, first + len(answers["text"][0]))))
+        first = passage.find(known[0]) if checked[0] is None else checked[0]
+        return _cell(known, checked, units_within(passage, first, first + len(known[0])))
 
     def parse_prediction(self, cell: str, candidates: int | None = None) -> str:
         """The text of an answer. Raises ValueError for a list of answers, and for a target in JSON."""
         if _is_object(cell):
-            raise ValueError(
-                "is a list of answers, as targets are; a prediction is one text, which is empty for no answer"
-            )
+            message = "is a list of answers, as targets are; a prediction is one text, which is empty for no answer"
+            raise ValueError(message)
         return cell
 
     def to_line(self, target: Target) -> str:
@@ -171,11 +169,11 @@ class Answer(TargetKind):
     def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
         """1 for the words of a row's answer, or for the whole passage if it has none; 0 for its other units."""
         assert sizes is not None
-        wanted = np.zeros(sizes.sum(), dtype=np.int64)
-        for target, start in zip(targets.tolist(), (np.cumsum(sizes) - sizes).tolist(), strict=True):
+        wanted = [np.zeros(size, dtype=np.int64) for size in sizes]
+        for row, target in zip(wanted, targets.tolist(), strict=True):
             first, last = gold(target)["words"] or (0, 0)
-            wanted[start + first : start + last + 1] = 1
-        return wanted
+            row[first : last + 1] = 1
+        return np.concatenate(wanted)
 
     def from_estimator(
         self, estimator: Any, features: Any, sizes: np.ndarray | None, texts: Sequence[str] = ()
@@ -185,8 +183,8 @@ class Answer(TargetKind):
         if hasattr(estimator, "decision_function"):
             odds = np.asarray(estimator.decision_function(features))
         else:
-            right = np.asarray(estimator.predict_proba(features))[:, 1]
-            odds = np.log(np.maximum(right, LEAST_PROBABILITY) / np.maximum(1 - right, LEAST_PROBABILITY))
+            wrong, right = np.maximum(estimator.predict_proba(features), LEAST_PROBABILITY).T
+            odds = np.log(right / wrong)
         predicted = []
         for row, text in zip(np.split(odds, np.cumsum(sizes)[:-1]), texts, strict=True):
             first, last, total = best_run(row[1:]) if len(row) > 1 else (0, 0, -math.inf)
@@ -321,11 +319,8 @@ def _length(target: str) -> int:
     return len(words_of(texts[0])) if (texts := gold_texts(target)) else 0
 
 
-def _by_row(outputs: "Tensor", sizes: "Tensor | None") -> "tuple[Tensor, Tensor]":
+def _by_row(outputs: "Tensor", sizes: "Tensor | None") -> "tuple[Tensor, ...]":
     """Head outputs (units, 2) as two matrices (rows, most units), the scores of first and of last units; -inf after a row's last unit."""
-    from torch.nn.utils.rnn import pad_sequence
+    from mtl.structured.crf import by_row
 
-    assert sizes is not None
-    padded = pad_sequence(outputs.float().split(sizes.tolist()), batch_first=True, padding_value=-math.inf)
-    firsts, lasts = padded.unbind(dim=2)
-    return firsts, lasts
+    return by_row(outputs.float(), sizes, -math.inf).unbind(dim=2)

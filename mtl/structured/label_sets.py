@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mtl.structured.span_f1 import ratio
 from mtl.tasks.metrics import Metric, Parts
 from mtl.tasks.target_kind import Target
 from mtl.tasks.task import ScoredRows, Task
@@ -46,29 +47,30 @@ def indicators(task: Task, targets: Sequence[Target | None] | np.ndarray) -> "cs
 def micro_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """F1 over all decisions on a label of an example: 2 tp / (2 tp + fp + fn)."""
     both, either = (counts.sum(axis=1) for counts in _label_counts(task, predicted, rows, weights))
-    return _f1(both, either)
+    return ratio(2 * both, either)
 
 
 def multi_macro_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """The mean of the F1 of all labels; 0 for a label that neither occurs nor is predicted."""
-    scores: np.ndarray = _f1(*_label_counts(task, predicted, rows, weights)).mean(axis=1)
+    both, either = _label_counts(task, predicted, rows, weights)
+    scores: np.ndarray = ratio(2 * both, either).mean(axis=1)
     return scores
 
 
 def label_scores(task: Task, predicted: np.ndarray, rows: ScoredRows) -> dict[str, tuple[int, float]]:
     """For each label that some rows have, their number and its F1."""
     ones = np.ones((1, len(predicted)))
-    f1 = _f1(*_label_counts(task, predicted, rows, ones))[0].tolist()
-    numbers = np.asarray(ones @ indicators(task, rows.targets))[0].astype(int).tolist()
-    by_label = zip(task.labels or (), numbers, f1, strict=True)
-    return {label: (number, score) for label, number, score in by_label if number}
+    both, either = _label_counts(task, predicted, rows, ones)
+    numbers = np.asarray(ones @ indicators(task, rows.targets))[0]
+    by_label = zip(task.labels or (), numbers, ratio(2 * both, either)[0], strict=True)
+    return {label: (int(number), float(score)) for label, number, score in by_label if number}
 
 
 def samples_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """The mean of the examples' F1; 0 for an example without labels."""
     gold, guessed = indicators(task, rows.targets), indicators(task, predicted)
     both, either = (np.asarray(matrix.sum(axis=1)).ravel() for matrix in (gold.multiply(guessed), gold + guessed))
-    scores: np.ndarray = weights @ _f1(both, either) / weights.sum(axis=1)
+    scores: np.ndarray = weights @ ratio(2 * both, either) / weights.sum(axis=1)
     return scores
 
 
@@ -84,10 +86,6 @@ def _label_counts(
     """For each set of weights and each label, the rows that have it and get it, and the sum of those that have it and that get it."""
     gold, guessed = indicators(task, rows.targets), indicators(task, predicted)
     return (gold.multiply(guessed).T @ weights.T).T, ((gold + guessed).T @ weights.T).T
-
-
-def _f1(both: np.ndarray, either: np.ndarray) -> np.ndarray:
-    return np.divide(2 * both, either, out=np.zeros_like(both), where=either > 0)
 
 
 LABELS = Parts("label", "labels", label_scores)

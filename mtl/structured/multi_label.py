@@ -113,18 +113,15 @@ class MultiLabel(TargetKind):
 
     def parse(self, cell: str, candidates: int | None = None) -> str:
         separator = separator_of(self.task)
-        parts = [part for part in map(str.strip, cell.split(separator)) if part]
-        numbers = sorted({self.numbers[part] for part in parts if part in self.numbers})
-        if unknown := next((part for part in parts if part not in self.numbers), None):
-            rest = f", … ({len(self.names)} labels)" if len(self.names) > MOST_SHOWN else ""
-            raise ValueError(
-                f"unknown label {unknown!r}; a row has none or several of {', '.join(self.names[:MOST_SHOWN])}{rest},"
-                f" separated by {separator!r} (label_separator)"
-            )
-        if len(numbers) < len(parts):
-            twice = next(part for part, count in Counter(parts).items() if count > 1)
-            raise ValueError(f"label {twice!r} stands twice; answers of several people are no set of labels")
-        return separator.join(self.labels[number] for number in numbers)
+        counts = Counter(part for part in map(str.strip, cell.split(separator)) if part)
+        for part, count in counts.items():
+            if part not in self.numbers:
+                rest = f", … ({len(self.names)} labels)" if len(self.names) > MOST_SHOWN else ""
+                known = f"{', '.join(self.names[:MOST_SHOWN])}{rest}, separated by {separator!r} (label_separator)"
+                raise ValueError(f"unknown label {part!r}; a row has none or several of {known}")
+            if count > 1:
+                raise ValueError(f"label {part!r} stands twice; answers of several people are no set of labels")
+        return separator.join(self.labels[number] for number in sorted(map(self.numbers.__getitem__, counts)))
 
     def join(self, values: Sequence[str]) -> str:
         separator = separator_of(self.task)
@@ -140,9 +137,8 @@ class MultiLabel(TargetKind):
             if column not in self.labels:
                 labels += [cell] if cell else []
             elif cell.lower() not in TRUTH:
-                raise ValueError(
-                    f"column {column!r}: {cell!r} does not say whether the row has this label; write 0 or 1"
-                )
+                problem = f"{cell!r} does not say whether the row has this label; write 0 or 1"
+                raise ValueError(f"column {column!r}: {problem}")
             elif TRUTH[cell.lower()]:
                 labels.append(self.names[self.labels.index(column)])
         return labels
@@ -197,11 +193,8 @@ class MultiLabel(TargetKind):
 
     def distribution(self, targets: np.ndarray) -> str:
         having = np.asarray(indicators(self.task, targets).sum(axis=0)).ravel()
-        order = (
-            range(len(having))
-            if len(having) <= MOST_SHOWN
-            else np.argsort(-having, kind="stable")[:MOST_SHOWN].tolist()
-        )
+        frequent = np.argsort(-having, kind="stable")[:MOST_SHOWN].tolist()
+        order = range(len(having)) if len(having) <= MOST_SHOWN else frequent
         shares = ", ".join(f"{self.labels[number]} {having[number] / len(targets):.1%}" for number in order)
         rest = f", and {len(having) - MOST_SHOWN} rarer labels" if len(having) > MOST_SHOWN else ""
         sets = Counter(targets.tolist())

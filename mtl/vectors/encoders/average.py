@@ -110,21 +110,20 @@ class DrawnVectors:
         return repr(self)
 
 
-def open_random(options: Any, path: Path | None, seed: int, device: torch.device) -> Reader:
+def open_random(options: Any, path: Any, seed: int, device: torch.device) -> Reader:
     """A random vector for any word."""
     return SourceReader(DrawnVectors(options.dim, seed), options.dim, parameters=0)
 
 
-def open_static(options: Any, path: Path | None, seed: int, device: torch.device) -> Reader:
+def open_static(options: Any, path: Any, seed: int, device: torch.device) -> Reader:
     """All words of the file at the path. Raises InputError for a file that cannot be read, or has vectors of another size."""
-    assert path is not None
     source = FileSource(path, None, ngrams=options.missing == "unknown")
     rows, dim = source.file.shape
     check_dim(path, dim, options.dim)
     return SourceReader(source, dim, rows * dim)
 
 
-def open_elmo(options: Any, path: Path | None, seed: int, device: torch.device) -> Reader:
+def open_elmo(options: Any, path: Any, seed: int, device: torch.device) -> Reader:
     """The mean of the layers of the ELMo at the path, in float32."""
     from mtl.embedders.elmo.embeddings import ElmoReader, load_elmo, new_mix
 
@@ -135,7 +134,7 @@ def open_elmo(options: Any, path: Path | None, seed: int, device: torch.device) 
 # By the name of the embeddings, how their vectors are read as they are without training (from the options of the embeddings, the path of the
 # vectors or None, the seed of random vectors, and the device that computes vectors that are not only looked up), and the settings that are read.
 STATIC = (open_static, ("embeddings.path", "embeddings.dim", "embeddings.missing"))
-OPENERS: dict[str, tuple[Callable[[Any, Path | None, int, torch.device], Reader], tuple[str, ...]]] = {
+OPENERS: dict[str, tuple[Callable[[Any, Any, int, torch.device], Reader], tuple[str, ...]]] = {
     "random": (open_random, ("embeddings.dim", "seed")),
     "fasttext": STATIC,
     "glove": STATIC,

@@ -18,7 +18,7 @@ from mtl.embedders.new_words import WordReader
 from mtl.methods.lstm.trained import TrainedLstm
 from mtl.methods.predictor import Predictor
 from mtl.vectors.encoders.run import open_run
-from mtl.vectors.export.exported import EncoderExport, ExportSettings, TaskExport, code_block, encoder_card
+from mtl.vectors.export.exported import Export, ExportSettings, code_block, encoder_card
 
 logger = logging.getLogger("mtl")
 
@@ -31,21 +31,21 @@ class ExportFormat:
 
     Attributes:
         keys: the settings that it reads.
-        write: writes the files and the card of an `EncoderExport`, or of a `TaskExport`, to a folder. Raises InputError for a model that
-            the format cannot express, and if the files do not give the outputs of the run.
+        write: writes the files and the card of an `Export` to a folder. Raises InputError for a model that the format cannot express, and if the
+            files do not give the outputs of the run.
         extra: the extra of mtl-baselines with the packages that it needs (`mtl.base.extras`); None if there are none.
         of_task: whether a task's whole model is exported, not the encoder of an LSTM.
     """
 
     keys: tuple[str, ...]
-    write: Callable[[Any, Path], None]
+    write: Callable[[Export, Path], None]
     extra: str | None = None
     of_task: bool = False
 
 
-def write_vectors(export: EncoderExport, folder: Path) -> None:
+def write_vectors(export: Export, folder: Path) -> None:
     """Write the vectors of all words in word2vec's text format, and their card. Nine significant digits restore each float32 value exactly."""
-    words, vectors = export.reader.vocabulary.words, export.word_vectors()[Vocabulary.FIRST :].numpy()
+    words, vectors = export.model.reader.vocabulary.words, export.word_vectors()[Vocabulary.FIRST :].numpy()
     with replacing(folder / VECTORS) as partial, partial.open("w", encoding="utf-8", newline="\n") as file:
         file.write(f"{len(words)} {vectors.shape[1]}\n")
         for word, vector in zip(words, vectors, strict=True):
@@ -101,14 +101,14 @@ def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any
     export = _open_task(run_dir, checked, command) if kind.of_task else _open_lstm(run_dir, checked, command)
     with new_folder(out) as partial:
         kind.write(export, partial)
-    if isinstance(export, TaskExport):
+    if kind.of_task:
         logger.info("%s: the model of task %s, seed %d", out, export.task.id, export.predictor.seed)
         return
     hint = "; all others are unknown to it, unlike the run: name a file of texts with words=" if export.looks_up else ""
-    logger.info("%s: knows %s words%s", out, f"{len(export.reader.vocabulary.words):,}", hint)
+    logger.info("%s: knows %s words%s", out, f"{len(export.model.reader.vocabulary.words):,}", hint)
 
 
-def _open_lstm(run_dir: Path, settings: ExportSettings, command: str) -> EncoderExport:
+def _open_lstm(run_dir: Path, settings: ExportSettings, command: str) -> Export:
     """The encoder of an LSTM, which knows the words of the run and of `words=`, and no others."""
     encoder = open_run(run_dir, settings)
     model = encoder.predictor.model
@@ -127,10 +127,10 @@ def _open_lstm(run_dir: Path, settings: ExportSettings, command: str) -> Encoder
             raise InputError(message, key="words", value=settings.words)
     model.reader.look_up(sorted(words))
     model.reader.source = None
-    return EncoderExport(encoder.predictor, settings, command, encoder, looks_up)
+    return Export(encoder.predictor, settings, command, encoder, looks_up)
 
 
-def _open_task(run_dir: Path, settings: ExportSettings, command: str) -> TaskExport:
+def _open_task(run_dir: Path, settings: ExportSettings, command: str) -> Export:
     """The model of one task of a fine-tuned transformer."""
     predictor = Predictor.load(run_dir, settings.seed, settings.task, encoder_task=settings.task)
     if predictor.config.method != "transformer" or not predictor.config.finetune.train_encoder:
@@ -138,4 +138,4 @@ def _open_task(run_dir: Path, settings: ExportSettings, command: str) -> TaskExp
         raise InputError(f"{message}; choose another --format", path=run_dir)
     if settings.task is None and len(predictor.tasks) > 1:
         raise InputError(f"each task has its own model; set task= to one of {', '.join(predictor.tasks)}", key="task")
-    return TaskExport(predictor, settings, command, predictor.suite.tasks[settings.task or predictor.tasks[0]])
+    return Export(predictor, settings, command, task=predictor.suite.tasks[settings.task or predictor.tasks[0]])

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,16 +13,10 @@ from torch import Tensor
 
 from mtl.base.errors import InputError
 from mtl.base.terminal import MISSING, escaped, markdown_table
-from mtl.embedders.new_words import WordReader
-from mtl.methods.lstm.trained import TrainedLstm
 from mtl.methods.predictor import Predictor
 from mtl.runs.summary import Summary, read_summary
 from mtl.runs.table import render
-from mtl.tasks.task import Task
-from mtl.vectors.encoders.run import RunEncoder, RunSettings
-
-if TYPE_CHECKING:
-    from mtl.methods.transformer.trained import TrainedTransformer
+from mtl.vectors.encoders.run import RunSettings
 
 TOLERANCE = 1e-5  # between an exported model and the run
 
@@ -42,48 +36,36 @@ class ExportSettings(RunSettings):
 
 @dataclass(frozen=True)
 class Export:
-    """What is exported, with what its card says of it: the models of one seed of a run."""
+    """What is exported, with what its card says of it: the encoder of an LSTM, or the model of one task of a fine-tuned transformer.
+
+    Attributes:
+        predictor: the models of one seed of the run.
+        encoder: of an LSTM, which knows the words of `model.reader` alone; None for the model of a task.
+        looks_up: whether the run looks new words up in a file of vectors.
+        task: whose model is exported; None for an encoder.
+    """
 
     predictor: Predictor
     settings: ExportSettings
     command: str
+    encoder: Any = None
+    looks_up: bool = False
+    task: Any = None
+
+    @property
+    def model(self) -> Any:
+        """A `TrainedLstm` or a `TrainedTransformer`."""
+        return self.predictor.model
 
     @cached_property
     def summary(self) -> Summary:
         return read_summary(self.predictor.folder.summary)
 
-
-@dataclass(frozen=True)
-class EncoderExport(Export):
-    """The encoder of an LSTM, which knows its own words alone; `looks_up`: the run looks new words up in a file of vectors."""
-
-    encoder: RunEncoder
-    looks_up: bool
-
-    @property
-    def lstm(self) -> TrainedLstm:
-        return cast(TrainedLstm, self.predictor.model)
-
-    @property
-    def reader(self) -> WordReader:
-        """The words, and their vectors."""
-        return cast(WordReader, self.lstm.reader)
-
     @torch.no_grad()
     def word_vectors(self) -> Tensor:
-        """The vectors of padding (zero), of the unknown word, and of the reader's words, float32 (ids, dim)."""
-        return self.reader.embedder(torch.arange(len(self.reader.vocabulary))[None])[0].float()
-
-
-@dataclass(frozen=True)
-class TaskExport(Export):
-    """The model of one task of a fine-tuned transformer."""
-
-    task: Task
-
-    @property
-    def transformer(self) -> "TrainedTransformer":
-        return cast("TrainedTransformer", self.predictor.model)
+        """The vectors of padding (zero), of the unknown word, and of the words of an LSTM's reader, float32 (ids, dim)."""
+        reader = self.model.reader
+        return reader.embedder(torch.arange(len(reader.vocabulary))[None])[0].float()
 
 
 def check_difference(values: np.ndarray, wanted: np.ndarray, name: str, format: str, scale: float = 1.0) -> None:
@@ -102,54 +84,40 @@ def card(
     trained_on: Sequence[str],
     limits: Sequence[str],
 ) -> str:
-    """A card in Markdown: front matter with the language, the licence and these values, then these sections, and those that all cards have.
-
-    Args:
-        begin: the title, and the sections before the scores.
-        about: what was trained on the data of the tasks `trained_on`.
-        limits: of the model, in sentences.
-    """
-    license, suite, summary = export.settings.license, export.predictor.suite, export.summary
+    """A card in Markdown: front matter with the language, the licence and these values; the title and the sections `begin`; then those that all
+    cards have: scores, the data of the tasks that the model (`about`) was trained on, and its limits, in sentences."""
+    license, suite, tasks = export.settings.license, export.predictor.suite, export.summary["tasks"]
     matter = {"language": [suite.language], **({"license": license} if license else {}), **front}
-    if not license:
-        limits = [
-            *limits,
-            "No license is stated for the weights; that of the data and of what training began with decides.",
-        ]
-    seed = str(export.predictor.seed)
-    own = [
-        f"{_name(suite.tasks[id])} {suite.shown.show(scored['scores'][seed])}"
-        for id, scored in summary["tasks"].items()
-    ]
+    unlicensed = "No license is stated for the weights; that of the data and of what training began with decides."
+    limits = [*limits, *([] if license else [unlicensed])]
+    seed, names = str(export.predictor.seed), {id: escaped(task.title or id) for id, task in suite.tasks.items()}
+    own = [f"{names[id]} {suite.shown.show(scored['scores'][seed])}" for id, scored in tasks.items()]
     data = [["task", "license of the data", "training rows"]]
     for id in trained_on:
-        rows = summary["tasks"][id].get("rows") if id in summary["tasks"] else None
-        license_of_data = escaped(suite.tasks[id].license or "not stated")
-        data.append([_name(suite.tasks[id]), license_of_data, str((rows or {}).get("train", MISSING))])
+        rows = (tasks[id].get("rows") or {}) if id in tasks else {}
+        data.append([names[id], escaped(suite.tasks[id].license or "not stated"), str(rows.get("train", MISSING))])
     sections = [
         f"---\n{yaml.safe_dump(matter, sort_keys=False, allow_unicode=True)}---",
         *begin,
         f"## Evaluation\n\nThe model is that of seed {seed} of a run, which has the scores {', '.join(own)}. All seeds of the run:",
-        render(dict(summary), suite).partition("\n\n")[2].strip(),
+        render(dict(export.summary), suite).partition("\n\n")[2].strip(),
         f"## Training\n\n{about}:\n\n{markdown_table(data, left=2)}",
-        f"The run, and this export:\n\n{code_block(str(summary['command']), export.command, language='sh')}",
+        f"The run, and this export:\n\n{code_block(str(export.summary['command']), export.command, language='sh')}",
         "## Limits\n\n" + "\n".join(f"- {limit}" for limit in limits),
     ]
     return "\n\n".join(sections) + "\n"
 
 
-def encoder_card(export: EncoderExport, front: Mapping[str, Any], begin: Sequence[str]) -> str:
+def encoder_card(export: Export, front: Mapping[str, Any], begin: Sequence[str]) -> str:
     """The card of an LSTM's encoder, or of its word vectors."""
     description, suite = export.encoder.description, export.predictor.suite
     title = escaped(suite.title or suite.name)
+    run_looks_up = (
+        " The run itself looks new words up in its file of word vectors; this export has the words of the run's data, and those that `words=`"
+        " named."
+    )
     limits = [
-        "Words that are not in the vocabulary share one vector, that of unknown words."
-        + (
-            " The run itself looks new words up in its file of word vectors; this export has the words of the run's data, and those that"
-            " `words=` named."
-            if export.looks_up
-            else ""
-        ),
+        f"Words that are not in the vocabulary share one vector, that of unknown words.{run_looks_up if export.looks_up else ''}",
         f"Texts are cut after {description.max_length} tokens, and the heads of the run are not part of the export.",
         f"The encoder was trained on the tasks above, in one language ({escaped(description.language)}); on other data it may be worse than"
         " the average of its word vectors.",
@@ -157,10 +125,6 @@ def encoder_card(export: EncoderExport, front: Mapping[str, Any], begin: Sequenc
     about = f"All tasks trained the encoder together (stage 1), on the training rows of {title}"
     trained_on = [id for id in export.summary["tasks"] if f"{suite.name}/{id}" in description.trained_on]
     return card(export, front, begin, about, trained_on, limits)
-
-
-def _name(task: Task) -> str:
-    return escaped(task.title or task.id)
 
 
 def code_block(*lines: str, language: str = "python") -> str:

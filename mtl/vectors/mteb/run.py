@@ -58,14 +58,12 @@ def combinations(settings: Mapping[str, Any], choices: Choices) -> list[tuple[di
     keys = [key for key, value in settings.items() if value == CHOOSE]
     if unknown := [key for key in keys if key not in choices]:
         raise InputError(f"{unknown[0]}={CHOOSE}: only {' and '.join(choices)} can be chosen on validation rows")
-    pairs = []
-    for values in itertools.product(*(choices[key] for key in keys)):
-        chosen = dict(zip(keys, values, strict=True))
-        fitting = {**settings, **chosen}
-        pairs.append(
-            (chosen, {key: fitting[key] for key in fitting if key not in READ_TO_CENTRE or fitting.get("centre")})
-        )
-    return pairs
+    chosen = [dict(zip(keys, values, strict=True)) for values in itertools.product(*(choices[key] for key in keys))]
+    fitting = [(values, {**settings, **values}) for values in chosen]
+    return [
+        (values, {key: value for key, value in all.items() if key not in READ_TO_CENTRE or all.get("centre")})
+        for values, all in fitting
+    ]
 
 
 def check_values(settings: Mapping[str, Any], choices: Choices) -> None:
@@ -107,14 +105,13 @@ def choose(
     best: tuple[float, SentenceEncoder, dict[str, Any], dict[str, Any]] | None = None
     for values, fitting in combinations(settings, choices):
         encoder = open_encoder(fitting)
-        scores = validate(encoder, tasks)
-        finite = [score for task in tasks if (score := scores[task]) is not None]
-        mean = fmean(finite) if len(finite) == len(tasks) else None
+        scores = dict(validate(encoder, tasks))
+        mean = None if None in scores.values() else fmean(score or 0.0 for score in scores.values())
         mean_text = "none: a score is not finite" if mean is None else f"{mean:.2f}"
         logger.info("%s: mean %s", ", ".join(f"{key}={value}" for key, value in values.items()), mean_text)
         if mean is not None and (best is None or mean > best[0]):
             best = mean, encoder, values, fitting
-        tried.append({"settings": values, "scores": dict(scores), "mean": mean, "fingerprint": encoder.fingerprint})
+        tried.append({"settings": values, "scores": scores, "mean": mean, "fingerprint": encoder.fingerprint})
     if best is None:
         where = f"on the {SPLIT} rows of {', '.join(tasks)}"
         raise InputError(f"{CHOOSE}: every combination has a score that is not finite {where}")
@@ -135,14 +132,13 @@ def run_mteb(
     check_values(encoder_settings, choices)
     path = find_benchmark(settings.benchmark)
     benchmark = load_benchmark(path)
-    data_dir = None if settings.data_dir is None else Path(settings.data_dir)
-    if data_dir and not data_dir.is_dir():
+    tasks, data_dir = benchmark.choose(settings.tasks), Path(settings.data_dir or Path("data") / benchmark.name)
+    if settings.data_dir is None:
+        data_dir = data_dir if data_dir.is_dir() else None
+    elif not data_dir.is_dir():
         raise InputError("no such folder", key="data_dir", value=data_dir)
-    tasks = benchmark.choose(settings.tasks)
-    if data_dir and settings.tasks is None:
+    elif settings.tasks is None:
         tasks = _tasks_with_folder(benchmark, data_dir)
-    elif data_dir is None and (default := Path("data") / benchmark.name).is_dir():
-        data_dir = default
     import_mteb(Path(settings.runs_dir) / "mteb")
     from mtl.vectors.mteb.data import tasks_with_splits
     from mtl.vectors.mteb.evaluation import Evaluator, model_meta

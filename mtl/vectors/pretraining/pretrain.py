@@ -111,7 +111,9 @@ def pretrain(texts: PretrainingTexts, settings: PretrainingSettings, out: Path, 
             return False
         log = read_json(out / LOG, _Log, "name another folder with out=")
         trained = log["settings"]
-        return {**asdict(settings), "threads": trained.get("threads")} == trained and log["fingerprint"] == texts.fingerprint
+        return {**asdict(settings), "threads": trained.get("threads")} == trained and log[
+            "fingerprint"
+        ] == texts.fingerprint
 
     def fill(unfinished: Path) -> None:
         if not (unfinished / CHECKPOINT).exists():

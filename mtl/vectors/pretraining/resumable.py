@@ -48,7 +48,12 @@ def unfinished_folder(out: Path) -> Path:
 
 
 def train_once(
-    out: Path, settings: Any, source: str, is_finished: Callable[[], bool], fill: Callable[[Path], None], **software: str
+    out: Path,
+    settings: Any,
+    source: str,
+    is_finished: Callable[[], bool],
+    fill: Callable[[Path], None],
+    **software: str,
 ) -> None:
     """Make the folder `out` of a training, unless it is finished; continue a training that was interrupted, if it is the same one.
 

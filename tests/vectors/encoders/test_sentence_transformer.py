@@ -26,7 +26,6 @@ PROMPTS = {"query": "fin dag ", "passage": "regnet "}
 
 def opened(folder: Path, **settings: Any) -> SentenceEncoder:
     return open_encoder("sentence_transformer", {"path": str(folder), **settings})
-    return encoder
 
 
 @pytest.fixture(scope="module")
