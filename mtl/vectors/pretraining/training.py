@@ -281,7 +281,5 @@ def parts(batch: MaskedBatch, rows: int) -> Iterator[MaskedBatch]:
     for start in range(0, len(batch.inputs), rows):
         first, last = np.searchsorted(batch.places, [start * time_steps, (start + rows) * time_steps])
         yield MaskedBatch(
-            batch.inputs[start : start + rows],
-            batch.places[first:last] - start * time_steps,
-            batch.labels[first:last],
+            batch.inputs[start : start + rows], batch.places[first:last] - start * time_steps, batch.labels[first:last]
         )

@@ -175,10 +175,7 @@ class WordVectorMethod(Method):
             f" {counts['expressions_without_vector']} of {counts['expressions']} expressions"
             for id, counts in by_task.items()
         ]
-        return {
-            "word_vectors": by_task,
-            "notes": [f"Without a vector in {self.file.path.name}: {'; '.join(missing)}."],
-        }
+        return {"word_vectors": by_task, "notes": [f"Without a vector in {self.file.path.name}: {'; '.join(missing)}."]}
 
 
 def _numbers(method: WordVectorMethod, task: Task) -> Predictions:
