@@ -108,13 +108,9 @@ def test_scores_of_entities_are_those_of_seqeval(labels: Sequence[str]) -> None:
     strict = {"mode": "strict", "scheme": scheme} if labels is BIOES else {}
     for seed in range(100):
         gold, predicted = drawn(labels, seed)
-        for name, function in (
-            ("span_f1", "f1_score"),
-            ("span_precision", "precision_score"),
-            ("span_recall", "recall_score"),
-        ):
-            wanted = getattr(metrics, function)(gold, predicted, zero_division=0, **strict)
-            assert score(name, labels, gold, predicted, [1] * len(gold)) == pytest.approx(wanted)
+        for name in ("f1", "precision", "recall"):
+            wanted = getattr(metrics, f"{name}_score")(gold, predicted, zero_division=0, **strict)
+            assert score(f"span_{name}", labels, gold, predicted, [1] * len(gold)) == pytest.approx(wanted)
         report = metrics.classification_report(gold, predicted, output_dict=True, zero_division=0, **strict)
         for kind, found in type_scores(task("span_f1", labels), cells(predicted), ScoredRows(cells(gold))).items():
             assert found == (report[kind]["support"], pytest.approx(report[kind]["f1-score"]))

@@ -16,7 +16,7 @@ from mtl.base.files import write_text
 from mtl.base.progress import hidden_progress
 from mtl.base.terminal import escaped
 from mtl.data.text import TokenizedTexts
-from mtl.vectors.export.exported import Export, check_difference, code_block, encoder_card
+from mtl.vectors.export.export import Export, check_difference, code_block, encoder_card
 from mtl.vectors.export.tokenizer import can_express, tokenizer_json
 
 # A text without a token is one unknown word; the tokenizer says so of none that is empty.

@@ -21,7 +21,7 @@ from mtl.tasks.kinds.number import NumberHead
 from mtl.tasks.target_kind import HeadTargets
 from mtl.tasks.targets import first_kind, target_kind
 from mtl.tasks.task import Task
-from mtl.vectors.export.exported import Export, card, check_difference, code_block
+from mtl.vectors.export.export import Export, card, check_difference, code_block
 
 HEADS: dict[str, type[HeadTargets]] = {"labels": LabelHead, "number": NumberHead}  # that transformers has, by kind
 PROBES = (1, 2, 5, 13)  # tokens of texts that are compared, beside those of the longest input

@@ -11,7 +11,7 @@ import yaml
 from data_files import write_jsonl, write_lines, write_table
 from input_errors import raises_input_error
 from pyarrow import parquet
-from token_suite import LABELS, sentence
+from structured_suite import LABELS, sentence
 
 from mtl.benchmark_making.init_suite.init_suite import Guessed, init_suite
 from mtl.benchmark_making.init_suite.tables import read_table

@@ -64,6 +64,7 @@ plain_means, maxima = partial(pooled, pool=np.mean), partial(pooled, pool=np.max
     ("settings", "expected"),
     [
         ({}, plain_means),
+        ({"embeddings": "glove"}, plain_means),
         ({"pooling": "max"}, maxima),
         ({"pooling": "both"}, lambda texts: np.hstack([plain_means(texts), maxima(texts)])),
         ({"centre": True}, lambda texts: plain_means(texts) - plain_means(list(dict.fromkeys(COUNTED))).mean(axis=0)),
@@ -115,26 +116,14 @@ def test_elmo_s_layers_are_averaged(tmp_path: Path) -> None:
     assert encoder.description.name == "average-elmo-mean" and encoder.description.parameters > 1000
 
 
-@pytest.mark.parametrize("embeddings", ["fasttext", "glove"])
-def test_a_file_knows_its_words_as_they_are_written(tmp_path: Path, embeddings: str) -> None:
-    (tmp_path / "v.vec").write_text("ryba 7 8\nkot 1 2\nKot 3 4\nkot 5 6\n", encoding="utf-8")
-    settings = {"embeddings": embeddings, "embeddings.path": str(tmp_path / "v.vec"), "language": "pl"}
-    encoder = open_encoder("average", settings)
-    assert encoder.encode(["kot", "nic", "Kot nic", "ryba"]).tolist() == [[1, 2], [0, 0], [3, 4], [7, 8]]
-    assert (encoder.description.dim, encoder.description.parameters) == (2, 8)
-
-
 def test_the_training_texts_of_a_suite(files: dict[str, Any], tmp_path: Path) -> None:
     suite = write_suite(tmp_path)
-    settings = {
-        "embeddings.path": files["embeddings.path"],
-        "suite": str(suite),
-        "suite_data_dir": str(tmp_path / "data"),
-    }
+    vectors = {"embeddings.path": files["embeddings.path"]}
+    settings = {**vectors, "suite": str(suite), "suite_data_dir": str(tmp_path / "data")}
     encoder = open_encoder("average", {**settings, "centre": True})
     train = [line.split("\t")[0] for line in read_column(tmp_path / "data/train.tsv")]
     # The texts of all tasks are those of this file; rows of `samma` are held out, but other tasks train on their texts.
-    plain = open_encoder("average", {"embeddings.path": files["embeddings.path"], "language": "sv"})
+    plain = open_encoder("average", {**vectors, "language": "sv"})
     expected = plain.encode(TEXTS) - plain.encode(train).mean(axis=0)
     np.testing.assert_allclose(encoder.encode(TEXTS), expected, atol=1e-5)
     assert (encoder.description.suite, encoder.description.language) == ("liten", "sv")
@@ -186,6 +175,7 @@ RANDOM = {"embeddings": "random", "language": "sv"}
             "suite_data_dir=b: texts=a are read instead",
         ),
         ({**FASTTEXT, "centre": True, "suite": "klej", "suite_data_dir": "none"}, "none/.*no such file"),
+        *(({**RANDOM, "language": code}, f"language={code}: no such language") for code in ("PL", "pl-PL", "polish")),
     ],
 )
 def test_wrong_settings(
@@ -198,11 +188,3 @@ def test_wrong_settings(
     with pytest.raises(InputError, match=message) as caught:
         open_encoder("average", settings)
     assert "\n" not in str(caught.value)
-
-
-def test_languages_have_codes() -> None:
-    for code in ("pl", "yue"):
-        assert open_encoder("average", {**RANDOM, "language": code}).description.language == code
-    for word in ("PL", "pl-PL", "polish", "", "a b"):
-        with pytest.raises(InputError, match=f"language={word}: no such language; give its code in ISO 639"):
-            open_encoder("average", {**RANDOM, "language": word})

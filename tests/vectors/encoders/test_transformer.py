@@ -42,9 +42,6 @@ def test_it_describes_itself(bert: Path) -> None:
     )
     assert pooled.description.title == "Transformer, liten, max"
     assert len({other.fingerprint for other in (encoder, pooled, short)}) == 3
-
-
-def test_a_transformer_must_be_named() -> None:
     with raises_input_error(key="path"):
         open_encoder("transformer", {})
 

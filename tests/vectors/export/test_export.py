@@ -20,8 +20,7 @@ from mtl.api.cli import main
 from mtl.base.extras import missing_package
 from mtl.jobs.baseline import run_baseline
 from mtl.vectors.encoders import open_encoder
-from mtl.vectors.export.export import EXPORT_FORMATS
-from mtl.vectors.export.exported import code_block
+from mtl.vectors.export.export import EXPORT_FORMATS, code_block
 from mtl.vectors.words.fasttext import FastTextTraining
 
 pytestmark = pytest.mark.slow
