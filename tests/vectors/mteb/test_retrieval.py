@@ -25,7 +25,7 @@ from mteb.models.model_meta import ScoringFunction
 
 from mtl.vectors.mteb import data, retrieval
 from mtl.vectors.mteb.evaluation import EncoderModel, model_meta
-from mtl.vectors.mteb.retrieval import CorpusSearch, best_documents, document_blocks, document_ids
+from mtl.vectors.mteb.retrieval import CorpusSearch, best_documents, document_blocks
 
 pytestmark = pytest.mark.usefixtures("offline", "small_blocks")
 DOCUMENTS = 30
@@ -161,11 +161,6 @@ def test_a_corpus_that_cannot_be_encoded_is_one_line(
     monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=100))
     with raises_input_error():
         searched.search(queries, top_k=3, **about)
-
-
-def test_ids_are_those_at_the_positions(corpus: Dataset) -> None:
-    positions = np.array([[29, 0, 8], [8, 7, 7]])
-    assert document_ids(corpus, positions).tolist() == [["again", "d0", "d8"], ["d8", "d7", "d7"]]
 
 
 def test_a_corpus_is_described_as_by_mteb(corpus: Dataset, queries: Dataset) -> None:

@@ -35,21 +35,6 @@ def training(folder: Path, settings: PretrainingSettings) -> MaskedLanguageModel
     return MaskedLanguageModelling(bert, segments, begins, settings, folder, torch.device("cpu"))
 
 
-def test_training_lowers_the_perplexity(tmp_path: Path) -> None:
-    one = training(tmp_path, small(max_steps=60, validate_every=15, dropout=0.0))
-    one.run("test")
-    rows = one.curve
-    assert [row["step"] for row in rows] == [15, 30, 45, 60]
-    assert rows[-1]["perplexity"] < rows[0]["perplexity"] and rows[-1]["train_loss"] < rows[0]["train_loss"]
-
-
-def test_the_checkpoint_of_another_model_is_one_line(tmp_path: Path) -> None:
-    training(tmp_path, small(max_steps=1)).run("test")
-    for other in (small(max_steps=2, hidden_size=16), small(max_steps=2, num_layers=1)):
-        with raises_input_error(file="last.ckpt"):
-            training(tmp_path, other).run("test")
-
-
 def test_perplexity_and_accuracy_are_those_of_a_plain_loop(tmp_path: Path) -> None:
     one = training(tmp_path, small(accumulate=2, held_out=0.3, max_steps=40, validate_every=40))
     one.run("test")  # with weights of no meaning, no token is right
@@ -142,10 +127,6 @@ def test_a_pass_has_no_segment_twice_and_batches_differ_from_pass_to_pass() -> N
     assert all(min(lengths[list(one)]) < 25 < max(lengths[list(one)]) for one in left_out)
     # Segments of similar length are together; the spread is 40 or so in batches of random ones.
     assert np.mean([np.ptp(lengths[batch]) for batch in batches[0]]) < 15
-    # Of 40 batches, those of similar length are put together from 5 batches' segments, not from all of them.
-    first, second = ([set(batch.tolist()) for batch in one] for one in batches)
-    alike = [max(len(one & other) for other in second) for one in first]
-    assert np.mean(alike) < 3
 
 
 VOCABULARY = 60
@@ -192,6 +173,8 @@ def test_the_chosen_words_are_those_of_a_plain_loop(seed: int) -> None:
         expected += words[number]
     assert masked.places.tolist() == sorted(expected)
     assert masked.labels.tolist() == [ids.flat[place] for place in sorted(expected)]
+    alone = mask(np.array([[CLS, 7, 9, 12, SEP]]), BEGINS, np.random.default_rng(0))
+    assert alone.labels.tolist() == [7, 9, 12]  # a single long word
 
 
 def test_of_the_chosen_tokens_8_in_10_are_masked_and_1_is_random() -> None:
@@ -206,12 +189,6 @@ def test_of_the_chosen_tokens_8_in_10_are_masked_and_1_is_random() -> None:
     untouched = np.ones(ids.size, dtype=bool)
     untouched[masked.places] = False
     assert np.array_equal(masked.inputs.reshape(-1)[untouched], ids.reshape(-1)[untouched])
-
-
-def test_a_single_long_word_is_chosen() -> None:
-    ids = np.array([[CLS, 7, 9, 12, SEP]])
-    masked = mask(ids, BEGINS, np.random.default_rng(0))
-    assert masked.labels.tolist() == [7, 9, 12]
 
 
 @pytest.mark.parametrize("padded", [False, True])
@@ -244,6 +221,8 @@ def test_weights_follow_from_the_seed_and_the_settings() -> None:
     bert = new_bert(small(initial_deviation=0.07, hidden_size=64), 120).bert
     weights = bert.encoder.layer[0].intermediate.dense.weight
     assert weights.std().item() == pytest.approx(0.07, rel=0.1)
+    with raises_input_error():
+        new_bert(small(hidden_size=2**30), 2**30)
 
 
 def test_biases_and_scales_do_not_decay_and_positions_may_begin_as_sinusoids() -> None:
@@ -260,8 +239,3 @@ def test_biases_and_scales_do_not_decay_and_positions_may_begin_as_sinusoids() -
         expected = 0.1 * function(position / 10_000 ** ((place - place % 2) / 32))
         assert vectors[position, place].item() == pytest.approx(expected, abs=1e-6)
     assert vectors.requires_grad and parameter_count(settings) == parameter_count(small())
-
-
-def test_a_size_that_no_memory_has_is_one_line() -> None:
-    with raises_input_error():
-        new_bert(small(hidden_size=2**30), 2**30)
