@@ -153,7 +153,7 @@ def _named_files(card: Path) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _cache_of(rows: MtebRows) -> Iterator[None]:
+def cache_of(rows: MtebRows) -> Iterator[None]:
     """Within the block, datasets keeps what it reads of a local folder in a cache of this version of the rows.
 
     Its own cache knows a file by its path and its time of change alone. So it would return old rows for files that were
@@ -198,7 +198,7 @@ def load_rows(task: AbsTask, rows: MtebRows) -> None:
     if rows.folder is not None:
         check_files(rows.folder, splits_read[0])
     try:
-        with _cache_of(rows):
+        with cache_of(rows):
             task.load_data()
     except InputError:
         raise

@@ -24,7 +24,7 @@ from mtl.base.errors import InputError
 from mtl.base.files import replacing, write_json
 from mtl.vectors.encoders.encoder import SentenceEncoder
 from mtl.vectors.mteb.benchmark import Benchmark
-from mtl.vectors.mteb.data import MtebRows, compare_rows, find_rows, fresh_task, load_rows, unreadable
+from mtl.vectors.mteb.data import MtebRows, cache_of, compare_rows, find_rows, fresh_task, load_rows, unreadable
 from mtl.vectors.mteb.results import (
     EvaluationFolder,
     Record,
@@ -189,9 +189,9 @@ class Evaluator:
         search = CorpusSearch(model, self.folder.corpora, vectors_of) if isinstance(task, AbsTaskRetrieval) else model
         try:
             # Whether there is a result for these rows was decided by its record; mteb would return one for other rows.
-            result = mteb.evaluate(
-                search, task, co2_tracker=False, cache=None, encode_kwargs=dict(ENCODING), show_progress_bar=False
-            ).task_results[0]
+            options: dict[str, Any] = {"co2_tracker": False, "cache": None, "show_progress_bar": False}
+            with cache_of(rows):
+                (result,) = mteb.evaluate(search, task, encode_kwargs=dict(ENCODING), **options).task_results
         except Exception as error:  # such as a single class in the training rows: it can fail anywhere in mteb
             if rows.folder is None or model.encoding or isinstance(error, InputError | OSError):
                 raise

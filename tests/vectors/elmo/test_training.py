@@ -11,7 +11,7 @@ from data_files import read_json
 from elmo_files import OPTIONS
 from input_errors import raises_input_error
 
-from mtl.base.errors import DivergedError, InputError
+from mtl.base.errors import DivergedError
 from mtl.embedders.elmo import ELMo
 from mtl.embedders.elmo.model import read_weights
 from mtl.embedders.elmo.options import read_options
@@ -103,16 +103,9 @@ def test_divergence_raises_an_error_and_keeps_the_last_good_checkpoint(
     assert not folder.exists()
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"filters": [[1]]}, r"filters=\[\[1\]\]: must be pairs"),
-        ({"filters": []}, r"filters=\[\]: must be pairs"),
-        ({"learning_rate": 1e-9}, "final_learning_rate=0.0002: must lie between 0 and learning_rate=1e-09"),
-    ],
-)
-def test_wrong_settings(given: dict[str, object], message: str) -> None:
-    with pytest.raises(InputError, match=f"^{message}"):
+@pytest.mark.parametrize("given", [{"filters": [[1]]}, {"filters": []}, {"learning_rate": 1e-9}])
+def test_wrong_settings(given: dict[str, object]) -> None:
+    with raises_input_error():
         training_settings("elmo", given)
 
 

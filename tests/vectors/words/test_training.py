@@ -11,7 +11,6 @@ import torch
 from input_errors import raises_input_error
 
 from mtl.api.cli import main
-from mtl.base.errors import InputError
 from mtl.data.dataset import load_dataset
 from mtl.data.text import tokenized
 from mtl.embedders.recipes import check_recipe, load_recipe
@@ -115,20 +114,15 @@ def test_vectors_of_a_suite_have_its_name(suite_file: Path, tmp_path: Path, monk
 
 
 @pytest.mark.parametrize(
-    ("given", "problem"),
+    "given",
     [
-        ({"texts": "a.txt", "language": "sv", "suite": "klej", "out": "x"}, "language: is that of the suite; drop it"),
-        ({"texts": "a.txt", "language": "sv"}, "name what to write: out=PATH"),
-        ({"texts": "a.txt", "out": "x"}, "name the language of the texts, for the tokenizer: language=CODE"),
-        ({"texts": ["none.txt"], "language": "sv", "out": "x"}, r"none\.txt: no such file"),
-        ({"suite": "none"}, "suite=none: unknown"),
+        *({"texts": "a.txt", "language": "sv", "suite": "klej", "out": "x"}, {"texts": "a.txt", "language": "sv"}),
+        *({"texts": "a.txt", "out": "x"}, {"texts": ["none.txt"], "language": "sv", "out": "x"}, {"suite": "none"}),
     ],
 )
-def test_wrong_arguments_are_one_line(
-    given: dict[str, Any], problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wrong_arguments_are_one_line(given: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match=problem):
+    with raises_input_error():
         train_embeddings("fasttext", TrainingRequest.take(given.copy()), {})
     assert list(tmp_path.iterdir()) == []
 
@@ -147,18 +141,11 @@ def test_names_that_look_like_numbers_are_names_and_no_text_is_replaced(
     assert (tmp_path / "2024").read_text(encoding="utf-8").startswith("ala")
 
 
-@pytest.mark.parametrize(
-    ("name", "given", "problem"),
-    [
-        ("random", {}, "embeddings=random: cannot be trained; fasttext and "),
-        ("skipgram", {}, "embeddings.name=skipgram: must be one of random, fasttext, glove, elmo, word2vec"),
-        ("fasttext", {"dimension": 3}, "unknown key 'dimension'; "),
-        ("fasttext", {"dim": "wide"}, "dim=wide: "),
-    ],
-)
-def test_wrong_settings_are_one_line(name: str, given: dict[str, object], problem: str) -> None:
-    with pytest.raises(InputError, match=f"^{problem}"):
-        training_settings(name, given)
+def test_wrong_settings_are_one_line() -> None:
+    given = [("random", {}), ("skipgram", {}), ("fasttext", {"dimension": 3}), ("fasttext", {"dim": "wide"})]
+    for name, settings in given:
+        with raises_input_error():
+            training_settings(name, settings)
 
 
 def test_what_a_killed_training_leaves_is_removed(tmp_path: Path) -> None:
