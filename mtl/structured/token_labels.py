@@ -138,7 +138,8 @@ class TokenLabels(TargetKind):
             small = lower[place + WINDOW]
             named = [f"{step}:{lower[place + WINDOW + step]}" for step in range(-WINDOW, WINDOW + 1)]
             named += [f"-1,0:{lower[place + WINDOW - 1]}|{small}", f"0,1:{small}|{lower[place + WINDOW + 1]}"]
-            named += [f"{mark}:{small[part]}" for mark, part in _affixes(len(small))]
+            sizes = range(1, min(AFFIX, len(small) - 1) + 1)  # of affixes, which are shorter than the word
+            named += [f"^{size}:{small[:size]}" for size in sizes] + [f"${size}:{small[-size:]}" for size in sizes]
             named += [f"word:{word}", f"shape:{shape(word)}"]
             named += [f"shape{step}:{shape(words[place + step])}" for step in (-1, 1) if 0 <= place + step < len(words)]
             named += [name for name, is_there in (("first", not place), ("last", place == len(words) - 1)) if is_there]
@@ -251,12 +252,6 @@ class TokenLabels(TargetKind):
         if has_ends(self.labels) or not all(map(TAG.fullmatch, self.labels)):
             return 0
         return sum(orphans(row.split()) for row in targets)
-
-
-def _affixes(length: int) -> list[tuple[str, slice]]:
-    """The marks and places of a word's prefixes and suffixes, which are shorter than the word."""
-    sizes = range(1, min(AFFIX, length - 1) + 1)
-    return [(f"^{size}", slice(size)) for size in sizes] + [(f"${size}", slice(-size, None)) for size in sizes]
 
 
 def shape(word: str) -> str:

@@ -153,7 +153,8 @@ class ElmoTrainer(ResumableTraining):
         self.held_out, self.lines = split_held_out(len(corpus.lengths), settings.held_out, settings.seed)
         if not len(self.lines):
             raise InputError("the texts hold only one line, which is held out: nothing is left to train on")
-        self.order = lru_cache(maxsize=1)(self._order)
+        lengths, tokens, seed = corpus.lengths, settings.batch_tokens, settings.seed
+        self.order = lru_cache(maxsize=1)(lambda epoch: batches(lengths, self.lines, tokens, [seed, 1, epoch]))
         self.steps_by_epoch = [len(self.order(epoch)) for epoch in range(settings.epochs)]
         every = sum(self.steps_by_epoch)
         self.steps = min(every, settings.max_steps or every)
@@ -164,9 +165,6 @@ class ElmoTrainer(ResumableTraining):
     def learning_rate(self) -> float:
         initial, final = self.settings.learning_rate, self.settings.final_learning_rate
         return initial + (final - initial) * self.step / self.steps
-
-    def _order(self, epoch: int) -> list[np.ndarray]:
-        return batches(self.corpus.lengths, self.lines, self.settings.batch_tokens, [self.settings.seed, 1, epoch])
 
     def batches(self) -> Iterator[np.ndarray]:
         skipped = self.step

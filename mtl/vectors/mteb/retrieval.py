@@ -55,8 +55,9 @@ class CorpusSearch:
         path = self._encode_corpus(encoded.shape[1], about)
         blocks = map(self._scaled, read_blocks(path, encoded.shape[1]))
         scores, positions = best_documents(encoded, blocks, top_k)
-        documents = document_ids(self._corpus, positions)
-        rows = zip(documents.tolist(), scores.tolist(), strict=True)
+        wanted, indices = np.unique(positions, return_inverse=True)
+        ids = np.array(self._corpus.select_columns("id").select(wanted)[:]["id"], dtype=object)
+        rows = zip(ids[indices].reshape(positions.shape).tolist(), scores.tolist(), strict=True)
         return {query: dict(zip(*row, strict=True)) for query, row in zip(queries["id"], rows, strict=True)}
 
     def _encode(self, texts: list[str], kind: PromptType, about: Mapping[str, Any]) -> np.ndarray:
@@ -138,10 +139,3 @@ def best_documents(queries: np.ndarray, blocks: Iterable[np.ndarray], top_k: int
     all_scores, all_positions = np.concatenate(scores), np.concatenate(positions)
     order = np.argsort(-all_scores, axis=1, kind="stable")
     return np.take_along_axis(all_scores, order, axis=1), np.take_along_axis(all_positions, order, axis=1)
-
-
-def document_ids(corpus: Dataset, positions: np.ndarray) -> np.ndarray:
-    """The ids of the documents at these positions, in their shape."""
-    wanted, indices = np.unique(positions, return_inverse=True)
-    ids = corpus.select_columns("id").select(wanted)[:]["id"]
-    return np.array(ids, dtype=object)[indices].reshape(positions.shape)

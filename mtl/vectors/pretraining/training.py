@@ -199,7 +199,8 @@ class MaskedLanguageModelling(ResumableTraining):
                 f" {len(self.held_out)} of them held out, are not enough for batch_size={settings.batch_size}; add text, or set a"
                 " smaller batch_size= or max_length="
             )
-        self._pass = lru_cache(maxsize=1)(self._batches_of_pass)
+        lengths, size, seed = segments.lengths[self.chosen], settings.batch_size, settings.seed
+        self._pass = lru_cache(maxsize=1)(lambda number: pass_batches(lengths, size, [seed, 1, number]))
         self.precision = typed(TrainerConfig, {"accelerator": device.type, "precision": settings.precision})
         choose_attention(model, self.precision, device)
         self.rows = settings.batch_size // settings.accumulate  # segments that are computed together
@@ -225,10 +226,6 @@ class MaskedLanguageModelling(ResumableTraining):
         """The segments of a step, int64 (batch_size,). Steps are counted from 0."""
         number, turn = divmod(step, len(self.chosen) // self.settings.batch_size)
         return self.chosen[self._pass(number)[turn]]
-
-    def _batches_of_pass(self, number: int) -> list[np.ndarray]:
-        lengths = self.segments.lengths[self.chosen]
-        return pass_batches(lengths, self.settings.batch_size, [self.settings.seed, 1, number])
 
     def compute(self, batch: np.ndarray) -> Tensor:
         masked = self.masked(batch, np.random.default_rng([self.settings.seed, 2, self.step]))
