@@ -10,9 +10,9 @@ import pytest
 import torch
 from data_files import read_column
 from elmo_files import write_elmo
+from input_errors import raises_input_error
 from small_suite import write_suite
 
-from mtl.base.errors import InputError
 from mtl.embedders.elmo import ELMo
 from mtl.tasks.suite import load_suite
 from mtl.vectors.encoders import open_encoder
@@ -156,35 +156,22 @@ RANDOM = {"embeddings": "random", "language": "sv"}
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    "settings",
     [
-        ({**FASTTEXT, "embeddings.width": 1}, "unknown key 'embeddings.width'; known keys: embeddings.dim, "),
-        ({**FASTTEXT, "embeddings.min_count": 2}, "embeddings.min_count: averaged fasttext vectors do not read it"),
-        ({**RANDOM, "embeddings": "cove"}, "embeddings=cove: unknown; did you mean glove?"),
-        ({**FASTTEXT, "embeddings.path": "none.vec"}, "none.vec: no such vectors; set embeddings.path=PATH"),
-        ({"language": "sv"}, "embeddings.path: name the fastText vectors: embeddings.path=PATH"),
-        ({"embeddings.path": "v.vec"}, "language: name the texts' language, for the tokenizer: language=CODE"),
-        ({**FASTTEXT, "suite_data_dir": "x"}, "suite_data_dir=x: name the suite that it belongs to: suite=NAME"),
-        ({**FASTTEXT, "texts": "texts.txt"}, "texts=texts.txt: nothing reads them; set centre=true"),
-        ({**FASTTEXT, "seed": 1}, "seed: averaged fasttext vectors do not read it; they read embeddings.path, "),
-        ({**FASTTEXT, "centre": True}, "texts: centre needs texts: set texts=FILE, or suite=NAME"),
-        ({**FASTTEXT, "centre": True, "texts": "none.txt"}, "none.txt: no such file"),
-        ({**FASTTEXT, "centre": True, "texts": "empty.txt"}, "empty.txt: has no texts"),
-        (
-            {**FASTTEXT, "centre": True, "texts": "a", "suite_data_dir": "b"},
-            "suite_data_dir=b: texts=a are read instead",
-        ),
-        ({**FASTTEXT, "centre": True, "suite": "klej", "suite_data_dir": "none"}, "none/.*no such file"),
-        *(({**RANDOM, "language": code}, f"language={code}: no such language") for code in ("PL", "pl-PL", "polish")),
+        *({**FASTTEXT, **other} for other in ({"embeddings.width": 1}, {"embeddings.min_count": 2}, {"seed": 1})),
+        *({**FASTTEXT, **other} for other in ({"embeddings.path": "none.vec"}, {"suite_data_dir": "x"})),
+        *({**RANDOM, "embeddings": "cove"}, {"language": "sv"}, {"embeddings.path": "v.vec"}),
+        *({**FASTTEXT, "texts": "texts.txt"}, {**FASTTEXT, "centre": True}),
+        *({**FASTTEXT, "centre": True, "texts": name} for name in ("none.txt", "empty.txt")),
+        {**FASTTEXT, "centre": True, "texts": "a", "suite_data_dir": "b"},
+        {**FASTTEXT, "centre": True, "suite": "klej", "suite_data_dir": "none"},
+        *({**RANDOM, "language": code} for code in ("PL", "pl-PL", "polish")),
     ],
 )
-def test_wrong_settings(
-    settings: dict[str, Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wrong_settings(settings: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("v.vec").write_text("solen 1 2\n", encoding="utf-8")
     Path("texts.txt").write_text("solen\n", encoding="utf-8")
     Path("empty.txt").write_text("\n \n", encoding="utf-8")
-    with pytest.raises(InputError, match=message) as caught:
+    with raises_input_error():
         open_encoder("average", settings)
-    assert "\n" not in str(caught.value)
