@@ -6,6 +6,7 @@ import math
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -44,6 +45,12 @@ audit_artefacts = lazy("mtl.benchmark_making.audits.artefacts_report:audit_artef
 audit_near = lazy("mtl.benchmark_making.audits.near:audit_near")
 FRAMES_FORMAT = 1  # increase it when `Suite.from_frames` writes other files of the same frames
 FRAMES = "as in {'train': frame, 'dev': frame}"
+# What tasks= may declare of a task, by the start of the problem that it solves.
+DECLARED = {
+    "metric: ": ("'metric': …", "'kind': 'labels', 'metric': 'accuracy'"),
+    r"labels: \d+ whole": ("'kind': 'labels'", "'kind': 'number'"),
+    **dict.fromkeys(("target: ", "text: ", "no column looks like"), ("'text': […], 'target': …",)),
+}
 COLUMNS = ("task", "kind", "metric", "text", "target", *SPLITS)  # of the table of a suite's tasks
 
 Frame: TypeAlias = Any
@@ -341,6 +348,8 @@ def _cell(value: Any, where: str, column: str, row: int) -> Any:
         or (isinstance(value, float) and math.isfinite(value))
     ):
         return value
+    if isinstance(value, date):
+        return value.isoformat()
     if isinstance(value, list | tuple) and not is_deep(list(value)):
         return [_cell(item, where, column, row) for item in value]
     shown = f"a value of type {type(value).__name__}" if isinstance(value, list | tuple) else repr(value)[:100]
@@ -357,9 +366,9 @@ def _of_frames(task: str, problem: str) -> str:
         return f"{problem}; drop these rows or fill their cells, as in frame.dropna(subset=[{column[1]!r}])"
     if problem.endswith("one label in several spellings"):
         return f"{problem}? Then write one, as in frame[column].str.strip().str.lower()"
-    keys = {"metric": ["'metric': …", "'kind': 'labels', 'metric': 'accuracy'"]}
-    answers = keys.get(problem.partition(":")[0], ["'text': […], 'target': …"])
-    return f"{problem}; declare it: {' or '.join(f'tasks={{{task!r}: {{{keys}}}}}' for keys in answers)}"
+    answers = next((keys for start, keys in DECLARED.items() if re.match(start, problem)), ())
+    declared = " or ".join(f"tasks={{{task!r}: {{{keys}}}}}" for keys in answers)
+    return f"{problem}; declare it: {declared}" if declared else problem
 
 
 def _written(
@@ -381,7 +390,10 @@ def _written(
             there = {file.relative_to(place).as_posix(): file for file in data_dir.rglob("*") if file.is_file()}
             if set(there) != set(files) or any(read_bytes(there[name]) != content for name, content in files.items()):
                 raise InputError("holds other data than these frames; name another folder with out=", path=data_dir)
-            guessed = guess_suite(data_dir, language, name, path, known)
+            try:
+                guessed = guess_suite(data_dir, language, name, path, known)
+            except InputError as error:
+                raise InputError(_of_frames(name, error.message), key=error.key, path=error.path) from None
             for task, problem in {**guessed.problems, **guessed.questions}.items():
                 raise InputError(_of_frames(task, problem), key=f"frames.{task}")
             content = yaml.safe_load(guessed.document)

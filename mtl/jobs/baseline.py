@@ -310,7 +310,7 @@ def kept_logistic(job: Job, inputs: Mapping[str, str]) -> Beside | None:
                 return None
             folder = logistic.folder
             differing = differences(folder.config, logistic.config)
-            if others := [item for item in differing if not item.startswith(("seeds:", "suite:"))]:
+            if others := [item for item in differing if not item.startswith(("seeds:", "suite:", "tasks:"))]:
                 raise InputError(f"has another configuration ({'; '.join(others)})", path=folder.path)
             summary = read_summary(folder.summary)
     except InputError as error:
@@ -331,7 +331,7 @@ def _logistic_job(job: Job) -> Job:
     settings = {**{key: getattr(config, key) for key in keys}, "method": LOGISTIC, "seeds": [1]}
     every = load_job(settings)
     tasks = [id for id in config.tasks or () if id not in every.unanswered]
-    if not tasks or every.is_finished:
+    if not tasks or (every.is_finished and set(tasks) <= set(read_summary(every.folder.summary)["tasks"])):
         return every
     name = f"{LOGISTIC},tasks={'+'.join(tasks)}"
     if len(name.encode()) > LONGEST_NAME:

@@ -61,7 +61,7 @@ def cost_cell(key: str, value: float | None) -> str:
 
 @dataclass(frozen=True)
 class Score:
-    """The score × 100 of a task, or a mean: the median over seeds, the minimum, the maximum, and a 95 % interval."""
+    """The score × 100 of a task, or a mean: the median over seeds, the minimum, the maximum, and a 95 % CI."""
 
     median: float
     min: float

@@ -88,7 +88,7 @@ class Estimate:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval: Student's t around the value."""
+        """The 95 % CI: Student's t around the value."""
         reach = float(stdtrit(self.freedom, (1 + COVERAGE / 100) / 2)) * self.error
         return self.value - reach, self.value + reach
 

@@ -36,7 +36,7 @@ def attached(settings: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], list
         values = value if isinstance(value, list) else [value]
         if any(isinstance(item, Logger | pl.Callback) for item in values):
             names = [_name(item) if isinstance(item, Logger | pl.Callback) else item for item in values]
-            named[key], objects[key] = names if isinstance(value, list) else names[0], values
+            named[key], objects[key] = names if key == CALLBACKS else ", ".join(names), values
     token = _objects.set(objects)
     try:
         yield named, list(objects)

@@ -289,7 +289,10 @@ def test_the_help_of_baseline_has_every_key_in_groups_with_its_default(capsys: p
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["method=random", "seeds=[1]"], "next: mtl baseline suite={suite} data_dir={data} seeds=3    # an LSTM beside this simple baseline"),
+        (
+            ["method=random", "tasks=[kansla]"],
+            "next: mtl baseline suite={suite} data_dir={data} tasks=[kansla] seeds=3    # an LSTM beside this simple baseline",
+        ),
         ([*SMALL, "seeds=[1]"], "next: the same command with seeds=5    # at least 3 seeds are needed for tests between runs"),
         ([*SMALL, "seeds=[1,2,3]"], "next: mtl report {folder}    # all runs in one page, with intervals and tests"),
     ],

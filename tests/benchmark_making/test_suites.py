@@ -106,6 +106,37 @@ def test_cells_of_pandas_and_numpy() -> None:
     assert line == '{"text": "text nummer 0", "spam": "true", "topic": "t0", "note": null, "size": 0}'
 
 
+HYPOTHESES = [f"hypothesis number {i % 12}" for i in range(60)]
+WORDS = [text.split() for text in ROWS["text"]]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        {**ROWS, "hypothesis": HYPOTHESES},
+        {"text": ROWS["text"], "hypothesis": HYPOTHESES, "is_duplicate": [0, 1] * 30},
+        {"text": ROWS["text"], "label": ["['a', 'b']", "['a']", "['b']"] * 20},
+        {"text": ROWS["text"], "label": ["positive"] * 55 + ["negative"] * 4 + ["postive"]},
+        {"text": ROWS["text"], "label": [0, 1, 2, 3, 4, 3] * 10},
+        {"text": ROWS["text"], "mood": ["a", None, "b"] * 20},
+        {
+            "tokens": WORDS,
+            "ner": [["O", "B-PER"] * len(words) for words in WORDS[:1]] + [["O"] * len(words) for words in WORDS[1:]],
+        },
+    ],
+    ids=["pair", "duplicate", "printed", "misspelt", "ratings", "gaps", "tags"],
+)
+def test_frames_with_a_question_say_what_to_do(frame: dict[str, Any]) -> None:
+    with raises_input_error(key="frames.mina"):
+        suite_of({"train": frame})
+
+
+def test_lists_of_tags_are_labels_and_dates_are_texts() -> None:
+    columns = {"tags": [["a"], ["a", "b"], ["b"]] * 20, "when": [pd.Timestamp(0)] * 60}
+    task = load_suite(suite_of({"train": {"text": ROWS["text"], **columns}}).path).tasks["mina"]
+    assert (task.kind, task.target, task.labels) == ("multi_label", "tags[]", ["a", "b"])
+
+
 @pytest.mark.parametrize("known", [{"kind": "labels"}, {"metric": "macro_f1"}])
 def test_ratings_are_labels_where_the_answer_says_so(home: Path, known: dict[str, str]) -> None:
     rows = {"text": ROWS["text"], "stars": [5, 1, 2, 3, 4, 3] * 10}
@@ -141,7 +172,7 @@ for _ in range(100_000):
         ({"train": 3}, {}, "frames.mina.train"),
         ({"train": {}}, {}, "frames.mina.train"),
         ({"train": {1: ["a"]}}, {}, "frames.mina.train"),
-        ({"train": {**ROWS, "when": [pd.Timestamp(0)] * 60}}, {}, "frames.mina.train"),
+        ({"train": {**ROWS, "root": [1j] * 60}}, {}, "frames.mina.train"),
         ({"train": {**ROWS, "size": [float("inf")] * 60}}, {}, "frames.mina.train"),
         ({"train": {**ROWS, "label": ["glad"]}}, {}, "frames.mina.train"),
         ({"train": {"label": ROWS["label"]}}, {}, "frames.mina"),

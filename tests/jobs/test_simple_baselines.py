@@ -57,6 +57,16 @@ def test_of_some_tasks_it_has_a_folder_of_its_own(settings: list[str], tmp_path:
     ]
 
 
+def test_one_of_the_same_tasks_in_the_usual_folder_stands_beside(settings: list[str], tmp_path: Path) -> None:
+    floor = [setting for setting in settings if setting not in SMALL]
+    made = mtl.run(*floor, "method=logistic", tasks=["kansla"])
+    assert made.path.name == "logistic"
+    assert list(mtl.run(*settings, tasks=["kansla"]).summary["beside"][0]["scores"]) == ["kansla"]
+    assert mtl.run(*settings, tasks=["betyg"], run_dir=tmp_path / "other").summary["beside"][0]["scores"].keys() == {
+        "betyg"
+    }
+
+
 def test_of_many_tasks_its_folder_has_a_short_name(settings: list[str], tmp_path: Path) -> None:
     suite, names = tmp_path / "liten.yaml", {"kansla": "k" * 150, "betyg": "b" * 150}
     for name, long in names.items():

@@ -90,7 +90,7 @@ def test_comparison_shows_better_worse_undecided_or_too_few_seeds(opened: Opener
             words = "not significantly different" if verdict == "undecided" else verdict
             assert signs[verdict] in shown.text and difference in shown.text and words in shown.text
             title = shown.get_attribute("title")
-            assert "95 % interval" in title and (", p " in title) == (verdict != "too few seeds")
+            assert "95 % CI" in title and (", p " in title) == (verdict != "too few seeds")
             if verdict in inverted:
                 holds = test[task]["verdict_holm"] == test[task]["verdict"]
                 assert (2 * signs[verdict] in shown.text) == holds

@@ -12,6 +12,7 @@ from pytorch_lightning.loggers import CSVLogger
 from stage_parts import CPU, Cut, assert_same_weights, module, stage
 
 import mtl
+from mtl.jobs.job import load_job
 from mtl.training.attached import attached, check_attached
 from mtl.training.module import MultitaskModule
 from mtl.training.stage import fit
@@ -50,14 +51,26 @@ def fitted(folder: Path, cut: int | None = None, resumable: bool = True, **setti
 
 
 def test_objects_and_classes_see_every_step_and_change_nothing(tmp_path: Path) -> None:
-    mine, logger = Steps(), CSVLogger(tmp_path / "mine")
-    observed = fitted(tmp_path / "a", logger=logger, callbacks=[mine, LearningRateMonitor()])
+    mine, loggers = Steps(), [CSVLogger(tmp_path / "mine"), CSVLogger(tmp_path / "further")]
+    observed = fitted(tmp_path / "a", logger=loggers, callbacks=[mine, LearningRateMonitor()])
     assert mine.steps == 40
     made = Steps.made
     assert_same_weights(observed, fitted(tmp_path / "b", callbacks=[NAME]))
     assert Steps.made == made + 2  # the check makes one, too
     assert_same_weights(observed, fitted(tmp_path / "c"))
-    assert list((tmp_path / "mine").rglob("metrics.csv")) and not (tmp_path / "a/seed-1/pretrain/log").exists()
+    assert len(list(tmp_path.glob("*/lightning_logs/*/metrics.csv"))) == 2
+    assert not (tmp_path / "a/seed-1/pretrain/log").exists()
+
+
+def test_one_callback_needs_no_list(tmp_path: Path) -> None:
+    mine = Steps()
+    fitted(tmp_path, callbacks=mine)
+    assert mine.steps == 40
+
+
+@pytest.mark.parametrize(("value", "meant"), [(True, "auto"), (False, "none")])
+def test_lightning_truth_values_of_loggers(value: bool, meant: str) -> None:
+    assert load_job({"suite": "klej-sample", "trainer.logger": value}).config.trainer.logger == meant
 
 
 def test_an_interrupted_training_gives_a_callback_its_state_back(tmp_path: Path) -> None:
@@ -97,7 +110,8 @@ def test_callbacks_that_lightning_does_not_take_and_what_is_no_logger(tmp_path: 
     with raises_input_error(key="trainer.callbacks"):
         check_attached(replace(CPU, callbacks=["pytorch_lightning.callbacks:EarlyStopping"]))
     refused(lambda: check_attached(replace(CPU, logger=NAME)), key="trainer.logger")
-    refused(lambda: mtl.run(suite="klej-sample", trainer={"logger": "nix"}), key="trainer.logger")
+    for value in ("nix", ["csv", "wandb"], 3):
+        refused(lambda value=value: mtl.run(suite="klej-sample", trainer={"logger": value}), key="trainer.logger")
 
 
 @pytest.mark.parametrize("logger", ["wandb", "mlflow", "tensorboard"])

@@ -172,6 +172,7 @@ def _next_command(job: "Job") -> str:
 
     config, folder = job.config, job.folder.path
     data = "" if config.data_dir is None else f" data_dir={shlex.quote(config.data_dir)}"
+    data += f" tasks=[{','.join(config.tasks)}]" if config.tasks else ""
     if METHODS[config.method].family == "floor":
         return f"mtl baseline suite={shlex.quote(config.suite)}{data} seeds=3    # an LSTM beside this simple baseline"
     if len(config.seeds) < 3 and not METHODS[config.method].is_one_system(config):

@@ -124,12 +124,14 @@ class TrainerConfig:
     precision: Literal["32-true", "16-mixed", "bf16-mixed"]
     force_precision: Annotated[bool, Role.INDIFFERENT] = False
     threads: Annotated[int, AT_LEAST_ONE] | None = None
-    logger: Annotated[str, Role.INDIFFERENT, Role.CODE] = "auto"
+    logger: Annotated[Any, Role.INDIFFERENT, Role.CODE] = "auto"
     callbacks: Annotated[list[str] | None, Role.CODE, Meta(examples=["[package.module:Class]"])] = None
     devices: Annotated[int, AT_LEAST_ONE] = 1
 
     def check(self) -> None:
-        if self.logger not in LOGGERS and ":" not in self.logger:
+        if isinstance(self.logger, bool):  # as Lightning's own logger=
+            self.logger = "auto" if self.logger else "none"
+        if not isinstance(self.logger, str) or (self.logger not in LOGGERS and ":" not in self.logger):
             message = f"must be one of {', '.join(LOGGERS)}, or a class, as in package.module:Class"
             raise InputError(message, key="logger", value=self.logger)
         for name in self.callbacks or ():
@@ -399,4 +401,4 @@ BY_TASK = tuple(key for key, hint in declared_keys(Config) if get_origin(hint) i
 
 def names_code(key: str, value: Any) -> bool:
     """Whether a setting names code that runs, which the command line and Python may do, and no file, since files come from others too."""
-    return key in CODE and bool(value) and value not in LOGGERS
+    return key in CODE and bool(value) and value not in (True, *LOGGERS)

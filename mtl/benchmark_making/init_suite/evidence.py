@@ -20,6 +20,7 @@ REPEATED = 4
 CATEGORIES = 100
 FREQUENT = 20
 MOST_CATEGORIES = 500
+LABELS_OF_WORDS = 10  # labels of several words
 LONG = 6  # words on average; no label or name of a category has so many
 # Columns of candidates are named choice1, ending0, option_a. Other columns with numbers (sentence1) are a pair.
 CANDIDATE_NAMES = {"choice", "option", "ending", "candidate", "alternative", "answer", "solution", "response", "completion", "sol"}  # fmt: skip
@@ -48,6 +49,11 @@ def is_category(column: FileColumn) -> bool:
     distinct = len(column.counts)
     repeated = REPEATED if distinct < CATEGORIES else FREQUENT
     return distinct <= MOST_CATEGORIES and distinct * repeated <= column.rows and not is_long(column)
+
+
+def is_repeated_text(column: FileColumn) -> bool:
+    """Whether categories have several words in most rows, and are more than labels of several words: a hypothesis may stand in many pairs."""
+    return is_category(column) and len(column.counts) > LABELS_OF_WORDS and column.several_words * 2 > column.rows
 
 
 def is_long(column: FileColumn) -> bool:

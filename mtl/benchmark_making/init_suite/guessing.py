@@ -1,5 +1,6 @@
 """Guess each task of a suite file from its files, and for tasks without training rows the task that answers them."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -47,6 +48,7 @@ SETTLED = {
 MADE_OF_SPANS = f"{TAGS}{LIST}"  # the column of tags that are made of marked spans
 MOST_NAMED = 8  # files and labels in a message
 MOST_REASONS = 2  # why columns are none, in a message
+PRINTED_LIST = re.compile(r"\[(['\"]).*\1\]$")
 LEAST_ROWS = 10  # of a file whose targets are all the same: fewer say nothing
 
 
@@ -101,6 +103,9 @@ def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) 
     """Guess the keys of a task with labels, numbers, words or a choice. Returns whether the test file has targets."""
     chosen = _chosen_column(sources, known)
     several, tables = chosen.several, sources
+    if printed := next((value for value in chosen.column.counts if PRINTED_LIST.match(value)), None):
+        problem = f"column {quoted(chosen.column.name)} has lists as Python prints them, {quoted(printed)}"
+        raise InputError(f'{problem}; write them as JSON, ["a", "b"], or as a;b')
     guess.why["target"] = chosen.why
     guess.questions += [chosen.question] if chosen.question else []
     if several:

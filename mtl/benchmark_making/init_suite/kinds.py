@@ -4,6 +4,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 from mtl.base.errors import InputError
@@ -27,6 +28,8 @@ MOST_LABELS = 500
 MOST_RATINGS = 10  # distinct whole numbers for which the metric may weight all ratings equally
 NO_LABEL = PLACEHOLDERS - {"none", "na", "hidden"}  # as one of several labels, these words may mean what they say
 SPARE = (SEPARATOR, "|", " / ", " # ")  # between the labels of lists, some of which may hold a semicolon
+MISSPELT = 50  # times as many rows as a label has, another one has that is spelt like it
+ALIKE = 0.85  # how similar two labels are that are perhaps one, a ratio of difflib
 RARE = 1 / 3  # if one of two labels is in a smaller share of the rows, the metric is its F1, else accuracy
 
 
@@ -207,6 +210,10 @@ def label_questions(main: FileColumn, column: FileColumn, by_split: Mapping[str,
         counted = ", ".join(f"{quoted(label)} ({count(column.counts[label], 'row')})" for label in labels)
         questions.append(f"labels: {counted}: one label in several spellings? Then write one in the files")
     for label, rows in column.counts.items():
+        alike = get_close_matches(label, column.counts.keys() - {label}, 1, ALIKE) if label.isalpha() else []
+        if alike and rows * MISSPELT <= column.counts[alike[0]]:
+            counted = f"{quoted(label)} ({count(rows, 'row')}) is like {quoted(alike[0])}"
+            questions.append(f"labels: {counted}: one label, misspelt? Then mend the files, or list the labels")
         negative = label == "-1" and "1" in column.counts and len(column.counts) > 2
         if label.strip().lower() in NO_LABEL or negative:
             stands = "may stand for no label; leave these rows out of the files, or keep it as a label"

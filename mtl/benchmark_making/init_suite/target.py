@@ -28,7 +28,9 @@ from mtl.tasks.task import BESIDE
 
 # Names of target columns that are certain, and names that are if no other column could be the target.
 LABEL_NAMES = ("label", "labels", "gold_label")
-LIKELY_NAMES = {"target", "targets", "gold", "class", "judgment", "judgement", "score", "rating", "stars", "grade", "similarity"}  # fmt: skip
+LIKELY_NAMES = {
+    *("target", "targets", "gold", "class", "judgment", "judgement", "score", "rating", "stars", "grade", "similarity", "duplicate"),
+}  # fmt: skip
 NAMES = {*LABEL_NAMES, "target", "targets", "gold"}  # of columns that may be targets whatever they hold
 # Names of targets beside columns of candidates.
 CHOICE_NAMES = {"answer", "correct", "key", "answerkey", "solution", "answer_key", "correct_answer", "answer_idx", "answer_index"}  # fmt: skip
@@ -45,6 +47,7 @@ TRUE = {"1", "true", "yes", "1.0"}
 TRUTH = {*TRUE, "0", "false", "no", "0.0"}
 # The last word in the name of a column of lists that is the target.
 LIST_NAMES = {"label", "labels", "target", "targets"}
+TAG_NAMES = {"tag", "tags"}  # of tokens or of texts
 
 
 @dataclass(frozen=True)
@@ -151,7 +154,8 @@ def _repeated(table: FileTable) -> list[FileColumn]:
     return [
         column
         for column in table.columns.values()
-        if len(column.counts) * evidence.REPEATED <= column.rows and column.several_words * 2 < column.rows
+        if evidence.REPEATED < len(column.counts) * evidence.REPEATED <= column.rows
+        and column.several_words * 2 < column.rows
     ]
 
 
@@ -171,7 +175,8 @@ def possible_targets(table: FileTable) -> list[FileColumn]:
         if names_each_other(first, second)
         or (_is_named(first) and not _is_named(second) and follows_from(second, first))
     }
-    return [column for column in possible if column.name not in repeated]
+    possible = [column for column in possible if column.name not in repeated]
+    return [column for column in possible if _is_named(column) or not evidence.is_repeated_text(column)] or possible
 
 
 def _is_named(column: FileColumn) -> bool:
@@ -204,7 +209,8 @@ def no_target(table: FileTable) -> str:
     named = [column for column in table.columns.values() if _is_named(column)]
     if texts := [column.name for column in named if column.several_words * 2 > column.rows]:
         return f"{quoted_names(texts)}: {TEXTS}"
-    return f"no column looks like a target: {table.listed}{_unread(table)}; name the column label"
+    lacking = "".join(f"; {reason}" for reason in table.incomplete.values())
+    return f"no column looks like a target: {table.listed}{_unread(table)}{lacking or '; name the column label'}"
 
 
 def _unread(table: FileTable) -> str:
@@ -249,7 +255,7 @@ def _asked(found: SeveralLabels, columns: Sequence[FileColumn]) -> SeveralLabels
 
 def _is_list_of_labels(column: FileColumn, table: FileTable) -> bool:
     """Whether lists are sets of labels: of few labels, none twice in a row, and not one for each word or each item of another column."""
-    if not column.lists or TOKEN_NAMES & set(column.words) or is_candidates(column):
+    if not column.lists or (TOKEN_NAMES - TAG_NAMES) & set(column.words) or is_candidates(column):
         return False
     sizes, parts = [len(row) for row in column.lists], Counter(chain(*column.lists))
     if not 1 < len(parts) <= MOST_PARTS or parts.total() < 3 * len(parts) or len(set(sizes)) < 2:

@@ -30,6 +30,7 @@ KIND = "token_labels"
 NAMES = {"token", "tokens", "word", "words", "form", "forms"}  # of a column of tokens
 ENTITY_TAG = re.compile("O|[BIESLUM](-.+)?")
 MOST_TAGS = 500
+UNEQUAL = 10  # in at most one of so many rows, lists of tags are not as long as those of words by mistake
 REPEATED = 3  # rows in which each tag stands on average, at least
 
 
@@ -62,6 +63,14 @@ def tagged_columns(table: FileTable, known: Mapping[str, Any]) -> Tagged | None:
         if name != tokens and [len(row) for row in words] == lengths and _are_tags(words, is_list=name.endswith(LIST))
     }
     named = NAMES & set(table.columns[tokens].words) or form_of(table.path, table.layout) == "conll"
+    for name, words in rows.items() if NAMES & set(table.columns[tokens].words) else ():
+        unequal = [number for number, row in enumerate(words) if len(row) != lengths[number]]
+        if name.endswith(LIST) and unequal and UNEQUAL * len(unequal) <= len(lengths):
+            row = unequal[0]
+            sizes = f"{count(len(words[row]), 'tag')} for {count(lengths[row], 'word')} of {quoted(tokens)}"
+            raise InputError(
+                f"{quoted(name)} has {sizes} in row {row} (from 0), and so in {count(len(unequal), 'row')}"
+            )
     if not named and not any(_are_entities(list(_distinct(words))) for words in tags.values()):
         return None  # lists of other things, as of candidates
     wanted = known.get("target")

@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from mtl.benchmark_making.init_suite import evidence
-from mtl.benchmark_making.init_suite.evidence import TOKEN_NAMES, follows_from, is_category, is_id, is_meta
+from mtl.benchmark_making.init_suite.evidence import (
+    TOKEN_NAMES,
+    follows_from,
+    is_category,
+    is_id,
+    is_meta,
+    is_repeated_text,
+    is_source,
+)
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count, name_words, quoted, quoted_names, share
 
 # Words in the names of two columns that hold the same of two sides, as in left_title and right_title.
@@ -51,7 +59,7 @@ def text_columns(
         ranked = [*twins, *(column for column in ranked if column not in twins)]
     names, further = ([column.name for column in part] for part in (ranked[:most], ranked[most:]))
     words = [column.name for column in unmarked if column not in sentences] if sentences else []
-    questions = _further_inputs(table, exclude)
+    questions = _further_inputs(table, exclude, target, names, most)
     if words:
         questions.insert(0, f"text: {quoted_names(words)} has single words; does the target depend on them?")
     if further:
@@ -69,15 +77,28 @@ def text_columns(
     return TextColumns(names, f"words, {' and '.join(numbers)} distinct in {rows}", questions)
 
 
-def _further_inputs(table: FileTable, exclude: Collection[str]) -> list[str]:
-    """What is asked about columns that no task reads as texts: questions with few values, and lists."""
+def _further_inputs(
+    table: FileTable, exclude: Collection[str], target: FileColumn, names: Sequence[str], most: int
+) -> list[str]:
+    """What is asked about columns that are not among the texts with these names: questions and texts with few values, and lists."""
     columns = [column for name, column in table.columns.items() if name not in exclude]
-    closed = [column.name for column in columns if column.words[-1] in QUESTIONS and is_category(column)]
+    closed = [
+        column.name
+        for column in columns
+        if (is_category(column) and column.words[-1] in QUESTIONS)
+        or (is_repeated_text(column) and not (is_meta(column) or is_source(column) or follows_from(column, target)))
+    ]
     lists = [each.name for each in columns if each.lists and not is_meta(each) and not TOKEN_NAMES & set(each.words)]
     depends = "does the target depend on them? Then write them"
     questions = []
     if closed:
-        questions.append(f"text: {quoted_names(closed)} has few values; {depends} into a text")
+        fits = len(names) + len(closed) <= most
+        ways = (
+            f"{depends.replace('write', 'declare')}: text: [{', '.join([*names, *closed])}]"
+            if fits
+            else f"{depends} into a text"
+        )
+        questions.append(f"text: {quoted_names(closed)} has few values; {ways}")
     if lists:
         read = "has lists of texts, which a task reads as candidates only"
         questions.append(f"text: {quoted_names(lists)} {read}; {depends} as texts")

@@ -123,7 +123,7 @@ def _system_page(board: Leaderboard, entry: Entry) -> str:
         '<p><a href="../index.html">All systems</a></p>',
         f'<p class="quiet">{html.escape(board.title)}: {row.name}</p>',
         "<h2>Scores</h2>",
-        _table(["", "score", "95 % interval", "rank"], scores),
+        _table(["", "score", "95 % CI", "rank"], scores),
         f'<p class="quiet">{html.escape(" ".join(board.marks))}</p>',
         "<h2>The system</h2>",
         _table(None, facts),

@@ -153,7 +153,17 @@ def _read_start(path: Path, lines: OpenLines) -> _Start:
     number, has_tabs = 1 + has_header, line.count(b"\t") >= dim
     line = line.replace(b"\t", b" ") if has_tabs else line
     # Always parse the first row: it shows whether the dimension is right before memory is allocated.
-    _split_row(path, number, line, dim)
+    try:
+        _split_row(path, number, line, dim)
+    except InputError as error:
+        if has_header and dim != (there := line.rstrip().count(b" ")):
+            problem = f"announces vectors of {dim} numbers, but line 2 has {there}: correct it, or give another file"
+            raise InputError(problem, path=path, line=1) from None
+        if has_header or any(map(_is_number, cells[1:])):
+            raise
+        raise InputError(
+            "neither 'count dimension' nor a word and its vector; give a .vec file", path=path, line=1
+        ) from error
     if dim > LARGEST_DIM:
         raise InputError(f"has vectors of {dim:,} numbers; at most {LARGEST_DIM:,} can be read", path=path)
     return _Start(expected, dim, line, number, lines.offset - len(line), bool(lines.packing), has_tabs)

@@ -3,6 +3,7 @@
 The vectors are of words (a file, as the LSTM reads it), or of whole texts, by a model that a wing reads.
 """
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -20,6 +21,8 @@ from mtl.methods.method import BuildRequest
 from mtl.tasks.task import Task
 
 BLOCK = 4096  # texts
+
+logger = logging.getLogger("mtl")
 
 
 class StaticFloor(Floor):
@@ -86,13 +89,16 @@ class WordFile:
 
 
 class TextVectors(RowFeatures):
-    """Each text as the mean of its tokens' vectors; a text without a known token is zero. A text is encoded once, however many tasks and seeds read
-    it. The features of a row are u for a text; [u, v, |u - v|, u * v] for a pair (Conneau et al. 2017, as in jiant's classifiers)."""
+    """Each text as the mean of its tokens' vectors, encoded once; a text without a known token is zero. The features of a row are u for a text;
+    [u, v, |u - v|, u * v] for a pair (Conneau et al. 2017, as in jiant's classifiers)."""
 
     def __init__(self, source: Source, documents: Sequence[Document]) -> None:
         """Encode these documents of distinct texts, once and for all."""
         self.source = source
         self._vectors = self._means(documents)
+        known = int(self._vectors.any(axis=1).sum())
+        log = logger.info if known else logger.warning
+        log("%s of %s texts have a word with a vector", f"{known:,}", f"{len(documents):,}")
         self._rows = {document.text: row for row, document in enumerate(documents)}
 
     def transform(self, rows: Sequence[Sequence[Document]]) -> np.ndarray:

@@ -30,7 +30,7 @@ function spreadOf(row, column, spread) {
   return h(
     "span",
     { class: "spread" },
-    screenReaderText(spread === "range" ? " seeds: " : " 95 % interval: "),
+    screenReaderText(spread === "range" ? " seeds: " : " 95 % CI: "),
     formatRange(...shown),
   );
 }
@@ -46,7 +46,7 @@ function verdictOf(test, reference, spread) {
     (holds ? ", with Holm's correction too" : decided ? ", not with Holm's correction" : "");
   const numbers = [
     formatDifference(test.difference),
-    interval && `95 % interval ${interval}`,
+    interval && `95 % CI ${interval}`,
     known(test.p) && `p ${formatProbability(test.p)}`,
     known(test.p) && `better with a probability of ${formatShare(test.difference > 0 ? 1 - test.p / 2 : test.p / 2)}`,
     known(test.p_holm) && `with Holm's correction ${formatProbability(test.p_holm)}`,
@@ -59,7 +59,7 @@ function verdictOf(test, reference, spread) {
     },
     labelledSymbol((VERDICTS[test.verdict] ?? "").repeat(holds ? 2 : 1), ` ${words}: `),
     ` ${formatDifference(test.difference)}`,
-    interval && h("span", { class: spread === "interval" ? "spread" : "visually-hidden" }, screenReaderText(" 95 % interval: "), interval),
+    interval && h("span", { class: spread === "interval" ? "spread" : "visually-hidden" }, screenReaderText(" 95 % CI: "), interval),
   );
 }
 

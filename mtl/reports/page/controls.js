@@ -49,7 +49,7 @@ function drawControls(suite, choices, changed, reset) {
           [
             ["none", "nothing"],
             ...(suite.rows.some((row) => row.details) ? [["range", "range over seeds"]] : []),
-            ["interval", "95 % interval"],
+            ["interval", "95 % CI"],
             ...(Object.keys(suite.ranked ?? {}).length ? [["rank", "rank"]] : []),
           ],
           choices.spread,

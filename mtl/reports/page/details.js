@@ -60,7 +60,7 @@ function seedTable(suite, row) {
           "tr",
           {},
           h("th", { scope: "col" }, "Task ╲ seed"),
-          [...seeds.map((seed) => [screenReaderText("seed "), String(seed.seed)]), "median", "mean ± SD", "95 % interval"].map((title) =>
+          [...seeds.map((seed) => [screenReaderText("seed "), String(seed.seed)]), "median", "mean ± SD", "95 % CI"].map((title) =>
             h("th", { scope: "col", class: "number" }, title),
           ),
         ),

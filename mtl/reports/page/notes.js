@@ -32,7 +32,7 @@ function drawNotes(suite, choices, rows) {
       `Published rows: as printed, ${publishedOn.length > 1 ? "on the split that the row names" : `on ${SPLITS[publishedOn[0]]}`}.` +
         (dev && publishedOn.includes("test") ? " Be careful when you compare scores on dev with scores on test." : ""),
     own && !reference && choices.spread === "range" && "Small numbers below a score: the lowest and the highest score over seeds.",
-    own && !reference && choices.spread === "interval" && "Small numbers below a score: its 95 % interval." +
+    own && !reference && choices.spread === "interval" && "Small numbers below a score: its 95 % CI." +
         (showsAverage(suite, tasks) ? "" : " The average has one only while none of its tasks is hidden."),
     ownValue(suite.ranked, "average") &&
       "Rank: the ranks by AVG that the tests with Holm's correction leave open; runs that no test separates share theirs. All hold at once with a probability of 95 %.",
@@ -66,8 +66,8 @@ function noteList(notes) {
 function referenceNote(name, choices, whole) {
   const interval =
     choices.spread === "interval"
-      ? " and its 95 % interval"
-      : "; choose “95 % interval” under “Below a score” to see its interval";
+      ? " and its 95 % CI"
+      : "; choose “95 % CI” under “Below a score” to see its interval";
   return (
     `Paired tests against ${name}: ▲ better, ▼ worse, ▲▲ and ▼▼ with Holm's correction too, ≈ not significant, ` +
     `? too few seeds; followed by the difference of the means over seeds${interval}.` +

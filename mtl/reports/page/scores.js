@@ -15,7 +15,7 @@ function scoreFigures(scene) {
     h("h3", { id: "scores-title" }, "Scores by task"),
     legendList([
       own && ["dot own", `${ownNoun}, ${rows.some((row) => row.details) ? "median, " : ""}${ownSplits(rows).join(", ")}`],
-      own && ["bar thick", "95 % interval"],
+      own && ["bar thick", "95 % CI"],
       own && ["bar", "lowest to highest over seeds"],
       published && ["dot", `published, ${publishedSplits(rows).join(", ")}`],
       marked && ["", "* † ‡ § ¶ see the notes below the table"],
@@ -108,6 +108,6 @@ function scorePlot({ rows, names, width: whole }, column, width) {
 }
 
 function tipText({ name, value, range, interval }) {
-  const spreads = [range && `seeds ${formatRange(...range)}`, interval && `95 % interval ${formatRange(...interval)}`];
+  const spreads = [range && `seeds ${formatRange(...range)}`, interval && `95 % CI ${formatRange(...interval)}`];
   return [`${shortened(name, 60)}: ${formatScore(value)}`, ...spreads.filter(Boolean)].join("\n");
 }

@@ -54,7 +54,9 @@ def write(export: Export, folder: Path) -> None:
     elif not can_express(export.model.language):
         problem = f"language {export.model.language}: the library tokenizers cannot split its apostrophes as Moses does"
     if problem is not None:
-        raise InputError(f"{problem}; choose --format vectors", path=export.predictor.folder.path)
+        raise InputError(
+            f"{problem}; mtl encode writes its vectors, --format vectors its words'", path=export.predictor.folder.path
+        )
     library = logging.getLogger("sentence_transformers")
     level = library.level
     library.setLevel(logging.ERROR)  # hides what it logs about models in general

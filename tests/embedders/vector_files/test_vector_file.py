@@ -211,6 +211,7 @@ def test_text_that_is_not_utf8_bad_or_announces_one_row_too_many(tmp_path: Path)
             "3 2\na 1 2\nb 1 2",
             "4 2\na 1 2\nb 1 2\n",
             "<!DOCTYPE html>\n<html>\n",
+            "a text of words\nno vectors\n",
         ),
         *(f"2 2\npies 1 2\nkot {bad}\n" for bad in ("1 nan", "inf -inf", "1e400 2", "1e39 1")),
         *("9" * 10_000 + " 2\nkot 1 2\n", "1 " + "9" * 10_000 + "\nkot 1 2\n"),

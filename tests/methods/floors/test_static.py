@@ -32,3 +32,14 @@ def test_a_text_is_the_mean_of_its_known_words(words: WordFile) -> None:
     vectors = TextVectors(words, documents("solen"))
     encoded = vectors.encode(documents("regnet", "solen", "regnet", "skiner solen"))
     assert encoded.tolist() == [[3, 3], [1, 0], [3, 3], [0.5, 1]]
+
+
+def test_vectors_that_no_text_needs_are_a_warning(words: WordFile, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    TextVectors(words, documents("solen skiner", "okänd"))
+    TextVectors(words, documents("okänd", "annan"))
+    said = [(record.levelname, record.message) for record in caplog.records]
+    assert said == [
+        ("INFO", "1 of 2 texts have a word with a vector"),
+        ("WARNING", "0 of 2 texts have a word with a vector"),
+    ]
