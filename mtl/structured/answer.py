@@ -199,8 +199,8 @@ class Answer(TargetKind):
         if hasattr(estimator, "decision_function"):
             odds = np.asarray(estimator.decision_function(features))
         else:
-            wrong, right = np.maximum(estimator.predict_proba(features), LEAST_PROBABILITY).T
-            odds = np.log(right / wrong)
+            right = np.asarray(estimator.predict_proba(features))[:, 1]
+            odds = np.log(np.maximum(right, LEAST_PROBABILITY) / np.maximum(1 - right, LEAST_PROBABILITY))
         predicted = []
         for row, text in zip(np.split(odds, np.cumsum(sizes)[:-1]), texts, strict=True):
             first, last, total = best_run(row[1:]) if len(row) > 1 else (0, 0, -math.inf)

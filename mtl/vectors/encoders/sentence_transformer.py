@@ -52,7 +52,7 @@ class SentenceTransformerSettings:
         device: where to compute.
     """
 
-    path: str
+    path: str = ""
     language: str | None = None
     prompts: dict[str, str] | None = None
     prompt: str | None = None
@@ -62,6 +62,9 @@ class SentenceTransformerSettings:
 
     def check(self) -> None:
         check_language(self.language)
+        if not self.path:
+            what = "a folder with a model of sentence-transformers, or one on the Hugging Face Hub"
+            raise InputError(f"has no value; name {what}", key="path")
         if self.prompts is not None and self.mteb_name is not None:
             raise InputError("prompts= are used instead; drop one of them", key="mteb_name", value=self.mteb_name)
 

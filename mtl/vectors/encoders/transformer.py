@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from mtl.base.device import device_of
+from mtl.base.errors import InputError
 from mtl.base.settings.schema import TrainerConfig
 from mtl.base.typed import AT_LEAST_ONE, typed
 from mtl.methods.transformer.entry import short_name
@@ -26,7 +27,7 @@ class TransformerSettings:
         device: where to compute.
     """
 
-    path: str
+    path: str = ""
     tokenizer: str | None = None
     language: str | None = None
     pooling: Literal["max", "mean"] = "mean"
@@ -35,6 +36,9 @@ class TransformerSettings:
 
     def check(self) -> None:
         check_language(self.language)
+        if not self.path:
+            message = "has no value; name a folder with a transformer, or one on the Hugging Face Hub"
+            raise InputError(message, key="path")
 
 
 def open_transformer(name: str, values: Mapping[str, Any]) -> ModelEncoder:

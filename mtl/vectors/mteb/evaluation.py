@@ -88,7 +88,7 @@ def model_meta(encoder: SentenceEncoder, benchmark: Benchmark) -> ModelMeta:
         "n_parameters": description.parameters,
         "n_embedding_parameters": description.parameters - description.parameters_without_embeddings,
         "memory_usage_mb": description.memory / 2**20,
-        "max_tokens": description.max_length,
+        "max_tokens": None if description.max_length is None else float(description.max_length),
         "embed_dim": description.dim,
         "framework": ["PyTorch"],
         "similarity_fn_name": COMPARED[similarity],

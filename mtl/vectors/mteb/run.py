@@ -132,13 +132,14 @@ def run_mteb(
     check_values(encoder_settings, choices)
     path = find_benchmark(settings.benchmark)
     benchmark = load_benchmark(path)
-    tasks, data_dir = benchmark.choose(settings.tasks), Path(settings.data_dir or Path("data") / benchmark.name)
-    if settings.data_dir is None:
-        data_dir = data_dir if data_dir.is_dir() else None
-    elif not data_dir.is_dir():
+    data_dir = None if settings.data_dir is None else Path(settings.data_dir)
+    if data_dir and not data_dir.is_dir():
         raise InputError("no such folder", key="data_dir", value=data_dir)
-    elif settings.tasks is None:
+    tasks = benchmark.choose(settings.tasks)
+    if data_dir and settings.tasks is None:
         tasks = _tasks_with_folder(benchmark, data_dir)
+    elif data_dir is None and (default := Path("data") / benchmark.name).is_dir():
+        data_dir = default
     import_mteb(Path(settings.runs_dir) / "mteb")
     from mtl.vectors.mteb.data import tasks_with_splits
     from mtl.vectors.mteb.evaluation import Evaluator, model_meta

@@ -117,27 +117,22 @@ def test_a_folder_with_a_log_that_says_nothing_is_not_a_finished_model(tmp_path:
             pretrain(texts, small(), tmp_path)
 
 
-def test_a_training_that_failed_leaves_nothing(tmp_path: Path) -> None:
-    with raises_input_error():
-        pretrain(PretrainingTexts(texts=lines(40)), small(batch_size=64), tmp_path / "bert")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_what_a_killed_preparation_left_is_replaced(tmp_path: Path) -> None:
-    left = unfinished_folder(tmp_path / "bert")
-    left.mkdir()
-    for name, content in {"claim.json": "{}", "tokenizer.json": "of other texts", "documents.npy": ""}.items():
-        (left / name).write_text(content)
+def test_what_a_killed_preparation_left_is_replaced_and_files_of_no_training_stay(tmp_path: Path) -> None:
+    left, other = (unfinished_folder(tmp_path / name) for name in ("bert", "other"))
+    for path, content in (
+        (left / "claim.json", "{}"),
+        (left / "tokenizer.json", "of other texts"),
+        (other / "x", "mine"),
+    ):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(content)
     pretrain(PretrainingTexts(texts=lines()), small(max_steps=1), tmp_path / "bert")
-    assert [path.name for path in tmp_path.iterdir()] == ["bert"]
-
-
-def test_files_of_no_training_stay(tmp_path: Path) -> None:
-    unfinished_folder(tmp_path / "bert").mkdir()
-    (unfinished_folder(tmp_path / "bert") / "thesis.txt").write_text("mine")
-    with raises_input_error(file="bert.unfinished"):
-        pretrain(PretrainingTexts(texts=lines()), small(max_steps=1), tmp_path / "bert")
-    assert (unfinished_folder(tmp_path / "bert") / "thesis.txt").exists()
+    with raises_input_error(file="other.unfinished"):
+        pretrain(PretrainingTexts(texts=lines()), small(max_steps=1), tmp_path / "other")
+    with raises_input_error():  # a training that fails leaves nothing
+        pretrain(PretrainingTexts(texts=lines(40)), small(batch_size=64), tmp_path / "little")
+    assert {path.name for path in tmp_path.iterdir()} == {"bert", "other.unfinished"}
+    assert [path.name for path in other.iterdir() if path.name != ".lock"] == ["x"]
 
 
 @pytest.fixture(scope="module")
