@@ -52,7 +52,7 @@ def measure(recipe: Path) -> str:
     out = recipe.parent / "out"
     start = time.monotonic()
     process = subprocess.Popen(
-        [sys.executable, "-m", "mtl", "make", str(recipe), f"out={out}", "artefacts=false"],
+        [sys.executable, "-m", "mtl", "make", str(recipe), f"out={out}"],
         stdout=subprocess.DEVNULL,
     )
     _, status, usage = os.wait4(process.pid, 0)

@@ -8,7 +8,7 @@ median of these and the range of the middle 80 %. It may be stated for more rows
 with this difference in expected accuracy are drawn, and the test's verdicts counted. Samples are made as of runs: the accuracy of each seed on
 bootstrap resamples.
 
-Expectation: nothing but a share of right answers, an agreement and the deviation of seeds is known. Systems with the stated difference and with
+Expectation: nothing but a share of right answers and an agreement is known. Systems with the stated difference and with
 this agreement are drawn and tested.
 """
 
@@ -29,7 +29,6 @@ ABILITY = 1.0
 ABILITIES = np.linspace(ABILITY, ABILITY + 6, 601)
 SIZES = [(200, 1), (2000, 1), (800, 4)]  # rows, and how many make a group
 SCALED = [((500, 3), (2000, 3)), ((500, 5), (2000, 5)), ((500, 3), (500, 10)), ((500, 5), (2000, 10))]  # rows and seeds
-EXPECTED = [(None, None), (3, 1.0), (5, 1.0)]  # seeds, and the standard deviation of their scores × 100
 
 
 def main() -> None:
@@ -46,10 +45,8 @@ def main() -> None:
                 measure_runs(same, in_group, (rows, seeds), (rows, seeds), arguments, rng)
     for had, wanted in SCALED:
         measure_runs(True, 1, had, wanted, arguments, rng)
-    for of_each, deviation in EXPECTED:
-        expectation = Expectation(1000, [80.0], 85.0, of_each, deviation)
-        for same in (True, False):
-            measure_expectation(same, expectation, arguments.repeats, rng)
+    for same in (True, False):
+        measure_expectation(same, Expectation(1000, [80.0], 85.0), arguments.repeats, rng)
 
 
 def measure_runs(
@@ -104,12 +101,10 @@ def measure_expectation(same: bool, expectation: Expectation, repeats: int, rng:
     shown = 0
     for _ in range(repeats):
         place = rng.random((1 if same else 2, 1, rows))
-        of_seeds = np.repeat(shares[:, None], expectation.seeds or LEAST_SEEDS, axis=1)
-        if expectation.seed_deviation:
-            of_seeds += rng.normal(0, expectation.seed_deviation / 100, of_seeds.shape)
+        of_seeds = np.repeat(shares[:, None], LEAST_SEEDS, axis=1)
         right = (place - shift[:, None, None]) % 1 < of_seeds[:, :, None]
         shown += is_better(same, *(sampled(run, rows, weights) for run in right))
-    print_line("expectation", same, f"{rows:,}", expectation.seeds or "–", f"{stated:.1f}", shown / repeats)
+    print_line("expectation", same, f"{rows:,}", "–", f"{stated:.1f}", shown / repeats)
 
 
 def sampled(right: np.ndarray, groups: int, weights: np.ndarray) -> Sample:

@@ -25,7 +25,6 @@ from mtl.base.settings.layers import flatten
 from mtl.base.settings.schema import Config, Role
 from mtl.base.typed import declared_keys, field_types, in_words, notes_of
 from mtl.benchmark_making.make.recipe import STEPS
-from mtl.benchmark_making.similarity import SimilarityOptions
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.recipes import load_recipe
 from mtl.methods import METHODS
@@ -360,17 +359,10 @@ def recipe_steps() -> Iterator[str]:
         "before), and `into_table`, the name of the table that it returns. **Without `into_table`, a step replaces the table that it takes**, even a",
         "source. `stack` and `pairs` have `tables` instead of `table`, and need `into_table`. Messages count steps from 1.",
     )
-    common = {item.name for item in fields(SimilarityOptions)}
     for name, step in STEPS.items():
         yield from ("", f"## {name}", "", first_paragraphs(step))
-        compares = issubclass(step, SimilarityOptions)
-        own = vars(step).get("__annotations__", {})
-        if compares:
-            yield from ("", "It also has the [options of similarities](#similarities).")
         if fields(step):
-            skipped = common - set(own) if compares else ()
-            yield from ("", *key_table(step, with_values=True, without=skipped))
-    yield from ("", "## Similarities", "", *key_table(SimilarityOptions, with_values=True))
+            yield from ("", *key_table(step, with_values=True))
 
 
 def downloads() -> Iterator[str]:

@@ -60,7 +60,7 @@ def add_commands(commands: Commands) -> None:
 
     make = commands.add_parser("make", help="make the tasks of a benchmark from raw data, as a recipe says")
     make.add_argument("recipe", metavar="RECIPE", help="the path of a recipe, or the name of a shipped one")
-    add_settings(make, "out=DIR (a new folder), data_dir=FOLDER of the sources, artefacts=false")
+    add_settings(make, "out=DIR (a new folder), data_dir=FOLDER of the sources")
     make.set_defaults(run=_make)
 
     init = commands.add_parser("init-suite", help="guess a suite file from a folder of data files")
@@ -78,7 +78,7 @@ def add_commands(commands: Commands) -> None:
     board.add_argument("suite", metavar="SUITE", help="a suite's name or file")
     board.add_argument("submissions", type=Path, metavar="SUBMISSIONS", help="a folder with a folder for each")
     gold = "gold=FOLDER with labels and out=FOLDER of the site, or data_dir=FOLDER to check without labels"
-    add_settings(board, f"{gold}; split=, limit=, cache=")
+    add_settings(board, f"{gold}; split=, limit=")
     board.set_defaults(run=_leaderboard)
 
     sweep = commands.add_parser("sweep", help="make the runs that a file lists, if they do not exist yet, and report")
@@ -94,7 +94,7 @@ def add_commands(commands: Commands) -> None:
     shows = "the smallest differences that tests detect, and the examples and seeds that they need"
     power = commands.add_parser("power", help=shows)
     of_runs = "a folder of runs, else runs; suite=NAME, difference=POINTS (else 2), seeds=N"
-    expected = "rows=N, accuracy=PER_CENT or [A,B], agreement=PER_CENT, difference=, seeds= with seed_deviation=POINTS"
+    expected = "rows=N, accuracy=PER_CENT or [A,B], agreement=PER_CENT, difference="
     add_settings(power, f"{of_runs}; without runs: {expected}", "RUNS_DIR | key=value")
     as_report = "as for mtl report; default: cache"
     power.add_argument("--cache", type=Path, default=results.CACHE, metavar="DIR", help=as_report)
@@ -105,7 +105,7 @@ def _audit(arguments: argparse.Namespace) -> int:
     from mtl.base.files import write_text
     from mtl.benchmark_making.suites import audit_job
 
-    job, out = job_of(arguments.settings), arguments.out
+    job, out, share = job_of(arguments.settings), arguments.out, arguments.share
     if out is not None and arguments.sheet is None:
         raise InputError(f"--out {out}: is for --sheet TASK only")
     if out is not None and os.path.lexists(out):  # a sheet is for people to complete
@@ -114,21 +114,16 @@ def _audit(arguments: argparse.Namespace) -> int:
         from mtl.benchmark_making.audits.sheet import draft_sheet
 
         sheet = draft_sheet(job, arguments.sheet)
-        if out is None:
-            sys.stdout.write(sheet)
-        else:
-            write_text(out, sheet)
+        sys.stdout.write(sheet) if out is None else write_text(out, sheet)
         return 0
-    near = arguments.near or arguments.write_clean is not None
-    if arguments.share is not None and not near:
-        raise InputError(f"--share {arguments.share:g}: is for --near and --write-clean only")
+    if share is not None and not (arguments.near or arguments.write_clean):
+        raise InputError(f"--share {share:g}: is for --near and --write-clean only")
     if arguments.write_clean is not None:
         from mtl.benchmark_making.audits.near import SHARE, write_clean
 
-        print(write_clean(job, SHARE if arguments.share is None else arguments.share, arguments.write_clean))
+        print(write_clean(job, SHARE if share is None else share, arguments.write_clean))
         return 0
-    check = "near" if near else "artefacts" if arguments.artefacts else "data"
-    done = audit_job(job, check, arguments.share)
+    done = audit_job(job, "near" if arguments.near else "artefacts" if arguments.artefacts else "data", share)
     print(done.report)
     return 1 if arguments.strict and done.findings else 0
 
@@ -155,18 +150,11 @@ def _make(arguments: argparse.Namespace) -> None:
     from mtl.jobs.job import parse_settings
 
     settings: dict[str, Any] = parse_settings(arguments.settings)
-    check_known(settings, {"out", "data_dir", "artefacts"})
+    check_known(settings, {"out", "data_dir"})
     if settings.get("out") is None:
         raise InputError("names the new folder; give out=DIR", key="out")
-    with_artefacts = settings.get("artefacts", True)
-    if not isinstance(with_artefacts, bool):
-        raise InputError("must be true or false", key="artefacts", value=with_artefacts)
     data_dir = settings.get("data_dir")
-    made = make(arguments.recipe, Path(str(settings["out"])), None if data_dir is None else Path(str(data_dir)))
-    print(made.summary, flush=True)
-    if with_artefacts:
-        print(f"\nAnnotation artefacts (tables: mtl audit --artefacts suite={made.folder / 'suite.yaml'}):")
-        print(made.artefacts)
+    print(make(arguments.recipe, Path(str(settings["out"])), None if data_dir is None else Path(str(data_dir))).summary)
 
 
 def _init_suite(arguments: argparse.Namespace) -> None:
@@ -185,15 +173,15 @@ def _leaderboard(arguments: argparse.Namespace) -> None:
 
     settings = parse_settings(arguments.settings)
     rules = typed(Rules, {key: settings.pop(key) for key in ("split", "limit") if key in settings})
-    given = {key: str(settings.pop(key)) for key in ("gold", "out", "cache") if key in settings}
+    given = {key: str(settings.pop(key)) for key in ("gold", "out") if key in settings}
     suite = load_suite(find_suite(arguments.suite))
     if "gold" in given:
         if "out" not in given:
             raise InputError("name the folder of the site", key="out")
         if settings:
             raise InputError("is not used with gold=", key=next(iter(settings)))
-        site, cache = Path(given["out"]), Path(given.get("cache", results.CACHE / "leaderboard"))
-        refused = make_leaderboard(suite, arguments.submissions, Path(given["gold"]), site, rules, cache)
+        site = Path(given["out"])
+        refused = make_leaderboard(suite, arguments.submissions, Path(given["gold"]), site, rules)
     else:
         job = load_job({**settings, "suite": arguments.suite})
         refused = check_submissions(suite, arguments.submissions, job.data_dir, rules)

@@ -2,12 +2,13 @@
 
 import hashlib
 import json
+import logging
 import math
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -43,6 +44,7 @@ audit_data = lazy("mtl.benchmark_making.audits.audit:audit")
 # The only one that trains, and so needs torch.
 audit_artefacts = lazy("mtl.benchmark_making.audits.artefacts_report:audit_artefacts")
 audit_near = lazy("mtl.benchmark_making.audits.near:audit_near")
+logger = logging.getLogger("mtl")
 FRAMES_FORMAT = 1  # increase it when `Suite.from_frames` writes other files of the same frames
 FRAMES = "as in {'train': frame, 'dev': frame}"
 # What tasks= may declare of a task, by the start of the problem that it solves.
@@ -267,11 +269,8 @@ def audit(*settings: Settings, check: str = "data", share: float | None = None, 
 
 def audit_job(job: "Job", check: str = "data", share: float | None = None) -> "Audit":
     """One of the checks of a job's data; `audit` explains the arguments. Raises InputError."""
-    checks: dict[str, Callable[[Job], Audit]] = {
-        "data": audit_data,
-        "artefacts": audit_artefacts,
-        "near": lambda job: audit_near(job, share),
-    }
+    near = partial(audit_near, share=share)
+    checks: dict[str, Callable[[Job], Audit]] = {"data": audit_data, "artefacts": audit_artefacts, "near": near}
     if check not in checks:
         raise InputError(f"unknown; known: {', '.join(checks)}", key="check", value=check)
     if share is not None and check != "near":
@@ -283,11 +282,6 @@ def _by_task(frames: Mapping[str, Any], name: str) -> dict[str, Mapping[str, Fra
     """The frames by task and split. Raises InputError for names that are not valid, and without frames."""
     from mtl.benchmark_making.init_suite.names import SPLIT_OF
 
-    if not frames:
-        raise InputError("must be a dictionary of the splits of one task, or of tasks", key="frames")
-    if not is_file_name(name):
-        raise InputError(f"{name!r} names files; use letters, digits, '.', '_' and '-'", key="name")
-
     def by_split_name(value: Any) -> Any:
         """The frames by the names that splits have here: those of the Hub are others."""
         if not isinstance(value, Mapping):
@@ -295,6 +289,10 @@ def _by_task(frames: Mapping[str, Any], name: str) -> dict[str, Mapping[str, Fra
         named = {SPLIT_OF.get(str(key).lower(), key): frame for key, frame in value.items()}
         return named if len(named) == len(value) else value
 
+    if not frames:
+        raise InputError("must be a dictionary of the splits of one task, or of tasks", key="frames")
+    if not is_file_name(name):
+        raise InputError(f"{name!r} names files; use letters, digits, '.', '_' and '-'", key="name")
     of_splits = by_split_name(frames)
     by_task = {name: of_splits} if set(of_splits) <= set(SPLITS) else {t: by_split_name(v) for t, v in frames.items()}
     for task, by_split in by_task.items():
@@ -307,34 +305,30 @@ def _by_task(frames: Mapping[str, Any], name: str) -> dict[str, Mapping[str, Fra
 
 def _records(where: str, rows: Frame) -> tuple[list[str], list[list[Any]]]:
     """The columns of a frame, and its rows as values of a data file. Raises InputError, which names the split, the column and the row."""
-    with foreign(f"frames.{where}"):
+    key = f"frames.{where}"
+    with foreign(key):
         listed = getattr(rows, "column_names", getattr(rows, "columns", rows if isinstance(rows, Mapping) else ()))
         if not (names := list(listed)):
-            raise InputError("must be a DataFrame, a Dataset, or a dictionary of columns", key=f"frames.{where}")
+            raise InputError("must be a DataFrame, a Dataset, or a dictionary of columns", key=key)
         if any(not isinstance(name, str) or not name for name in names) or len(set(names)) < len(names):
-            raise InputError("names of columns must be strings, each once", key=f"frames.{where}")
-        if odd := [name for name in names if text_problem(name)]:
-            raise InputError(f"column {odd[0]!r} {text_problem(odd[0])}", key=f"frames.{where}")
-        labels = {name: getattr(kind, "names", None) for name, kind in (getattr(rows, "features", None) or {}).items()}
+            raise InputError("names of columns must be strings, each once", key=key)
+        if odd := next((name for name in names if text_problem(name)), None):
+            raise InputError(f"column {odd!r} {text_problem(odd)}", key=key)
         columns = []
         for name in names:
-            cells = rows[name]
+            cells, labels = rows[name], getattr((getattr(rows, "features", None) or {}).get(name), "names", None)
             if isinstance(cells, str | bytes | Mapping) or not hasattr(cells, "__len__"):
-                raise InputError(f"column {name} must be a list, not a {type(cells).__name__}", key=f"frames.{where}")
-            columns.append([_cell(_label(cell, labels.get(name)), where, name, row) for row, cell in enumerate(cells)])
+                raise InputError(f"column {name} must be a list, not a {type(cells).__name__}", key=key)
+            if labels is not None:  # of the numbers in a Dataset; -1 stands for no label
+                numbers = range(len(labels))
+                cells = [labels[c] if c in numbers else None if isinstance(c, int) else c for c in cells]
+            columns.append([_cell(cell, key, name, row) for row, cell in enumerate(cells)])
     if len({len(column) for column in columns}) > 1:
-        raise InputError("its columns have different lengths", key=f"frames.{where}")
+        raise InputError("its columns have different lengths", key=key)
     return names, [list(row) for row in zip(*columns, strict=True)]
 
 
-def _label(value: Any, names: Sequence[str] | None) -> Any:
-    """The name of a label whose number a Dataset holds; None for -1, which stands for no label."""
-    if names is None or not isinstance(value, int):
-        return value
-    return names[value] if 0 <= value < len(names) else None
-
-
-def _cell(value: Any, where: str, column: str, row: int) -> Any:
+def _cell(value: Any, key: str, column: str, row: int) -> Any:
     if hasattr(value, "tolist"):
         value = value.tolist()  # of numpy
     is_nan = isinstance(value, float) and math.isnan(value)
@@ -342,27 +336,23 @@ def _cell(value: Any, where: str, column: str, row: int) -> Any:
         return None
     if isinstance(value, bool):
         return "true" if value else "false"
-    if (
-        (isinstance(value, str) and not text_problem(value))
-        or isinstance(value, int)
-        or (isinstance(value, float) and math.isfinite(value))
-    ):
+    if isinstance(value, int) or (isinstance(value, str) and not text_problem(value)):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
         return value
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, list | tuple) and not is_deep(list(value)):
-        return [_cell(item, where, column, row) for item in value]
+        return [_cell(item, key, column, row) for item in value]
     shown = f"a value of type {type(value).__name__}" if isinstance(value, list | tuple) else repr(value)[:100]
-    problem = f"column {column}, row {row}: {shown} is not a text, a number, a truth value or a list"
-    raise InputError(problem, key=f"frames.{where}")
+    raise InputError(f"column {column}, row {row}: {shown} is not a text, a number, a truth value or a list", key=key)
 
 
 def _of_frames(task: str, problem: str) -> str:
     """What a problem with a task's files means for its frames, with the remedy."""
     problem = re.sub(r"(\w+)\.jsonl:(\d+)", lambda place: f"{place[1]}, row {int(place[2]) - 1} (from 0)", problem)
     problem = problem.replace(".jsonl", "").removesuffix("? Then write one in the files")
-    column = re.search(r'column "(.*?)" has no value', problem)
-    if column is not None:
+    if column := re.search(r'column "(.*?)" has no value', problem):
         return f"{problem}; drop these rows or fill their cells, as in frame.dropna(subset=[{column[1]!r}])"
     if problem.endswith("one label in several spellings"):
         return f"{problem}? Then write one, as in frame[column].str.strip().str.lower()"
@@ -375,6 +365,7 @@ def _written(
     place: Path, name: str, language: str | None, known: Mapping[str, Mapping[str, Any]], files: Mapping[str, bytes]
 ) -> Suite:
     """The suite with these data files in a folder. Raises InputError if it exists with other content."""
+    from mtl.benchmark_making.init_suite.guessing import TEST_TOO
     from mtl.benchmark_making.init_suite.init_suite import guess_suite
 
     data_dir, path = place / "data", place / f"{name}.yaml"
@@ -407,4 +398,6 @@ def _written(
             raise
     if not path.exists():
         write_text(path, guessed.document)
+        if TEST_TOO in guessed.document:
+            logger.warning("suite %s: %s", name, TEST_TOO)
     return Suite(path.resolve(), data_dir.resolve(), guessed.summary)

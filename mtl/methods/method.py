@@ -234,10 +234,6 @@ class MethodKind(ABC):
         """Whether a run of one seed with this configuration is a system of its own, whose tests need no further seeds."""
         return self.is_deterministic
 
-    def shared(self, config: Config) -> str | None:
-        """`Method.shared` of any seed, estimated from the configuration alone, before any data is read; None: seeds share nothing."""
-        return None
-
     def find_inputs(self, config: Config, suite: Suite) -> "Vectors | None":
         """Check, before any data is read, that a run has what it needs beside the data. Returns the word vectors that it reads, if any. Raises
         InputError as `check` does, and for vectors that do not exist and cannot be trained."""

@@ -64,8 +64,7 @@ def write_forms(job: Job, wanted: Wanted, out: Path) -> list[Path]:
             raise InputError("the task is not scored: no row has a label to compare answers with", key=task.id)
     if wanted.instructions is not None and len(tasks) > 1:
         raise InputError("is for one task; write those of several tasks into the suite file", key="instructions")
-    path = wanted.instructions
-    instructions = None if path is None else decode(read_bytes(Path(path)), path)
+    instructions = wanted.instructions and decode(read_bytes(Path(wanted.instructions)), wanted.instructions)
     write_generated(job.suite, job.data_dir)
     missing = missing_tasks(job.suite, job.data_dir)
     for id in (task.id for task in tasks if task.id in missing):
@@ -144,13 +143,12 @@ def _parts(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, bool]
 
 def _instructions(task: Task) -> str:
     """Instructions of a task whose suite file has none: what an answer is."""
-    low, high = task.range or (0, 0)
-    kinds = {"labels": f"Choose the label that fits: {', '.join(task.labels or ())}."}
-    kinds |= {
-        "number": f"Answer with a number from {low:g} to {high:g}.",
-        "choice": "Choose the candidate that is right.",
-    }
-    return f"Read each row and answer it by yourself. {kinds[first_kind(task.kind)]}"
+    answer = "Choose the candidate that is right."
+    if task.labels:
+        answer = f"Choose the label that fits: {', '.join(task.labels)}."
+    elif task.range:
+        answer = "Answer with a number from {:g} to {:g}.".format(*task.range)
+    return f"Read each row and answer it by yourself. {answer}"
 
 
 def read_wanted(settings: Mapping[str, Any]) -> Wanted:

@@ -9,12 +9,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from enum import Enum
 from itertools import combinations
 from pathlib import Path
-from statistics import fmean
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.stats import rankdata
@@ -48,11 +46,12 @@ UNUSED = {
     "labels": "the answers of a form are labels; drop it",
     "tasks": "the files say which tasks were answered; drop it",
 }
-
-
 MAJORITY = "majority"  # the name of what all people answer together
 MOST_NAMED = 3  # lines in one message; the others are counted
 DIGITS = re.compile("[0-9]{1,15}")
+Level = Literal[
+    "nominal", "ordinal", "interval"
+]  # the distance of two answers: whether they differ, of their ranks among all, or of the numbers
 
 
 @dataclass
@@ -62,16 +61,6 @@ class Person:
     name: str
     answers: dict[str, np.ndarray] = field(default_factory=dict)
     files: dict[str, Path] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, eq=False)
-class _Sample:
-    """The rows of a task that were asked about: by line, in ascending order, how many candidates a row of a choice has."""
-
-    task: Task
-    id: str
-    file: Path
-    candidates: dict[int, int | None]
 
 
 def slug_of(name: str) -> str:
@@ -109,24 +98,23 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
     job = load_job({key: value for key, value in settings.items() if key != "rows"})
     write_generated(job.suite, job.data_dir)
     people = read_answers(paths, job, key_of(settings["rows"], job), Path(settings["rows"]))
-    answered = {id: [person for person in people if id in person.answers] for id in job.suite.tasks}
-    groups = {id: group for id, group in answered.items() if len(group) > 1}
-    majority_person = Person(MAJORITY)
+    together = Person(MAJORITY)
     majority_notes: list[str] = []
     agreement_notes: list[str] = []
-    for id, group in groups.items():
-        task = job.suite.tasks[id]
+    for id, task in job.suite.tasks.items():
+        group = [person for person in people if id in person.answers]
         answers = np.array([person.answers[id] for person in group])
-        agreement_notes.append(agreement_text(task, [person.name for person in group], answers))
+        if len(group) > 1:
+            agreement_notes.append(agreement_text(task, [person.name for person in group], answers))
         if len(group) >= LEAST_FOR_MAJORITY:
-            majority_person.answers[id], tied = majority(answers, level_of(task))
-            majority_notes.append(majority_text(task, tied, len(group)))
+            together.answers[id], note = majority(task, answers)
+            majority_notes.append(note)
     with TemporaryDirectory(prefix="mtl-people-") as folder:
         jobs = []
-        for person in [*people, majority_person] if majority_person.answers else people:
+        for person in [*people, together] if together.answers else people:
             sums = ", ".join(sha256(file) for file in person.files.values())
             title, notes = person.name, [f"Answers of a person, in files with these SHA-256 sums: {sums}."]
-            if person is majority_person:
+            if person is together:
                 title, notes = f"majority of {len(people)} people", majority_notes
             own = Path(folder, slug_of(person.name))
             own.mkdir()
@@ -141,19 +129,11 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
         yield jobs, [*agreement_notes, *majority_notes]
 
 
-class Level(Enum):
-    """The distance between two answers of α."""
-
-    NOMINAL = "nominal"  # equal or different
-    ORDINAL = "ordinal"  # of their ranks among all answers
-    INTERVAL = "interval"  # of the numbers
-
-
 def level_of(task: Task) -> Level:
     """Nominal for labels and choices; for numbers interval, or ordinal where the task's metric, Spearman's correlation, reads ranks alone."""
     if first_kind(task.kind) != "number":
-        return Level.NOMINAL
-    return Level.ORDINAL if set(task.metric.split(MEAN)) == {"spearman"} else Level.INTERVAL
+        return "nominal"
+    return "ordinal" if set(task.metric.split(MEAN)) == {"spearman"} else "interval"
 
 
 def alpha(answers: np.ndarray, level: Level) -> float:
@@ -165,66 +145,47 @@ def alpha(answers: np.ndarray, level: Level) -> float:
     Args:
         answers: float64 (people, rows), two people or more.
 
-    >>> alpha(np.array([[0.0, 1, 2, 2], [0, 1, 2, 1]]), Level.NOMINAL)
+    >>> alpha(np.array([[0.0, 1, 2, 2], [0, 1, 2, 1]]), "nominal")
     0.6666666666666667
     """
     values = answers[..., None]
-    if level is Level.ORDINAL:
+    if level == "ordinal":
         values = rankdata(answers).reshape(values.shape)
-    elif level is Level.NOMINAL:
+    elif level == "nominal":
         values = (values == np.unique(answers)).astype(np.float64)
     within = values.var(axis=0, ddof=1).mean(axis=0).sum()
     pooled = values.reshape(-1, values.shape[-1]).var(axis=0, ddof=1).sum()
     return 1.0 if within == 0 else float(1 - within / pooled)
 
 
-def pair_agreement(first: np.ndarray, second: np.ndarray, level: Level) -> float:
-    """How far two people agree: the share of equal answers; of numbers, minus the mean absolute difference. Both (rows,)."""
-    if level is Level.NOMINAL:
-        return float((first == second).mean())
-    return -float(np.abs(first - second).mean())
-
-
-def majority(answers: np.ndarray, level: Level) -> tuple[np.ndarray, int]:
-    """The most frequent answer of each row of float64 (people, rows), and how many rows have several; of numbers, the mean, and none.
-
-    Where several answers are the most frequent, the one of the person who agrees most with the others on all rows is taken.
-    """
-    if level is not Level.NOMINAL:
-        return answers.mean(axis=0), 0
-    shares = [
-        fmean(pair_agreement(answers[i], answers[j], level) for j in range(len(answers)) if j != i)
-        for i in range(len(answers))
-    ]
-    by_agreement = answers[np.argsort([-share for share in shares], kind="stable")]
-    counts = (by_agreement[:, None] == by_agreement[None]).sum(axis=0)  # of each person's answer in its row
-    chosen = by_agreement[counts.argmax(axis=0), np.arange(answers.shape[1])]  # the first of the most frequent
-    frequent = counts == counts.max(axis=0)
-    tied = sum(len(set(row[mask].tolist())) > 1 for row, mask in zip(by_agreement.T, frequent.T, strict=True))
-    return chosen, tied
-
-
 def agreement_text(task: Task, people: Sequence[str], answers: np.ndarray) -> str:
     """α of answers, float64 (people, rows), and the agreement of each pair, in one sentence."""
-    level = level_of(task)
-    pairs = []
+    level, pairs = level_of(task), []
     for (one, first), (other, second) in combinations(zip(people, answers, strict=True), 2):
-        agreement = pair_agreement(first, second, level)
-        shown = f"{agreement:.1%}" if level is Level.NOMINAL else f"{-agreement:.3g}"
+        shown = f"{(first == second).mean():.1%}" if level == "nominal" else f"{np.abs(first - second).mean():.3g}"
         pairs.append(f"{one} and {other} {shown}")
-    what = "equal answers" if level is Level.NOMINAL else "mean absolute difference"
+    what = "equal answers" if level == "nominal" else "mean absolute difference"
     return (
-        f"Agreement on {task.id} ({answers.shape[1]} rows): Krippendorff's α, {level.value}, of {', '.join(people)}: "
+        f"Agreement on {task.id} ({answers.shape[1]} rows): Krippendorff's α, {level}, of {', '.join(people)}: "
         f"{alpha(answers, level):.3f}; {what}: {listed(pairs, MOST_PAIRS)}."
     )
 
 
-def majority_text(task: Task, tied: int, people: int) -> str:
-    """How the majority of a task was made, in one sentence."""
-    if first_kind(task.kind) == "number":
-        return f"The majority on {task.id} is the mean of the numbers of {people} people."
+def majority(task: Task, answers: np.ndarray) -> tuple[np.ndarray, str]:
+    """The most frequent answer of each row of float64 (people, rows), or the mean of its numbers, and in one sentence how it was made.
+
+    Where several answers are the most frequent, the one of the person who agrees most with the others on all rows is taken.
+    """
+    people = f"of {len(answers)} people"
+    if level_of(task) != "nominal":
+        return answers.mean(axis=0), f"The majority on {task.id} is the mean of the numbers {people}."
+    agreeing = (answers[:, None] == answers[None]).sum(axis=(1, 2))
+    ordered = answers[np.argsort(-agreeing, kind="stable")]
+    counts = (ordered[:, None] == ordered[None]).sum(axis=0)  # of each person's answer in its row
+    chosen = ordered[counts.argmax(axis=0), np.arange(answers.shape[1])]  # the first of the most frequent
+    tied = int(((counts == counts.max(axis=0)) & (ordered != chosen)).any(axis=0).sum())
     ties = f"; of the {tied} tied rows, that of the person who agrees most with the others" if tied else ""
-    return f"The majority on {task.id} is each row's most frequent answer of {people} people{ties}."
+    return chosen, f"The majority on {task.id} is each row's most frequent answer {people}{ties}."
 
 
 def read_answers(paths: Sequence[Path], job: Job, key: Key, key_file: Path) -> list[Person]:
@@ -233,7 +194,6 @@ def read_answers(paths: Sequence[Path], job: Job, key: Key, key_file: Path) -> l
     Raises InputError for a file that no form exported, answers of another sample, a row with two answers or none, and what is no answer.
     """
     people: dict[str, Person] = {}
-    samples: dict[str, _Sample] = {}
     for path in paths:
         records = read_records(path, COLUMNS)
         id, sample, name = _head(records[0])
@@ -246,18 +206,15 @@ def read_answers(paths: Sequence[Path], job: Job, key: Key, key_file: Path) -> l
                 raise ValueError(f"{name!r} is no name; write one of letters and digits")
             if slug_of(name) == MAJORITY:
                 raise ValueError(f"{name!r} is the name of what all people answer together; change it")
-            if id not in samples:
-                samples[id] = _read_sample(job, key, id)
-            if sample != samples[id].id:
-                other = f"sample {sample} is not that of {key_file}, {samples[id].id}"
-                raise ValueError(f"{other}; name the key.json of its form")
+            if sample != (known := sample_id(job.suite.name, id, key["tasks"][id])):
+                raise ValueError(f"sample {sample} is not that of {key_file}, {known}; name the key.json of its form")
             if person.name != name:
                 raise ValueError(f"the names {name!r} and {person.name!r} would share a folder; change one of them")
             if id in person.files:
                 raise ValueError(f"{person.files[id]} has answers of {name} to {id}, too; leave one of the files out")
         except ValueError as error:
             raise InputError(str(error), path=path, line=records[0].line) from None
-        person.answers[id], person.files[id] = _read_targets(path, records, samples[id]), path
+        person.answers[id], person.files[id] = _read_targets(path, records, job, key, id), path
     return list(people.values())
 
 
@@ -267,20 +224,15 @@ def _head(record: Record) -> tuple[str, str, str]:
     return id, sample, name
 
 
-def _read_sample(job: Job, key: Key, id: str) -> _Sample:
-    task, task_key = job.suite.tasks[id], key["tasks"][id]
-    check_present(job.suite, [task], job.data_dir)
-    part, sample = take_sample(read_task(task, job.data_dir, job.config.held_out), task_key["lines"])
-    sizes = [None if task.candidates is None else len(example.inputs) for example in part.rows[task.scored_split]]
-    candidates = dict(zip(sample.lines, sizes, strict=True))
-    return _Sample(task, sample_id(job.suite.name, id, task_key), scored_file(task, job.data_dir), candidates)
-
-
-def _read_targets(path: Path, records: Sequence[Record], sample: _Sample) -> np.ndarray:
+def _read_targets(path: Path, records: Sequence[Record], job: Job, key: Key, id: str) -> np.ndarray:
     """The targets (rows,) that the lines of a file mean, in the order of the rows in the data file."""
+    task, first = job.suite.tasks[id], _head(records[0])
+    kind, file = target_kind(task), scored_file(task, job.data_dir)
+    check_present(job.suite, [task], job.data_dir)
+    part, sample = take_sample(read_task(task, job.data_dir, job.config.held_out), key["tasks"][id]["lines"])
+    rows = dict(zip(sample.lines, part.rows[task.scored_split], strict=True))
     targets: dict[int, Target] = {}  # by the line of the row
     lines: dict[int, int] = {}  # of the file, likewise
-    first = _head(records[0])
     for record in records:
         line, answer = map(text, record.values[3:])
         row = int(line) if DIGITS.fullmatch(line) else -1
@@ -288,18 +240,18 @@ def _read_targets(path: Path, records: Sequence[Record], sample: _Sample) -> np.
             if (head := _head(record)) != first:
                 column = next(COLUMNS[i] for i in range(len(head)) if head[i] != first[i])
                 raise ValueError(f"has another {column} than line {records[0].line}; a file is of one person and form")
-            if row not in sample.candidates:
-                raise ValueError(f"line {line!r} of {sample.file} is not in the sample; export the answers again")
+            if row not in rows:
+                raise ValueError(f"line {line!r} of {file} is not in the sample; export the answers again")
             if row in lines:
-                raise ValueError(f"line {line} of {sample.file} is answered on line {lines[row]}, too; keep one answer")
+                raise ValueError(f"line {line} of {file} is answered on line {lines[row]}, too; keep one answer")
             if not answer:
                 raise ValueError("has no answer; open the form, answer the row and export again")
-            targets[row] = target_kind(sample.task).parse(answer, sample.candidates[row])
+            targets[row] = kind.parse(answer, None if task.candidates is None else len(rows[row].inputs))
         except ValueError as error:
             raise InputError(str(error), path=path, line=record.line) from None
         lines[row] = record.line
-    if lacking := [str(row) for row in sample.candidates if row not in targets]:
-        rows = f"{len(lacking)} of the {len(sample.candidates)} rows of the sample have no answer"
-        where = f"lines {listed(lacking, MOST_NAMED)} of {sample.file}"
-        raise InputError(f"{rows} ({where}); open the form, answer them and export again", path=path)
-    return np.array([targets[row] for row in sample.candidates], dtype=target_kind(sample.task).dtype)
+    if lacking := [str(row) for row in rows if row not in targets]:
+        problem = f"{len(lacking)} of the {len(rows)} rows of the sample have no answer"
+        where = f"lines {listed(lacking, MOST_NAMED)} of {file}"
+        raise InputError(f"{problem} ({where}); open the form, answer them and export again", path=path)
+    return np.array([targets[row] for row in rows], dtype=kind.dtype)

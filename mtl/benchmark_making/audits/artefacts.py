@@ -1,25 +1,19 @@
-"""What a task gives away: scores of floors that read a part of each row, words that tell a class, and how the splits differ.
+"""What a task gives away: scores of floors that read a part of each row, words that tell a class, and the classes of its splits.
 
 A model that scores high may have learned these instead of the task (Gururangan et al. 2018, "Annotation Artifacts in Natural Language
 Inference Data"; Gardner et al. 2021, "Competency Problems").
 """
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
-from scipy.stats import binom, chi2_contingency, norm, rankdata
-from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedGroupKFold, cross_val_predict
-from sklearn.pipeline import make_pipeline
+from scipy.stats import binom, norm
+from sklearn.feature_extraction.text import CountVectorizer
 
 from mtl.base.errors import InputError
 from mtl.base.progress import hidden_progress, progress
@@ -35,11 +29,11 @@ from mtl.tasks.metrics import score
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
+logger = logging.getLogger("mtl")
+
 FEW_TEXTS = 100  # distinct training texts
 LEVEL = 0.05  # of the threshold for words, and of the intervals
 FEWEST_WITH_WORD = 20  # rows
-FOLDS = 5  # of a classifier that tells splits apart
-MOST_ROWS = 4000  # of each split, that it tells apart
 SEED = 1
 
 EVERYTHING, CONSTANT = "everything", "constant"
@@ -83,36 +77,17 @@ class Words:
 
 
 @dataclass(frozen=True)
-class Shift:
-    """How well a classifier tells the rows of a split from training rows: the area under its ROC curve with its interval. 0.5 is chance."""
-
-    split: str
-    area: float
-    interval: tuple[float, float]
-
-
-@dataclass(frozen=True)
-class ClassShares:
-    """The classes of a task in its splits: the number of rows of each, int64 (classes,), and the p of a test that all splits have the same shares."""
-
-    answers: list[str]
-    rows: dict[str, np.ndarray]
-    p: float
-
-
-@dataclass(frozen=True)
 class Artefacts:
-    """What one task gives away. Parts that do not apply to it are empty or None."""
+    """What one task gives away: scores, words (None: not tested), and the rows of each class, int64 (classes,), by split with targets."""
 
     task: Task
     scores: list[PartScore]
-    words: Words | None
-    classes: ClassShares | None
-    shifts: list[Shift]
+    words: Words | None = None
+    classes: dict[str, np.ndarray] = field(default_factory=dict)
 
 
 def find_artefacts(job: Job) -> list[Artefacts]:
-    """Train floors, and test words and splits, for each task that has its files, texts, training rows and targets to score, single
+    """Train floors, and test words, for each task that has its files, texts, training rows and targets to score, single
     values.
 
     Raises InputError for data that cannot be read, and if no task has its files, or none is one that the floors can learn.
@@ -132,11 +107,10 @@ def find_artefacts(job: Job) -> list[Artefacts]:
 
 
 def _artefacts(job: Job, dataset: Dataset, texts: TokenizedTexts, task: Task) -> Artefacts:
-    splits = dataset.splits[task.id]
-    shifts = [split_shift(dataset, splits["train"], split, name) for name, split in splits.items() if name != "train"]
+    splits, classes = dataset.splits[task.id], np.arange(len(task.labels or ()))
     has_words = bool(task.labels or task.candidates) and not target_kind(task).by_unit
     words = telling_words(task, splits["train"], texts.words) if has_words else None
-    classes = class_shares(task, splits) if task.labels else None
+    known = {name: split for name, split in splits.items() if task.labels and not np.isnan(split.targets).any()}
     predicted: dict[str, np.ndarray] = {}  # by part, the targets of the scored rows, (rows,)
     for part, (change, build, settings) in PARTS.items():
         if (changed := change(task, dataset)) is not None:
@@ -150,7 +124,8 @@ def _artefacts(job: Job, dataset: Dataset, texts: TokenizedTexts, task: Task) ->
         PartScore(part, score(task, predicted[part], rows), _interval(values), _interval(values - points[CONSTANT]))
         for part, values in points.items()
     ]
-    return Artefacts(task, scores, words, classes, list(filter(None, shifts)))
+    counts = {name: (split.targets[:, None] == classes).sum(axis=0) for name, split in known.items()}
+    return Artefacts(task, scores, words, counts)
 
 
 def _side(side: int, task: Task, dataset: Dataset) -> tuple[Task, Dataset] | None:
@@ -224,22 +199,15 @@ def _predictions(
     config = load_job({**shared, **settings}).config
     if settings is SVM and len(np.unique(dataset.splits[task.id]["train"].texts)) < FEW_TEXTS:
         config.floor.min_count = 1  # as of topics: no word need stand in two of them
-    with TemporaryDirectory(prefix="mtl-artefacts-") as folder, hidden_progress(), _quiet():
-        method = build(BuildRequest(config, job.suite, job.data_dir, dataset, Path(folder), None))
-        (predictions,) = [by_split for _, by_split in method.predictions(SEED, Path(folder))]
-    return dict(predictions)[task.scored_split]
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without the remarks of each floor: an audit trains many."""
-    logger = logging.getLogger("mtl")
     before = logger.level
-    logger.setLevel(max(logger.getEffectiveLevel(), logging.WARNING))
+    logger.setLevel(max(logger.getEffectiveLevel(), logging.WARNING))  # no remarks of each floor: an audit trains many
     try:
-        yield
+        with TemporaryDirectory(prefix="mtl-artefacts-") as folder, hidden_progress():
+            method = build(BuildRequest(config, job.suite, job.data_dir, dataset, Path(folder), None))
+            (predictions,) = [by_split for _, by_split in method.predictions(SEED, Path(folder))]
     finally:
         logger.setLevel(before)
+    return dict(predictions)[task.scored_split]
 
 
 def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -> Words:
@@ -266,82 +234,13 @@ def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -
     base = indicators.mean(axis=0)
     having = np.asarray(present.sum(axis=0)).ravel().astype(np.float64)
     counts = present.T @ indicators
-    deviations = np.sqrt(np.maximum(having[:, None] * base * (1 - base), 1e-12))
-    z = (counts - having[:, None] * base) / deviations
-    threshold = float(norm.isf(LEVEL / (2 * z.size)))
-    named = vectorizer.get_feature_names_out()
-    chance = binom.sf(counts - 1, having[:, None], base)
-    z_told = np.where((z > threshold) & (chance < LEVEL / (2 * z.size)), z, 0)
-    telling = []
-    for word in np.flatnonzero(z_told.any(axis=1)).tolist():
-        answer = int(np.argmax(z_told[word]))
-        figures = counts[word, answer] / having[word], base[answer], z[word, answer]
-        telling.append(Word(str(named[word]), answers[answer], int(having[word]), *map(float, figures)))
-    return Words(sorted(telling, key=lambda word: (-word.z, word.word)), len(named), threshold)
-
-
-def class_shares(task: Task, splits: dict[str, Split]) -> ClassShares | None:
-    """The classes of the splits whose targets are known; None if there is only one such split."""
-    classes = np.arange(len(task.labels or ()))
-    known = {name: split for name, split in splits.items() if not np.isnan(split.targets).any()}
-    if len(known) < 2:
-        return None
-    rows = {name: (split.targets[:, None] == classes).sum(axis=0) for name, split in known.items()}
-    table = np.array(list(rows.values()))
-    table = table[:, table.any(axis=0)]
-    return ClassShares(list(task.labels or ()), rows, float(chi2_contingency(table).pvalue))
-
-
-def split_shift(dataset: Dataset, train: Split, scored: Split, name: str) -> Shift | None:
-    """How well a classifier on TF-IDF of words tells the rows of a split from training rows; None with fewer groups of rows than folds.
-
-    Each row is judged by a classifier that was not trained on it, nor on a row of its split with one of its texts: where the answers to a
-    question stand in one split, the question alone would tell the split. Texts that both splits have tell nothing.
-    """
-    rng = np.random.default_rng(SEED)
-    drawn = []
-    for split in (train, scored):
-        rows = np.arange(len(split.texts))
-        rows = rows if len(rows) <= MOST_ROWS else np.sort(rng.choice(rows, MOST_ROWS, replace=False))
-        drawn.append(split.texts[rows])
-    inputs, marks = np.concatenate(drawn), np.repeat([0, 1], [len(texts) for texts in drawn])
-    groups = _groups(inputs, marks)
-    if min(len(np.unique(groups[marks == label])) for label in (0, 1)) < FOLDS:
-        return None
-    texts = [" ".join(dataset.texts[text] for text in row) for row in inputs.tolist()]
-    classifier = LogisticRegression(class_weight="balanced", max_iter=300)
-    model = make_pipeline(TfidfVectorizer(token_pattern=r"\w+"), classifier)
-    folds = StratifiedGroupKFold(FOLDS, shuffle=True, random_state=SEED)
-    try:
-        judged = cross_val_predict(model, texts, marks, groups=groups, cv=folds, method="decision_function")
-    except ValueError:  # no words at all, or a fold with rows of one split alone
-        return None
-    area, deviation = area_under_curve(judged[marks == 0], judged[marks == 1], groups[marks == 0], groups[marks == 1])
-    reach = float(norm.isf(LEVEL / 2)) * deviation
-    return Shift(name, area, (max(0.0, area - reach), min(1.0, area + reach)))
-
-
-def _groups(inputs: np.ndarray, marks: np.ndarray) -> np.ndarray:
-    """The group of each row: rows with a common text that one split alone has, and those joined by others, are in one."""
-    rows = np.repeat(np.arange(len(inputs)), inputs.shape[1])
-    texts = np.unique(inputs, return_inverse=True)[1].ravel()
-    share = np.bincount(texts, marks[rows]) / np.bincount(texts)
-    alone = np.isin(share[texts], (0, 1))
-    size = len(inputs) + len(share)
-    graph = coo_matrix((np.ones(alone.sum(), np.int8), (rows[alone], len(inputs) + texts[alone])), shape=(size, size))
-    return np.asarray(connected_components(graph, directed=False)[1][: len(inputs)])
-
-
-def area_under_curve(
-    low: np.ndarray, high: np.ndarray, low_groups: np.ndarray, high_groups: np.ndarray
-) -> tuple[float, float]:
-    """The area under the ROC curve of scores that should be low, and high, and its standard deviation for rows in groups, which may have
-    rows of both (DeLong et al. 1988; Obuchowski 1997)."""
-    ranks = rankdata(np.concatenate([low, high]))
-    over = (ranks[len(low) :] - rankdata(high)) / len(low)  # which share of the low scores is below a high one
-    under = 1 - (ranks[: len(low)] - rankdata(low)) / len(high)
-    area = float(over.mean())
-    groups = np.concatenate([low_groups, high_groups])
-    influence = np.concatenate([(under - area) / len(low), (over - area) / len(high)])
-    sums = np.bincount(np.unique(groups, return_inverse=True)[1], influence)
-    return area, float(np.sqrt((sums**2).sum() * len(sums) / max(1, len(sums) - 1)))
+    z = (counts - having[:, None] * base) / np.sqrt(np.maximum(having[:, None] * base * (1 - base), 1e-12))
+    level = LEVEL / (2 * z.size)
+    threshold = float(norm.isf(level))
+    told = np.where((z > threshold) & (binom.sf(counts - 1, having[:, None], base) < level), z, 0)
+    telling, names = [], vectorizer.get_feature_names_out()
+    for word, answer in enumerate(told.argmax(axis=1).tolist()):
+        if told[word, answer] > 0:
+            figures = counts[word, answer] / having[word], base[answer], z[word, answer]
+            telling.append(Word(str(names[word]), answers[answer], int(having[word]), *map(float, figures)))
+    return Words(sorted(telling, key=lambda word: (-word.z, word.word)), len(z), threshold)

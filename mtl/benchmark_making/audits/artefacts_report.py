@@ -2,6 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+from scipy.stats import chi2_contingency
+
 from mtl.base.terminal import MISSING, inert, markdown_table
 from mtl.benchmark_making.audits.artefacts import (
     CANDIDATES,
@@ -25,7 +28,6 @@ LARGE_SHARE = 0.25  # of what everything gains over the constant answer; less is
 SURE_SHARE = 0.1  # of the same, which the lower end of the interval must reach
 NEARLY_ALL = 0.9  # of what everything gains; more is a finding of the overlap
 DIFFERENT_SHARES = 0.001  # the p of a difference between the splits' classes that is a finding
-CLEAR_SHIFT = 0.6  # the lower end of an area under the curve that is a finding
 
 # What would mend what a part alone gives away, with the step of a recipe (`mtl make`) that does it.
 REMEDIES = {
@@ -40,19 +42,14 @@ ONE_TEXT = (
 
 def audit_artefacts(job: Job) -> Audit:
     """What the tasks of a job give away. Raises InputError as `find_artefacts`."""
-    artefacts = find_artefacts(job)
-    return Audit(artefact_findings(artefacts, job.suite.shown), render_artefacts(job.suite, artefacts))
+    artefacts, scale = find_artefacts(job), job.suite.shown
+    findings = [finding for of_task in artefacts for finding in artefact_findings(of_task, scale)]
+    return Audit(findings, render_artefacts(job.suite, artefacts))
 
 
-def artefact_findings(artefacts: Sequence[Artefacts], scale: Scale) -> list[Finding]:
-    """What tasks give away clearly."""
-    findings = list[Finding]()
-    for of_task in artefacts:
-        findings += [*_part_findings(of_task, scale), *_word_findings(of_task), *_split_findings(of_task)]
-    return findings
-
-
-def _part_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
+def artefact_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
+    """What a task gives away clearly."""
+    task, words = artefacts.task, artefacts.words
     scores = {score.part: score.score for score in artefacts.scores}
     constant, everything = scores[CONSTANT], scores[EVERYTHING] - scores[CONSTANT]
     for score in sorted(artefacts.scores, key=lambda score: -score.score):
@@ -63,63 +60,32 @@ def _part_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
             continue
         shown = f"{part}: {scale.show(score.score)}, {scale.show(gain)} ({_ends(score.gain, scale)}) above the constant answer"
         beside = f"; everything is {scale.show(everything)} above it" if everything > 0 else ""
-        meaning = REMEDIES.get(part, ONE_TEXT)
-        if part == OVERLAP:
-            meaning = f"hardly more than this is needed; {meaning}"
-        task = artefacts.task
+        meaning = f"{'hardly more than this is needed; ' if part == OVERLAP else ''}{REMEDIES.get(part, ONE_TEXT)}"
         yield Finding(f"artefact: {part}", task.id, task.scored_split, 1, shown + beside, meaning)
-
-
-def _word_findings(artefacts: Artefacts) -> Iterator[Finding]:
-    """In a pair, no word of one text should tell the relation of the two."""
-    task, words = artefacts.task, artefacts.words
-    if words is None or not words.telling or not (task.is_pair or task.candidates):
-        return
-    named = [
-        f"“{word.word}” {word.answer} {word.share:.0%} of {word.rows} rows (all: {word.base:.0%})"
-        for word in words.telling[:MOST_WORDS]
-    ]
-    what = f"{len(words.telling)} of {words.tested:,} words of one text tell the class: {', '.join(named)}"
-    meaning = "a model can answer such rows without comparing the texts; balance the classes of rows with these words (step sample)"
-    yield Finding("artefact: words", task.id, "train", len(words.telling), what, meaning)
-
-
-def _split_findings(artefacts: Artefacts) -> Iterator[Finding]:
-    task, classes = artefacts.task, artefacts.classes
-    if classes is not None and classes.p < DIFFERENT_SHARES:
-        shares = {split: rows / rows.sum() for split, rows in classes.rows.items()}
+    if words is not None and words.telling and (task.is_pair or task.candidates):
+        # In a pair, no word of one text should tell the relation of the two.
+        named = [
+            f"“{word.word}” {word.answer} {word.share:.0%} of {word.rows} rows (all: {word.base:.0%})"
+            for word in words.telling[:MOST_WORDS]
+        ]
+        what = f"{len(words.telling)} of {words.tested:,} words of one text tell the class: {', '.join(named)}"
+        meaning = "a model can answer such rows without comparing the texts; balance the classes of rows with these words (step sample)"
+        yield Finding("artefact: words", task.id, "train", len(words.telling), what, meaning)
+    counts = np.array(list(artefacts.classes.values()))
+    if len(counts) > 1 and (p := float(chi2_contingency(counts[:, counts.any(axis=0)]).pvalue)) < DIFFERENT_SHARES:
+        shares = {split: rows / rows.sum() for split, rows in artefacts.classes.items()}
         listed = "; ".join(
             f"{answer} {', '.join(f'{split} {of_classes[number]:.0%}' for split, of_classes in shares.items())}"
-            for number, answer in enumerate(classes.answers)
+            for number, answer in enumerate(task.labels or ())
         )
-        what = f"the splits have other shares of the classes ({listed}; p = {classes.p:.1g})"
+        what = f"the splits have other shares of the classes ({listed}; p = {p:.1g})"
         meaning = "thresholds and constants chosen on one split are wrong for another; split anew, stratified by class (step split)"
         yield Finding("artefact: class shares", task.id, "", 1, what, meaning)
-    for shift in artefacts.shifts:
-        # Rows of one group, as of an author, are in one split and are alike: that they are told from train is meant.
-        if shift.interval[0] > CLEAR_SHIFT and task.group is None:
-            area = f"{shift.area:.2f}, {shift.interval[0]:.2f} to {shift.interval[1]:.2f}"
-            what = f"a classifier tells its rows from those of train (area under the curve {area})"
-            source = "the split is from another source or domain, or rows that belong together are in one split"
-            meaning = f"{source}; if that is not meant, split anew (step split)"
-            yield Finding("artefact: shift", task.id, shift.split, 1, what, meaning)
 
 
 def render_artefacts(suite: Suite, artefacts: Sequence[Artefacts]) -> list[str]:
     """The sections of the report before the findings, in Markdown, which also reads well in a terminal."""
-    return [
-        f"## {inert(suite.title)}: annotation artefacts",
-        _score_table(artefacts, suite.shown),
-        f"A linear SVM reads everything, or one text of each pair. {LENGTHS}: a linear model or a network on the numbers of tokens and characters;"
-        f" {OVERLAP}: the cosines of the two texts. Intervals ({1 - LEVEL:.0%}) are over the scored examples.",
-        _word_table(artefacts),
-        _class_table(artefacts),
-        _shift_table(artefacts),
-    ]
-
-
-def _score_table(artefacts: Sequence[Artefacts], scale: Scale) -> str:
-    scores = [{score.part: score for score in of_task.scores} for of_task in artefacts]
+    scale, scores = suite.shown, [{score.part: score for score in of_task.scores} for of_task in artefacts]
     parts = [part for part in (*PARTS, CANDIDATES) if any(part in of_task for of_task in scores)]
     table = [["task", "split", *parts]]
     for of_task, by_part in zip(artefacts, scores, strict=True):
@@ -128,7 +94,13 @@ def _score_table(artefacts: Sequence[Artefacts], scale: Scale) -> str:
             for part in parts
         ]
         table.append([of_task.task.id, of_task.task.scored_split, *cells])
-    return markdown_table(table, left=2)
+    return [
+        f"## {inert(suite.title)}: annotation artefacts",
+        markdown_table(table, left=2),
+        f"A linear SVM reads everything, or one text of each pair. {LENGTHS}: a linear model or a network on the numbers of tokens and characters;"
+        f" {OVERLAP}: the cosines of the two texts. Intervals ({1 - LEVEL:.0%}) are over the scored examples.",
+        _word_table(artefacts),
+    ]
 
 
 def _ends(interval: tuple[float, float], scale: Scale) -> str:
@@ -151,25 +123,3 @@ def _word_table(artefacts: Sequence[Artefacts]) -> str:
     about = "Words that tell a class by more than chance, corrected for their number: "
     listed = f"{about}{'; '.join(notes)}. In a task on single texts such words may be what the task is about."
     return "\n\n".join(["### Words", *([markdown_table(table, left=3)] if len(table) > 1 else []), listed])
-
-
-def _class_table(artefacts: Sequence[Artefacts]) -> str:
-    classes_of = {of_task.task.id: of_task.classes for of_task in artefacts if of_task.classes}
-    splits = list(dict.fromkeys(split for classes in classes_of.values() for split in classes.rows))
-    table = [["task", "class", *splits]]
-    for id, classes in classes_of.items():
-        shares = {split: rows / rows.sum() for split, rows in classes.rows.items()}
-        for number, answer in enumerate(classes.answers):
-            cells = [f"{shares[split][number]:.1%}" if split in shares else MISSING for split in splits]
-            table.append([id, inert(answer), *cells])
-    return "\n\n".join(["### Classes", markdown_table(table, left=2)]) if len(table) > 1 else ""
-
-
-def _shift_table(artefacts: Sequence[Artefacts]) -> str:
-    table = [["task", "split", "told from train", "interval"]]
-    for of_task in artefacts:
-        for shift in of_task.shifts:
-            interval = " to ".join(f"{end:.2f}" for end in shift.interval)
-            table.append([of_task.task.id, shift.split, f"{shift.area:.2f}", interval])
-    note = "The area under the curve of a classifier that tells a split's rows from training rows: 0.5 is chance, 1 is certain."
-    return "\n\n".join(["### Splits", markdown_table(table, left=2), note]) if len(table) > 1 else ""

@@ -38,7 +38,7 @@ MOST_CANDIDATES = 2
 # 37 % are by chance (1 / e), and with half as many 61 %.
 ALONE_SHARE = 0.9
 
-Columns = tuple[int, int, int]
+Columns = tuple[int, ...]  # of a dictionary: the columns of its words, of their answers, and of the word to look up
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,9 @@ def field_findings(part: Part, data_dir: Path, scale: Scale) -> list[Finding]:
         return [part.finding("unreadable", 1, what, "the audit cannot tell whether they predict the target")]
     groups = [row.group for row in part.rows]
     guessed = [guess(part.task, name, fields[name], targets, groups) for name in non_inputs(part.task, list(fields))]
-    best_first = sorted(filter(None, guessed), key=lambda guesses: -guesses.removed)
-    return [_finding(part, targets, best_first, scale)] if best_first else []
-
-
-def _finding(part: Part, targets: np.ndarray, guesses: Sequence[Guesses], scale: Scale) -> Finding:
+    guesses = sorted(filter(None, guessed), key=lambda guesses: -guesses.removed)
+    if not guesses:
+        return []
     task, kind = part.task, target_kind(part.task)
     candidates = None if task.candidates is None else np.array([len(row.inputs) for row in part.rows])
     columns = {name: [row.columns[i] for row in part.rows] for i, name in enumerate(task.columns or [])}
@@ -75,14 +73,13 @@ def _finding(part: Part, targets: np.ndarray, guesses: Sequence[Guesses], scale:
     def shown(answers: np.ndarray) -> str:
         return scale.show(score(task, answers, rows))
 
-    constant = shown(kind.repeat(kind.constants(targets)[0], len(targets), rows.candidates))
-    many = f"{len(guesses)} fields that are no input predict"
-    subject = many if guesses[1:] else "a field that is no input predicts"
+    constant = shown(kind.repeat(kind.constants(targets)[0], len(targets), candidates))
+    subject = f"{len(guesses)} fields that are no input predict" if guesses[1:] else "a field that is no input predicts"
     measure = f"{metric_named(task.metric).title}, and the share of a constant answer's errors that the field removes"
     scores = ", ".join(f"{guess.field} {shown(guess.targets)} ({guess.removed:.0%})" for guess in guesses)
     what = f"{subject} the target ({measure}): {scores}; a constant answer has {constant}"
     meaning = "a model must not read such a field, and one that infers it from the text need not solve the task"
-    return part.finding("fields", len(guesses), what, meaning, part.file)
+    return [part.finding("fields", len(guesses), what, meaning, part.file)]
 
 
 def non_inputs(task: Task, columns: Sequence[str]) -> list[str]:
@@ -117,7 +114,10 @@ def guess(
             guessed[row] = answers.get(values[row], overall)
     # The constant answer knows all rows, so that the gain is not overstated where labels are equally frequent.
     constant = np.full_like(targets, kind.constants(targets)[0])
-    before, after = _errors(task, constant, targets), _errors(task, guessed, targets)
+    if kind.estimator == "regressor":
+        before, after = (constant - targets) ** 2, (guessed - targets) ** 2
+    else:
+        before, after = (constant != targets).astype(np.float64), (guessed != targets).astype(np.float64)
     gains = before - after
     removed = gains.sum() / before.sum() if before.any() else 0.0
     if removed < LEAST_REMOVED or gains.mean() < STANDARD_ERRORS * gains.std() / np.sqrt(len(gains)):
@@ -125,33 +125,18 @@ def guess(
     return Guesses(field, guessed, float(removed))
 
 
-def _errors(task: Task, predicted: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Each row's error, float64 (rows,): squared for numbers, else 1 for a wrong answer."""
-    if target_kind(task).estimator == "regressor":
-        return (predicted - targets) ** 2
-    return (predicted != targets).astype(np.float64)
-
-
 def question_findings(parts: dict[str, Part]) -> list[Finding]:
     """The findings in a task's files, by split."""
     findings = [shared_candidates(part) for part in parts.values()]
-    if columns := _dictionary_columns(parts):
-        findings += [answered_by_pairs(part, columns) for part in parts.values()]
-    return [finding for finding in findings if finding]
-
-
-def _dictionary_columns(parts: dict[str, Part]) -> Columns | None:
-    """The text columns of a dictionary that answers most questions right: of its words, of their answers, and of the word to look up.
-
-    None for tasks whose questions have fewer than three texts or whose target is no word, and if no split has targets.
-    """
     labelled = [part for part in parts.values() if all(row.target is not None for row in part.rows)]
-    if not (largest := max(labelled, key=lambda part: len(part.rows), default=None)):
-        return None
-    task = largest.task
-    if task.candidates is not None or len(task.text) < 3 or target_kind(task).dtype is not object:
-        return None
-    return max(permutations(range(len(task.text)), 3), key=lambda columns: _right(largest, _answers(largest, columns)))
+    if largest := max(labelled, key=lambda part: len(part.rows), default=None):
+        task = largest.task
+        if task.candidates is None and len(task.text) > 2 and target_kind(task).dtype is object:
+            # The columns of the dictionary that answers most questions right.
+            orders = permutations(range(len(task.text)), 3)
+            columns = max(orders, key=lambda columns: _right(largest, _answers(largest, columns), 1))
+            findings += [answered_by_pairs(part, columns) for part in parts.values()]
+    return [finding for finding in findings if finding]
 
 
 def _answers(part: Part, columns: Columns) -> list[list[str]]:
@@ -164,9 +149,9 @@ def _answers(part: Part, columns: Columns) -> list[list[str]]:
     return [ordered.get(plain(row.texts[asked]), []) for row in part.rows]
 
 
-def _right(part: Part, answers: Sequence[Sequence[str]]) -> int:
-    """For how many rows the first answer is right."""
-    return sum(plain(str(row.target)) in of_row[:1] for row, of_row in zip(part.rows, answers, strict=True))
+def _right(part: Part, answers: Sequence[Sequence[str]], most: int | None = None) -> int:
+    """For how many rows the right answer is among the first answers."""
+    return sum(plain(str(row.target)) in of_row[:most] for row, of_row in zip(part.rows, answers, strict=True))
 
 
 def answered_by_pairs(part: Part, columns: Columns) -> Finding | None:
@@ -174,15 +159,14 @@ def answered_by_pairs(part: Part, columns: Columns) -> Finding | None:
     answers, rows = _answers(part, columns), len(part.rows)
     word, answer, asked = (part.task.text[column] for column in columns)
     if all(row.target is not None for row in part.rows):
-        first, constant = _right(part, answers), Counter(row.target for row in part.rows).most_common(1)[0][1]
+        first, constant = _right(part, answers, 1), Counter(row.target for row in part.rows).most_common(1)[0][1]
         if first <= constant or first - constant < LEAST_REMOVED * (rows - constant):
             return None
-        count = sum(plain(str(row.target)) in of_row for row, of_row in zip(part.rows, answers, strict=True))
+        count = _right(part, answers)
         share = f"{count} of {rows} questions ({count / rows:.1%})"
         has = f"has the right answer to {share}, in {first} of them as its most frequent one"
     else:
-        count = sum(map(bool, answers))
-        if count < LEAST_REMOVED * rows:
+        if (count := sum(map(bool, answers))) < LEAST_REMOVED * rows:
             return None
         has = f"has an answer to {count} of {rows} questions ({count / rows:.1%})"
     what = f"a dictionary of the pairs ({word}, {answer}) in the file's own questions, asked for {asked}, {has}"
@@ -205,19 +189,22 @@ def shared_candidates(part: Part) -> Finding | None:
         return None
     labelled = all(row.target is not None for row in part.rows)
     alone = 0
-    for rows in groups:
+    for numbers in groups:
+        rows = [part.rows[number] for number in numbers]
         if labelled:
-            right = Counter(plain(part.rows[row].inputs[int(part.rows[row].target or 0)][-1]) for row in rows)
+            right = Counter(plain(row.inputs[int(row.target or 0)][-1]) for row in rows)
             alone += sum(number == 1 for number in right.values())
-        elif abs(len(part.rows[rows[0]].inputs) - len(rows)) <= (1 - ALONE_SHARE) * len(rows):
+        elif abs(len(rows[0].inputs) - len(rows)) <= (1 - ALONE_SHARE) * len(rows):
             alone += len(rows)  # which are about as many as the candidates
     if alone < ALONE_SHARE * count:
         return None
-    answered = "are the only row with their answer"
-    sized = "are in lists with as many rows as candidates, or nearly as many"
+    sized = (
+        "are the only row with their answer"
+        if labelled
+        else "are in lists with as many rows as candidates, or nearly as many"
+    )
     share = f"{part.of(count, 'share', 'shares')} all candidates with other rows, in {counted(len(groups), 'list')}"
-    example = excerpt(part.rows[groups[0][0]].texts[0])
-    what = f"{share}, and {alone} of them {answered if labelled else sized}, such as {example}"
+    what = f"{share}, and {alone} of them {sized}, such as {excerpt(part.rows[groups[0][0]].texts[0])}"
     meaning = "a system that chooses for the rows of a list jointly solves an easier task; say so, or answer each row by itself"
     where = part.where(part.rows[number] for number in sorted(chain.from_iterable(groups)))
     return part.finding("shared candidates", count, what, meaning, where)

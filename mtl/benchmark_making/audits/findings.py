@@ -33,27 +33,15 @@ DAMAGED = {
 }
 LOST = "a letter or a sign is lost, often since the text was read in a wrong encoding"
 # What a wrong conversion leaves in a text: the kind of the finding, what is searched for (the first group, if there is one), and what is said.
+OLD = f"(?=[{''.join({form[0] for form in DAMAGED})}])(?:{'|'.join(sorted(DAMAGED, key=len, reverse=True))})"
+ERROR = r"\A\s*(#(?:NAME\?|REF!|VALUE!|DIV/0!|N/A|NUM!|NULL!))\s*\Z"
+ESCAPE = r"""\\(?:[nr"']|u[0-9a-fA-F]{4})|&(?:#[0-9]+|#x[0-9a-fA-F]+|[A-Za-z]{2,8});"""
 CONVERSIONS = (
     ("control", "[\x00-\x1f\x7f-\x9f\ufeff]", "a control character, such as {}", LOST),
     ("replacement", "\ufffd", "the sign for a lost character, such as {}", "the word around it is lost"),
-    (
-        "encoding",
-        f"(?=[{''.join({form[0] for form in DAMAGED})}])(?:{'|'.join(sorted(DAMAGED, key=len, reverse=True))})",
-        "UTF-8 that was read in another encoding, such as {}",
-        "no embeddings know such words",
-    ),
-    (
-        "spreadsheet",
-        r"\A\s*(#(?:NAME\?|REF!|VALUE!|DIV/0!|N/A|NUM!|NULL!))\s*\Z",
-        "a spreadsheet's error instead of a text, {}",
-        "the text is lost",
-    ),
-    (
-        "escapes",
-        r"""\\(?:[nr"']|u[0-9a-fA-F]{4})|&(?:#[0-9]+|#x[0-9a-fA-F]+|[A-Za-z]{2,8});""",
-        "escapes of another format, such as {}",
-        "a run reads them as words or parts of words",
-    ),
+    ("encoding", OLD, "UTF-8 that was read in another encoding, such as {}", "no embeddings know such words"),
+    ("spreadsheet", ERROR, "a spreadsheet's error instead of a text, {}", "the text is lost"),
+    ("escapes", ESCAPE, "escapes of another format, such as {}", "a run reads them as words or parts of words"),
 )
 HELD_OUT = "dev (held out)"  # the split of rows of train that no dev file has
 SHOWN = 3  # line numbers that a finding names
@@ -270,10 +258,12 @@ def conflicts(part: Part) -> Iterator[Finding]:
         what += f"; {distance}"
     lines = []
     for rows in groups:
-        firsts = {row.target: row for row in reversed(rows)}.values()  # the first row with each target
-        ordered = sorted(firsts, key=lambda row: row.line)
-        shown = [f"{row.line} {'' if row.target is None else wording.show(row.target)}" for row in ordered]
-        lines.append(", ".join(shown))
+        firsts = sorted(
+            {row.target: row for row in reversed(rows)}.values(), key=lambda row: row.line
+        )  # of each target
+        lines.append(
+            ", ".join(f"{row.line} {'' if row.target is None else wording.show(row.target)}" for row in firsts)
+        )
     meaning = "no prediction is right for all of these rows"
     yield part.finding("conflicts", count, what, meaning, places(part.file, lines, "; "))
 

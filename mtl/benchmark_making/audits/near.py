@@ -21,21 +21,25 @@ from mtl.base.untrusted import inside
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making.audits.audit import Audit, TaskFiles, read_files
 from mtl.benchmark_making.audits.findings import Finding, Part, excerpt, plain
-from mtl.benchmark_making.similarity import near_duplicates
+from mtl.benchmark_making.similarity import NEAR_NGRAM, near_duplicates
 from mtl.data.columns import opened_parquet, parquet_errors
 from mtl.data.examples import Example
 from mtl.data.files import read_bytes
 from mtl.data.rows import PACKED, form_of
 from mtl.jobs.job import Job
-from mtl.tasks.suite import Suite, load_suite
+from mtl.tasks.suite import load_suite
 from mtl.tasks.task import SPLITS, Layout
 
-NGRAM = 5  # characters
 SHARE = 0.8  # of these n-grams, from which on two rows are near duplicates
 SHOWN = 3  # pairs of a finding
 REMOVED = "removed.jsonl"
 MOST_LOGGED = 200  # characters of a removed row's text
-OUTDATED = ("source", "hub", "checksums")  # keys of a task that describe the files as they were
+OUTDATED = {
+    "generated",
+    "source",
+    "hub",
+    "checksums",
+}  # keys of a suite and a task that describe the files as they were
 
 
 @dataclass(frozen=True)
@@ -55,11 +59,6 @@ class Near:
         return f"{self.part.file}:{self.row.line}", f"{self.source.file}:{self.match.line}"
 
     @property
-    def excerpts(self) -> str:
-        """The beginnings of both rows."""
-        return " and ".join(" / ".join(map(excerpt, row.texts)) for row in (self.row, self.match))
-
-    @property
     def repeats(self) -> bool:
         """Whether the row like it stands in an earlier split, or in the same one."""
         return SPLITS.index(self.source.split) <= SPLITS.index(self.part.split)
@@ -69,8 +68,20 @@ def audit_near(job: Job, share: float | None = None) -> Audit:
     """The near duplicates in the data of a job. Arguments and errors are those of `find_near`; by default the share is SHARE."""
     share = SHARE if share is None else share
     near_rows = find_near(job, share)
-    findings = [finding for _, near in near_rows for finding in near_findings(near)]
-    return Audit(findings, _sections(job.suite, near_rows, share))
+    table = [["task", "split", "rows", *(f"like a row of {split}" for split in SPLITS)]]
+    for files, near in near_rows:
+        counts = Counter((hit.part.split, hit.source.split) for hit in near)
+        for number, split in enumerate(SPLITS):
+            if split in files.files:
+                shown = [str(counts[split, source]) if i <= number else "" for i, source in enumerate(SPLITS)]
+                table.append([files.task.id, split, str(len(files.files[split].rows)), *shown])
+    sections = [
+        f"## {inert(job.suite.title)}: near duplicates",
+        markdown_table(table, left=2),
+        f"Rows that have at least {share:g} of their character {NEAR_NGRAM}-grams in common with another row, in lower case (Jaccard similarity; all"
+        " texts of a row together; all such rows are found). In the same split, only earlier rows count.",
+    ]
+    return Audit([finding for _, near in near_rows for finding in near_findings(near)], sections)
 
 
 def find_near(job: Job, share: float) -> list[tuple[TaskFiles, list[Near]]]:
@@ -97,33 +108,31 @@ def find_near(job: Job, share: float) -> list[tuple[TaskFiles, list[Near]]]:
 
 def _near(parts: Mapping[str, Part], share: float) -> list[Near]:
     """For each row, the row of each split that is most similar to it; of its own split, only earlier rows count."""
-    ordered = [(split, parts[split]) for split in SPLITS if split in parts]
-    numbers: dict[str, int] = {}
-    rows = defaultdict[int, dict[str, list[tuple[Part, Example]]]](lambda: defaultdict(list))
-    texts = {}
-    for split, part in ordered:
-        for row in part.rows:
+    splits = [split for split in SPLITS if split in parts]
+    numbers: dict[str, int] = {}  # of different texts
+    rows = list[tuple[str, Part, Example, int]]()
+    with_text = defaultdict[tuple[int, str], list[tuple[Part, Example]]](list)  # by text and split
+    for split in splits:
+        for row in parts[split].rows:
             text = "\n".join(plain(cell).casefold() for cell in row.texts)
-            number = texts[part.file, row.line] = numbers.setdefault(text, len(numbers))
+            rows.append((split, parts[split], row, number := numbers.setdefault(text, len(numbers))))
             if text.strip():
-                rows[number][split].append((part, row))
-    similar = defaultdict[int, list[tuple[int, float]]](list)
-    for earlier, later, value in near_duplicates(list(numbers), share, NGRAM):
-        similar[earlier].append((later, value))
-        similar[later].append((earlier, value))
+                with_text[number, split].append((parts[split], row))
+    similar = defaultdict[int, list[tuple[float, int]]](list)
+    for earlier, later, value in near_duplicates(list(numbers), share):
+        similar[earlier].append((-value, later))
+        similar[later].append((-value, earlier))
     near = []
-    for split, part in ordered:
-        for row in part.rows:
-            number = texts[part.file, row.line]
-            likely = sorted([(number, 1.0), *similar[number]], key=lambda entry: (-entry[1], entry[0]))
-            for source, _ in ordered:
-                hits = (
-                    Near(part, row, there, match, value)
-                    for text, value in likely
-                    for there, match in rows[text][source]
-                    if (source != split or match.line < row.line) and _marked(part, row) == _marked(there, match)
-                )
-                near += [hit] if (hit := next(hits, None)) else []
+    for split, part, row, number in rows:
+        likely = sorted([(-1.0, number), *similar[number]])
+        for source in splits:
+            hits = (
+                Near(part, row, there, match, -value)
+                for value, text in likely
+                for there, match in with_text.get((text, source), ())
+                if (source != split or match.line < row.line) and _marked(part, row) == _marked(there, match)
+            )
+            near += [hit] if (hit := next(hits, None)) else []
     return near
 
 
@@ -141,7 +150,11 @@ def near_findings(near: Sequence[Near]) -> list[Finding]:
         hits = [hit for hit in repeated if (hit.part.split, hit.source.split) == (split, source)]
         part = hits[0].part
         least = sorted(hits, key=lambda hit: hit.similarity)[:SHOWN]
-        pairs = "; ".join(f"{hit.similarity:.2f} {' and '.join(hit.places)}, {hit.excerpts}" for hit in least)
+        pairs = "; ".join(
+            f"{hit.similarity:.2f} {' and '.join(hit.places)}, "
+            + " and ".join(" / ".join(map(excerpt, row.texts)) for row in (hit.row, hit.match))
+            for hit in least
+        )
         known = [hit for hit in hits if hit.row.target is not None and hit.match.target is not None]
         agreeing = sum(hit.row.target == hit.match.target for hit in known)
         answered = "answers them without understanding" if agreeing or not known else "answers them wrongly"
@@ -151,22 +164,6 @@ def near_findings(near: Sequence[Near]) -> list[Finding]:
         what += f", {agreeing} of them with the same target" if known else ""
         findings.append(part.finding("near duplicates", len(hits), f"{what}; the least similar: {pairs}", meaning))
     return findings
-
-
-def _sections(suite: Suite, near_rows: Sequence[tuple[TaskFiles, Sequence[Near]]], share: float) -> list[str]:
-    table = [["task", "split", "rows", *(f"like a row of {split}" for split in SPLITS)]]
-    for files, near in near_rows:
-        counts = Counter((hit.part.split, hit.source.split) for hit in near)
-        for number, split in enumerate(SPLITS):
-            if split in files.files:
-                shown = [str(counts[split, source]) if i <= number else "" for i, source in enumerate(SPLITS)]
-                table.append([files.task.id, split, str(len(files.files[split].rows)), *shown])
-    return [
-        f"## {inert(suite.title)}: near duplicates",
-        markdown_table(table, left=2),
-        f"Rows that have at least {share:g} of their character {NGRAM}-grams in common with another row, in lower case (Jaccard similarity; all"
-        " texts of a row together; all such rows are found). In the same split, only earlier rows count.",
-    ]
 
 
 def write_clean(job: Job, share: float, out: Path) -> str:
@@ -195,10 +192,13 @@ def write_clean(job: Job, share: float, out: Path) -> str:
     parts = {part.file: part for files in read for part in files.files.values()}
     if empty := [file for file, gone in lines.items() if len(gone) == len(parts[file].rows)]:
         raise InputError("no row of it would stay; give a larger --share", path=job.data_dir / empty[0])
-    counts = {f"{part.task.id} {part.split}": (len(lines[file]), len(part.rows)) for file, part in parts.items()}
-    left = ", ".join(f"{gone} of {rows} rows of {name}" for name, (gone, rows) in counts.items() if gone)
-    grams = f"{share:g} or more of their character {NGRAM}-grams"
-    what = f"{left or 'no row'} left out, as {grams} stand in a row of dev or test"
+    left = [
+        f"{len(lines[f])} of {len(part.rows)} rows of {part.task.id} {part.split}"
+        for f, part in parts.items()
+        if lines[f]
+    ]
+    grams = f"{share:g} or more of their character {NEAR_NGRAM}-grams"
+    what = f"{', '.join(left) or 'no row'} left out, as {grams} stand in a row of dev or test"
     with new_folder(out) as partial:
         for file, part in parts.items():
             source, copy = job.data_dir / file, partial / "data" / file
@@ -209,29 +209,24 @@ def write_clean(job: Job, share: float, out: Path) -> str:
         if template and (entry := inside(job.data_dir, template)).is_file():
             (partial / "data" / template).parent.mkdir(parents=True, exist_ok=True)
             (partial / "data" / template).write_bytes(entry.read_bytes())
-        write_text(partial / "suite.yaml", _suite_file(job, f"a copy without near duplicates: {what}"))
+        # The same tasks, under another name, without the addresses and checksums of the original files.
+        raw: dict[Any, Any] = read_yaml(find_suite(job.config.suite))
+        raw |= {"name": f"{job.suite.name}-clean", "title": f"{job.suite.title} (clean)", "data": "data"}
+        raw["clean"] = f"a copy without near duplicates: {what}"
+        for keys in (raw, *raw["tasks"].values()):
+            for key in OUTDATED & keys.keys():
+                del keys[key]
+        write_text(partial / "suite.yaml", yaml.safe_dump(raw, sort_keys=False, allow_unicode=True, width=120))
         load_suite(partial / "suite.yaml")
-        log = []
+        log = ""
         for task, hit in removals:
             texts = [text if len(text) <= MOST_LOGGED else f"{text[:MOST_LOGGED]}…" for text in hit.row.texts]
-            places = dict(zip(("row", "like"), hit.places, strict=True))
-            log.append({"task": task, **places, "similarity": round(hit.similarity, 4), "texts": texts})
-        write_text(partial / REMOVED, "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in log))
+            about = {"task": task, "row": hit.places[0], "like": hit.places[1], "similarity": round(hit.similarity, 4)}
+            log += json.dumps({**about, "texts": texts}, ensure_ascii=False) + "\n"
+        write_text(partial / REMOVED, log)
     path = out / "suite.yaml"
     run = f"mtl baseline suite={path} method=svm"
     return f"{what}\n{out / REMOVED}: which rows, and why\n{path}; run on the copy: {run}"
-
-
-def _suite_file(job: Job, what: str) -> str:
-    """The suite file of the copy: the same tasks, under another name, without the addresses and checksums of the original files."""
-    raw: dict[Any, Any] = read_yaml(find_suite(job.config.suite))
-    for key in ("generated", "source"):
-        raw.pop(key, None)
-    raw |= {"name": f"{job.suite.name}-clean", "title": f"{job.suite.title} (clean)", "data": "data", "clean": what}
-    for task in raw["tasks"].values():
-        for key in OUTDATED:
-            task.pop(key, None)
-    return yaml.safe_dump(raw, sort_keys=False, allow_unicode=True, width=120)
 
 
 def copy_rows(path: Path, copy: Path, lines: Sequence[int], left_out: Container[int], layout: Layout) -> None:

@@ -63,29 +63,24 @@ def _shared_rows(part: Part, source: Part, source_split: str) -> Finding | None:
             reordered += key not in source.lines
     if not matches:
         return None
-    occur = part.of(len(matches), "also occur", "also occurs")
-    what = f"{occur} in {source.split}, such as {excerpt(matches[0][0].texts[0])}"
+    count = len(matches)
+    what = f"{part.of(count, 'also occur', 'also occurs')} in {source.split}, such as {excerpt(matches[0][0].texts[0])}"
     if reordered:
         order = "the two texts swapped" if part.task.candidates is None else "their texts in another order"
         what += f"; {reordered} of them with {order}"
     where = places(part.file, [f"{row.line} = {equal[0].line}" for row, equal in matches])
     if part.file != source.file:
         where += f" of {source.file}"
-    return part.finding("shared", len(matches), what, _effect(part, source, source_split, matches), where)
-
-
-def _effect(part: Part, source: Part, source_split: str, matches: Sequence[tuple[Example, list[Example]]]) -> str:
-    """What it means for the score that these rows of `part` are also in `source`."""
-    if source_split == "dev":
-        return "checkpoints are chosen on dev, so the test score is slightly too high"
-    if matches[0][0].target is None:
-        return "a model that memorised train has seen a target for them"
     right = sum(_answer(part, row) in {_answer(source, match) for match in equal} for row, equal in matches)
-    if len(matches) == 1:
-        rows = "this one" if right else "not even this one"
+    if source_split == "dev":
+        effect = "checkpoints are chosen on dev, so the test score is slightly too high"
+    elif matches[0][0].target is None:
+        effect = "a model that memorised train has seen a target for them"
     else:
-        rows = f"{'' if right == len(matches) else f'{right} of '}these {len(matches)}"
-    return f"a model that memorised train would get {rows} right"
+        rows = "this one" if right else "not even this one"
+        rows = rows if count == 1 else f"{'' if right == count else f'{right} of '}these {count}"
+        effect = f"a model that memorised train would get {rows} right"
+    return part.finding("shared", count, what, effect, where)
 
 
 def _shared_texts(part: Part, source: Part, index: Index, train: Index) -> Finding | None:

@@ -26,34 +26,24 @@ TO_COMPLETE = "[to be completed]"
 FUNCTIONS = {"train": "Training", "dev": "Development", "test": "Testing"}
 
 # The fields of the template by heading.
-TEMPLATE: dict[str, tuple[str, ...]] = {
-    "I. IDENTIFYING INFORMATION": (
-        *("Title*", "Subtitle", "Created by*", "Publisher(s)*", "Link(s) / permanent identifier(s)*", "License(s)*"),
-        *("Abstract*", "Funded by*", "Cite as", "Related datasets"),
-    ),
-    "II. USAGE": (
-        *("Key applications", "Intended task(s)/usage(s)", "Recommended evaluation measures", "Dataset function(s)"),
-        "Recommended split(s)",
-    ),
-    "III. DATA": (
-        *("Primary data*", "Language*", "Dataset in numbers*", "Nature of the content*", "Format*", "Data source(s)*"),
-        *("Data collection method(s)*", "Data selection and filtering*", "Data preprocessing*", "Data labeling*"),
-        "Annotator characteristics",
-    ),
-    "IV. ETHICS AND CAVEATS": ("Ethical considerations", "Things to watch out for"),
-    "V. ABOUT DOCUMENTATION": (
-        *("Data last updated*", "Which changes have been made, compared to the previous version*"),
-        *("Access to previous versions", "This document created*", "This document last updated*"),
-        *("Where to look for further details", "Documentation template version*"),
-    ),
-    "VI. OTHER": ("Related projects", "References"),
+TEMPLATE = {
+    heading: fields.split("; ")
+    for heading, fields in {
+        "I. IDENTIFYING INFORMATION": "Title*; Subtitle; Created by*; Publisher(s)*; Link(s) / permanent identifier(s)*; License(s)*; Abstract*;"
+        " Funded by*; Cite as; Related datasets",
+        "II. USAGE": "Key applications; Intended task(s)/usage(s); Recommended evaluation measures; Dataset function(s); Recommended split(s)",
+        "III. DATA": "Primary data*; Language*; Dataset in numbers*; Nature of the content*; Format*; Data source(s)*; Data collection method(s)*;"
+        " Data selection and filtering*; Data preprocessing*; Data labeling*; Annotator characteristics",
+        "IV. ETHICS AND CAVEATS": "Ethical considerations; Things to watch out for",
+        "V. ABOUT DOCUMENTATION": "Data last updated*; Which changes have been made, compared to the previous version*; Access to previous"
+        " versions; This document created*; This document last updated*; Where to look for further details; Documentation template version*",
+        "VI. OTHER": "Related projects; References",
+    }.items()
 }
 
-FIELDS = [name for fields in TEMPLATE.values() for name in fields]
 
-
-def draft_sheet(job: Job, task_id: str, fields: Mapping[str, Sequence[str]] | None = None) -> str:
-    """The draft of a task's sheet, where some fields have these lines as their value. Raises InputError for an unknown task, and without data."""
+def draft_sheet(job: Job, task_id: str) -> str:
+    """The draft of a task's sheet. Raises InputError for an unknown task, and without data."""
     suite, key = job.suite, f"--sheet {task_id}"
     if task_id not in suite.tasks:
         raise InputError(f"suite {suite.name} has no such task; it has {', '.join(suite.tasks)}", key=key)
@@ -62,7 +52,13 @@ def draft_sheet(job: Job, task_id: str, fields: Mapping[str, Sequence[str]] | No
     if not read.files:
         problems = "; ".join(finding.what for finding in read.findings)
         raise InputError(f"no file of the task can be read in {folder}: {problems}", key=key)
-    addresses = _addresses(task)
+    addresses = []  # where the task's data can be downloaded
+    if task.source is not None and task.source.single_files:
+        names = [name for split, name in task.files.items() if name is not None and _is_official(task, split)]
+        addresses += [task.source.address(task.folder, name) for name in names]
+    elif task.source is not None:
+        addresses.append(task.source.url)
+    addresses += [] if task.hub is None else [f"https://huggingface.co/datasets/{task.hub.dataset}"]
     inputs = " and ".join(f"'{column}'" for column in task.text_columns)
     splits = [split for split in SPLITS if split in read.files and _is_official(task, split)]
     values: dict[str, Sequence[str]] = {
@@ -81,7 +77,6 @@ def draft_sheet(job: Job, task_id: str, fields: Mapping[str, Sequence[str]] | No
         "Data source(s)*": [TO_COMPLETE, *(f"Files: {address}" for address in addresses)],
         "Documentation template version*": [VERSION],
     }
-    values |= fields or {}
     lines: list[str] = []
     for heading, names in TEMPLATE.items():
         lines += [*(["\t"] if lines else []), f"{heading}\t"]
@@ -89,17 +84,6 @@ def draft_sheet(job: Job, task_id: str, fields: Mapping[str, Sequence[str]] | No
             cells = values.get(name) or [TO_COMPLETE if name.endswith("*") else ""]
             lines += [f"{'' if number else name}\t{' '.join(cell.split())}" for number, cell in enumerate(cells)]
     return "".join(f"{line}\n" for line in lines)
-
-
-def _addresses(task: Task) -> list[str]:
-    """Where the task's data can be downloaded."""
-    addresses = [] if task.hub is None else [f"https://huggingface.co/datasets/{task.hub.dataset}"]
-    if task.source is None:
-        return addresses
-    if not task.source.single_files:
-        return [task.source.url, *addresses]
-    names = [name for split, name in task.files.items() if name is not None and _is_official(task, split)]
-    return [*(task.source.address(task.folder, name) for name in names), *addresses]
 
 
 def _is_official(task: Task, split: str) -> bool:
@@ -124,26 +108,20 @@ def _numbers(task: Task, files: dict[str, Part], language: str, cache_dir: Path)
             size += " (not among the published sizes)"
         elif official not in (None, here):
             size += f" ({here} at hand for this draft)"
-        lines.append("; ".join([size, *_balance(part), *_lengths(part, tokens)]))
+        lines.append("; ".join([size, *_facts(part, tokens)]))
     return lines
 
 
-def _balance(part: Part) -> Iterator[str]:
-    """How the targets of a split with targets are distributed."""
+def _facts(part: Part, tokens: Mapping[str, int]) -> Iterator[str]:
+    """How the targets of a split with targets are distributed, the lengths in tokens of its texts by column, and of a choice the numbers of
+    candidates."""
+    task, kind = part.task, target_kind(part.task)
     targets = [row.target for row in part.rows if row.target is not None]
-    if not targets:
-        return
-    kind = target_kind(part.task)
-    if part.task.labels is None or kind.several:
-        yield f"{part.task.target}: {kind.distribution(np.array(targets, dtype=kind.dtype))}"
-        return
-    counts = Counter(map(kind.format, targets))
-    yield ", ".join(f"{label}: {counts[label]} ({counts[label] / len(targets):.1%})" for label in part.task.labels)
-
-
-def _lengths(part: Part, tokens: Mapping[str, int]) -> Iterator[str]:
-    """The lengths in tokens of the split's texts by column, and of a choice the numbers of candidates."""
-    task = part.task
+    if targets and (task.labels is None or kind.several):
+        yield f"{task.target}: {kind.distribution(np.array(targets, dtype=kind.dtype))}"
+    elif targets:
+        counts = Counter(map(kind.format, targets))
+        yield ", ".join(f"{label}: {counts[label]} ({counts[label] / len(targets):.1%})" for label in task.labels or ())
     columns = {column: [row.texts[number] for row in part.rows] for number, column in enumerate(task.text)}
     if task.candidates is not None:
         sizes = [len(row.inputs) for row in part.rows]

@@ -1,10 +1,10 @@
 """What the names and values of columns say: which hold ids, categories, texts, candidates, or what follows from another column."""
 
 import re
-from collections import defaultdict
 from collections.abc import Collection, Iterable
 
-from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, count, quoted
+from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable
+from mtl.benchmark_making.init_suite.wording import count, quoted
 
 # The last word in the name of a column that identifies a row, or what the row belongs to.
 ID_NAMES = {"id", "ids", "idx", "index", "guid", "uuid", "qid", "pid", "nr", "key", "url", "link", "uid"}  # fmt: skip
@@ -58,8 +58,8 @@ def is_repeated_text(column: FileColumn) -> bool:
 
 def is_long(column: FileColumn) -> bool:
     """Whether the values are too long for names of categories, as texts that stand in many pairs."""
-    words = sum(len(value.split()) for value in column.counts)
-    return words > LONG * len(column.counts) or sum(map(len, column.counts)) > 60 * len(column.counts)
+    values, distinct = list(column.counts), len(column.counts)
+    return sum(len(value.split()) for value in values) > LONG * distinct or sum(map(len, values)) > 60 * distinct
 
 
 def is_source(column: FileColumn) -> bool:
@@ -77,9 +77,9 @@ def follows_from(column: FileColumn, target: FileColumn) -> bool:
 
     Both columns are of the same file. Where few rows share a target, this says nothing, and the answer is no.
     """
-    if column.lists or target.lists or len(target.counts) < 2 or len(target.texts) < 3 * len(target.counts):
+    if not 2 <= len(column.counts) <= len(target.counts) <= len(target.texts) / 3:
         return False
-    if len(column.counts) < 2 or len(column.counts) > len(target.counts) or len(column.texts) != len(target.texts):
+    if column.lists or target.lists or len(column.texts) != len(target.texts):
         return False
     values: dict[str, str] = {}
     return all(values.setdefault(label, cell) == cell for label, cell in zip(target.texts, column.texts, strict=True))
@@ -92,8 +92,7 @@ def names_each_other(first: FileColumn, second: FileColumn) -> bool:
 
 def is_candidates(column: FileColumn) -> bool:
     """Whether the name of a column of lists says that they are candidates."""
-    last = column.words[-1]
-    return last in CANDIDATE_NAMES or last.removesuffix("s") in CANDIDATE_NAMES
+    return bool({column.words[-1], column.words[-1].removesuffix("s")} & CANDIDATE_NAMES)
 
 
 def candidate_columns(table: FileTable, exclude: Collection[str]) -> list[FileColumn]:
@@ -101,10 +100,10 @@ def candidate_columns(table: FileTable, exclude: Collection[str]) -> list[FileCo
     readable = [column for column in table.columns.values() if not is_meta(column)]
     if lists := [column for column in readable if column.lists and is_candidates(column)]:
         return lists[:1]
-    families = defaultdict(list)  # answer1 and answer2, not answer1 and choice2
+    families: dict[str, list[FileColumn]] = {}  # answer1 and answer2, not answer1 and choice2
     for column in readable:
         if column.texts and column.name not in exclude and not column.numbers and CANDIDATE.fullmatch(column.name):
-            families[re.sub("[0-9]+$|[a-hA-H]$", "", column.name)].append(column)
+            families.setdefault(re.sub("[0-9]+$|[a-hA-H]$", "", column.name), []).append(column)
     longest = max(families.values(), key=len, default=[])
     return longest if len(longest) > 1 else []
 

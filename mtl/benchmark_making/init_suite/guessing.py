@@ -1,7 +1,7 @@
 """Guess each task of a suite file from its files, and for tasks without training rows the task that answers them."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -10,35 +10,25 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.base.files import listed
 from mtl.base.untrusted import inside
-from mtl.benchmark_making.init_suite.evidence import candidate_columns, is_candidates, names_each_other
+from mtl.benchmark_making.init_suite.evidence import candidate_columns, names_each_other
 from mtl.benchmark_making.init_suite.kinds import guess_target, joined, several_target
-from mtl.benchmark_making.init_suite.names import SplitFiles
-from mtl.benchmark_making.init_suite.reading import GIVEN, Guess, is_writable, read_tables
+from mtl.benchmark_making.init_suite.names import GIVEN, Guess
+from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
 from mtl.benchmark_making.init_suite.spans import INCLUSIVE, marked_spans, span_columns
-from mtl.benchmark_making.init_suite.tables import (
-    FileColumn,
-    FileTable,
-    SplitTables,
-    count,
-    quoted,
-    quoted_names,
-    share,
-)
-from mtl.benchmark_making.init_suite.target import KIND, TargetColumn, named_labels, target_column
+from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, SplitTables
+from mtl.benchmark_making.init_suite.target import KIND, MOST_REASONS, TargetColumn, named_labels, target_column
 from mtl.benchmark_making.init_suite.text_targets import answer_columns, guess_answers, guess_tokens, tagged_columns
 from mtl.benchmark_making.init_suite.texts import group_column, text_columns, unread_columns
+from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
 from mtl.data.columns import LIST, TAGS
 from mtl.tasks.task import BESIDE, PART, SPLITS, span_ends
 
 # The keys that follow from the kind of the targets.
-OF_KIND = ("labels", "label_separator", "range", "indices", "metric", "positive")
+OF_KIND = {"labels", "label_separator", "range", "indices", "metric", "positive", "candidates", "kind"}
 TAKEN = ("kind", "labels", "range")  # the keys that a task takes from the task that answers it, see `mtl.tasks.suite`
 KINDS = {"range": "number", "labels": "labels", "candidates": "choice"}  # the kind that a known key means
-# The metric of a task whose kind is known.
-METRICS = {
-    **{"number": "spearman", "labels": "accuracy", "choice": "accuracy"},
-    **{"word": "accuracy", "text": "rouge1", KIND: "micro_f1"},
-}
+# The metric of a task whose kind is known; of other kinds accuracy.
+METRICS = {"number": "spearman", "text": "rouge1", KIND: "micro_f1"}
 METRICS_OF_LABELS = ("accuracy", "f1", "macro_f1", "matthews")  # which mean that numbers are labels
 # Questions that a known key answers, besides those of its own name.
 SETTLED = {
@@ -47,25 +37,25 @@ SETTLED = {
 }
 MADE_OF_SPANS = f"{TAGS}{LIST}"  # the column of tags that are made of marked spans
 MOST_NAMED = 8  # files and labels in a message
-MOST_REASONS = 2  # why columns are none, in a message
+TEST_TOO = "the test file has targets too; scores are on dev unless the task says scored: test"
 PRINTED_LIST = re.compile(r"\[(['\"]).*\1\]$")
 LEAST_ROWS = 10  # of a file whose targets are all the same: fewer say nothing
 
 
-def guess_task(files: SplitFiles, data_dir: Path, known: Mapping[str, Any] | None = None) -> Guess:
+def guess_task(files: Guess, data_dir: Path, known: Mapping[str, Any] | None = None) -> Guess:
     """Read a task's files and guess the keys that are not known. Bad data does not raise an error, but becomes the guess's `problem`."""
-    known, is_asked = dict(known or {}), "files" not in (known or {})
+    known = dict(known or {})
+    asked = [] if "files" in known else files.questions
+    guess = replace(files, keys={}, why={}, questions=[*asked], notes=[*files.notes])
+    guess.files = {split: files.files.get(split) for split in SPLITS}
     named = {split: None if name is None else str(name) for split, name in known.pop("files", {}).items()}
-    chosen = {**files.files, **named}
-    guess = Guess(files.id, files.folder, {split: chosen.get(split) for split in SPLITS})
-    if files.twice:
-        guess.notes.append(f"not read: {quoted_names(files.twice)}; another file has this split")
-    guess.notes += files.notes
-    if files.question and is_asked:
-        guess.questions.append(files.question)
+    guess.files |= {split: name for split, name in named.items() if split in SPLITS}
     try:
         for name in filter(None, named.values()):
-            _check_there(data_dir / guess.folder, name)
+            path = inside(data_dir / guess.folder, name.partition(PART)[0])
+            if BESIDE not in name and not path.exists():
+                there = listed(sorted(file.name for file in path.parent.glob("*")), MOST_NAMED)
+                raise InputError(f"no such file; there are {there}", path=path)
         tables = read_tables(guess, data_dir, known)
         spans = span_columns(tables.main) if known.get("target", MADE_OF_SPANS) == MADE_OF_SPANS else None
         if spans and "spans" not in known.get("reading", {}):
@@ -76,7 +66,14 @@ def guess_task(files: SplitFiles, data_dir: Path, known: Mapping[str, Any] | Non
         for table in tables.values():
             for name in files.labels.keys() & table.columns:
                 table.columns[name] = replace(table.columns[name], labels=files.labels[name])
-        _guess_keys(guess, tables, known)
+        answers = None if tables.main.layout.reading.spans else answer_columns(tables.main)
+        if known.get("kind") == "answer" or (answers and not {"kind", "target"} & set(known)):
+            test_has_targets = guess_answers(guess, tables, known, answers)
+        elif tagged := tagged_columns(tables.main, known):
+            test_has_targets = guess_tokens(guess, tables, tagged, known)
+        else:
+            test_has_targets = _guess_values(guess, tables, known)
+        _guess_splits(guess, tables, test_has_targets)
         _check_known(guess, tables.main, known)
         if not is_writable(guess.keys):
             raise InputError("a column or a label holds '${', which a suite file cannot hold; change it in the files")
@@ -87,21 +84,10 @@ def guess_task(files: SplitFiles, data_dir: Path, known: Mapping[str, Any] | Non
     return guess
 
 
-def _guess_keys(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> None:
-    """Guess the columns, and then which split is scored. Raises InputError if there is no guess."""
-    found = None if tables.main.layout.reading.spans else answer_columns(tables.main)
-    if known.get("kind") == "answer" or (found and not {"kind", "target"} & set(known)):
-        test_has_targets = guess_answers(guess, tables, known, found)
-    elif tagged := tagged_columns(tables.main, known):
-        test_has_targets = guess_tokens(guess, tables, tagged, known)
-    else:
-        test_has_targets = _guess_values(guess, tables, known)
-    _guess_splits(guess, tables, test_has_targets)
-
-
 def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) -> bool:
     """Guess the keys of a task with labels, numbers, words or a choice. Returns whether the test file has targets."""
-    chosen = _chosen_column(sources, known)
+    is_one = bool({"range", "candidates"} & {*known})
+    chosen = _chosen_column(sources, known, is_one)
     several, tables = chosen.several, sources
     if printed := next((value for value in chosen.column.counts if PRINTED_LIST.match(value)), None):
         problem = f"column {quoted(chosen.column.name)} has lists as Python prints them, {quoted(printed)}"
@@ -114,46 +100,32 @@ def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) 
     column = main.columns[several.target if several else chosen.column.name]
     guess.keys["target"] = column.name
     labelled = _labelled(guess, tables, column.name)
+    by_split = {} if several else {split: table.whole(column.name) for split, table in labelled.items()}
     if several:
         target = several_target(several, {split: sources[split] for split in labelled})
     else:
-
-        def shared(columns: Iterable[FileColumn]) -> list[FileColumn]:
-            """Those columns that all files with targets have, each as one."""
-            every = [[table.columns.get(each.name) for table in labelled.values()] for each in columns]
-            return [joined(list(filter(None, each))) for each in every if None not in each]
-
-        lists = [other for other in main.columns.values() if other.lists and not is_candidates(other)]
-        by_split = {split: table.whole(column.name) for split, table in labelled.items()}
-        candidates = shared(candidate_columns(main, {column.name}))
-        names = _label_names(main, column)
-        target = guess_target(main.whole(column.name), by_split, candidates, shared(lists), names)
-    of_one = not several or {"range", "candidates"} & {*known}
-    implied = next((kind for key, kind in KINDS.items() if of_one and key in known), target.kind)
+        candidates = [  # those that all files with targets have
+            joined([table.columns[each.name] for table in labelled.values()])
+            for each in candidate_columns(main, {column.name})
+            if all(each.name in table.columns for table in labelled.values())
+        ]
+        target = guess_target(main.whole(column.name), by_split, candidates, _label_names(main, column))
+    implied = next((kind for key, kind in KINDS.items() if (is_one or not several) and key in known), target.kind)
     if implied == "number" and known.get("metric") in METRICS_OF_LABELS:
         implied = "labels"
     guess.kind = known.get("kind") or implied
-    of_kind = {*OF_KIND, "candidates", "kind"} if guess.kind != target.kind else set()
-    known_keys = {key: value for key, value in known.items() if key not in ("text", "target", "header", "reading")}
-    if "metric" in of_kind:
-        known_keys.setdefault("metric", METRICS.get(guess.kind, "accuracy"))
+    taken = {key: value for key, value in known.items() if key not in ("text", "target", "header", "reading")}
+    if is_other := guess.kind != target.kind:
+        taken.setdefault("metric", METRICS.get(guess.kind, "accuracy"))
     if (guess.kind, target.kind) == ("labels", "number"):  # ratings that are classes
-        ratings = {rating for table in labelled.values() for rating in table.whole(column.name).counts}
-        known_keys.setdefault("labels", sorted(ratings, key=float))
-    guess.keys |= {key: value for key, value in target.keys.items() if key not in of_kind} | known_keys
-    guess.why |= {key: why for key, why in target.why.items() if key not in of_kind} | dict.fromkeys(known_keys, GIVEN)
+        taken.setdefault("labels", sorted({rating for each in by_split.values() for rating in each.counts}, key=float))
+    dropped = OF_KIND if is_other else set()
+    guess.keys |= {key: value for key, value in target.keys.items() if key not in dropped} | taken
+    guess.why |= {key: why for key, why in target.why.items() if key not in dropped} | dict.fromkeys(taken, GIVEN)
     if not chosen.question:  # else they are about a column that may not be the target
-        guess.questions += [question for question in target.questions if question.partition(":")[0] not in of_kind]
+        guess.questions += [question for question in target.questions if question.partition(":")[0] not in dropped]
     _guess_texts(guess, tables, known.get("text"), several.columns if several else ())
     return "test" in labelled
-
-
-def _check_there(folder: Path, name: str) -> None:
-    """Raise InputError, which lists those that are there, for a file that the user has named and that is not in the folder."""
-    path = inside(folder, name.partition(PART)[0])
-    if BESIDE not in name and not path.exists():
-        there = listed(sorted(file.name for file in path.parent.glob("*")), MOST_NAMED)
-        raise InputError(f"no such file; there are {there}", path=path)
 
 
 def _check_known(guess: Guess, main: FileTable, known: Mapping[str, Any]) -> None:
@@ -166,26 +138,25 @@ def _check_known(guess: Guess, main: FileTable, known: Mapping[str, Any]) -> Non
         return
     if target.name in guess.keys["text"]:
         raise InputError(f"text: {quoted(target.name)} is the target: {main.listed}")
+    there = quoted_names(sorted(target.counts))
     if guess.kind == "labels":
-        labels, there = list(map(str, guess.keys["labels"])), quoted_names(sorted(target.counts))
+        labels = list(map(str, guess.keys["labels"]))
         if lacking := [label for label in target.counts if label not in labels]:
             raise InputError(f"labels: {quoted(lacking[0])} is not among them; {quoted(target.name)} has {there}")
         if known.get("positive") is not None and str(known["positive"]) not in labels:
             raise InputError(f"positive: must be one of {there}")
     if guess.kind == "number" and target.numbers is None:
-        raise InputError(
-            f"{quoted(target.name)} has other values than numbers: {quoted_names(list(target.counts)[:MOST_NAMED])}"
-        )
+        there = quoted_names(list(target.counts)[:MOST_NAMED])
+        raise InputError(f"{quoted(target.name)} has other values than numbers: {there}")
 
 
-def _chosen_column(tables: SplitTables, known: Mapping[str, Any]) -> TargetColumn:
-    """The column of the target. Raises InputError if there is none."""
+def _chosen_column(tables: SplitTables, known: Mapping[str, Any], is_one: bool) -> TargetColumn:
+    """The column of the target, perhaps of one label alone. Raises InputError if there is none."""
     main = tables.main
     if "target" not in known:
         chosen = target_column(main, tables.test)
-        is_one = known.get("kind", KIND) != KIND or {"range", "candidates"} & {*known}
         lone = chosen.several is not None and len(chosen.several.columns) == 1
-        return replace(chosen, several=None) if is_one and lone else chosen
+        return chosen._replace(several=None) if lone and (is_one or known.get("kind", KIND) != KIND) else chosen
     if several := named_labels(main, known):
         return TargetColumn(main.columns[several.columns[0]], GIVEN, several.question, several)
     return TargetColumn(_known_column(main, known["target"]), GIVEN)
@@ -209,10 +180,11 @@ def _labelled(guess: Guess, tables: SplitTables, target: str) -> dict[str, FileT
     labels = tables.main.columns[target].counts
     for split, table in tables.items():
         if not table.has(target):
-            if split != "test":
-                reason = table.incomplete.get(target, f"no targets in column {quoted(target)}")
-                raise InputError(reason) if target in table.incomplete else InputError(reason, path=table.path)
-            continue
+            if split == "test":
+                continue
+            if target in table.incomplete:
+                raise InputError(table.incomplete[target])
+            raise InputError(f"no targets in column {quoted(target)}", path=table.path)
         counts = table.columns[target].counts
         value = next(iter(counts))
         if len(counts) == 1 and table.rows >= LEAST_ROWS and labels[value] < 0.9 * labels.total():
@@ -231,10 +203,9 @@ def _label_names(table: FileTable, target: FileColumn) -> dict[str, str] | None:
         return None
     if target.labels:
         return {str(number): name for number, name in enumerate(target.labels)}
-    for column in table.columns.values():
-        if column.name != target.name and column.texts and not column.numbers and names_each_other(target, column):
-            return dict(zip(target.texts, column.texts, strict=True))
-    return None
+    others = [each for each in table.columns.values() if each.name != target.name and each.texts and not each.numbers]
+    named = next((column for column in others if names_each_other(target, column)), None)
+    return dict(zip(target.texts, named.texts, strict=True)) if named else None
 
 
 def _guess_texts(guess: Guess, tables: SplitTables, known: Sequence[str] | str | None, taken: Collection[str]) -> None:
@@ -258,15 +229,14 @@ def _guess_texts(guess: Guess, tables: SplitTables, known: Sequence[str] | str |
         guess.questions += texts.questions
     used |= set(guess.keys["text"])
     if "spans" not in guess.keys and not candidates:
-        spans = marked_spans(main, guess.keys["text"], every)
-        inclusive = {} if spans else marked_spans(main, guess.keys["text"], every, last=1)
-        for column in chain.from_iterable(inclusive.values()):
-            guess.questions.append(f"spans: {quoted(span_ends(column)[1])} {INCLUSIVE}")
-        if spans:
+        if spans := marked_spans(main, guess.keys["text"], every):
             guess.keys["spans"], guess.why["spans"] = spans, "in each row, the text has these words at these places"
             for column in chain.from_iterable(spans.values()):
                 used |= {*span_ends(column), f"{column.rpartition('.')[0]}.text"}
             guess.questions = [question for question in guess.questions if not question.startswith("text: ")]
+        else:
+            for column in chain.from_iterable(marked_spans(main, guess.keys["text"], every, last=1).values()):
+                guess.questions.append(f"spans: {quoted(span_ends(column)[1])} {INCLUSIVE}")
     if "group" not in guess.keys and (group := group_column(main, every, target, used)):
         guess.keys["group"], guess.why["group"] = group
     guess.unread = dict(unread_columns(main, test, target, {*used, guess.keys.get("group", "")}))
@@ -274,10 +244,10 @@ def _guess_texts(guess: Guess, tables: SplitTables, known: Sequence[str] | str |
 
 def _guess_splits(guess: Guess, tables: Mapping[str, FileTable], test_has_targets: bool) -> None:
     """Leave out files that lack a text, and guess which split is scored."""
-    for split in ("dev", "test"):
-        inputs = [*guess.keys["text"], *guess.keys.get("candidates", [])]
-        if absent := [name for name in inputs if split in tables and name not in tables[split].columns]:
-            reason = tables[split].incomplete.get(absent[0], f"{guess.files[split]} has no column {quoted(absent[0])}")
+    inputs = [*guess.keys["text"], *guess.keys.get("candidates", [])]
+    for split in [split for split in ("dev", "test") if split in tables]:
+        if absent := next((name for name in inputs if name not in tables[split].columns), None):
+            reason = tables[split].incomplete.get(absent, f"{guess.files[split]} has no column {quoted(absent)}")
             guess.questions.append(f"files: {split} is not used: {reason}")
             guess.files[split] = None
             del guess.rows[split]
@@ -289,7 +259,7 @@ def _guess_splits(guess: Guess, tables: Mapping[str, FileTable], test_has_target
             guess.keys["scored"] = "test"
             guess.why["scored"] = "there is no dev file, and the test file has targets"
     elif test_scored:
-        guess.notes.append("the test file has targets too; scores are on dev unless the task says scored: test")
+        guess.notes.append(TEST_TOO)
 
 
 def choose_answering_tasks(guesses: Sequence[Guess]) -> None:
@@ -298,16 +268,26 @@ def choose_answering_tasks(guesses: Sequence[Guess]) -> None:
     The files do not say which task it is. A candidate has training rows, the same text columns and kind, and all the task's labels
     or its whole range. If there are several, the one with the most training rows is chosen.
     """
-    for guess in guesses:
-        if guess.problem is not None or guess.files["train"] is not None:
-            continue
-        candidates = [task for task in guesses if task.problem is None and _could_answer(task, guess)]
-        if candidates:
-            candidates.sort(key=lambda task: -task.rows["train"])
-            _answer(guess, candidates[0], candidates[1:])
-        else:
+    for guess in [guess for guess in guesses if guess.problem is None and guess.files["train"] is None]:
+        possible = [task for task in guesses if task.problem is None and _could_answer(task, guess)]
+        if not possible:
             lacking = "no train file, and no other task has training rows with the same text columns and all its labels"
             guess.problem = f"{lacking}; add one, answer files.train=FILE, or write answered_by: TASK"
+            continue
+        task, *others = sorted(possible, key=lambda task: -task.rows["train"])
+        if targets := guess.keys.get("labels") or guess.keys.get("range"):
+            own_targets = quoted_names(map(str, targets))
+            guess.notes.append(f"its own targets: {own_targets}; labels or range come from {quoted(task.id)}")
+        for key in TAKEN:
+            guess.keys.pop(key, None)
+            guess.why.pop(key, None)
+        # "labels: may also be ratings" is a question of the task that answers.
+        guess.questions = [question for question in guess.questions if not question.startswith("labels:")]
+        guess.keys["answered_by"] = task.id
+        guess.why["answered_by"] = "a guess: it has the same text columns, and these targets among its own; check"
+        choice = f"; or {', '.join(other.id for other in others)}" if others else ""
+        guess.questions.append(f"answered_by: no training rows; {task.id} has the same columns and labels{choice}")
+        guess.why["files"] = "no train file"
 
 
 def _could_answer(task: Guess, guess: Guess) -> bool:
@@ -319,20 +299,3 @@ def _could_answer(task: Guess, guess: Guess) -> bool:
         (low, high), (lowest, highest) = guess.keys["range"], task.keys["range"]
         return bool(lowest <= low and high <= highest)
     return set(guess.keys.get("labels", ())) <= set(task.keys.get("labels", ()))
-
-
-def _answer(guess: Guess, task: Guess, alternatives: Sequence[Guess]) -> None:
-    targets = guess.keys.get("labels") or guess.keys.get("range")
-    for key in TAKEN:
-        guess.keys.pop(key, None)
-        guess.why.pop(key, None)
-    # "labels: may also be ratings" is a question of the task that answers.
-    guess.questions = [question for question in guess.questions if not question.startswith("labels:")]
-    guess.keys["answered_by"] = task.id
-    guess.why["answered_by"] = "a guess: it has the same text columns, and these targets among its own; check"
-    if targets:
-        own_targets = quoted_names(map(str, targets))
-        guess.notes.append(f"its own targets: {own_targets}; labels or range come from {quoted(task.id)}")
-    choice = f"; or {', '.join(alternative.id for alternative in alternatives)}" if alternatives else ""
-    guess.questions.append(f"answered_by: no training rows; {task.id} has the same columns and labels{choice}")
-    guess.why["files"] = "no train file"

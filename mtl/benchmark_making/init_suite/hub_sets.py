@@ -22,9 +22,9 @@ from mtl.base.files import link_or_copy
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making import hub
 from mtl.benchmark_making.init_suite import names
-from mtl.benchmark_making.init_suite.names import SCHEME, SPLIT_OF, WORD, FoundFiles, SplitFiles, task_id
+from mtl.benchmark_making.init_suite.names import SCHEME, SPLIT_OF, WORD, FoundFiles, Guess, task_id
 from mtl.benchmark_making.init_suite.reading import files_of_tasks
-from mtl.benchmark_making.init_suite.tables import quoted_names
+from mtl.benchmark_making.init_suite.wording import quoted_names
 from mtl.data.columns import listed
 from mtl.tasks.task import SPLITS
 
@@ -55,7 +55,6 @@ class Configuration:
 
     @property
     def paths(self) -> list[str]:
-        """All of its files."""
         return list(chain(*self.splits.values()))
 
 
@@ -77,8 +76,7 @@ def hub_set(address: str) -> Iterator[HubSet]:
     The files are those in the cache of huggingface_hub; the folder is deleted in the end. Raises InputError if it cannot be had, and
     for a data set without data files.
     """
-    parts = ADDRESS.fullmatch(address)
-    if parts is None:
+    if (parts := ADDRESS.fullmatch(address)) is None:
         forms = "hf://OWNER/NAME, hf://OWNER/NAME@REVISION or hf://OWNER/NAME/CONFIGURATION"
         raise InputError(f"write {forms}", path=address)
     dataset, revision, wanted = parts.groups()
@@ -89,7 +87,13 @@ def hub_set(address: str) -> Iterator[HubSet]:
         with hub.naming_the_dataset(dataset, Path(temporary)):
             commit, files, card = _revision(api, dataset, revision, Path(temporary))
             declared = configurations(card, files) if card else converted(files)
-            chosen = _chosen(declared, wanted, dataset)
+            known = ", ".join(one.name for one in declared[: hub.LISTED])
+            chosen = [one for one in declared if wanted in (None, one.name)]
+            if wanted is not None and not chosen:
+                raise InputError(f"it has no configuration {wanted}; it has {known or 'none'}")
+            if len(chosen) > MOST_CONFIGURATIONS:
+                remedy = f"name one: {SCHEME}{dataset}/CONFIGURATION"
+                raise InputError(f"it has {len(declared)} configurations; {remedy}; it has {known}, …")
             paths = [path for one in chosen for path in one.paths] or [path for path in files if _may_be_data(path)]
             for path, copy in hub.download(api, dataset, commit, {path: files[path] for path in paths}, LIMIT).items():
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -135,12 +139,11 @@ def _revision(
 
 def _may_be_data(path: str) -> bool:
     """Whether a file may hold data that a task reads, by its path."""
-    parts = PurePosixPath(path).parts
-    if any(part.startswith(".") or part == "dummy" for part in parts):  # dummy: of the tests of a script
+    *folders, name = PurePosixPath(path).parts
+    if any(part.startswith(".") or part == "dummy" for part in (*folders, name)):  # dummy: of the tests of a script
         return False
-    suffix = names.suffix_of(parts[-1])
-    has_lines = suffix in names.LINE_SUFFIXES and WORD.search(path.lower())
-    return names.is_data(parts[-1]) or suffix == ".zip" or bool(has_lines)
+    suffix = names.suffix_of(name)
+    return names.is_data(name) or suffix == ".zip" or bool(suffix in names.LINE_SUFFIXES and WORD.search(path.lower()))
 
 
 def configurations(card: Mapping[Any, Any], files: Collection[str]) -> list[Configuration]:
@@ -155,12 +158,15 @@ def configurations(card: Mapping[Any, Any], files: Collection[str]) -> list[Conf
         name, patterns = str(item.get("config_name", DEFAULT)), item.get("data_files")
         folder = str(item.get("data_dir") or "")
         below = [path for path in sorted(files) if not folder or PurePosixPath(path).is_relative_to(folder)]
+        splits: dict[str, list[str]] = {}
         if of_splits := [of for of in _dictionaries(patterns) if "split" in of]:
             splits = {str(of["split"]): _matching(of.get("path"), folder, below, name) for of in of_splits}
-        elif patterns is not None:
-            splits = _by_words(_matching(patterns, folder, below, name))
         else:
-            splits = _by_words([path for path in below if not PurePosixPath(path).name.startswith((".", "README"))])
+            plain = [path for path in below if not PurePosixPath(path).name.startswith((".", "README"))]
+            # By the word of a split in their names, else in their folders; without any they are training rows, as on the Hub.
+            for path in plain if patterns is None else _matching(patterns, folder, below, name):
+                words = WORD.findall(PurePosixPath(path).stem.lower()) or WORD.findall(path.lower()) or ["train"]
+                splits.setdefault(SPLIT_OF[words[-1]], []).append(path)
         is_default = item.get("default") is True or name == DEFAULT
         declared.append(Configuration(name, splits, labels.get(name, {}), is_default))
     return declared
@@ -193,15 +199,6 @@ def _labels(info: Mapping[Any, Any]) -> dict[str, list[str]]:
     return labels
 
 
-def _by_words(paths: Sequence[str]) -> dict[str, list[str]]:
-    """Files by the word of a split in their names, else in their folders; without any they are training rows, as on the Hub."""
-    splits: dict[str, list[str]] = {}
-    for path in paths:
-        words = WORD.findall(PurePosixPath(path).stem.lower()) or WORD.findall(path.lower()) or ["train"]
-        splits.setdefault(SPLIT_OF[words[-1]], []).append(path)
-    return splits
-
-
 def _matching(patterns: Any, folder: str, files: Sequence[str], name: str) -> list[str]:
     """The files of a configuration of this name that a pattern, or one of a list, names, or that are below it, in order.
 
@@ -225,41 +222,30 @@ def _matching(patterns: Any, folder: str, files: Sequence[str], name: str) -> li
     return list(matches)
 
 
-def _chosen(declared: Sequence[Configuration], wanted: str | None, dataset: str) -> list[Configuration]:
-    """The configuration that the user names, or all. Raises InputError if there is no such one, and for too many."""
-    known = ", ".join(one.name for one in declared[: hub.LISTED])
-    chosen = [one for one in declared if wanted in (None, one.name)]
-    if wanted is not None and not chosen:
-        raise InputError(f"it has no configuration {wanted}; it has {known or 'none'}")
-    if len(chosen) > MOST_CONFIGURATIONS:
-        remedy = f"name one: {SCHEME}{dataset}/CONFIGURATION"
-        raise InputError(f"it has {len(declared)} configurations; {remedy}; it has {known}, …")
-    return chosen
-
-
 def _as_tasks(chosen: Sequence[Configuration], dataset: str, is_only: bool) -> FoundFiles:
     """Each configuration as a task, with a question where another one is meant or has the same files.
 
     Args:
         is_only: whether the data set has no further one: then its name says nothing.
     """
-    tasks: list[SplitFiles] = []
+    tasks: list[Guess] = []
     default = next((one.name for one in chosen if one.is_default), None)
     remedy = f"delete this task if it is not one of its own, or name one: {SCHEME}{dataset}/CONFIGURATION"
     for one in chosen:
         name = dataset.rpartition("/")[2] if is_only or one.name == DEFAULT else one.name
         files = split_files(task_id(name, [task.id for task in tasks]), one)
         shared = sorted(other.name for other in chosen if other is not one and {*other.paths} & {*one.paths})
-        question = None
         if shared:
-            question = f"files: configuration {one.name} has files of {', '.join(shared)}, too; {remedy}"
+            files.questions.append(f"files: configuration {one.name} has files of {', '.join(shared)}, too; {remedy}")
         elif default not in (None, one.name):
-            question = f"files: the data set's configuration is {default}, and this is {one.name}; {remedy}"
-        tasks.append(replace(files, question="; ".join(filter(None, (files.question, question))) or None))
+            other = f"files: the data set's configuration is {default}, and this is {one.name}"
+            files.questions.append(f"{other}; {remedy}")
+        files.questions = ["; ".join(files.questions)] if files.questions else []
+        tasks.append(files)
     return FoundFiles(tasks, [], [])
 
 
-def split_files(id: str, configuration: Configuration) -> SplitFiles:
+def split_files(id: str, configuration: Configuration) -> Guess:
     """The files of a configuration as those of a task. What the names of its splits do not say is a question."""
     by_split: dict[str, dict[str, Sequence[str]]] = {}
     notes, questions = [], []
@@ -279,22 +265,18 @@ def split_files(id: str, configuration: Configuration) -> SplitFiles:
         raise InputError(f"configuration {configuration.name} has no split {', '.join(SPLITS)}")
     every = chain.from_iterable(paths for named in by_split.values() for paths in named.values())
     folder = commonpath([PurePosixPath(path).parent.as_posix() for path in every])
-    chosen = {}
+    chosen: dict[str, str | None] = {}
     for split, named in by_split.items():
-        below = {
-            name: [PurePosixPath(path).relative_to(folder).as_posix() for path in paths]
-            for name, paths in named.items()
-        }
+        below = {name: [str(PurePosixPath(path).relative_to(folder)) for path in named[name]] for name in named}
         first = next(iter(below.values()))
-        file = first[0] if len(first) == 1 else names.first_part(first)
-        if file is None:
+        chosen[split] = (first[0] if len(first) == 1 else names.first_part(first)) or ""
+        if not chosen[split]:
             questions.append(f"files: {split} is {len(first)} files, {quoted_names(first, 4)}; write them as one file")
+            chosen[split] = first[0]
         if len(below) > 1:
             splits = [f"{name} ({', '.join(paths[:2])})" for name, paths in below.items()]
             questions.append(f"files: {split} may be the split {' or '.join(splits)}")
-        chosen[split] = file or first[0]
-    question = "; ".join(questions) or None
-    return SplitFiles(id, folder, chosen, question=question, notes=notes, labels=configuration.labels)
+    return Guess(id, folder, chosen, questions=questions, notes=notes, labels=configuration.labels)
 
 
 def _by_names(folder: Path, card: dict[Any, Any]) -> FoundFiles:

@@ -23,10 +23,10 @@ from mtl.base.files import listed, write_text
 from mtl.base.settings.layers import shipped
 from mtl.base.typed import typed
 from mtl.benchmark_making.init_suite.guessing import choose_answering_tasks, guess_task
-from mtl.benchmark_making.init_suite.names import SCHEME, SPLIT_WORDS, FoundFiles, file_name
-from mtl.benchmark_making.init_suite.reading import Guess, files_of_tasks
-from mtl.benchmark_making.init_suite.tables import count, printable, quoted, quoted_names
+from mtl.benchmark_making.init_suite.names import SCHEME, SPLIT_WORDS, FoundFiles, Guess, file_name
+from mtl.benchmark_making.init_suite.reading import files_of_tasks
 from mtl.benchmark_making.init_suite.target import KIND
+from mtl.benchmark_making.init_suite.wording import count, printable, quoted, quoted_names
 from mtl.data.rows import SUFFIXES
 from mtl.tasks.suite import suite_from
 from mtl.tasks.targets import TARGET_KINDS
@@ -53,6 +53,7 @@ def suite_document(
 ) -> str:
     """The suite file's content. Tasks with a problem are comments after the other tasks. `source`: the address of the data on the Hub."""
     following = printable(settings(out, data_dir))
+    tasks = [line for guess in guesses if guess.problem is None for line in _task(guess)]
     lines = [
         f"# Guessed by `mtl init-suite`{f' from {source}' if source else ''}. The comments say from what; correct what is wrong. Then:",
         *([f"#   mtl data {following.removeprefix('suite=')}"] if source else []),
@@ -61,11 +62,9 @@ def suite_document(
         f"name: {scalar(name)}",
         f"language: {scalar(language or 'en')}{'' if language else '  # not guessed: set the language of the tokenizer'}",
         "",
+        "tasks:" if tasks else "tasks: {}  # none could be guessed",
+        *tasks,
     ]
-    decided = [guess for guess in guesses if guess.problem is None]
-    lines.append("tasks:" if decided else "tasks: {}  # none could be guessed")
-    for guess in decided:
-        lines += _task(guess)
     for guess in guesses:
         if guess.problem is not None:
             lines += ["", f"  # Not decided: {printable(guess.problem)}"]
@@ -80,23 +79,19 @@ def settings(out: Path, data_dir: Path) -> str:
 
 def _task(guess: Guess) -> Iterator[str]:
     yield f"  {scalar(guess.id)}:"
-    for text in (*guess.notes, *_unread(guess)):
-        yield f"    # {printable(text)}"
+    yield from (f"    # {printable(text)}" for text in (*guess.notes, *_unread(guess)))
     if guess.questions:
         yield "    decide:  # correct the keys below and delete each answered line; the suite does not run before"
         yield from (f"      - {scalar(printable(question))}" for question in guess.questions)
     if guess.folder:
         yield f"    folder: {scalar(guess.folder)}"
     values = {**guess.keys, "files": guess.files, "rows": guess.rows}
-    for key in KEYS:
-        if key in values:
-            line = f"    {key}: {_flow(values[key])}"
-            why = printable(guess.why.get(key, ""))
-            if why and len(line) + len(why) + 4 > WIDTH:
-                yield f"    # {key}: {why}"
-            elif why:
-                line += f"  # {why}"
-            yield line
+    for key in [key for key in KEYS if key in values]:
+        line, why = f"    {key}: {_flow(values[key])}", printable(guess.why.get(key, ""))
+        if why and len(line) + len(why) + 4 > WIDTH:
+            yield f"    # {key}: {why}"
+            why = ""
+        yield f"{line}  # {why}" if why else line
 
 
 def _unread(guess: Guess) -> list[str]:
@@ -172,15 +167,14 @@ def init_suite(
         path = out or Path(f"{suite_name}.yaml")
         if path.exists() or path.is_symlink():
             raise InputError("already there; remove it, or name another file with --out", path=path)
-        known_language = language or (source.language if source else None)
-        guessed = guess_suite(folder, known_language, suite_name, path, known, source)
+        language = language or (source.language if source else None)
+        guessed = guess_suite(folder, language, suite_name, path, known, source)
     if not guessed.has_task:
         problems = "; ".join(f"{id}: {problem}" for id, problem in [*guessed.problems.items()][:SHOWN])
         raise InputError(f"no task could be guessed, and no suite file is written: {problems}", path=folder)
-    if not undecided:
-        for id, question in guessed.questions.items():
-            key = question.partition(":")[0]
-            raise InputError(f"{question}; answer it: tasks={{{id!r}: {{{key!r}: …}}}}", key=f"tasks.{id}")
+    for id, question in guessed.questions.items() if not undecided else ():
+        key = question.partition(":")[0]
+        raise InputError(f"{question}; answer it: tasks={{{id!r}: {{{key!r}: …}}}}", key=f"tasks.{id}")
     write_text(path, guessed.document)
     return guessed
 
@@ -212,28 +206,14 @@ def _check_known(id: str, keys: Mapping[str, Any]) -> None:
     """Raise InputError for keys of a task that no suite file has, or that have another type there."""
     if unknown := [key for key in keys if key not in KEYS or key in ("rows", "hub")]:
         raise InputError("not a key that is known here", key=f"tasks.{id}.{unknown[0]}")
-    needed = {"text": [], "target": "", "metric": "accuracy"}
     given = {key: value for key, value in keys.items() if (key, value) != ("header", True)}
     if isinstance(given.get("text"), str):
         given["text"] = [given["text"]]
-    task = typed(Task, {**needed, **given}, f"tasks.{id}")
+    task = typed(Task, {"text": [], "target": "", "metric": "accuracy", **given}, f"tasks.{id}")
     if task.kind and task.kind not in TARGET_KINDS:
         raise InputError(f"must be one of {', '.join(TARGET_KINDS)}", key=f"tasks.{id}.kind", value=task.kind)
     if task.reading is not None and (problem := task.reading.problem):
         raise InputError(problem, key=f"tasks.{id}.reading")
-
-
-def _check_answered(id: str, problems: Mapping[str, str], content: dict[str, Any], path: Path) -> None:
-    """Raise InputError if a task with known keys cannot be declared, or if a suite file cannot hold these keys. It may have further questions."""
-    if id in problems:
-        raise InputError(problems[id], key=f"tasks.{id}")
-    for task in content["tasks"].values():
-        task.pop("decide", None)
-    try:
-        suite_from(content, path)
-    except InputError as error:
-        if f"tasks.{id}." in str(error):
-            raise error.located(path="") from None
 
 
 def guess_suite(
@@ -249,35 +229,44 @@ def guess_suite(
 
     Raises InputError if there is no usable file, and for known keys of other tasks, or that a guess does not have.
     """
-    tasks = source.found if source else files_of_tasks(data_dir)
-    if not tasks.tasks:
+    found, known = source.found if source else files_of_tasks(data_dir), known or {}
+    address = source.address if source else ""
+    if not found.tasks:
         words = ", ".join(names[0] for names in SPLIT_WORDS.values())
-        seen = f"; {quoted_names(tasks.unreadable[:SHOWN])} cannot be read" if tasks.unreadable else ""
+        seen = f"; {quoted_names(found.unreadable[:SHOWN])} cannot be read" if found.unreadable else ""
         problem = f"no file of a split below it{seen}; its name has one of the words {words}, and ends in {', '.join(SUFFIXES)}"
-        raise InputError(problem, path=source.address if source else data_dir)
-    for id, keys in (known or {}).items():
-        if id not in (ids := [files.id for files in tasks.tasks]):
+        raise InputError(problem, path=address or data_dir)
+    ids = [files.id for files in found.tasks]
+    for id, keys in known.items():
+        if id not in ids:
             raise InputError(f"no such task; there are {', '.join(ids)}", key=f"tasks.{id}")
         _check_known(id, keys)
-    guesses = [guess_task(files, data_dir, (known or {}).get(files.id)) for files in tasks.tasks]
+    guesses = [guess_task(files, data_dir, known.get(files.id)) for files in found.tasks]
     choose_answering_tasks(guesses)
-    if source:
-        for guess in guesses:
-            guess.keys |= source.keys
-            if guess.problem is not None:
-                guess.problem = guess.problem.replace(f"{data_dir}/", "")
+    for guess in guesses if source else ():
+        guess.keys |= source.keys
+        guess.problem = guess.problem and guess.problem.replace(f"{data_dir}/", "")
     shown = Path("data", name) if source else data_dir  # a suite's data is there, if nothing else is said
-    document = suite_document(name, language, guesses, shown, path, source.address if source else "")
+    document = suite_document(name, language, guesses, shown, path, address)
     problems = {guess.id: guess.problem for guess in guesses if guess.problem is not None}
-    for id in known or ():
-        _check_answered(id, problems, yaml.safe_load(document), path)
+    content = yaml.safe_load(document) if known else {}
+    for task in (content.get("tasks") or {}).values():
+        task.pop("decide", None)  # there may be further questions
+    for id in known:
+        if id in problems:
+            raise InputError(problems[id], key=f"tasks.{id}")
+        try:
+            suite_from(content, path)
+        except InputError as error:  # a suite file cannot hold the known keys, or another task has a fault
+            if f"tasks.{id}." in str(error):
+                raise error.located(path="") from None
     questions = {guess.id: guess.questions[0] for guess in guesses if guess.problem is None and guess.questions}
-    summary = "\n".join(_summary(path, shown, language, guesses, tasks, source.address if source else ""))
+    summary = "\n".join(_summary(path, shown, language, guesses, found, address))
     return Guessed(path, document, summary, problems, questions, len(problems) < len(guesses))
 
 
 def _summary(
-    path: Path, data_dir: Path, language: str | None, guesses: Sequence[Guess], tasks: FoundFiles, source: str
+    path: Path, data_dir: Path, language: str | None, guesses: Sequence[Guess], found: FoundFiles, source: str
 ) -> Iterator[str]:
     width = max(len(guess.id) for guess in guesses)
     for guess in guesses:
@@ -290,23 +279,23 @@ def _summary(
         yield printable(f"decide: {', '.join(names[:SHOWN])}{further}: {question}")
     if language is None:
         yield "language: not guessed, the file says en; set it, or give --language"
-    for names, why in ((tasks.unused, "named after no split"), (tasks.unreadable, "of a form that is not read")):
+    for names, why in ((found.unused, "named after no split"), (found.unreadable, "of a form that is not read")):
         if names:
             further = ", …" if len(names) > SHOWN else ""
             yield f"not read: {count(len(names), 'file')} {why}: {quoted_names(names[:SHOWN])}{further}"
     undecided = sum(guess.problem is not None for guess in guesses)
-    tasks_count = count(len(guesses) - undecided, "task") + (f", and {undecided} as comments" if undecided else "")
+    tasks = count(len(guesses) - undecided, "task") + (f", and {undecided} as comments" if undecided else "")
     if asked:
-        answers = " ".join(
-            dict.fromkeys(shlex.quote(f"tasks.{guess.id}.{_answer(guess, question)}") for guess, question in asked)
+        answers = dict.fromkeys(
+            shlex.quote(f"tasks.{guess.id}.{_answer(guess, question)}") for guess, question in asked
         )
-        again = f"mtl init-suite {shlex.quote(source or str(data_dir))} --answer {answers}"
-        remedy = f", or remove it and answer here: {again}"
-        yield f"{path}: {tasks_count}; {count(len(asked), 'question')} to answer in it before it runs{remedy}"
+        again = f"mtl init-suite {shlex.quote(source or str(data_dir))} --answer {' '.join(answers)}"
+        remedy = f"before it runs, or remove it and answer here: {again}"
+        yield f"{path}: {tasks}; {count(len(asked), 'question')} to answer in it {remedy}"
     else:
         following = settings(path, data_dir)
         command = f"data {following.removeprefix('suite=')}" if source else f"audit {following}"
-        yield f"{path}: {tasks_count}; check it, then: mtl {command}"
+        yield f"{path}: {tasks}; check it, then: mtl {command}"
 
 
 def _answer(guess: Guess, question: str) -> str:
@@ -318,20 +307,23 @@ def _answer(guess: Guess, question: str) -> str:
         return f"{key}=…"
     asked = {"set apart": "separator", "encoding": "encoding", "form:": "form"}
     name = next((name for words, name in asked.items() if words in question), "spans")
-    value = guess.keys.get("reading", {}).get(name) if name != "spans" else None
-    return f"reading.{name}={value or '…'}"
+    return f"reading.{name}={(name != 'spans' and guess.keys.get('reading', {}).get(name)) or '…'}"
 
 
 def _described(guess: Guess) -> str:
     """One task in one line."""
     if guess.problem is not None:
         return f"not decided: {guess.problem}"
-    keys = guess.keys
-    texts = quoted_names([*keys["text"], *keys.get("candidates", ())])
-    numbers = "numbers {} to {}".format(*keys.get("range", ("", "")))
-    labels = len(keys.get("labels") or ())
-    kinds = {"labels": f"{labels} labels", "number": numbers, "token_labels": f"{labels} tags of tokens"}
-    kinds[KIND] = f"several of {labels} labels"
+    keys, labels = guess.keys, len(guess.keys.get("labels") or ())
+    kinds = {
+        **{
+            "labels": f"{labels} labels",
+            "token_labels": f"{labels} tags of tokens",
+            KIND: f"several of {labels} labels",
+        },
+        "number": "numbers {} to {}".format(*keys.get("range", ("", ""))),
+    }
     kind = f"answered by {keys['answered_by']}" if "answered_by" in keys else kinds.get(guess.kind, guess.kind)
     splits = ", ".join(f"{split} {guess.rows[split]:,}" if guess.files[split] else f"no {split}" for split in SPLITS)
+    texts = quoted_names([*keys["text"], *keys.get("candidates", ())])
     return f"target {quoted(keys['target'])}: {kind}, {keys['metric']}; text {texts}; {splits}"

@@ -8,17 +8,10 @@ from difflib import get_close_matches
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.evidence import TOKEN_NAMES, is_candidates, is_truth
-from mtl.benchmark_making.init_suite.tables import (
-    PLACEHOLDERS,
-    FileColumn,
-    FileTable,
-    count,
-    quoted,
-    quoted_names,
-    share,
-)
+from mtl.benchmark_making.init_suite.evidence import is_truth
+from mtl.benchmark_making.init_suite.tables import PLACEHOLDERS, FileColumn, FileTable
 from mtl.benchmark_making.init_suite.target import KIND, LABEL_NAMES, SEPARATOR, TEXTS, SeveralLabels
+from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
 
 RATING_NAMES = {"rating", "score", "stars", "grade", "similarity"}
 LETTERS = "ABCDEFGHIJ"
@@ -47,7 +40,6 @@ def guess_target(
     main: FileColumn,
     by_split: Mapping[str, FileColumn],
     candidates: Sequence[FileColumn],
-    other_lists: Sequence[FileColumn] = (),
     names: Mapping[str, str] | None = None,
 ) -> Target:
     """The kind of a target, its labels or range, and a metric.
@@ -56,7 +48,6 @@ def guess_target(
         main: the targets of the training rows, or else of the scored rows; they decide the kind and the metric.
         by_split: the targets of each file that has them; they decide the labels and the range.
         candidates: the columns of candidates in the rows of all files that have targets; empty if the task cannot be a choice.
-        other_lists: columns of lists in the same rows whose names do not say that they are candidates.
         names: the names of labels that are numbers, by number, from another column or the file's metadata.
 
     Raises:
@@ -64,7 +55,8 @@ def guess_target(
     """
     column = joined(list(by_split.values()))
     if empty := sum(rows for value, rows in column.counts.items() if not value.strip()):
-        raise InputError(f"column {quoted(column.name)} is empty in {count(empty, 'row')}; fill or delete these rows")
+        remedy = "fill or delete these rows, or name all columns with a label or nothing, as in target: first + second"
+        raise InputError(f"column {quoted(column.name)} is empty in {count(empty, 'row')}; {remedy}")
     if len(column.counts) < 2:
         raise InputError(f"column {quoted(column.name)} has one value in all {count(column.rows, 'row')}")
     if candidates and (choice := _choice(column, candidates)):
@@ -73,71 +65,55 @@ def guess_target(
     if candidates:
         may = f"{quoted_names(candidate.name for candidate in candidates)} may be candidates"
         target.questions.append(f"candidates: {may}, but {quoted(main.name)} is not the index of one in each row")
-    for lists in other_lists:
-        lengths = {len(row) for row in lists.lists}
-        is_index = len(lengths) == 1 and column.whole_numbers == list(range(*lengths))
-        if is_index and not is_candidates(lists) and not TOKEN_NAMES & set(lists.words):
-            may = f"{quoted(lists.name)} may be candidates, and each target the index of one"
-            target.questions.append(f"candidates: {may}; then write candidates: [{lists.name}]")
-    if target.kind == "labels":
-        target.questions.extend(label_questions(main, column, by_split))
+    target.questions.extend(label_questions(main, column, by_split) if target.kind == "labels" else ())
     return target
 
 
 def joined(columns: Sequence[FileColumn]) -> FileColumn:
     """A column of several files as one."""
     counts = sum((column.counts for column in columns), Counter[str]())
-    texts = [text for column in columns for text in column.texts]
-    return FileColumn(columns[0].name, texts, [row for column in columns for row in column.lists], all_counts=counts)
+    texts, lists = ([cell for column in columns for cell in getattr(column, of)] for of in ("texts", "lists"))
+    return FileColumn(columns[0].name, texts, lists, all_counts=counts)
 
 
 def _choice(column: FileColumn, candidates: Sequence[FileColumn]) -> Target | None:
-    """A choice if each target is the index of one of its row's candidates, else None."""
-    lists = candidates[0].lists
-    sizes = [len(row) for row in lists] if lists else [len(candidates)] * len(column.texts)
-    sized = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
-    chance = sum(1 / size for size in sizes if size) / len(sizes)
-    why = {"metric": f"a random choice is right in {share(chance, 1)} of the rows"}
-    keys: dict[str, Any] = {"candidates": [candidate.name for candidate in candidates]}
-    questions = []
-    from_one = [str(number) for number in range(1, max(sizes) + 1)]
-    letters = next((letters for letters in (LETTERS, LETTERS.lower()) if set(column.counts) <= set(letters)), None)
-    if letters:
-        if not all(letters.find(value) < size for value, size in zip(column.texts, sizes, strict=True)):
-            return None
-        keys["indices"] = list(letters[: max(sizes)])
-        what = "letter of one"
-    elif not all(value.isascii() and value.isdecimal() for value in column.counts):
-        rows = lists or zip(*(candidate.texts for candidate in candidates), strict=True)
+    """A choice if each target is the index, or the letter, of one of its row's candidates, else None."""
+    rows = candidates[0].lists or list(zip(*(candidate.texts for candidate in candidates), strict=True))
+    sizes = [len(row) for row in rows]
+    letters = next((letters for letters in (LETTERS, LETTERS.lower()) if set(column.counts) <= set(letters)), "")
+    if not letters and not all(value.isascii() and value.isdecimal() for value in column.counts):
         if all(text.strip() in map(str.strip, row) for text, row in zip(column.texts, rows, strict=True)):
             raise InputError(f"{quoted(column.name)} holds the text of a candidate; write its index, from 0")
         return None
-    else:
-        indices = [int(value) for value in column.texts]
-        fits_zero = all(index < size for index, size in zip(indices, sizes, strict=True))
-        fits_one = all(1 <= index <= size for index, size in zip(indices, sizes, strict=True))
-        if not (fits_zero or fits_one):
-            return None
-        if fits_zero and fits_one:
-            targets = f"the targets are {min(indices)} to {max(indices)} of {sized} candidates"
-            ways = f"do they count from 0 or from 1? From 1: indices: {from_one}"
-            questions.append(f"candidates: {targets}: {ways}")
-        elif fits_one:
-            keys["indices"] = from_one
-        what = f"index of one, from {'1' if 'indices' in keys else '0'}"
+    indices = [letters.index(value) if letters else int(value) for value in column.texts]
+    fits_zero = all(index < size for index, size in zip(indices, sizes, strict=True))
+    fits_one = not letters and all(1 <= index <= size for index, size in zip(indices, sizes, strict=True))
+    if not (fits_zero or fits_one):
+        return None
+    sized = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
+    keys: dict[str, Any] = {"candidates": [candidate.name for candidate in candidates]}
+    questions = []
+    from_one = [str(number) for number in range(1, max(sizes) + 1)]
+    if fits_zero and fits_one:
+        targets = f"the targets are {min(indices)} to {max(indices)} of {sized} candidates"
+        questions.append(f"candidates: {targets}: do they count from 0 or from 1? From 1: indices: {from_one}")
+    elif letters or fits_one:
+        keys["indices"] = list(letters[: max(sizes)]) or from_one
+    what = "letter of one" if letters else f"index of one, from {'1' if 'indices' in keys else '0'}"
+    chance = sum(1 / size for size in sizes if size) / len(sizes)
+    why = {"metric": f"a random choice is right in {share(chance, 1)} of the rows"}
     why["candidates"] = f"{sized} candidates a row; in each the target is the {what}"
     return Target("choice", {**keys, "metric": "accuracy"}, why, questions)
 
 
 def _numbers_or_classes(main: FileColumn, column: FileColumn, names: Mapping[str, str] | None) -> Target:
     """Numbers, or labels: whole numbers with names, two whole numbers, and at most MOST_CLASSES of them that are no ratings by their name."""
-    whole = column.whole_numbers
+    numbers, whole, rated = column.numbers or [], column.whole_numbers, column.words[-1] in RATING_NAMES
     if whole is None and is_truth(column):  # 0.0 and 1.0
         return _labels(main, column, sorted(column.counts))
-    if whole is None or len(column.counts) > len(whole):
-        return _range(column)
-    is_range, rated = whole == list(range(whole[0], whole[-1] + 1)), column.words[-1] in RATING_NAMES
-    if names is not None or len(whole) == 2 or (len(whole) <= MOST_CLASSES and not rated):
+    whole = whole if whole and len(column.counts) == len(whole) else []  # else 1 and 01
+    is_range = bool(whole) and whole == list(range(whole[0], whole[-1] + 1))
+    if whole and (names is not None or len(whole) == 2 or (len(whole) <= MOST_CLASSES and not rated)):
         target = _labels(main, column, sorted(column.counts, key=float))
         if names is not None:
             named = [f"{number}: {names[number]}" for number in target.keys["labels"] if number in names]
@@ -146,27 +122,24 @@ def _numbers_or_classes(main: FileColumn, column: FileColumn, names: Mapping[str
             scale = f"range: [{whole[0]:g}, {whole[-1]:g}] and metric: spearman"
             target.questions.append(f"labels: {len(whole)} whole numbers may be classes, or ratings: {scale}")
         return target
-    target = _range(column)
-    if is_range and not rated and len(main.texts) >= 3 * len(whole):
-        labels = ", ".join(f'"{number}"' for number in whole[:3])
-        classes = f"may be classes: labels: [{labels}, …] and metric: accuracy"
-        target.questions.append(f"range: {len(whole)} whole numbers, each of which occurs, {classes}")
-    return target
-
-
-def _range(column: FileColumn) -> Target:
-    numbers = column.numbers or []
+    questions = []
     low, high = math.floor(numbers[0]), math.ceil(numbers[-1])
     ends = f", {numbers[0]:g} to {numbers[-1]:g}, rounded outwards"
     rounded = "" if (low, high) == (numbers[0], numbers[-1]) else ends
     found = f"{count(len(numbers), 'distinct number')} in {count(column.rows, 'row')}{rounded}"
-    why = {"range": f"{found}; check that the scale ends there"}
+    why, metric = {"range": f"{found}; check that the scale ends there"}, "spearman"
     if all(number.is_integer() for number in numbers) and len(numbers) <= MOST_RATINGS:
+        metric = "one_minus_wmae"
         why["metric"] = f"{len(numbers)} whole ratings, which all get the same weight"
         fit = f"one_minus_wmae, spearman and pearson fit {len(numbers)} ratings, and so do labels with accuracy"
-        return Target("number", {"range": [low, high], "metric": "one_minus_wmae"}, why, [f"metric: {fit}"])
-    why["metric"] = "compares the order; pearson compares the values"
-    return Target("number", {"range": [low, high], "metric": "spearman"}, why)
+        questions.append(f"metric: {fit}")
+    else:
+        why["metric"] = "compares the order; pearson compares the values"
+    if is_range and not rated and len(main.texts) >= 3 * len(whole):
+        labels = ", ".join(f'"{number}"' for number in whole[:3])
+        classes = f"may be classes: labels: [{labels}, …] and metric: accuracy"
+        questions.append(f"range: {len(whole)} whole numbers, each of which occurs, {classes}")
+    return Target("number", {"range": [low, high], "metric": metric}, why, questions)
 
 
 def _labels_or_words(main: FileColumn, column: FileColumn) -> Target:
@@ -181,23 +154,24 @@ def _labels_or_words(main: FileColumn, column: FileColumn) -> Target:
         raise InputError(f"column {quoted(column.name)} holds texts ({figures}): {TEXTS}")
     why = {"kind": f"{figures}, too many for labels", "metric": "the share of targets that are predicted exactly"}
     question = f"kind: {figures} are words without a list, or labels: [every one of them]"
-    questions = [question] if distinct * 2 <= main.rows else []
-    return Target("word", {"kind": "word", "metric": "accuracy"}, why, questions)
+    return Target("word", {"kind": "word", "metric": "accuracy"}, why, [question] if distinct * 2 <= main.rows else [])
 
 
 def _labels(main: FileColumn, column: FileColumn, labels: list[str]) -> Target:
     """Labels. The metric is f1 if one of two labels is rare, else accuracy."""
     (most, most_rows), *_, (rare, rare_rows) = Counter({label: main.counts[label] for label in labels}).most_common()
+    keys: dict[str, Any] = {"labels": labels, "metric": "accuracy"}
     why = {"labels": f"{count(len(labels), 'distinct value')} in {count(column.rows, 'row')}"}
     why["metric"] = f"{quoted(most)} is the target of {share(most_rows, main.rows)} of the rows"
     if len(labels) == 2 and rare_rows < RARE * main.rows:
         why["metric"] += ", so accuracy says little"
-        rare_share = f"in {share(rare_rows, main.rows)} of the rows"
-        why["positive"] = f"the rare label, {rare_share}; check that it is the one to find"
-        return Target("labels", {"labels": labels, "metric": "f1", "positive": rare}, why)
-    if most_rows > (1 - RARE) * main.rows:
+        keys |= {"metric": "f1", "positive": rare}
+        why["positive"] = (
+            f"the rare label, in {share(rare_rows, main.rows)} of the rows; check that it is the one to find"
+        )
+    elif most_rows > (1 - RARE) * main.rows:
         why["metric"] += "; macro_f1 gives all labels the same weight"
-    return Target("labels", {"labels": labels, "metric": "accuracy"}, why)
+    return Target("labels", keys, why)
 
 
 def label_questions(main: FileColumn, column: FileColumn, by_split: Mapping[str, FileColumn]) -> list[str]:
@@ -216,7 +190,7 @@ def label_questions(main: FileColumn, column: FileColumn, by_split: Mapping[str,
             questions.append(f"labels: {counted}: one label, misspelt? Then mend the files, or list the labels")
         negative = label == "-1" and "1" in column.counts and len(column.counts) > 2
         if label.strip().lower() in NO_LABEL or negative:
-            stands = "may stand for no label; leave these rows out of the files, or keep it as a label"
+            stands = "may stand for no label; leave these rows out of the files (a recipe of mtl make can), or keep it as a label"
             questions.append(f"labels: {quoted(label)} ({count(rows, 'row')}) {stands}")
     for split, other in by_split.items():
         if strange := [label for label in other.counts if not main.counts[label]]:
@@ -230,7 +204,8 @@ def several_target(several: SeveralLabels, tables: Mapping[str, FileTable]) -> T
     """The keys of a task with several labels of a row, from its tables with targets, of which the first decides the metric's reason."""
     columns = {split: several.labels(table) for split, table in tables.items()}
     main, train = next(iter(tables.values())), next(iter(columns.values()))
-    found = sorted({label for column in columns.values() for label in column.counts}, key=_numbers_first)
+    every = joined(list(columns.values()))
+    found = sorted(every.counts, key=lambda label: (not label.isdecimal(), label.isdecimal() and len(label), label))
     names = main.columns[several.columns[0]].labels
     keys: dict[str, Any] = {"kind": KIND, "labels": list(several.columns) if several.by_truth else found}
     why = {"kind": several.form, "labels": f"{train.rows / main.rows:.2f} in a row"}
@@ -243,9 +218,4 @@ def several_target(several: SeveralLabels, tables: Mapping[str, FileTable]) -> T
     label, rows = min(train.counts.items(), key=lambda item: item[1])
     rarest = f"the rarest label, {quoted(label)}, is in {share(rows, main.rows)} of the rows"
     why["metric"] = f"{rarest}; multi_macro_f1 counts all labels alike"
-    questions = label_questions(train, joined(list(columns.values())), columns)
-    return Target(KIND, {**keys, "metric": "micro_f1"}, why, questions)
-
-
-def _numbers_first(label: str) -> tuple[bool, int, str]:
-    return not label.isdecimal(), len(label) if label.isdecimal() else 0, label
+    return Target(KIND, {**keys, "metric": "micro_f1"}, why, label_questions(train, every, columns))

@@ -5,17 +5,20 @@ import re
 import unicodedata
 import zipfile
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from mtl.base.files import numbered_alike
 from mtl.base.untrusted import is_inside
+from mtl.benchmark_making.init_suite.wording import quoted_names
 from mtl.data.rows import PACKED, SUFFIXES
 from mtl.tasks.suite import AVERAGE, SPLITS
 from mtl.tasks.task import BESIDE, NUMBERED, PART
 
+GIVEN = "as given"  # why a key that the user names is taken
 SCHEME = "hf://"  # before the name of a data set of the Hugging Face Hub
 # Words that name splits, in GLUE, KLEJ, Superlim, on the Hugging Face Hub, and in the folders of shared tasks.
 SPLIT_WORDS = {
@@ -52,33 +55,48 @@ NO_SPLIT = "files: no name has the word of a split: are these the training rows,
 MOST_STEMS = 20  # of .txt files in a folder named after a split; if there are more, each is a document of its own
 
 
-@dataclass(frozen=True)
-class SplitFiles:
-    """A task's files.
+@dataclass
+class Guess:
+    """A task as the suite file will declare it.
 
     Args:
-        folder: the folder that they are in, below the data folder.
-        files: by split, the names as a suite file has them: below the folder, two files joined by " + ", a part of a file after "#".
-        twice: further files of the same splits.
-        question: what the user has to decide about the files.
-        notes: what the user should know about them.
+        folder: the folder of its files, below the data folder.
+        files: by split, the names as a suite file has them: below the folder, two files joined by " + ", a part of a file after "#"; None for a
+            split that does not exist.
+        keys: the other keys of the suite file, with their values.
+        why: by key, what the guess is based on.
+        questions: what the user has to decide, as "key: message": the suite does not run before.
+        notes: what the user should know.
+        unread: by the name of a column that is not read, why.
+        problem: why the task cannot be declared yet; a task with a problem becomes a comment.
         labels: by column, the names of the labels that its numbers stand for, where something else than the files says so.
     """
 
     id: str
     folder: str
-    files: dict[str, str]
-    twice: list[str] = field(default_factory=list)
-    question: str | None = None
+    files: dict[str, str | None]
+    rows: dict[str, int] = field(default_factory=dict)
+    kind: str = ""
+    keys: dict[str, Any] = field(default_factory=dict)
+    why: dict[str, str] = field(default_factory=dict)
+    questions: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    unread: dict[str, str] = field(default_factory=dict)
+    problem: str | None = None
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def take(self, known: Mapping[str, Any]) -> None:
+        """Take the keys that the user names, but for those that say how files are read."""
+        taken = {key: value for key, value in known.items() if key not in ("header", "reading")}
+        self.keys |= taken
+        self.why |= dict.fromkeys(taken, GIVEN)
 
 
 @dataclass(frozen=True)
 class FoundFiles:
     """The tasks in the order of their folders, and what else is below the data folder."""
 
-    tasks: list[SplitFiles]
+    tasks: list[Guess]  # with their files alone, and what is to be said about these
     unused: list[str]  # data files that are named after no split, as paths below the data folder
     unreadable: list[str]  # files with a split in their name that no form reads
 
@@ -93,15 +111,16 @@ class _Named:
     in_folder: bool  # whether the folder of a .txt file is named after the split
     shard: bool  # whether the name has the number of a part
     masked: bool  # whether the name says that the labels are left out
-    archive: PurePosixPath | None = None  # the zip that it is in, which is the first part of its path
+    archive: PurePosixPath | None  # the zip that it is in, which is the first part of its path
+
+
+Tasks = dict[tuple[str, str], dict[str, list[_Named]]]  # by folder and name of a task, its files by split
 
 
 def suffix_of(name: str) -> str:
     """The suffix of a data file's name, with that of its packing, in lower case: .jsonl.gz."""
-    suffixes = PurePosixPath(name).suffixes
-    if len(suffixes) > 1 and suffixes[-1].lower() in PACKED and suffixes[-2].lower() in SUFFIXES:
-        return "".join(suffixes[-2:]).lower()
-    return suffixes[-1].lower() if suffixes else ""
+    *_, inner, last = ["", "", *(suffix.lower() for suffix in PurePosixPath(name).suffixes)]
+    return inner + last if last in PACKED and inner in SUFFIXES else last
 
 
 def is_data(name: str) -> bool:
@@ -112,101 +131,110 @@ def is_data(name: str) -> bool:
 
 
 def all_files(data_dir: Path) -> list[PurePosixPath]:
-    """The paths of all files below a folder, but for hidden ones, hidden folders and links to folders."""
-    return [PurePosixPath(folder, name) for folder, names in _folders(data_dir) for name in names]
+    """The paths of all files below a folder, sorted in each folder, but for hidden ones, hidden folders and links to folders. Raises OSError for
+    a folder that cannot be read."""
+
+    def stop(error: OSError) -> None:
+        raise error
+
+    paths = []
+    for folder, below, names in os.walk(data_dir, onerror=stop):
+        below[:] = sorted(name for name in below if not name.startswith("."))
+        visible = sorted(name for name in names if not name.startswith(".") and Path(folder, name).is_file())
+        paths += [PurePosixPath(Path(folder).relative_to(data_dir).as_posix(), name) for name in visible]
+    return paths
 
 
-def find_tasks(data_dir: Path, leave_out: Collection[str] = ()) -> FoundFiles:
-    """Look for split files below a folder, but in these folders, and not in hidden files and folders or links to folders.
+def find_tasks(data_dir: Path, paths: Iterable[PurePosixPath] | None = None) -> FoundFiles:
+    """Look for split files among the files below a folder, or among these.
 
     A task consists of the files whose names and folders differ only in the word of the split: {train,dev,test}.tsv, xnli.{dev,test}.ko.tsv,
     or {train,valid}/data.csv.
     """
     files: list[_Named] = []
-    unused: list[str] = []
-    unreadable: list[str] = []
-    for folder, names in _folders(data_dir):
-        if folder in leave_out:
-            continue
-        paths = [(PurePosixPath(folder, name), None) for name in names]
-        for path, archive in [*paths, *_members(data_dir, [path for path, _ in paths], unreadable)]:
-            file = _named(path, archive)
-            if file is None:
-                unused += [_below(path, archive, PurePosixPath())] if is_data(path.name) else []
-            elif is_data(path.name) or (file.role and suffix_of(path.name) in LINE_SUFFIXES):
-                files.append(file)
-            elif suffix_of(path.name) in OTHER_DATA or path.name in SPLIT_OF:
-                unreadable.append(str(path))
+    found = FoundFiles([], [], [])
+    for path, archive in _with_members(data_dir, all_files(data_dir) if paths is None else paths, found.unreadable):
+        file = _named(path, archive)
+        if file is None:
+            name = str(path).replace(f"{archive}/", f"{archive}{PART}") if archive else str(path)
+            found.unused.extend([name] if is_data(path.name) else [])
+        elif is_data(path.name) or (file.role and suffix_of(path.name) in LINE_SUFFIXES):
+            files.append(file)
+        elif suffix_of(path.name) in OTHER_DATA or path.name in SPLIT_OF:
+            found.unreadable.append(str(path))
     sizes = Counter(file.path.parent for file in files if file.in_folder)
     corpora = sorted(folder for folder, size in sizes.items() if size > MOST_STEMS)  # of documents, one text each
-    unreadable += [f"{folder}/*.txt ({sizes[folder]:,} files of one text each)" for folder in corpora]
-    named: dict[tuple[str, str], dict[str, list[_Named]]] = {}
+    found.unreadable.extend(f"{folder}/*.txt ({sizes[folder]:,} files of one text each)" for folder in corpora)
+    tasks: Tasks = {}
     for file in files:
         if file.path.parent not in corpora:
-            named.setdefault((file.folder, file.task), {}).setdefault(file.split, []).append(file)
+            tasks.setdefault((file.folder, file.task), {}).setdefault(file.split, []).append(file)
     root = data_dir.resolve().name
-    _merge_numbered(named)
-    _part_label_files(named, root)
-    stems = [task or (PurePosixPath(folder).name.removesuffix(".zip") if folder else root) for folder, task in named]
-    items = zip(_ids(stems, named), named.items(), strict=True)
-    tasks = [_split_files(id, folder, of_task) for id, ((folder, _), of_task) in items]
-    return FoundFiles(tasks, unused, unreadable)
+    _merge_numbered(tasks)
+    _part_label_files(tasks, root)
+    stems = [task or (PurePosixPath(folder).name.removesuffix(".zip") if folder else root) for folder, task in tasks]
+    items = zip(_ids(stems, tasks), tasks.items(), strict=True)
+    found.tasks.extend(_split_files(id, folder, of_task) for id, ((folder, _), of_task) in items)
+    return found
 
 
-def _merge_numbered(named: dict[tuple[str, str], dict[str, list[_Named]]]) -> None:
+def _merge_numbered(tasks: Tasks) -> None:
     """Make one task of files of one split that differ in their number alone, as train_0.json and train_1.json: the user says whether they
     are parts. Numbered files of several splits are tasks, or folds."""
     families: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
-    for (folder, task), files in named.items():
+    for (folder, task), files in tasks.items():
         stem = re.sub(r"[._-]?\d+$", "", task)
         if stem != task and len(files) == 1:
             families.setdefault((folder, stem, next(iter(files))), []).append((folder, task))
     for (folder, stem, split), keys in families.items():
-        numbered = [file for key in keys for file in named[key][split]]
-        into = named.get((folder, stem), {})
+        numbered = [file for key in keys for file in tasks[key][split]]
+        into = tasks.get((folder, stem), {})
         if split not in into and len(numbered) > 1 and first_part([file.path.name for file in numbered]):
             for key in keys:
-                del named[key]
-            named[folder, stem] = {**into, split: numbered}
+                del tasks[key]
+            tasks[folder, stem] = {**into, split: numbered}
 
 
-def _part_label_files(named: dict[tuple[str, str], dict[str, list[_Named]]], root: str) -> None:
+def _part_label_files(tasks: Tasks, root: str) -> None:
     """Make a task of each kind of label where texts have several files of labels, as intents in label and slots in seq.out."""
-    for (folder, task), files in list(named.items()):
-        listed = [file for of_split in files.values() for file in of_split]
-        kinds = {_label_kind(file) for file in listed if file.role == "label"}
-        if len(kinds) < 2 or sum(file.role == "text" for file in listed) != len(files):
-            continue
-        del named[folder, task]
-        for kind in sorted(kinds):
-            named[folder, f"{task or PurePosixPath(folder).name or root}-{kind}"] = {
-                split: [file for file in of_split if file.role != "label" or _label_kind(file) == kind]
-                for split, of_split in files.items()
-            }
+
+    def kind(file: _Named) -> str:
+        return WORD.sub("", file.path.name.lower()).strip("_.-") if file.role == "label" else ""
+
+    for (folder, task), files in list(tasks.items()):
+        every = list(chain(*files.values()))
+        kinds = {*map(kind, every)} - {""}
+        if len(kinds) > 1 and sum(file.role == "text" for file in every) == len(files):
+            del tasks[folder, task]
+            for each in sorted(kinds):
+                of_kind = {split: [file for file in of if kind(file) in ("", each)] for split, of in files.items()}
+                tasks[folder, f"{task or PurePosixPath(folder).name or root}-{each}"] = of_kind
 
 
-def _label_kind(file: _Named) -> str:
-    return WORD.sub("", file.path.name.lower()).strip("_.-")
-
-
-def _members(
-    data_dir: Path, paths: Sequence[PurePosixPath], unreadable: list[str]
-) -> Iterable[tuple[PurePosixPath, PurePosixPath | None]]:
-    """The files in the zips among these files, as if each zip were a folder, with the zip. A zip that cannot be read is added to a list."""
-    for archive in paths:
-        if archive.suffix.lower() != ".zip" or is_data(archive.name):
-            continue  # is_data: one packed file, as train.csv.zip
-        try:
-            with zipfile.ZipFile(data_dir / archive) as content:
-                members = sorted(member.filename for member in content.infolist() if not member.is_dir())
-        except Exception:  # zipfile raises many kinds for a damaged one
-            members = []
-        members = [name for name in members if is_inside(name) and not re.search(r"(^|/)(\.|__MACOSX/)|[#\\]", name)]
-        readable = [name for name in members if suffix_of(name) != ".parquet"]
-        if not readable or len(members) > MOST_MEMBERS:
-            unreadable.append(str(archive))
-        else:
-            yield from ((archive / name, archive) for name in readable)
+def _with_members(
+    data_dir: Path, paths: Iterable[PurePosixPath], unreadable: list[str]
+) -> Iterator[tuple[PurePosixPath, PurePosixPath | None]]:
+    """The files, and after those of a folder the files in its zips, as if each zip were a folder, with the zip. A zip that cannot be read is
+    added to a list."""
+    by_folder: dict[PurePosixPath, list[PurePosixPath]] = {}
+    for path in paths:
+        by_folder.setdefault(path.parent, []).append(path)
+    for files in by_folder.values():
+        yield from ((path, None) for path in files)
+        for archive in files:
+            if archive.suffix.lower() != ".zip" or is_data(archive.name):
+                continue  # is_data: one packed file, as train.csv.zip
+            try:
+                with zipfile.ZipFile(data_dir / archive) as content:
+                    members = sorted(member.filename for member in content.infolist() if not member.is_dir())
+            except Exception:  # zipfile raises many kinds for a damaged one
+                members = []
+            plain = [each for each in members if is_inside(each) and not re.search(r"(^|/)(\.|__MACOSX/)|[#\\]", each)]
+            readable = [archive / name for name in plain if suffix_of(name) != ".parquet"]
+            if not readable or len(plain) > MOST_MEMBERS:
+                unreadable.append(str(archive))
+            else:
+                yield from ((path, archive) for path in readable)
 
 
 def _named(path: PurePosixPath, archive: PurePosixPath | None) -> _Named | None:
@@ -218,21 +246,18 @@ def _named(path: PurePosixPath, archive: PurePosixPath | None) -> _Named | None:
     if shard and (shard.start() or of_folder):
         stem = stem[: shard.start()]
     plain = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", stem).lower()
-    splits = {SPLIT_OF[word] for word in WORD.findall(plain)}
-    in_folder = not splits and suffix == ".txt"
-    split = of_folder if not splits else splits.pop() if len(splits) == 1 else None
-    if split is None:
+    splits = {SPLIT_OF[word] for word in WORD.findall(plain)} or {of_folder}
+    split = splits.pop()
+    if split is None or splits:
         return None
-    if of_folder == split:
-        folder = folder.parent
     words = [word for word in re.split(r"[^a-z0-9]+", VERSION.sub("", WORD.sub("", plain))) if word]
-    known = {*TEXT_WORDS, *LABEL_WORDS}
     role, parts = "", {*words, suffix.removeprefix(".")}
-    if suffix in LINE_SUFFIXES and parts & known:
+    if suffix in LINE_SUFFIXES and parts & (TEXT_WORDS | LABEL_WORDS):
         role = "label" if parts & LABEL_WORDS else "text"
-        words = [word for word in words if word not in known]
+        words = [word for word in words if word not in TEXT_WORDS | LABEL_WORDS]
     task = _without_split(stem, [word for word in words if word not in NEUTRAL])
-    below = "" if folder == PurePosixPath() else folder.as_posix()
+    below = (folder.parent if of_folder == split else folder).as_posix().removeprefix(".")
+    in_folder = suffix == ".txt" and not WORD.search(plain)
     return _Named(path, split, below, task, role, in_folder, shard is not None, bool(UNLABELLED & {*words}), archive)
 
 
@@ -241,43 +266,37 @@ def _without_split(stem: str, rest: Sequence[str]) -> str:
     if not rest:
         return ""
     without = WORD.sub(lambda match: " " * len(match[0]), stem.lower())
-    first = without.find(rest[0])
-    last = without.rfind(rest[-1]) + len(rest[-1])
+    first, last = without.find(rest[0]), without.rfind(rest[-1]) + len(rest[-1])
     inner = stem[first:last] if first >= 0 and last > first else "-".join(rest)
-    short = re.sub(rf"[_.-]?{WORD.pattern}", "", inner, flags=re.IGNORECASE)
-    return short.strip("_.-") or "-".join(rest)
+    return re.sub(rf"[_.-]?{WORD.pattern}", "", inner, flags=re.IGNORECASE).strip("_.-") or "-".join(rest)
 
 
-def _split_files(id: str, folder: str, files: dict[str, list[_Named]]) -> SplitFiles:
-    chosen: dict[str, str] = {}
+def _split_files(id: str, folder: str, files: dict[str, list[_Named]]) -> Guess:
+    home = PurePosixPath(folder)
+    archives = [file.archive for file in chain(*files.values()) if file.archive is not None]
+    home = next((archive.parent for archive in archives if home.is_relative_to(archive)), home)
+    chosen: dict[str, str | None] = {}
     twice: list[str] = []
     questions = []
-    home = PurePosixPath(folder)
-    archives = [file.archive for listed in files.values() for file in listed if file.archive is not None]
-    if within := next((archive for archive in archives if home.is_relative_to(archive)), None):
-        home = within.parent
     for split in [split for split in SPLITS if files.get(split)]:
-        listed = sorted(files[split], key=lambda file: (file.masked, len(file.path.name), file.path.name))
-        names = [_below(file.path, file.archive, home) for file in listed]
-        labelled = sum(not file.masked for file in listed) or len(listed)
-        pair = _pair(listed[:labelled])
-        twice += names[labelled:]
-        names = names[:labelled]
-        if pair:
-            chosen[split] = BESIDE.join(_below(file.path, None, home) for file in pair)
-            twice += [name for name, file in zip(names, listed, strict=False) if file not in pair]
-            continue
-        parts = first_part(names)
-        if parts and all(file.shard for file in listed[:labelled]):
+        every = sorted(files[split], key=lambda file: (file.masked, len(file.path.name), file.path.name))
+        labelled = [file for file in every if not file.masked] or every
+        names, masked = ([_below(file, home) for file in part] for part in (labelled, every[len(labelled) :]))
+        parts, rest = first_part(names), list[str]()
+        if pair := _pair(labelled):
+            chosen[split] = BESIDE.join(_below(file, home) for file in pair)
+            rest = [name for name, file in zip(names, labelled, strict=True) if file not in pair]
+        elif parts and all(file.shard for file in labelled):
             chosen[split] = parts
-            continue
-        chosen[split] = names[0]
-        twice += names[1:]
-        if names[1:]:
-            numbered = f"{names[0]} or {len(names)} numbered files, parts of one split: {parts}"
-            questions.append(f"files: {split} may be {numbered if parts else ' or '.join(names)}")
-    below = "" if home == PurePosixPath() else home.as_posix()
-    return SplitFiles(id, below, chosen, twice, "; ".join(questions) or None)
+        else:
+            chosen[split], *rest = names
+            if rest:
+                numbered = f"{names[0]} or {len(names)} numbered files, parts of one split: {parts}"
+                questions.append(f"files: {split} may be {numbered if parts else ' or '.join(names)}")
+        twice += masked + rest
+    notes = [f"not read: {quoted_names(twice)}; another file has this split"] if twice else []
+    asked = ["; ".join(questions)] if questions else []
+    return Guess(id, home.as_posix().removeprefix("."), chosen, questions=asked, notes=notes)
 
 
 def _pair(named: Sequence[_Named]) -> list[_Named]:
@@ -302,29 +321,14 @@ def first_part(names: Sequence[str]) -> str | None:
     return f"{first}{PART}{NUMBERED}" if is_whole else None
 
 
-def _below(path: PurePosixPath, archive: PurePosixPath | None, home: PurePosixPath) -> str:
+def _below(file: _Named, home: PurePosixPath) -> str:
     """A file's name as a suite file has it, below a folder."""
-    if archive is None:
-        return path.relative_to(home).as_posix()
-    return f"{archive.relative_to(home).as_posix()}{PART}{path.relative_to(archive).as_posix()}"
+    name = file.path.relative_to(home).as_posix()
+    return name if file.archive is None else name.replace(f"{file.archive.name}/", f"{file.archive.name}{PART}", 1)
 
 
-def _folders(data_dir: Path) -> Iterable[tuple[str, list[str]]]:
-    """`data_dir` and each folder below it, as a path with slashes, and the names of its files; both sorted. Raises OSError for a folder that
-    cannot be read."""
-
-    def stop(error: OSError) -> None:
-        raise error
-
-    for folder, below, names in os.walk(data_dir, onerror=stop):
-        below[:] = sorted(name for name in below if not name.startswith("."))
-        path = Path(folder).relative_to(data_dir).as_posix()
-        visible = (name for name in names if not name.startswith(".") and Path(folder, name).is_file())
-        yield ("" if path == "." else path), sorted(visible)
-
-
-def _ids(names: Sequence[str], positions: Iterable[tuple[str, str]]) -> list[str]:
-    """A different id for each task; ids can be used in file names.
+def _ids(names: Sequence[str], places: Iterable[tuple[str, str]]) -> list[str]:
+    """A different id for each task, whose folder and name in it are its place; ids can be used in file names.
 
     A prefix of all names that ends in "_" or "-" is left out: klej_ar and klej_cbd become ar and cbd.
     Tasks of the same name get the names of their folders as a prefix.
@@ -332,13 +336,9 @@ def _ids(names: Sequence[str], positions: Iterable[tuple[str, str]]) -> list[str
     prefixes = [names[0][: sign.end()] for sign in re.finditer("[_-]", names[0])] if len(set(names)) > 1 else []
     common = [prefix for prefix in prefixes if all(name.startswith(prefix) for name in names)]
     short = [name.removeprefix(common[-1] if common else "") or name for name in names]
-    full = [
-        "-".join([*folder.split("/"), stem]) if short.count(name) > 1 else name
-        for name, (folder, stem) in zip(short, positions, strict=True)
-    ]
     ids: list[str] = []
-    for name in full:
-        ids.append(task_id(name, ids))
+    for name, (folder, stem) in zip(short, places, strict=True):
+        ids.append(task_id("-".join([*folder.split("/"), stem]) if short.count(name) > 1 else name, ids))
     return ids
 
 

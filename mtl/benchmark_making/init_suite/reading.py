@@ -2,70 +2,36 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.typed import typed
 from mtl.base.untrusted import inside, is_inside
+from mtl.benchmark_making.init_suite import names
 from mtl.benchmark_making.init_suite.names import (
-    MOST_STEMS,
+    GIVEN,
     NO_SPLIT,
     SPLIT_OF,
     WORD,
     FoundFiles,
-    SplitFiles,
-    all_files,
-    find_tasks,
+    Guess,
     first_part,
-    suffix_of,
     task_id,
 )
-from mtl.benchmark_making.init_suite.sniffing import TABLES, Sniffed, has_header, sniff
-from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables, count, quoted, quoted_names, read_table
+from mtl.benchmark_making.init_suite.sniffing import Sniffed, has_header, sniff
+from mtl.benchmark_making.init_suite.tables import SplitTables, read_table
+from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names
 from mtl.data.files import data_lines
 from mtl.data.json_rows import JsonText
-from mtl.data.rows import form_of
+from mtl.data.rows import TABLES, form_of
 from mtl.tasks.task import BESIDE, PART, Layout, Reading, Task
 
-GIVEN = "as given"
 MOST_PARTS = 20  # keys of an object with words of splits; more of them are the ids of rows
 FOLDER = re.compile("[^{},#]+")  # a folder's name that can be a part of a file's name in a suite file
 SPLIT_COLUMNS = ("split", "set", "partition", "fold", "subset")
-
-
-@dataclass
-class Guess:
-    """A task as the suite file will declare it.
-
-    Args:
-        files: names by split; None for a split that does not exist.
-        keys: the other keys of the suite file, with their values.
-        why: by key, what the guess is based on.
-        questions: what the user has to decide, as "key: message": the suite does not run before.
-        unread: by the name of a column that is not read, why.
-        problem: why the task cannot be declared yet; a task with a problem becomes a comment.
-    """
-
-    id: str
-    folder: str
-    files: dict[str, str | None]
-    rows: dict[str, int] = field(default_factory=dict)
-    kind: str = ""
-    keys: dict[str, Any] = field(default_factory=dict)
-    why: dict[str, str] = field(default_factory=dict)
-    questions: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    unread: dict[str, str] = field(default_factory=dict)
-    problem: str | None = None
-
-    def take(self, known: Mapping[str, Any]) -> None:
-        """Take the keys that the user names, but for those that say how files are read."""
-        taken = {key: value for key, value in known.items() if key not in ("header", "reading")}
-        self.keys |= taken
-        self.why |= dict.fromkeys(taken, GIVEN)
 
 
 def files_of_tasks(data_dir: Path) -> FoundFiles:
@@ -73,10 +39,10 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
 
     The only data file of all, if it is neither, holds training rows, if the user agrees.
     """
-    documents, folders = _document_tasks(all_files(data_dir), data_dir.resolve().name)
-    found = find_tasks(data_dir, {folder.as_posix() for folder in folders})
-    tasks = [*documents, *found.tasks]
-    unused = []
+    paths = names.all_files(data_dir)
+    tasks, folders = _document_tasks(paths, data_dir.resolve().name)
+    found = names.find_tasks(data_dir, [path for path in paths if path.parent not in folders])
+    tasks, unused = [*tasks, *found.tasks], list[str]()
     for name in found.unused:
         path, _, member = name.partition(PART)
         if not (parts := _splits_within(data_dir, path, Layout(part=member or None))):
@@ -84,16 +50,23 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
             continue
         folder, _, file = path.rpartition("/")
         file = f"{file}{PART}{member}" if member else file
-        files = {split: f"{file}#{listed[0]}" for split, listed in parts.items()}
-        several = {split: listed for split, listed in parts.items() if listed[1:]}
-        asked = [f"files: {split} may be {' or '.join(listed)} of {file}" for split, listed in several.items()]
-        tasks.append(SplitFiles(_id_after(name, tasks), folder, files, question="; ".join(asked) or None))
-    if not tasks:
-        tasks, unused = _without_splits(unused)
+        guess = Guess(_id_after(name, tasks), folder, {split: f"{file}#{each[0]}" for split, each in parts.items()})
+        asked = [f"files: {split} may be {' or '.join(each)} of {file}" for split, each in parts.items() if each[1:]]
+        guess.questions += ["; ".join(asked)] if asked else []
+        tasks.append(guess)
+    if not tasks:  # nothing names a split: a task of each file, and of all that differ in their number alone
+        families: dict[str, list[str]] = {}
+        for name in unused:
+            families.setdefault(re.sub(r"\d+(?=(\.[A-Za-z]+)*$)", "", name), []).append(name)
+        groups = [g for all in families.values() for g in ([all] if first_part(all) else [[name] for name in all])]
+        for group in groups if len(groups) <= names.MOST_STEMS else ():
+            folder, _, file = str(first_part(group)).rpartition("/")
+            tasks.append(Guess(_id_after(group[0], tasks), folder, {"train": file}, questions=[NO_SPLIT]))
+            unused = []
     return replace(found, tasks=tasks, unused=unused)
 
 
-def _document_tasks(paths: Collection[PurePosixPath], root: str) -> tuple[list[SplitFiles], set[PurePosixPath]]:
+def _document_tasks(paths: Sequence[PurePosixPath], root: str) -> tuple[list[Guess], set[PurePosixPath]]:
     """The tasks whose texts stand in files of their own, as in train/pos/0_9.txt, and their folders: two or more, named after labels, of
     more than MOST_STEMS files each.
 
@@ -105,78 +78,53 @@ def _document_tasks(paths: Collection[PurePosixPath], root: str) -> tuple[list[S
     first, sizes = {path.parent: path for path in texts}, Counter(path.parent for path in texts)
     tasks: dict[PurePosixPath, dict[str, list[PurePosixPath]]] = {}
     for folder, size in sorted(sizes.items()):
-        if size > MOST_STEMS and FOLDER.fullmatch(folder.name) and folder.name.lower() not in SPLIT_OF:
+        if size > names.MOST_STEMS and FOLDER.fullmatch(folder.name) and folder.name.lower() not in SPLIT_OF:
             split = SPLIT_OF.get(folder.parent.name.lower(), "")
-            home = folder.parent.parent if split else folder.parent
-            tasks.setdefault(home, {}).setdefault(split, []).append(folder)
-    made: list[SplitFiles] = []
+            tasks.setdefault(folder.parent.parent if split else folder.parent, {}).setdefault(split, []).append(folder)
+    made: list[Guess] = []
     used = set[PurePosixPath]()
     for home, folders in tasks.items():
         shared = set.intersection(*({folder.name for folder in named} for named in folders.values()))
         if len(shared) < 2:
             continue
-        files = dict[str, str]()
+        files, odd = dict[str, str | None](), dict[str, None]()
         for split, named in folders.items():
             used.update(named)
+            odd |= dict.fromkeys(folder.name for folder in named if folder.name not in shared)
             part = "*/*" if len(named) == len(shared) else f"{{{','.join(sorted(shared))}}}/*"
             start = next(folder for folder in named if folder.name in shared)
             files[split or "train"] = f"{first[start].relative_to(home).as_posix()}{PART}{part}"
-        question = NO_SPLIT if "" in folders else None
-        every = (folder.name for named in folders.values() for folder in named)
-        if odd := quoted_names(dict.fromkeys(name for name in every if name not in shared)):
-            remedy = "which are left out; name them if they are labels"
-            question = f"files: single splits have the folders {odd}, too, {remedy}"
+        remedy = "which are left out; name them if they are labels"
+        question = f"files: single splits have the folders {quoted_names(odd)}, too, {remedy}" if odd else NO_SPLIT
         id = task_id(home.name or root, [task.id for task in made])
-        made.append(SplitFiles(id, "" if home == PurePosixPath() else home.as_posix(), files, question=question))
+        asked = [question] if odd or "" in folders else []
+        made.append(Guess(id, home.as_posix().removeprefix("."), files, questions=asked))
     return made, used
 
 
-def _without_splits(names: Sequence[str]) -> tuple[list[SplitFiles], list[str]]:
-    """A task of each file where nothing names a split, and of all that differ in their number alone; none if these are too many."""
-    families: dict[str, list[str]] = {}
-    for name in names:
-        families.setdefault(re.sub(r"\d+(?=(\.[A-Za-z]+)*$)", "", name), []).append(name)
-    groups = []
-    for family in families.values():
-        groups += [family] if first_part(family) else [[name] for name in family]
-    if len(groups) > MOST_STEMS:
-        return [], list(names)
-    tasks: list[SplitFiles] = []
-    for group in groups:
-        folder, _, file = str(first_part(group)).rpartition("/")
-        tasks.append(SplitFiles(_id_after(group[0], tasks), folder, {"train": file}, question=NO_SPLIT))
-    return tasks, []
-
-
-def _id_after(name: str, tasks: Sequence[SplitFiles]) -> str:
+def _id_after(name: str, tasks: Sequence[Guess]) -> str:
     """An id after the name of a file, or of a part of one, other than those of these tasks."""
     stem = PurePosixPath(name.partition(PART)[2] or name).name
-    return task_id(stem.removesuffix(suffix_of(stem)), [task.id for task in tasks])
-
-
-def _parts_of(path: Path, layout: Layout) -> list[str]:
-    """The keys of the object in a .json file whose values may hold rows; empty for other files. Raises InputError."""
-    if form_of(path, layout) != "json":
-        return []
-    text = "".join(data_lines(path, layout.part, None))
-    document = JsonText(path, text)
-    start = document.start(0)
-    if text[start : start + 1] != "{" or document.start(document.value(start)[1]) < len(text):
-        return []
-    return [key for key, position in document.members(start) if text[position : position + 1] in ("[", "{")]
+    return task_id(stem.removesuffix(names.suffix_of(stem)), [task.id for task in tasks])
 
 
 def _splits_within(data_dir: Path, name: str, layout: Layout) -> dict[str, list[str]]:
-    """The parts of a file that are splits, by split: keys of a JSON object, or values of a column."""
+    """The parts of a file that are splits, by split: keys of a JSON object whose values may hold rows, or values of a column."""
     parts: dict[str, list[str]] = {}
     try:
         path = inside(data_dir, name)
-        for part in sorted(_parts_of(path, layout), key=len):
-            if len(splits := {SPLIT_OF[word] for word in WORD.findall(part.lower())}) == 1:
-                parts.setdefault(splits.pop(), []).append(part)
+        if form_of(path, layout) == "json":
+            text = "".join(data_lines(path, layout.part, None))
+            document = JsonText(path, text)
+            start = document.start(0)
+            if text[start : start + 1] == "{" and document.start(document.value(start)[1]) == len(text):
+                keys = [key for key, place in document.members(start) if text[place : place + 1] in ("[", "{")]
+                for key in sorted(keys, key=len):
+                    if len(splits := {SPLIT_OF[word] for word in WORD.findall(key.lower())}) == 1:
+                        parts.setdefault(splits.pop(), []).append(key)
         if 0 < sum(map(len, parts.values())) <= MOST_PARTS:
             return parts
-        parts, table = {}, read_table(path, sniff(path, layout).layout)
+        parts, table = {}, read_table(path, replace(layout, reading=sniff(path, layout).reading))
     except InputError:
         return {}
     for column in table.columns.values():
@@ -207,44 +155,60 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> Split
         guess.questions.append(f"files: test is not used: {error}")
         guess.files["test"] = None
     reading = typed(Reading, {**_given(found), **known.get("reading", {})})
-    questions = dict.fromkeys(how.question for how in sniffed.values() if how.question)
-    guess.questions += [question for question in questions if question not in guess.questions]
+    asked = dict.fromkeys(how.question for how in sniffed.values() if how.question)
+    guess.questions += [question for question in asked if question not in guess.questions]
     if written := _given(reading):
         guess.keys["reading"] = written
         guess.why["reading"] = next(filter(None, (how.why for how in sniffed.values())), "")
+    headers: dict[str, list[str] | None] = dict.fromkeys(paths)
     layouts = {split: replace(layouts[split], reading=reading) for split in paths}
-    if "header" in known:
-        headers = dict.fromkeys(paths, _known_header(guess, known["header"]))
-    else:
-        headers = _headers(guess, paths, layouts, sniffed)
-    tables = SplitTables()
+    if (header := known.get("header", True)) is not True:
+        if not isinstance(header, list) or not all(isinstance(name, str) for name in header):
+            raise InputError("header: true, or the names of the columns, as in [text, label]")
+        headers = dict.fromkeys(paths, header)
+        guess.keys["header"], guess.why["header"] = header, GIVEN
+    elif "header" not in known:
+        # Files whose lines have as many cells are looked at together: those with a header have the same one.
+        tables = {s: sniffed[s].rows for s in paths if form_of(paths[s], layouts[s]) in TABLES and sniffed[s].rows}
+        for width in {len(rows[0]): None for rows in tables.values()}:
+            alike = [split for split, rows in tables.items() if len(rows[0]) == width]
+            headed, question = has_header({str(guess.files[split]): tables[split] for split in alike})
+            guess.questions += [question] if question else []
+            if not headed:
+                headers |= {split: [f"column_{number + 1}" for number in range(width)] for split in alike}
+    read = SplitTables()
     for split, path in paths.items():
-        tables[split] = read_table(path, replace(layouts[split], header=headers[split]))
+        read[split] = read_table(path, replace(layouts[split], header=headers[split]))
     without = [split for split in paths if headers[split]]
     if without and "header" not in known:
-        names = headers[without[0]] or []
-        if headed := [table for split, table in tables.items() if not headers[split]]:
-            names = _named_alike(tables[without[0]], headed[0])
-        tables |= {split: read_table(paths[split], replace(layouts[split], header=names)) for split in without}
-        guess.keys["header"] = names
+        header = headers[without[0]]
+        if headed := [table for split, table in read.items() if not headers[split]]:
+            # Columns of texts have the names that they have in another file, if both have as many of them.
+            ours, theirs = (
+                [column.name for column in table.columns.values() if 2 * column.several_words > column.rows]
+                for table in (read[without[0]], headed[0])
+            )
+            renamed = dict(zip(ours, theirs, strict=True)) if len(ours) == len(theirs) else {}
+            header = [renamed.get(name, name) for name in read[without[0]].columns]
+        read |= {split: read_table(paths[split], replace(layouts[split], header=header)) for split in without}
+        guess.keys["header"] = header
         first = f"the first line of {', '.join(files[split] for split in without)}"
         guess.why["header"] = f"{first} looks like a row, so the names are made up; give the columns names"
-    guess.rows = {split: table.rows for split, table in tables.items()}
-    if nameless := max(table.nameless for table in tables.values()):
+    guess.rows = {split: table.rows for split, table in read.items()}
+    if nameless := max(table.nameless for table in read.values()):
         guess.notes.append(f"not read: {count(nameless, 'column')} without a name; give it one if the task needs it")
     guess.why["rows"] = "counted in these files; if other numbers are published, write those"
-    return tables
+    return read
 
 
 def _reading(files: Mapping[str, str], sniffed: Mapping[str, Sniffed]) -> Reading:
     """How all files of a task are read. Raises InputError if they are read in several ways."""
-    found = [how.layout.reading for how in sniffed.values()]
-    quoted_cells = next((reading.quoted for reading in found if reading.quoted is not None), None)
-    encoding = next((reading.encoding for reading in found if reading.encoding is not None), None)
+    every = [how.reading for how in sniffed.values()]
+    quoted_cells = next((reading.quoted for reading in every if reading.quoted is not None), None)
+    encoding = next((reading.encoding for reading in every if reading.encoding is not None), None)
     readings = set()
     for how in sniffed.values():
-        own = how.layout.reading
-        own = own if how.has_quotes else replace(own, quoted=quoted_cells)
+        own = how.reading if how.has_quotes else replace(how.reading, quoted=quoted_cells)
         readings.add(replace(own, encoding=encoding) if how.is_ascii else own)
     if len(readings) > 1:
         differing = ", ".join(f"{files[split]}: {how.why or 'as its suffix says'}" for split, how in sniffed.items())
@@ -255,45 +219,6 @@ def _reading(files: Mapping[str, str], sniffed: Mapping[str, Sniffed]) -> Readin
 def _given(reading: Reading) -> dict[str, Any]:
     """What is said of how files are read, as a suite file says it."""
     return {key: value for key, value in vars(reading).items() if value is not None}
-
-
-def _headers(
-    guess: Guess, paths: Mapping[str, Path], layouts: Mapping[str, Layout], sniffed: Mapping[str, Sniffed]
-) -> dict[str, list[str] | None]:
-    """By split, the made-up names of the columns, column_1 and so on, of a file without a header; None for a file with one.
-
-    Files whose lines have as many cells are looked at together: those with a header have the same one.
-    """
-    headers: dict[str, list[str] | None] = dict.fromkeys(paths)
-    tables = {s: sniffed[s].rows for s in paths if form_of(paths[s], layouts[s]) in TABLES and sniffed[s].rows}
-    for width in {len(rows[0]): None for rows in tables.values()}:
-        splits = [split for split, rows in tables.items() if len(rows[0]) == width]
-        headed, question = has_header({str(guess.files[split]): tables[split] for split in splits})
-        guess.questions += [question] if question else []
-        if not headed:
-            headers |= {split: [f"column_{number + 1}" for number in range(width)] for split in splits}
-    return headers
-
-
-def _named_alike(without: FileTable, headed: FileTable) -> list[str]:
-    """The names of the columns of a file without a header. Its columns of texts have the names that they have in another file of the task,
-    if both have as many of them."""
-    ours, theirs = (
-        [column.name for column in file.columns.values() if 2 * column.several_words > column.rows]
-        for file in (without, headed)
-    )
-    names = dict(zip(ours, theirs, strict=True)) if len(ours) == len(theirs) else {}
-    return [names.get(name, name) for name in without.columns]
-
-
-def _known_header(guess: Guess, header: object) -> list[str] | None:
-    """The columns of files without a header as the user names them; None for `true`: the first line is one."""
-    if header is True:
-        return None
-    if not isinstance(header, list) or not all(isinstance(name, str) for name in header):
-        raise InputError("header: true, or the names of the columns, as in [text, label]")
-    guess.keys["header"], guess.why["header"] = header, GIVEN
-    return header
 
 
 def is_writable(value: object) -> bool:

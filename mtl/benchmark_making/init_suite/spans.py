@@ -3,11 +3,12 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import permutations
+from itertools import permutations, product
 from typing import Any, NamedTuple
 
 from mtl.base.wings import MarkedSpans, wings
-from mtl.benchmark_making.init_suite.tables import FileTable, count, quoted, quoted_names
+from mtl.benchmark_making.init_suite.tables import FileTable
+from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names
 from mtl.data.columns import LIST, below
 from mtl.data.examples import counted_places
 from mtl.tasks.task import BESIDE, COUNTED, SPAN_ENDS, span_ends
@@ -15,7 +16,9 @@ from mtl.tasks.task import BESIDE, COUNTED, SPAN_ENDS, span_ends
 MOST_TYPES = 200
 REPEATED = 3  # spans that each type has on average, at least
 INCLUSIVE = "is the last character of each span, and mtl reads the one after it: add 1 to them in the files"
+COMMON = 0.1  # the least share of spans that have a key, or else it is no key of all: objects may have names as keys
 WHOLE = 0.9  # the least share of spans that begin and end with words
+Ends = list[list[tuple[int, int]]]  # of the spans of each row
 
 
 class SpanColumns(NamedTuple):
@@ -26,59 +29,43 @@ class SpanColumns(NamedTuple):
     questions: list[str]
 
 
-class _Fit(NamedTuple):
-    """How two numbers of each item fit as the ends of spans in a text.
-
-    Args:
-        whole: the share of spans that begin and end with words.
-        single: the share of spans whose last word has one character: of these, nothing says whether the end is the last character or the one
-            after it.
-        words: the text of each span.
-    """
-
-    whole: float
-    single: float
-    words: list[str]
-
-
 def span_columns(table: FileTable) -> SpanColumns | None:
     """The columns of a text and of its spans; None if no list of the file holds spans with types, or more than one way to read them fits
     equally well, and without the wing that reads them."""
     marked = next((wing.marked for wing in wings() if wing.marked), None)
-    if marked is None:
-        return None
-    found = [guess for name, rows in table.objects.items() if (guess := _guess(marked, table, name, rows))]
+    guesses = [_guess(marked, table, name, rows) for name, rows in table.objects.items()] if marked else []
+    found = [guess for guess in guesses if guess]
     return found[0] if len(found) == 1 else None
 
 
 def _guess(marked: MarkedSpans, table: FileTable, name: str, rows: Sequence[Sequence[Any]]) -> SpanColumns | None:
     items = [item for row in rows for item in row]
-    paths = list(dict.fromkeys(path for item in items for path in _paths(item)))
+    found = Counter(path for item in items for path in _paths(item))
+    paths = [path for path, times in found.items() if times >= COMMON * len(items)]
     values = {path: [below(item, path.split(".")) for item in items] for path in paths}
     numbers = [path for path in paths if all(value is None or type(value) is int for value in values[path])]
-    texts = [path for path in paths if all(isinstance(value, str) and value.strip() for value in values[path])]
-    fits = {
-        (column.name, start, stop, last): fit
-        for start, stop in permutations(numbers, 2)
-        if None not in values[stop]
-        for column in table.columns.values()
-        for last in (0, 1)  # characters from the end to the one after the span
-        if column.texts and (fit := _fit(marked, column.texts, _ends(rows, start, stop, last))).whole >= WHOLE
-    }
-    said = {ends: [path for path in texts if values[path] == fit.words] for ends, fit in fits.items()}
-    ranks = {ends: (bool(said[ends]), ends[3] == 0, fit.whole) for ends, fit in fits.items()}
-    chosen = [ends for ends in fits if ranks[ends] == max(ranks.values())]
-    if len(chosen) != 1:
+    texts = {path: cells for path, cells in values.items() if all(isinstance(c, str) and c.strip() for c in cells)}
+    fits: list[tuple[Any, ...]] = []
+    contents = [column for column in table.columns.values() if column.texts]
+    pairs = [pair for pair in permutations(numbers, 2) if None not in values[pair[1]]]
+    for column, (start, stop), last in product(contents, pairs, (0, 1)):  # characters from the end to the one after
+        each = iter((begin or 0, end + last) for begin, end in zip(values[start], values[stop], strict=True))
+        ends = [[next(each) for _ in row] for row in rows]
+        if fit := _fit(marked, column.texts, ends):
+            said = [path for path, cells in texts.items() if cells == fit[2]]
+            fits.append(((bool(said), not last, fit[0]), fit[1], column, start, stop, last, ends, said))
+    best = [fit for fit in fits if fit[0] == max(other[0] for other in fits)]
+    if len(best) != 1:
         return None
-    ((column, start, stop, last),) = chosen
-    counts = {path: Counter(values[path]) for path in texts if path not in said[chosen[0]]}
-    types = [path for path, each in counts.items() if len(each) <= MOST_TYPES and REPEATED * len(each) <= len(items)]
+    _, single, column, start, stop, last, ends, said = best[0]
+    sizes = {path: len(set(cells)) for path, cells in texts.items() if path not in said}
+    types = [path for path, size in sizes.items() if size <= MOST_TYPES and REPEATED * size <= len(items)]
     if not types:
         return None
     questions = []
     if last:
         questions.append(f"reading: {quoted(stop)} of {quoted(name)} {INCLUSIVE}")
-    elif fits[chosen[0]].single >= WHOLE and not said[chosen[0]]:
+    elif single >= WHOLE and not said:
         ways = "the character after a span, as mtl reads it, or its last one? Then add 1 to them in the files"
         questions.append(f"reading: {quoted(stop)} of {quoted(name)}: {ways}")
     if absent := values[start].count(None):
@@ -87,21 +74,15 @@ def _guess(marked: MarkedSpans, table: FileTable, name: str, rows: Sequence[Sequ
     if types[1:]:
         may = f"{quoted_names(types)} of {quoted(name)} may be the types of spans"
         questions.append(f"reading: {may}; {types[0]} is taken")
-    contents = zip(table.columns[column].texts, _ends(rows, start, stop, last), strict=True)
-    tagged = [marked.tag(content, [(*ends, "x") for ends in of_row]) for content, of_row in contents]
+    spans = zip(column.texts, ends, strict=True)
+    tagged = [marked.tag(content, [(*pair, "x") for pair in of_row]) for content, of_row in spans]
     if left_out := sum(each.left_out for each in tagged):
         faults = "share a word with a longer one, hold no word, or are not within the text, and would not count"
         questions.append(f"reading: {count(left_out, 'span')} of {quoted(name)} {faults}; is this meant?")
     cut = f"{sum(each.cut for each in tagged):,} of them begin or end within a word, and have the whole word"
     named = [f"{name}.{path}{LIST}" for path in (start, stop, types[0])]
     why = f"{count(len(items), 'span')} in {quoted(name)}; {cut}"
-    return SpanColumns(BESIDE.join([column, *named]), why, questions)
-
-
-def _ends(rows: Sequence[Sequence[Any]], start: str, stop: str, last: int) -> list[list[tuple[int, int]]]:
-    """The two ends of each item of each row, with `last` added to the second. An item without a start begins at 0."""
-    begin, end = start.split("."), stop.split(".")
-    return [[(below(item, begin) or 0, below(item, end) + last) for item in row] for row in rows]
+    return SpanColumns(BESIDE.join([column.name, *named]), why, questions)
 
 
 def _paths(item: Any, prefix: str = "") -> Iterator[str]:
@@ -113,11 +94,12 @@ def _paths(item: Any, prefix: str = "") -> Iterator[str]:
             yield f"{prefix}{key}"
 
 
-def _fit(marked: MarkedSpans, contents: Sequence[str], rows: Sequence[Sequence[tuple[int, int]]]) -> _Fit:
-    """The fit of the spans with these ends in the texts of the same rows; of 0 if too many are not within their texts."""
+def _fit(marked: MarkedSpans, contents: Sequence[str], rows: Ends) -> tuple[float, float, list[str]] | None:
+    """How spans with these ends fit in the texts of the same rows: the share that begins and ends with words, the share whose last word has one
+    character (of these, nothing says whether the end is the last character or the one after it), and the words of each; None if they do not."""
     within = [_is_within(*pair, content) for content, ends in zip(contents, rows, strict=True) for pair in ends]
     if sum(within) < WHOLE * len(within) or not within:
-        return _Fit(0.0, 0.0, [])
+        return None
     whole = single = 0
     words = list[str]()
     for content, ends in zip(contents, rows, strict=True):
@@ -128,7 +110,7 @@ def _fit(marked: MarkedSpans, contents: Sequence[str], rows: Sequence[Sequence[t
             words.append(content[start:stop])
             whole += _is_within(start, stop, content) and not {start, stop} & inner
             single += stop in last_of_single
-    return _Fit(whole / len(words), single / len(words), words)
+    return (whole / len(words), single / len(words), words) if whole / len(words) >= WHOLE else None
 
 
 def _is_within(start: int, stop: int, content: str) -> bool:
@@ -176,30 +158,20 @@ def _marks(span: str, word: str | None, text: str, table: FileTable, more: int) 
     counted, (first, last) = COUNTED.search(span), (table.columns[name] for name in span_ends(span))
     if first.whole_numbers is None or (not counted and last.whole_numbers is None):
         return False
-    contents = table.columns[text].texts
-    if counted:
+    rows = list(zip(table.columns[text].texts, map(int, first.texts), last.texts, strict=True))
+    if counted:  # the words stand in the text from its character, or word, of this number
         unit, base = counted[1], int(counted[2])
-        rows = zip(contents, first.texts, last.texts, strict=True)
-        return all(_stands(words, content, unit, int(place) - base) for content, place, words in rows)
-    ends = [int(stop) + more for stop in last.texts]
-    marked = list(zip(contents, map(int, first.texts), ends, strict=True))
+        places = [(content, counted_places(content, unit), place - base, words) for content, place, words in rows]
+        return all(0 <= n < len(at) and content.startswith(words, at[n]) for content, at, n, words in places)
+    marked = [(content, start, int(stop) + more) for content, start, stop in rows]
     if word:
-        return all(
-            text[start:stop] == words
-            for (text, start, stop), words in zip(marked, table.columns[word].texts, strict=True)
-        )
-    cut = sum(
-        stop > 0 and len(around := text[stop - 1 : stop + 1]) > 1 and around.isalnum() for text, _, stop in marked
+        said = table.columns[word].texts
+        return all(content[start:stop] == words for (content, start, stop), words in zip(marked, said, strict=True))
+    around = [content[stop - 1 : stop + 1] for content, _, stop in marked if stop > 0]
+    begins = (
+        0 <= start < stop <= len(content)
+        and not content[max(start - 1, 0) : start].isalnum()
+        and not content[start : start + 1].isspace()
+        for content, start, stop in marked
     )
-    return 2 * cut < len(marked) and all(_begins_word(*row) for row in marked)
-
-
-def _stands(words: str, content: str, unit: str, number: int) -> bool:
-    """Whether words stand in a text from its character, or word, of this number from 0."""
-    places = counted_places(content, unit)
-    return 0 <= number < len(places) and content.startswith(words, places[number])
-
-
-def _begins_word(content: str, start: int, stop: int) -> bool:
-    begins = not content[max(start - 1, 0) : start].isalnum() and not content[start : start + 1].isspace()
-    return 0 <= start < stop <= len(content) and begins
+    return 2 * sum(len(signs) > 1 and signs.isalnum() for signs in around) < len(marked) and all(begins)

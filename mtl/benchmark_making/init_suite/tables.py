@@ -6,19 +6,18 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
-from mtl.base.files import listed
+from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names
 from mtl.data.columns import INTEGER_LIMIT, LIST, is_list, items_of, kind_of, lists_below, opened_parquet, text
 from mtl.data.records import OBJECTS, column_names
 from mtl.data.rows import MOST_COLUMNS, TABLES, form_of, stream_rows
 from mtl.tasks.task import Layout
 
-LONGEST = 40  # characters of a name or a label in a message
 SAMPLE_ROWS = 50_000  # of a file that are looked at
 SAMPLE_SIZE = 2**26  # characters of texts in them
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -28,31 +27,6 @@ PLACEHOLDERS = {"", "-", "--", "?", "_", "nan", "null", "none", "n/a", "na", "<u
 NO_SPACES = re.compile(
     "[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003134f]"
 )
-
-
-def quoted(name: str) -> str:
-    """A name in quotes, cut to LONGEST characters; line ends and other characters that do not print are escaped."""
-    cut = name if len(name) <= LONGEST else f"{name[:LONGEST]}…"
-    return f'"{printable(cut)}"'
-
-
-def printable(text: str) -> str:
-    """The text with an escape for each character that does not print, as "\\n" for a line end."""
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
-
-
-def quoted_names(names: Iterable[str], most: int = 20) -> str:
-    """Names in quotes, set apart by commas; of more than `most` names the first ones."""
-    return listed(list(map(quoted, names)), most)
-
-
-def count(number: int, noun: str) -> str:
-    """A number and a noun, as in "15,794 rows" or "1 row"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def share(part: float, total: float) -> str:
-    return f"{100 * part / total:.0f} %"
 
 
 @dataclass(frozen=True)
@@ -102,19 +76,14 @@ class FileColumn:
     @cached_property
     def several_words(self) -> int:
         """The number of rows whose text has several words, or several signs of a script that sets no spaces between words."""
-        several = (len(value.split()) > 1 or len(NO_SPACES.findall(value)) >= 4 for value in self.counts)
-        return sum(rows for rows, has_several in zip(self.counts.values(), several, strict=True) if has_several)
+        several = [value for value in self.counts if len(value.split()) > 1 or len(NO_SPACES.findall(value)) >= 4]
+        return sum(self.counts[value] for value in several)
 
-    @property
+    @cached_property
     def words(self) -> list[str]:
         """The words of the last key of the column's name, in lower case: relatedness_score and relatednessScore have two each."""
-        return name_words(self.name)
-
-
-def name_words(column: str) -> list[str]:
-    """The words of a column's last key, in lower case."""
-    key = column.removesuffix(LIST).rsplit(".", 1)[-1]
-    return re.findall(r"[^\W_]+", re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", key).lower()) or [""]
+        key = self.name.removesuffix(LIST).rsplit(".", 1)[-1]
+        return re.findall(r"[^\W_]+", re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", key).lower()) or [""]
 
 
 @dataclass(frozen=True)
@@ -138,7 +107,7 @@ class FileTable:
     unread: dict[str, str] = field(default_factory=dict)
     nameless: int = 0
     counts: dict[str, Counter[str]] = field(default_factory=dict)
-    objects: dict[str, list[list[Any]]] = field(default_factory=dict)
+    objects: dict[str, list[Sequence[Any]]] = field(default_factory=dict)
 
     def has(self, name: str) -> bool:
         """Whether the file has a column of this name that can be read and is not blank."""
@@ -191,7 +160,7 @@ def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B00
     rows, sample = _sample(stream_rows(path, layout))
     if not rows:
         raise InputError("no rows", path=path)
-    is_nested = form_of(path, layout) in OBJECTS
+    form, is_nested = form_of(path, layout), form_of(path, layout) in OBJECTS
     values: dict[str, dict[int, Any]] = {}  # by column and row: rows may have keys of their own
     for number, (_, row) in enumerate(sample):
         for name, value in _flat(row, is_nested):
@@ -208,20 +177,25 @@ def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B00
     table = FileTable(path, layout, rows, {}, nameless=len(values) - len(named))
     for number, (_, row) in enumerate(sample if is_nested else ()):
         for name, items in _objects(row):
-            table.objects.setdefault(name, [[] for _ in sample])[number] = items
-    lines = [line for line, _ in sample]
-    header = Counter(column_names(path, layout) if form_of(path, layout) in TABLES else [])
+            table.objects.setdefault(name, [()] * len(sample))[number] = items
+    header = Counter(column_names(path, layout) if form in TABLES else [])
     for name in named:
+        cells = values[name]
+        present = [cell for cell in cells.values() if cell is not None]
         if header[name] > 1:
             table.unread[name] = f"the name of {header[name]} columns"
-        else:
-            _add(table, name, values[name], lines)
+        elif others := [cell.kind for cell in present if isinstance(cell, Other)]:
+            table.unread[name] = others[0]
+        elif len(present) == len(sample):
+            labels = parquet_labels(path, name) if form == "parquet" else []
+            texts, lists = ([], present) if isinstance(present[0], list) else (present, [])
+            table.columns[name] = FileColumn(name, texts, lists, labels)
+        elif present:  # else null in all rows
+            first = next(line for number, (line, _) in enumerate(sample) if cells.get(number) is None)
+            missing = count(len(sample) - len(present), "row")
+            table.incomplete[name] = f"{path.name}:{first}: column {quoted(name)} has no value, as in {missing}"
     if not table.columns and not table.incomplete and not table.unread:
         raise InputError("has no columns with a name and texts or numbers", path=path)
-    if form_of(path, layout) == "parquet":
-        for name, column in table.columns.items():
-            if labels := parquet_labels(path, name):
-                table.columns[name] = replace(column, labels=labels)
     return table
 
 
@@ -240,34 +214,14 @@ def parquet_labels(path: Path, column: str) -> list[str]:
     return labels if isinstance(labels, list) and all(isinstance(label, str) for label in labels) else []
 
 
-def _add(table: FileTable, name: str, cells: Mapping[int, Any], lines: Sequence[int]) -> None:
-    """Add a column's values, by row, to a table, as a column or with the reason why it is none."""
-    present = [cell for cell in cells.values() if cell is not None]
-    if others := [cell.kind for cell in present if isinstance(cell, Other)]:
-        table.unread[name] = others[0]
-    elif not present:
-        pass  # null in all rows
-    elif len(present) < len(lines):
-        first = next(line for number, line in enumerate(lines) if cells.get(number) is None)
-        missing = count(len(lines) - len(present), "row")
-        table.incomplete[name] = f"{table.path.name}:{first}: column {quoted(name)} has no value, as in {missing}"
-    elif isinstance(present[0], list):
-        table.columns[name] = FileColumn(name, [], present)
-    else:
-        table.columns[name] = FileColumn(name, present)
-
-
-@dataclass(frozen=True)
-class Other:
+class Other(NamedTuple):
     """A value that no task can read."""
 
     kind: str  # what it is, as in "a list of objects"
 
 
-def _flat(
-    row: Mapping[str, Any], is_nested: bool, prefix: str = ""
-) -> Iterator[tuple[str, "str | list[str] | Other | None"]]:
-    """The columns of a nested row: the name and the value of each."""
+def _flat(row: Mapping[str, Any], is_nested: bool, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The columns of a nested row: the name of each, and its value: a text, a list of texts, None or `Other`."""
     for key, value in row.items():
         name = f"{prefix}{key}"
         if is_nested and ("." in key or key.endswith(LIST)):
@@ -276,19 +230,15 @@ def _flat(
             yield from _flat(value, is_nested, f"{name}.") if value else [(name, None)]
         elif is_list(value):
             yield f"{name}{LIST}", list(map(text, value))
-        elif isinstance(value, list) and (inner_lists := lists_below(value)):
-            yield from ((f"{name}.{inner}{LIST}", values) for inner, values in inner_lists.items())
         elif isinstance(value, list):
-            inner = {kind_of(item).removeprefix("a ").removeprefix("an ") for item in value}
-            yield name, Other(f"a list of {' and '.join(sorted(f'{kind}s' for kind in inner))}")
-        elif value is None:
-            yield name, None
-        elif isinstance(value, str):
+            kinds = {kind_of(item).removeprefix("a ").removeprefix("an ") for item in value}
+            other = Other(f"a list of {' and '.join(sorted(f'{kind}s' for kind in kinds))}")
+            yield from [(f"{name}.{key}{LIST}", item) for key, item in lists_below(value).items()] or [(name, other)]
+        elif value is None or isinstance(value, str):
             yield name, value
-        elif isinstance(value, int | float) and not abs(value) < INTEGER_LIMIT:
-            yield name, Other("a number that is not finite, or has more than 64 bits")
         elif isinstance(value, int | float):
-            yield name, text(value)
+            whole = Other("a number that is not finite, or has more than 64 bits")
+            yield name, text(value) if abs(value) < INTEGER_LIMIT else whole
         else:
             yield name, Other(kind_of(value))
 
@@ -329,6 +279,6 @@ def _sample(rows: Iterable[tuple[int, Any]]) -> tuple[int, list[tuple[int, Any]]
 
 def _size(value: Any) -> int:
     """About how many characters a row holds."""
-    if isinstance(value, dict):
-        return sum(map(_size, value.values()))
-    return sum(map(_size, value)) if isinstance(value, list) else len(value) if isinstance(value, str) else 8
+    if isinstance(value, dict | list):
+        return sum(map(_size, value.values() if isinstance(value, dict) else value))
+    return len(value) if isinstance(value, str) else 8

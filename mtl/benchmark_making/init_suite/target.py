@@ -1,16 +1,14 @@
 """Which column of a task holds the target, or which columns several labels of each row. Where the evidence is not unique, the answer is a question
 that lists the candidates.
 
-Several labels stand in lists, in cells with a separator, in columns of two truth values, one for each label, or in columns with a label or
-nothing.
+Several labels stand in lists, in cells with a separator, or in columns of two truth values, one for each label.
 """
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite import evidence
@@ -23,7 +21,8 @@ from mtl.benchmark_making.init_suite.evidence import (
     names_each_other,
     with_counts,
 )
-from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, quoted, quoted_names
+from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable
+from mtl.benchmark_making.init_suite.wording import quoted, quoted_names
 from mtl.tasks.task import BESIDE
 
 # Names of target columns that are certain, and names that are if no other column could be the target.
@@ -37,8 +36,6 @@ CHOICE_NAMES = {"answer", "correct", "key", "answerkey", "solution", "answer_key
 # What a task of mtl cannot be, in one sentence each.
 NESTED = "lists of objects: mtl reads one row for each question, so write one row for each object"
 TEXTS = "texts as targets: no model here writes texts; the simple baselines lead, random and constant answer a task of `kind: text`"
-
-
 KIND = "multi_label"
 SEPARATOR = ";"  # between labels, unless a task names another one
 SEPARATORS = (",", ";", "|", " ")  # of several labels in a cell
@@ -48,6 +45,7 @@ TRUTH = {*TRUE, "0", "false", "no", "0.0"}
 # The last word in the name of a column of lists that is the target.
 LIST_NAMES = {"label", "labels", "target", "targets"}
 TAG_NAMES = {"tag", "tags"}  # of tokens or of texts
+MOST_REASONS = 2  # why columns are none, in a message
 
 
 @dataclass(frozen=True)
@@ -78,11 +76,9 @@ class SeveralLabels:
         """The labels of a row, from what stands in its columns."""
         if self.by_truth:
             return [name for name, cell in zip(self.columns, cells, strict=True) if str(cell).lower() in TRUE]
-        parts = chain.from_iterable(
-            cell if isinstance(cell, list) else cell.split(self.separator) if self.separator else [cell]
-            for cell in cells
-        )
-        return [label for label in map(str.strip, parts) if label]
+        sign = self.separator
+        parts = (cell if isinstance(cell, list) else cell.split(sign) if sign else [cell] for cell in cells)
+        return [label for label in map(str.strip, chain(*parts)) if label]
 
     def labels(self, table: FileTable) -> FileColumn:
         """The labels of all rows of a table one after another, or of a large one their numbers alone."""
@@ -94,15 +90,13 @@ class SeveralLabels:
 
     def joined(self, table: FileTable) -> FileTable:
         """The table with the labels of each row as one column of texts, if it has them."""
-        sets = self.sets(table)
-        if sets is None:
+        if (sets := self.sets(table)) is None:
             return table
         cells = [SEPARATOR.join(sorted(labels)) for labels in sets]
         return replace(table, columns={**table.columns, self.target: FileColumn(self.target, cells)})
 
 
-@dataclass(frozen=True)
-class TargetColumn:
+class TargetColumn(NamedTuple):
     """The guess of the target's column, the reason, and the question where another column may be it, too; and how several labels of a row
     stand in it, if they do."""
 
@@ -126,10 +120,11 @@ def target_column(main: FileTable, test: FileTable | None) -> TargetColumn:
         InputError: if no column fits, which says what mtl cannot read.
     """
     possible = possible_targets(main)
-    beside_candidates = bool(evidence.candidate_columns(main, ()))
-    named = _named(main, possible, beside_candidates)
+    named = _named(main, possible)
     lacking = [column for column in possible if test is not None and test.lacks(column.name)]
-    several = several_labels(main, named or lacking or possible or _repeated(main))
+    # Sets of labels may be many: words that repeat.
+    words = [each for each in main.columns.values() if 1 < len(each.counts) <= each.rows / evidence.REPEATED]
+    several = several_labels(main, named or lacking or possible or [w for w in words if w.several_words * 2 < w.rows])
     certain = {column.name for column in named if _is_named(column)}
     if several is not None and (not certain or certain & set(several.columns)):
         return TargetColumn(main.columns[several.columns[0]], several.form, several.question, several)
@@ -137,26 +132,15 @@ def target_column(main: FileTable, test: FileTable | None) -> TargetColumn:
     pool = next((pool for pool in pools if len(pool) == 1), None) or next((pool for pool in pools if pool), [])
     if not pool:
         raise InputError(no_target(main))
-    missing = ", and the test file has no values in it" if pool[0] in lacking else ""
-    question = f"target: {with_counts(pool)} may be the target"
+    first, question = pool[0], f"target: {with_counts(pool)} may be the target"
     if pool[1:]:
-        return TargetColumn(pool[0], f"one of {len(pool)} that may be it", question)
-    if pool[0] in named or missing:
-        return TargetColumn(pool[0], ("by its name" if pool[0] in named else "labels or numbers") + missing)
-    if main.unread or is_source(pool[0]):
-        question += f", or say where the rows come from{_unread(main)}"
-        return TargetColumn(pool[0], "perhaps", question)
-    return TargetColumn(pool[0], "the only column with labels or numbers")
-
-
-def _repeated(table: FileTable) -> list[FileColumn]:
-    """The columns whose cells have one word and repeat, however many different ones there are: sets of labels may be."""
-    return [
-        column
-        for column in table.columns.values()
-        if evidence.REPEATED < len(column.counts) * evidence.REPEATED <= column.rows
-        and column.several_words * 2 < column.rows
-    ]
+        return TargetColumn(first, f"one of {len(pool)} that may be it", question)
+    if first in named or first in lacking:
+        missing = ", and the test file has no values in it" if first in lacking else ""
+        return TargetColumn(first, ("by its name" if first in named else "labels or numbers") + missing)
+    if main.unread or is_source(first):
+        return TargetColumn(first, "perhaps", f"{question}, or say where the rows come from{_unread(main)}")
+    return TargetColumn(first, "the only column with labels or numbers")
 
 
 def possible_targets(table: FileTable) -> list[FileColumn]:
@@ -184,22 +168,19 @@ def _is_named(column: FileColumn) -> bool:
     return column.name.lower() in LABEL_NAMES or column.words[-1] in LABEL_NAMES
 
 
-def _named(main: FileTable, possible: Sequence[FileColumn], beside_candidates: bool) -> list[FileColumn]:
+def _named(main: FileTable, possible: Sequence[FileColumn]) -> list[FileColumn]:
     """The columns whose names say that they are targets; several are a question. Raises InputError if such a column lacks values in some
     rows."""
     for name in (*LABEL_NAMES, *LIKELY_NAMES):
         if reason := next((main.incomplete[column] for column in main.incomplete if column.lower() == name), None):
             raise InputError(reason)
+    choices = CHOICE_NAMES if evidence.candidate_columns(main, ()) else set()
     named = [column for column in possible if _is_named(column)]
-    if beside_candidates:
-        named += [column for column in possible if column.name.lower() in CHOICE_NAMES and column not in named]
+    named += [column for column in possible if column.name.lower() in choices and column not in named]
     if len(named) == 1 and named[0].name.lower() not in (*LABEL_NAMES, *CHOICE_NAMES):
         named = [column for column in possible if not is_source(column) or column in named]  # x_label, beside others
-    if named:
-        return named
     likely = [column for column in possible if LIKELY_NAMES & set(column.words)]
-    others = [column for column in possible if column not in likely and not is_source(column)]
-    return likely if not others else []
+    return named or (likely if all(is_source(column) for column in possible if column not in likely) else [])
 
 
 def no_target(table: FileTable) -> str:
@@ -209,7 +190,7 @@ def no_target(table: FileTable) -> str:
     named = [column for column in table.columns.values() if _is_named(column)]
     if texts := [column.name for column in named if column.several_words * 2 > column.rows]:
         return f"{quoted_names(texts)}: {TEXTS}"
-    lacking = "".join(f"; {reason}" for reason in table.incomplete.values())
+    lacking = "".join(f"; {reason}" for reason in [*table.incomplete.values()][:MOST_REASONS])
     return f"no column looks like a target: {table.listed}{_unread(table)}{lacking or '; name the column label'}"
 
 
@@ -221,27 +202,16 @@ def several_labels(table: FileTable, columns: Sequence[FileColumn]) -> SeveralLa
     """What in these columns, which may hold targets, or in lists looks like several labels of each row; None: nothing."""
     truths = [column for column in columns if is_truth(column)]
     if len(truths) > 2 or (len(truths) == 2 and len(columns) == 2):
-        names, form = [column.name for column in truths], f"{len(truths)} columns of two truth values"
-        found = SeveralLabels(names, form, by_truth=True)
-        if all(len(labels) == 1 for labels in found.sets(table) or ()):
-            one = "each row has exactly one of these: one label, which then stands in one column, or several labels of a row"
-            return replace(found, question=f"kind: {quoted_names(found.columns)}: {one} (kind: {KIND})?")
-        if len({re.sub(r"\d+", "", name) for name in found.columns}) == 1:
-            ways = f"several labels of a row (kind: {KIND}), or the answers of several people to one question?"
-            return replace(found, question=f"kind: {quoted_names(found.columns)}: {ways}")
-        if (asked := _asked(found, columns)).question:
-            return asked
-        # Names alone do not tell labels from features, such as has_negation beside is_entailed.
+        names = [column.name for column in truths]
+        found = _asked(SeveralLabels(names, f"{len(truths)} columns of two truth values", by_truth=True), columns)
+        # Nothing tells labels from features, such as has_negation beside is_entailed, or from the answers of several people.
         ways = f"several labels of a row (kind: {KIND}), or is one of them the target (target: NAME)?"
-        return replace(found, question=f"kind: {quoted_names(found.columns)} are true or false: {ways}")
-    for column in table.columns.values():
-        if _is_list_of_labels(column, table):
-            found = SeveralLabels([column.name], f"lists of {len({*chain(*column.lists)})} different labels")
-            return found if column.words[-1] in LIST_NAMES else _asked(found, columns)
-    for column in columns:
-        if cells := _in_cells(column):
-            return cells if cells.question else _asked(cells, columns)
-    return _label_or_nothing(columns)
+        return replace(found, question=found.question or f"kind: {quoted_names(names)} are true or false: {ways}")
+    if column := next((column for column in table.columns.values() if _is_list_of_labels(column, table)), None):
+        found = SeveralLabels([column.name], f"lists of {len({*chain(*column.lists)})} different labels")
+        return found if column.words[-1] in LIST_NAMES else _asked(found, columns)
+    cells = next(filter(None, map(_in_cells, columns)), None)
+    return cells if cells is None or cells.question else _asked(cells, columns)
 
 
 def _asked(found: SeveralLabels, columns: Sequence[FileColumn]) -> SeveralLabels:
@@ -260,10 +230,10 @@ def _is_list_of_labels(column: FileColumn, table: FileTable) -> bool:
     sizes, parts = [len(row) for row in column.lists], Counter(chain(*column.lists))
     if not 1 < len(parts) <= MOST_PARTS or parts.total() < 3 * len(parts) or len(set(sizes)) < 2:
         return False
-    if any(len({*row}) < len(row) for row in column.lists):
-        return False
     others = [other for other in table.columns.values() if other is not column]
-    return all(sizes != [len(row) for row in other.lists or map(str.split, other.texts)] for other in others)
+    return all(len({*row}) == len(row) for row in column.lists) and all(
+        sizes != [len(row) for row in other.lists or map(str.split, other.texts)] for other in others
+    )
 
 
 def _in_cells(column: FileColumn) -> SeveralLabels | None:
@@ -281,25 +251,6 @@ def _in_cells(column: FileColumn) -> SeveralLabels | None:
             question = f"kind: {quoted(column.name)}: {form}: {ways}" if separator == " " else None
             return SeveralLabels([column.name], form, separator, question=question)
     return None
-
-
-def _label_or_nothing(columns: Sequence[FileColumn]) -> SeveralLabels | None:
-    """Columns with the same labels, some of them empty in some rows, and never one label twice in a row."""
-    values = {column.name: {value.strip() for value in column.counts} - {""} for column in columns if column.texts}
-    alike = [
-        column
-        for column in columns
-        if any(
-            2 * len(values[column.name] & of_other) > len(values[column.name])
-            for name, of_other in values.items()
-            if name != column.name
-        )
-    ]
-    if len(alike) < 2 or not any("" in map(str.strip, column.counts) for column in alike):
-        return None
-    found = SeveralLabels([column.name for column in alike], f"{len(alike)} columns with a label or nothing")
-    rows = ([cell for cell in cells if cell.strip()] for cells in zip(*(column.texts for column in alike), strict=True))
-    return None if any(len({*row}) < len(row) for row in rows) else _asked(found, columns)
 
 
 def named_labels(table: FileTable, known: Mapping[str, Any]) -> SeveralLabels | None:

@@ -3,26 +3,17 @@ places where they begin."""
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain, permutations
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.evidence import is_source
-from mtl.benchmark_making.init_suite.reading import Guess
-from mtl.benchmark_making.init_suite.tables import (
-    NO_SPACES,
-    FileColumn,
-    FileTable,
-    SplitTables,
-    count,
-    quoted,
-    quoted_names,
-    share,
-)
+from mtl.benchmark_making.init_suite.names import Guess
+from mtl.benchmark_making.init_suite.tables import NO_SPACES, FileColumn, FileTable, SplitTables
 from mtl.benchmark_making.init_suite.target import LABEL_NAMES, possible_targets
 from mtl.benchmark_making.init_suite.texts import QUESTIONS, text_columns, unread_columns
+from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
 from mtl.data.columns import LIST
 from mtl.data.rows import form_of
 
@@ -32,46 +23,46 @@ ENTITY_TAG = re.compile("O|[BIESLUM](-.+)?")
 MOST_TAGS = 500
 UNEQUAL = 10  # in at most one of so many rows, lists of tags are not as long as those of words by mistake
 REPEATED = 3  # rows in which each tag stands on average, at least
-
-
 STARTS = {"start", "starts"}  # words in the name of a column of places
 SAMPLE = 1000  # texts, of which a fifth of the characters show a script without spaces between words
 
+Rows = Sequence[Sequence[str]]  # the words of each row
 
-@dataclass(frozen=True)
-class Tagged:
-    """The column of tokens, and the columns whose values have one tag for each token; each as its rows of words."""
+
+class Tagged(NamedTuple):
+    """The column of tokens, and the columns whose values have one tag for each token."""
 
     tokens: str
-    tags: Mapping[str, Sequence[Sequence[str]]]
+    tags: Mapping[str, Rows]
 
 
 def tagged_columns(table: FileTable, known: Mapping[str, Any]) -> Tagged | None:
     """The columns of tokens and tags of a file; None if it has none, or if known keys say that the task is another one."""
-    rows = {name: column.lists for name, column in table.columns.items() if column.lists}
+    rows: dict[str, Rows] = {name: column.lists for name, column in table.columns.items() if column.lists}
     if not rows:
-        rows = {name: list(map(_words, column.texts)) for name, column in table.columns.items()}
+        rows = {name: _words(column) for name, column in table.columns.items()}
         rows = {name: words for name, words in rows.items() if max(map(len, words), default=0) > 1}
     rows = {name: words for name, words in rows.items() if not all(map(_counts, words))}
-    tokens = _tokens(table, rows, known.get("text"))
+    called = [name for name in rows if NAMES & set(table.columns[name].words)]
+    tokens = max(called if len(called) == 1 else rows, key=lambda name: len(_distinct(rows[name])), default=None)
+    if (text := known.get("text")) is not None:
+        named = [text] if isinstance(text, str) else text if isinstance(text, list) else []
+        tokens = named[-1] if named and named[-1] in rows else None
     if tokens is None or known.get("kind", KIND) != KIND:
         return None
     lengths = [len(words) for words in rows[tokens]]
-    tags = {
-        name: words
-        for name, words in rows.items()
-        if name != tokens and [len(row) for row in words] == lengths and _are_tags(words, is_list=name.endswith(LIST))
-    }
-    named = NAMES & set(table.columns[tokens].words) or form_of(table.path, table.layout) == "conll"
-    for name, words in rows.items() if NAMES & set(table.columns[tokens].words) else ():
+    tags = {name: each for name, each in rows.items() if name != tokens and [len(row) for row in each] == lengths}
+    tags = {name: each for name, each in tags.items() if _are_tags(each, is_list=name.endswith(LIST))}
+    for name, words in rows.items() if tokens in called else ():
         unequal = [number for number, row in enumerate(words) if len(row) != lengths[number]]
         if name.endswith(LIST) and unequal and UNEQUAL * len(unequal) <= len(lengths):
             row = unequal[0]
-            sizes = f"{count(len(words[row]), 'tag')} for {count(lengths[row], 'word')} of {quoted(tokens)}"
-            raise InputError(
-                f"{quoted(name)} has {sizes} in row {row} (from 0), and so in {count(len(unequal), 'row')}"
+            sizes = (
+                f"{count(len(words[row]), 'tag')} for {count(lengths[row], 'word')} of {quoted(tokens)} in row {row}"
             )
-    if not named and not any(_are_entities(list(_distinct(words))) for words in tags.values()):
+            raise InputError(f"{quoted(name)} has {sizes} (from 0), and so in {count(len(unequal), 'row')}")
+    is_named = tokens in called or form_of(table.path, table.layout) == "conll"
+    if not is_named and not any(_are_entities(_distinct(words)) for words in tags.values()):
         return None  # lists of other things, as of candidates
     wanted = known.get("target")
     if wanted is not None and wanted not in tags:
@@ -82,31 +73,29 @@ def tagged_columns(table: FileTable, known: Mapping[str, Any]) -> Tagged | None:
     return Tagged(tokens, {wanted: tags[wanted]} if wanted else tags) if tags else None
 
 
-def _tokens(table: FileTable, rows: Mapping[str, Sequence[Sequence[str]]], known: object) -> str | None:
-    """The column of tokens: as known, by its name, or that with most different words."""
-    if known is not None:
-        named = [known] if isinstance(known, str) else list(known) if isinstance(known, list) else []
-        return named[-1] if named and named[-1] in rows else None
-    called = [name for name in rows if NAMES & set(table.columns[name].words)]
-    pool = called if len(called) == 1 else list(rows)
-    return max(pool, key=lambda name: len(_distinct(rows[name])), default=None)
-
-
 def _counts(row: Sequence[str]) -> bool:
     """Whether the values count the row from 1 or 0."""
     return any(list(row) == [str(base + number) for number in range(len(row))] for base in (0, 1))
 
 
-def _are_tags(rows: Sequence[Sequence[str]], is_list: bool) -> bool:
+def _are_tags(rows: Rows, is_list: bool) -> bool:
     """Whether words look like tags: few different ones, none with a space. Those of a text must be tags of entities."""
     counts = Counter(chain.from_iterable(rows))
     if not 1 < len(counts) <= MOST_TAGS or REPEATED * len(counts) > counts.total():
         return False
-    return _are_entities(list(counts)) or (is_list and all(word and not set(word) & set(" \t\n") for word in counts))
+    return _are_entities(counts) or (is_list and all(word and not set(word) & set(" \t\n") for word in counts))
 
 
-def _are_entities(tags: Sequence[str]) -> bool:
+def _are_entities(tags: Iterable[str]) -> bool:
     return (any("-" in tag for tag in tags) or {*tags} >= {"B", "I"}) and all(map(ENTITY_TAG.fullmatch, tags))
+
+
+def _words(column: FileColumn) -> Rows:
+    return column.lists or [re.findall("[^ ]+", text) for text in column.texts]
+
+
+def _distinct(rows: Rows) -> set[str]:
+    return set(chain.from_iterable(rows))
 
 
 def guess_tokens(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mapping[str, Any]) -> bool:
@@ -115,8 +104,7 @@ def guess_tokens(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mappi
     guess.kind = KIND
     guess.keys |= {"text": [tagged.tokens], "kind": KIND, "target": target}
     guess.why |= {"text": f"{quoted(target)} has a tag for each word of it", "target": "as many as the words"}
-    listed = [f"{quoted(name)} ({count(len(_distinct(rows)), 'tag')})" for name, rows in tagged.tags.items()]
-    listed += [
+    further = [
         f"{quoted(column.name)} ({count(len(column.counts), 'value')}, one for the whole text)"
         for column in possible_targets(main)
         if "target" not in known
@@ -124,10 +112,20 @@ def guess_tokens(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mappi
         and not is_source(column)
         and (not column.numbers or column.words[-1] in LABEL_NAMES)
     ]
+    listed = [f"{quoted(name)} ({count(len(_distinct(rows)), 'tag')})" for name, rows in tagged.tags.items()] + further
     if listed[1:]:
         guess.questions.append(f"target: {', '.join(listed)} may be the target; declare a task for each that counts")
-    labelled = _labelled(guess, tables, target)
-    tags = _distinct(chain(*labelled.values()))
+    labelled = dict[str, set[str]]()  # the tags of the files that have them
+    for split, table in tables.items():
+        if (column := table.columns.get(target)) is None:
+            if split != "test":
+                raise InputError(table.incomplete.get(target, f"no tags in column {quoted(target)}"), path=table.path)
+        elif len(distinct := _distinct(_words(column))) > 1:
+            labelled[split] = distinct
+        else:
+            stands = f"all tokens of {split} have one tag: a placeholder?"
+            guess.questions.append(f"files: {stands} Then no score on {split} means anything")
+    tags = set[str]().union(*labelled.values())
     names = main.columns[target].labels
     labels = sorted(tags, key=lambda tag: (tag != "O", tag))
     guess.why["labels"] = f"the {count(len(labels), 'tag')} in the files"
@@ -139,9 +137,8 @@ def guess_tokens(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mappi
         labels = sorted(tags, key=int)
         remedy = "write the tags in labels, and these numbers in indices"
         guess.questions.append(f"labels: numbers stand for tags, and the files do not name them; {remedy}")
-    guess.keys["labels"] = labels
     spans = _are_entities(labels)
-    guess.keys["metric"] = "span_f1" if spans else "token_accuracy"
+    guess.keys |= {"labels": labels, "metric": "span_f1" if spans else "token_accuracy"}
     guess.why["metric"] = "its tags mark entities" if spans else "its tags do not mark entities"
     guess.take(known)
     if isinstance(guess.keys["text"], str):
@@ -150,32 +147,6 @@ def guess_tokens(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mappi
     guess.unread = {name: "no text" if name in tagged.tags else "not needed" for name in rest}
     guess.unread |= dict.fromkeys(main.incomplete, "no value in some rows") | dict(main.unread)
     return "test" in labelled
-
-
-def _words(text: str) -> list[str]:
-    return re.findall("[^ ]+", text)
-
-
-def _distinct(rows: Iterable[Sequence[str]]) -> set[str]:
-    return set(chain.from_iterable(rows))
-
-
-def _labelled(guess: Guess, tables: Mapping[str, FileTable], target: str) -> dict[str, Sequence[Sequence[str]]]:
-    """The tags of the files that have them. Raises InputError if a file other than test has none."""
-    labelled = dict[str, Sequence[Sequence[str]]]()
-    for split, table in tables.items():
-        column = table.columns.get(target)
-        if column is None:
-            if split != "test":
-                raise InputError(table.incomplete.get(target, f"no tags in column {quoted(target)}"), path=table.path)
-            continue
-        rows = column.lists or list(map(_words, column.texts))
-        if len(_distinct(rows)) > 1:
-            labelled[split] = rows
-        else:
-            stands = f"all tokens of {split} have one tag: a placeholder?"
-            guess.questions.append(f"files: {stands} Then no score on {split} means anything")
-    return labelled
 
 
 class AnswerColumns(NamedTuple):
@@ -189,11 +160,15 @@ class AnswerColumns(NamedTuple):
 def answer_columns(table: FileTable) -> AnswerColumns | None:
     """The columns that stand for answers in passages: in every row, the answers begin in the passage where the places say, and some begin
     behind its first character. None unless there is one such set of columns."""
+    every = list(table.columns.values())
     found = [
         AnswerColumns(answer.name, start.name, passage.name)
-        for answer, start, passage in permutations(table.columns.values(), 3)
-        if STARTS & set(start.words) and not passage.lists and bool(answer.lists) == bool(start.lists)
-        if _are_within(answer, start, passage)
+        for start in every
+        if STARTS & set(start.words)
+        for answer in every
+        if answer is not start and bool(answer.lists) == bool(start.lists)
+        for passage in every
+        if passage not in (answer, start) and not passage.lists and _are_within(answer, start, passage)
     ]
     return found[0] if len(found) == 1 else None
 
@@ -202,13 +177,12 @@ def _are_within(answers: FileColumn, starts: FileColumn, passages: FileColumn) -
     """Whether all answers stand where the places say. Rows without an answer tell nothing, and some row must."""
     is_behind = False
     for texts, places, passage in zip(_rows(answers), _rows(starts), passages.texts, strict=True):
-        if not any(texts):
-            continue
-        if len(texts) != len(places) or not all(place.isdecimal() for place in places):
-            return False
-        if not all(passage.startswith(text, int(place)) for text, place in zip(texts, places, strict=True)):
-            return False
-        is_behind |= any(map(int, places))
+        if any(texts):
+            if len(texts) != len(places) or not all(place.isdecimal() for place in places):
+                return False
+            if not all(passage.startswith(text, int(place)) for text, place in zip(texts, places, strict=True)):
+                return False
+            is_behind |= any(map(int, places))
     return is_behind
 
 
@@ -222,8 +196,7 @@ def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], f
     Returns whether the test file has answers. Raises InputError if a column is not known.
     """
     main = tables.main
-    if found and known.get("target", found.target) != found.target:
-        found = None
+    found = found if found and known.get("target", found.target) == found.target else None
     target, starts = known.get("target", found and found.target), known.get("starts", found and found.starts)
     if target not in main.columns:
         wanted = f"no column {quoted(str(target))}" if target else "kind: answer needs target: the column of answers"
@@ -238,12 +211,11 @@ def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], f
         guess.why["target"] = f"{share(without, len(_rows(column)))} of {count(main.rows, 'row')} have no answer"
     passages = main.columns.get(texts[-1])
     if "metric" not in known:
-        guess.keys |= {"metric": "squad_f1", "also": ["squad_exact"]}
-        guess.why["metric"] = "SQuAD's"
         sample = passages.texts[:SAMPLE] if passages else []
-        if 5 * sum(len(NO_SPACES.findall(text)) for text in sample) > sum(map(len, sample)):
-            guess.keys["metric"] = "squad_f1_characters"
-            guess.why["metric"] += ", by characters: the passages have no spaces between words"
+        by_characters = 5 * sum(len(NO_SPACES.findall(text)) for text in sample) > sum(map(len, sample))
+        guess.keys |= {"metric": "squad_f1_characters" if by_characters else "squad_f1", "also": ["squad_exact"]}
+        further = ", by characters: the passages have no spaces between words" if by_characters else ""
+        guess.why["metric"] = f"SQuAD's{further}"
     if passages is not None and len(passages.counts) < len(passages.texts):
         guess.keys["group"], guess.why["group"] = passages.name, "questions on one passage stay together"
     guess.take(known)
@@ -256,25 +228,25 @@ def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], f
 
 
 def _texts(
-    guess: Guess, tables: SplitTables, target: FileColumn, used: Collection[str], found: AnswerColumns | None
+    guess: Guess, tables: SplitTables, target: FileColumn, used: set[str], found: AnswerColumns | None
 ) -> list[str]:
     """The columns of questions and passages. Raises InputError if they are not known."""
     main = tables.main
     if found is None:
         raise InputError("kind: answer needs text: [the column of questions, the column of passages]")
-    named = [name for name, column in main.columns.items() if column.words[-1] in QUESTIONS and not column.lists]
     guess.why["text"] = "the passage holds all answers"
+    named = [name for name, column in main.columns.items() if column.words[-1] in QUESTIONS and not column.lists]
     if len(named) == 1:
         return [named[0], found.passage]
+    used = used | {found.passage}
     lists = {name for name, column in main.columns.items() if column.lists}  # about the answers, as their types
-    guessed = text_columns(main, tables.test, target, {*used, *lists, found.passage}, most=1)
+    guessed = text_columns(main, tables.test, target, used | lists, most=1)
+    what = f"{quoted(found.target)} stands in {quoted(found.passage)}, and no column"
     if not guessed.columns:
-        problem = f"{quoted(found.target)} stands in {quoted(found.passage)}, and no column looks like a question"
-        raise InputError(f"{problem}; if another column is the target, name it with target: {main.listed}")
+        remedy = f"if another column is the target, name it with target: {main.listed}"
+        raise InputError(f"{what} looks like a question; {remedy}")
     guess.questions += guessed.questions
     others = [column.name for column in possible_targets(main) if not is_source(column)]
-    if others := [name for name in others if name not in (*used, *guessed.columns, found.passage)]:
-        # What is marked in a text stands there, too.
-        what = f"{quoted(found.target)} stands in {quoted(found.passage)}, and no column is named after questions"
-        guess.questions.append(f"target: {what}; {quoted_names(others)} may be the target")
+    if others := [name for name in others if name not in (*used, *guessed.columns)]:  # what is marked stands there, too
+        guess.questions.append(f"target: {what} is named after questions; {quoted_names(others)} may be the target")
     return [*guessed.columns, found.passage]

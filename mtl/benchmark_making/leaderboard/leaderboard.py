@@ -22,7 +22,7 @@ from mtl.base.terminal import visible
 from mtl.base.typed import AT_LEAST_ONE
 from mtl.benchmark_making.leaderboard import submission
 from mtl.benchmark_making.leaderboard.site import write_site
-from mtl.benchmark_making.leaderboard.submission import Entrant, LabelledRows, ScoredSubmission, Scorer, read_submission
+from mtl.benchmark_making.leaderboard.submission import Entrant, LabelledRows, ScoredSubmission, read_submission
 from mtl.reports.board import Column, Leaderboard, PairTests, Row, Score, by_family
 from mtl.reports.leaderboard import pair_tests
 from mtl.stats.comparison import Sample, estimate
@@ -69,9 +69,7 @@ def check_submissions(suite: Suite, folder: Path, data_dir: Path, rules: Rules) 
     return _judge(folder, data_dir, rules, check, "checking")
 
 
-def make_leaderboard(
-    suite: Suite, folder: Path, gold: Path, out: Path, rules: Rules, cache: Path | None = None
-) -> dict[str, str]:
+def make_leaderboard(suite: Suite, folder: Path, gold: Path, out: Path, rules: Rules) -> dict[str, str]:
     """Score the submissions in a folder and write the site of the leaderboard.
 
     A submission that is refused stops no other one. The same folders give the same bytes.
@@ -79,28 +77,25 @@ def make_leaderboard(
     Args:
         gold: a data folder whose files of the split have labels.
         out: the folder of the site. Pages of systems that are no longer there are removed.
-        cache: the folder that keeps scores and resamples by content; it must not be published.
 
     Returns:
         by name, why a submission is refused; an empty text for one that is on the board.
 
     Raises:
-        InputError: if there is no submission, or no label, if the labels or the cache are in the folder of the site, and as `write_files` for
-            that folder.
+        InputError: if there is no submission, or no label, if the labels are in the folder of the site, and as `write_files` for that folder.
     """
-    for what, path in (("gold", gold), ("cache", cache)):
-        if path is not None and path.resolve().is_relative_to(out.resolve()):
-            problem = f"{path} is in the folder of the site, {out}, which is published; name another one"
-            raise InputError(problem, key=what)
+    if gold.resolve().is_relative_to(out.resolve()):
+        problem = f"{gold} is in the folder of the site, {out}, which is published; name another one"
+        raise InputError(problem, key="gold")
     check_written(out)
     tasks = submission.read_labelled_rows(suite, gold, rules.split)
     if without := [id for id in suite.tasks if id not in tasks]:
         logger.info("tasks without labels, not scored: %s", ", ".join(without))
-    scorer = Scorer(suite, rules.split, tasks, cache)
     scored = list[ScoredSubmission]()
 
     def score(path: Path, about: Entrant) -> None:
-        scored.append(scorer.score(read_submission(path, about, suite, rules.split)))
+        unread = read_submission(path, about, suite, rules.split)
+        scored.append(submission.score_submission(unread, suite, rules.split, tasks))
 
     refused = _judge(folder, gold, rules, score, "scoring")
     scored.sort(key=lambda each: each.name)
@@ -116,26 +111,25 @@ def _judge(folder: Path, data: Path, rules: Rules, take: Callable[[Path, Entrant
     Args:
         data: the folder of the rows.
     """
-    described = list[tuple[Path, Entrant]]()
     refused = dict[str, str]()
 
     @contextmanager
     def attempt(path: Path) -> Iterator[None]:
         """Within the block, refuse the submission if a step fails, whatever is in it."""
+        refused.setdefault(visible(path.name), "")
         try:
             yield
         except Exception as error:
             refused[visible(path.name)] = _reason(error, (folder, data))
 
+    described = list[tuple[Path, Entrant]]()
     for path in submission.find_submissions(folder):
-        refused[visible(path.name)] = ""
         with attempt(path):
             described.append((path, submission.read_about(path)))
     described.sort(key=lambda each: (each[1].date or "", each[0].name))
     taken = Counter[tuple[str, str]]()  # by team and month
     for path, about in progress(described, title, "submissions"):
-        team = unicodedata.normalize("NFKC", about.team or "").strip().casefold()
-        own = team, (about.date or "")[:7]
+        own = unicodedata.normalize("NFKC", about.team or "").strip().casefold(), (about.date or "")[:7]
         with attempt(path):
             if rules.limit is not None and not (about.team and about.date):
                 problem = "needs team and date, as this leaderboard limits a team's submissions"
@@ -176,17 +170,16 @@ def build_board(
         alone = [number for number, row in enumerate(rows) if row.score(column)]
         if len(alone) == 1:
             ranks[column] = {alone[0]: (1, 1)}
-    partial = [id for id in suite.averaged if id not in tasks]
     marks = [
         f"{scale.heading}, on the labels of {split}, rounded. AVG is the mean over {suite.average_text}. "
         "A system without one of these has no average."
     ]
-    marks += [f"* AVG is without {', '.join(partial)}, which have no labels here."] if partial else []
+    if partial := [id for id in suite.averaged if id not in tasks]:
+        marks.append(f"* AVG is without {', '.join(partial)}, which have no labels here.")
     columns = {AVERAGE: Column("AVG", "mean")}
-    for id, each in tasks.items():
-        if any(id in row.scores for row in rows):
-            metric = each.task.metric
-            columns[id] = Column(each.task.title, metric_named(metric).title, metric, id, id in suite.averaged)
+    for id, task in ((id, each.task) for id, each in tasks.items() if any(id in row.scores for row in rows)):
+        metric = metric_named(task.metric).title
+        columns[id] = Column(task.title, metric, task.metric, id, id in suite.averaged)
     title, tests = f"{suite.title}, {split}", PairTests(ranks=ranks)
     facts = [SYSTEMS_NOTE]
     return Leaderboard(suite.name, title, scale, columns, rows, marks=marks, facts=facts, tests=tests, noun="system")
@@ -196,9 +189,10 @@ def _row(suite: Suite, scored: ScoredSubmission, split: str, is_unlike: bool) ->
     """is_unlike: whether no other name differs in case alone: some file systems would give both one page. No name has "~"."""
     system = scored.system
     page = scored.name if is_unlike else f"{scored.name}~{hashlib.sha256(scored.name.encode()).hexdigest()[:8]}"
-    scores = {id: _score(suite, scored.samples[id], lowest_score(suite.tasks[id])) for id in scored.scores}
+    samples = scored.samples
+    scores = {id: _score(suite, samples[id], lowest_score(suite.tasks[id])) for id in samples if id != AVERAGE}
     means = {}
-    if average := scored.samples.get(AVERAGE):
+    if average := samples.get(AVERAGE):
         means[AVERAGE] = _score(suite, average, suite.mean({id: lowest_score(suite.tasks[id]) for id in scores}) or 0.0)
     missing = suite.lacking(scores) if means else []
     return Row(
@@ -212,8 +206,8 @@ def _row(suite: Suite, scored: ScoredSubmission, split: str, is_unlike: bool) ->
         marks={AVERAGE: "*" if missing else ""},
         reasons={AVERAGE: tuple(missing)},
         cost={"parameters": system.parameters, "finetune_seconds": system.seconds},
-        samples=scored.samples,
-        comparable=dict.fromkeys(scored.samples, "labels"),
+        samples=samples,
+        comparable=dict.fromkeys(samples, "labels"),
         page=f"systems/{page}.html",
     )
 

@@ -57,11 +57,10 @@ def _best_first(board: Leaderboard, scored: Sequence[ScoredSubmission]) -> list[
         alike.setdefault(each.digest, []).append(each.name)
     entries = []
     for number, row in enumerate(board.rows):
-        system = systems[row.name]
         ranks = {column: ranks[number] for column, ranks in board.tests.ranks.items() if number in ranks}
-        entries.append(Entry(row, system, ranks, [name for name in alike[system.digest] if name != row.name]))
-    averages = {entry.row.name: entry.row.average.median if entry.row.average else -math.inf for entry in entries}
-    return sorted(entries, key=lambda entry: (-averages[entry.row.name], entry.row.name))
+        others = [name for name in alike[systems[row.name].digest] if name != row.name]
+        entries.append(Entry(row, systems[row.name], ranks, others))
+    return sorted(entries, key=lambda each: (-each.row.average.median if each.row.average else math.inf, each.row.name))
 
 
 def _content(board: Leaderboard, entries: Sequence[Entry], refused: Mapping[str, str]) -> dict[str, Any]:
@@ -118,7 +117,13 @@ def _system_page(board: Leaderboard, entry: Entry) -> str:
         alike = [other for other in board.rows if other.name in entry.alike]
         same = ", ".join(f'<a href="{_page(other).rpartition("/")[2]}">{other.name}</a>' for other in alike)
         facts.append(("The same predictions", same))
-    scores = [_cells(board, entry, column) for column in board.columns]
+    scores = []
+    for column, shown in board.columns.items():
+        cells, score, show = [MISSING] * 3, row.score(column), board.scale.show
+        if score is not None:
+            interval = " to ".join(map(show, score.interval)) if score.interval else MISSING
+            cells = [show(score.median) + row.mark(column), interval, rank_text(entry.ranks.get(column))]
+        scores.append([html.escape(f"{shown.title}, {shown.metric}"), *cells])
     body = [
         '<p><a href="../index.html">All systems</a></p>',
         f'<p class="quiet">{html.escape(board.title)}: {row.name}</p>',
@@ -135,16 +140,6 @@ def _page(row: Row) -> str:
     """The path of a system's page in the site."""
     assert row.page is not None
     return row.page
-
-
-def _cells(board: Leaderboard, entry: Entry, column: str) -> tuple[str, ...]:
-    """The name of a column, and the system's score, interval and rank in it."""
-    title = html.escape(f"{board.columns[column].title}, {board.columns[column].metric}")
-    score, show = entry.row.score(column), board.scale.show
-    if score is None:
-        return title, MISSING, MISSING, MISSING
-    interval = " to ".join(map(show, score.interval)) if score.interval else MISSING
-    return title, show(score.median) + entry.row.mark(column), interval, rank_text(entry.ranks.get(column))
 
 
 def _table(header: Sequence[str] | None, lines: Iterable[Sequence[str]]) -> str:

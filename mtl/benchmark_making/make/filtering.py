@@ -1,24 +1,16 @@
 """Steps that choose, repeat and join rows: keep, duplicates, sample, top, explode, stack and shuffle."""
 
 from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
 from mtl.base.errors import InputError
 from mtl.base.typed import AT_LEAST_ONE, PART
 from mtl.benchmark_making.make.table import SourceRow, Table, Work
-from mtl.benchmark_making.similarity import NGRAM, near_duplicates
+from mtl.benchmark_making.similarity import near_duplicates
 from mtl.data.columns import LIST
 
 Range = list[float | None]
-
-
-def check_one_of(options: object, *names: str) -> None:
-    """Raise InputError unless exactly one of these options is given."""
-    given = [name for name in names if getattr(options, name) is not None]
-    if len(given) != 1:
-        raise InputError(f"give exactly one of {', '.join(names)}", key=given[1] if given else names[0])
 
 
 def check_range(name: str, ends: Range | None) -> None:
@@ -36,14 +28,6 @@ def is_within(value: float, ends: Range | None) -> bool:
     return (low is None or value >= low) and (high is None or value <= high)
 
 
-# By option of `keep`, what is measured of a row's value in a column, and how it is said. Punctuation alone is no word.
-MEASURES: dict[str, tuple[Callable[[SourceRow, str], float], str]] = {
-    "words": (lambda row, name: sum(any(map(str.isalnum, part)) for part in row.cell(name).split()), "has {:g} words"),
-    "items": (lambda row, name: len(row.items(name)), "has {:g} items"),
-    "number": (SourceRow.number, "is {:g}"),
-}
-
-
 @dataclass
 class Keep:
     """Keep rows by a column's values, or by the length or number in it.
@@ -51,41 +35,39 @@ class Keep:
     Args:
         column: the column that is looked at.
         values: keep rows with one of these values; of a column of lists, rows with at least one of them.
-        without: keep rows with none of these values.
         words: keep rows whose text has so many words, from the smallest to the largest number. Words stand between white space and have a
             letter or a digit.
-        items: the same in items of a list, as labels or types of entities.
         number: keep rows whose number lies between these ends.
     """
 
     column: str
     values: list[str] | None = None
-    without: list[str] | None = None
     words: Range | None = None
-    items: Range | None = None
     number: Range | None = None
 
     def check(self) -> None:
-        check_one_of(self, "values", "without", *MEASURES)
-        for name in MEASURES:
-            check_range(name, getattr(self, name))
+        options = [name for name in ("values", "words", "number") if getattr(self, name) is not None]
+        if len(options) != 1:
+            raise InputError("give exactly one of values, words, number", key=options[1] if options else "values")
+        check_range("words", self.words)
+        check_range("number", self.number)
 
     def run(self, work: Work, table: Table) -> Table:
-        work.check_columns(table, "column", self.column, lists=self.words is self.number)
-        return table.with_rows(work.chosen(table.rows, [_reason(self, row) for row in table.rows]))
+        work.check_columns(table, "column", self.column, lists=self.values is not None)
 
+        def reason(row: SourceRow) -> str | None:
+            """Why a row is dropped, or None."""
+            if self.values is not None:
+                items = row.items(self.column)
+                return None if set(items) & set(self.values) else f"{self.column} is {', '.join(items)!r}"
+            if self.number is not None:
+                number = row.number(self.column)
+                return None if is_within(number, self.number) else f"{self.column} is {number:g}"
+            # Punctuation alone is no word.
+            size = sum(any(map(str.isalnum, part)) for part in row.cell(self.column).split())
+            return None if is_within(size, self.words) else f"{self.column} has {size} words"
 
-def _reason(options: Keep, row: SourceRow) -> str | None:
-    """Why a row is dropped, or None."""
-    column, items = options.column, row.items(options.column)
-    if options.values is not None:
-        return None if set(items) & set(options.values) else f"{column} is {', '.join(items)!r}"
-    if options.without is not None:
-        return next((f"{column} is {item!r}" for item in items if item in options.without), None)
-    (name,) = (name for name in MEASURES if getattr(options, name) is not None)
-    measured, said = MEASURES[name]
-    size = measured(row, column)
-    return None if is_within(size, getattr(options, name)) else f"{column} {said.format(size)}"
+        return table.with_rows(work.chosen(table.rows, map(reason, table.rows)))
 
 
 @dataclass
@@ -94,26 +76,23 @@ class Duplicates:
 
     Args:
         columns: rows are the same if the texts of all these columns are, but for case and white space.
-        near: also drop rows whose sets of character n-grams have at least this share in common (Jaccard).
-        ngram: the characters of an n-gram.
+        near: also drop rows whose sets of character 5-grams have at least this share in common (Jaccard).
     """
 
     columns: list[str]
     near: Annotated[float, PART] | None = None
-    ngram: Annotated[int, NGRAM] = 5
 
     def run(self, work: Work, table: Table) -> Table:
         work.check_columns(table, "columns", *self.columns, lists=False)
-        cells = ([" ".join(row.cell(column).casefold().split()) for column in self.columns] for row in table.rows)
-        texts = list(map("\n".join, cells))
         first: dict[str, int] = {}
-        reasons: list[str | None] = [None] * len(texts)
-        for number, text in enumerate(texts):
-            if first.setdefault(text, number) != number:
-                reasons[number] = f"the same as {table.rows[first[text]].place}"
+        reasons: list[str | None] = [None] * len(table.rows)
+        for number, row in enumerate(table.rows):
+            text = "\n".join(" ".join(row.cell(column).casefold().split()) for column in self.columns)
+            if (earlier := first.setdefault(text, number)) != number:
+                reasons[number] = f"the same as {table.rows[earlier].place}"
         if self.near is not None:
             numbers = list(first.values())
-            for earlier, later, value in near_duplicates([texts[number] for number in numbers], self.near, self.ngram):
+            for earlier, later, value in near_duplicates(list(first), self.near):
                 before, after = numbers[earlier], numbers[later]
                 if reasons[before] is None and reasons[after] is None:
                     reasons[after] = f"{value:.2f} like {table.rows[before].place}"
@@ -152,20 +131,18 @@ class SampleRows:
 
 @dataclass
 class Top:
-    """Keep the rows with the highest or lowest numbers of each group.
+    """Keep the rows with the highest numbers of each group.
 
     Args:
         group: rows with the same value here are ranked together.
         by: the column of numbers that they are ranked by.
         most: how many rows of a group are kept; of equal ones, the first in the table.
-        order: which rows are kept.
         at_least: drop rows with smaller numbers, before they are ranked.
     """
 
     group: str
     by: str
     most: Annotated[int, AT_LEAST_ONE]
-    order: Literal["highest", "lowest"] = "highest"
     at_least: float | None = None
 
     def run(self, work: Work, table: Table) -> Table:
@@ -173,16 +150,15 @@ class Top:
         work.check_columns(table, "by", self.by, lists=False)
         groups = defaultdict[str, list[tuple[float, int]]](list)
         reasons: list[str | None] = [None] * len(table.rows)
-        sign = -1 if self.order == "highest" else 1
         for number, row in enumerate(table.rows):
             value = row.number(self.by)
             if self.at_least is not None and value < self.at_least:
                 reasons[number] = f"{self.by} is {value:.4g}, less than {self.at_least:g}"
             else:
-                groups[row.cell(self.group)].append((sign * value, number))
+                groups[row.cell(self.group)].append((-value, number))
         for ranked in groups.values():
             for _, number in sorted(ranked)[self.most :]:
-                reasons[number] = f"not one of the {self.most} {self.order} of its group"
+                reasons[number] = f"not one of the {self.most} highest of its group"
         return table.with_rows(work.chosen(table.rows, reasons))
 
 

@@ -20,21 +20,14 @@ OUTSIDE = ("O", "_", "-", "")  # tags of a token in no entity
 class Entities:
     """Read the entities from the tags of tokens: the columns types[], each type once, and entities[], their texts in lower case.
 
-    Args:
-        tokens: the column of lists with the tokens.
-        tags: the column of lists with a tag for each token: B-TYPE, I-TYPE and O (also with the E, S, L and U of IOBES and BILOU), or TYPE
-            and O.
+    A tag of tags[] is B-TYPE, I-TYPE or O (also with the E, S, L and U of IOBES and BILOU), or TYPE or O.
     """
 
-    tokens: str = TOKENS
-    tags: str = TAGS
-
     def run(self, work: Work, table: Table) -> Table:
-        work.check_columns(table, "tokens", self.tokens)
-        work.check_columns(table, "tags", self.tags)
+        work.check_columns(table, "table", TOKENS, TAGS)
         rows = []
         for row in table.rows:
-            tokens, tags = row.items(self.tokens), row.items(self.tags)
+            tokens, tags = row.items(TOKENS), row.items(TAGS)
             if len(tokens) != len(tags):
                 raise row.error(f"{len(tokens)} tokens and {len(tags)} tags; each token has one")
             spans = list(_spans(tags))

@@ -1,11 +1,10 @@
-"""`mtl make`: run a recipe, from its sources to a folder with data, suite file, documentation sheets, dropped rows and provenance."""
+"""`mtl make`: run a recipe, from its sources to a folder with data, suite file, dropped rows and provenance."""
 
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import yaml
@@ -15,8 +14,6 @@ from mtl.base.files import counted, sha256, write_json, write_text
 from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.settings.layers import find_yaml, shipped
 from mtl.base.version import VERSION
-from mtl.benchmark_making.audits.artefacts_report import audit_artefacts
-from mtl.benchmark_making.audits.sheet import TO_COMPLETE, draft_sheet
 from mtl.benchmark_making.data_files import write_records
 from mtl.benchmark_making.make.recipe import TaskRecipe, Use, load_recipe, read_source
 from mtl.benchmark_making.make.table import SPLIT, Dropped, Origin, SourceRow, Table, Work
@@ -74,14 +71,7 @@ class Made:
         for id, task in self.suite.tasks.items():
             lines.append(f"{id}: {', '.join(f'{rows} rows {split}' for split, rows in task.rows.items())}")
         path = self.folder / "suite.yaml"
-        return "\n".join([*lines, f"{path}; check the data: mtl audit suite={path}"])
-
-    @property
-    def artefacts(self) -> str:
-        """What the tasks give away: the findings of `mtl audit --artefacts`, for people."""
-        with TemporaryDirectory(prefix="mtl-make-") as cache:
-            done = audit_artefacts(load_job({"suite": str(self.folder / "suite.yaml"), "cache_dir": cache}))
-        return "\n".join([*done.lines, done.verdict])
+        return "\n".join([*lines, f"{path}; check the data: mtl audit suite={path}, and with --artefacts"])
 
 
 def make(name: str, out: Path, data_dir: Path | None = None) -> Made:
@@ -162,21 +152,24 @@ def _write_all(
     Raises:
         InputError: for a table without splits, a row without a value that is to be written, and a target that the task does not have.
     """
-    rows = {id: _by_split(recipe, id, tables[own.table]) for id, own in recipe.written.items()}
-    counts = {id: {name: len(own) for name, own in splits.items()} for id, splits in rows.items()}
-    content, suite = recipe.suite(counts)
-    written = recipe.written.items()
-    changed = {id: _write_task(recipe, suite.tasks[id], tables[own.table], rows[id], folder) for id, own in written}
+    splits = {id: _by_split(recipe, id, tables[own.table]) for id, own in recipe.written.items()}
+    tasks: dict[str, dict[str, Any]] = {
+        id: {"table": own.table, "rows": {name: len(rows) for name, rows in splits[id].items()}}
+        for id, own in recipe.written.items()
+    }
+    content, suite = recipe.suite({id: task["rows"] for id, task in tasks.items()})
+    for id, task in tasks.items():
+        task["cells_changed"] = _write_task(recipe, suite.tasks[id], tables[task["table"]], splits[id], folder)
     head = f"# Made by mtl make from {recipe.path.name}; {PROVENANCE} says how.\n"
     write_text(folder / "suite.yaml", head + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120))
-    for id in rows:
-        write_text(folder / f"sheets/{id}_documentation_sheet.tsv", _sheet(recipe, id, done, sources, folder))
-    used = {origin for splits in rows.values() for own in splits.values() for row in own for origin in row.origins}
+    load_job({"suite": str(folder / "suite.yaml")})  # its settings are right, too
+    used = {
+        origin for of_task in splits.values() for rows in of_task.values() for row in rows for origin in row.origins
+    }
     lines = [json.dumps(line, ensure_ascii=False) + "\n" for line in _dropped_lines(done, rows_given, used)]
     write_text(folder / DROPPED, "".join(lines))
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     of_file = Counter(origin.file for origin in used)
-    tasks = {id: {"table": own.table, "rows": counts[id], "cells_changed": changed[id]} for id, own in written}
     provenance = {
         "format": FORMAT,
         "mtl": VERSION,
@@ -198,8 +191,7 @@ def _by_split(recipe: TaskRecipe, id: str, table: Table) -> dict[str, list[Sourc
         raise InputError(problem, path=recipe.path, key=f"tasks.{id}.data.table")
     rows: dict[str, list[SourceRow]] = {name: [] for name in SPLITS}
     for row in table.rows:
-        name = row.cell(SPLIT)
-        if name not in SPLITS:
+        if (name := row.cell(SPLIT)) not in SPLITS:
             raise row.error(f"{name!r} in column {SPLIT!r} must be {', '.join(SPLITS)}; change it by a step map")
         rows[name].append(row)
     return {name: own for name, own in rows.items() if own}
@@ -219,16 +211,18 @@ def _write_task(
     if absent := [column for column in columns.values() if column not in table.columns]:
         lacks = f"table {table.name} has no column {absent[0]!r}; it has {listed(table.columns)}"
         raise InputError(f"{lacks}; data: columns: says which are written", path=recipe.path, key=key)
-    size = sum(_size(row.values.get(column)) for rows in splits.values() for row in rows for column in columns.values())
+    size = sum(
+        len(str(row.values.get(column))) for rows in splits.values() for row in rows for column in columns.values()
+    )
     if size > MOST_WRITTEN:
         problem = f"would have {size:,} characters, more than {MOST_WRITTEN:,}; drop rows, or cut their texts"
         raise InputError(problem, path=recipe.path, key=key)
     changed = 0
     for name, rows in splits.items():
-        path = task.path(name, folder / "data")
-        assert path is not None
+        path = folder / "data" / task.folder / f"{name}.{recipe.written[task.id].format}"
         path.parent.mkdir(parents=True, exist_ok=True)
-        changed += write_records(path, list(columns), [[_value(row, of) for of in columns.values()] for row in rows])
+        cells = [[_value(row, column) for column in columns.values()] for row in rows]
+        changed += write_records(path, list(columns), cells)
         try:
             read_examples(task, path, True)
         except InputError as error:
@@ -238,35 +232,10 @@ def _write_task(
     return changed
 
 
-def _size(value: Value | None) -> int:
-    return sum(map(len, value)) + len(value) if isinstance(value, list) else len(value) if isinstance(value, str) else 8
-
-
 def _value(row: SourceRow, column: str) -> Value:
-    value = row.values.get(column)
-    if value is None:
+    if (value := row.values.get(column)) is None:
         raise row.error(f"nothing stands in column {column!r}, which is to be written; drop such rows before")
     return value
-
-
-def _sheet(recipe: TaskRecipe, id: str, done: Sequence[Done], sources: Mapping[str, Any], folder: Path) -> str:
-    """The draft of a task's documentation sheet, with the sources and the steps of the recipe."""
-    tables = {recipe.written[id].table}
-    steps: list[Done] = []
-    for each in reversed(done):
-        if each.use.into in tables:
-            steps.insert(0, each)
-            tables |= set(each.use.tables)
-    own = [own for name, own in sources.items() if name in tables]
-    files = [f"{each['file']}: {each['rows']} rows, SHA-256 {each['sha256']}" for each in own]
-    given: dict[str, Sequence[str]] = {
-        "Data source(s)*": [TO_COMPLETE, *files],
-        "Data selection and filtering*": [f"Made by mtl make from {recipe.path.name}:", *(each.line for each in steps)],
-        **{name: value.splitlines() for name, value in recipe.sheets[id].items()},
-    }
-    with TemporaryDirectory() as cache:
-        job = load_job({"suite": str(folder / "suite.yaml"), "cache_dir": cache})
-        return draft_sheet(job, id, given)
 
 
 def _dropped_lines(done: Sequence[Done], rows: Sequence[SourceRow], used: set[Origin]) -> Iterator[dict[str, Any]]:
@@ -276,7 +245,7 @@ def _dropped_lines(done: Sequence[Done], rows: Sequence[SourceRow], used: set[Or
         rows: those of all sources.
         used: the rows of sources that files of tasks are made of.
     """
-    left = []
+    left: list[tuple[dict[str, Any], SourceRow, str]] = []
     for each in done:
         step = {"step": each.use.number, "name": each.use.name, "table": each.use.into}
         left += [(step, row, reason) for row, reason in each.dropped]
@@ -285,14 +254,9 @@ def _dropped_lines(done: Sequence[Done], rows: Sequence[SourceRow], used: set[Or
     left += [(no_step, row, "no step chose it for a table of a task") for row in rows if known.isdisjoint(row.origins)]
     for step, row, reason in left:
         values = {column: value for column, value in row.values.items() if not column.endswith(LIST)}
-        yield {
-            **step,
-            "sources": list(map(str, row.origins)),
-            "reason": reason,
-            "used": used.issuperset(row.origins),
-            "row": {column: _shown(value) for column, value in values.items()},
+        shown = {
+            column: f"{value[:SHOWN]}…" if isinstance(value, str) and len(value) > SHOWN else value
+            for column, value in values.items()
         }
-
-
-def _shown(value: Value | None) -> Value | None:
-    return value[:SHOWN] + "…" if isinstance(value, str) and len(value) > SHOWN else value
+        about = {"sources": list(map(str, row.origins)), "reason": reason, "used": used.issuperset(row.origins)}
+        yield {**step, **about, "row": shown}

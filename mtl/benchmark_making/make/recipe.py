@@ -7,10 +7,9 @@ from typing import Annotated, Any, Literal
 
 from mtl.base.errors import InputError
 from mtl.base.names import advice
-from mtl.base.typed import AT_LEAST_ONE, check_known, typed
+from mtl.base.typed import AT_LEAST_ONE, typed
 from mtl.base.untrusted import inside, is_inside
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.benchmark_making.audits.sheet import FIELDS
 from mtl.benchmark_making.make import filtering, labels, pairs, splitting
 from mtl.benchmark_making.make.table import TAGS, TOKENS, Origin, SourceRow, Table, Values
 from mtl.data.conll import sentences
@@ -110,11 +109,6 @@ class Use:
     tables: list[str]
     into: str
 
-    @property
-    def key(self) -> str:
-        """Where the step stands in the recipe."""
-        return f"steps.{self.number}.{self.name}"
-
 
 @dataclass
 class Written:
@@ -138,14 +132,12 @@ class TaskRecipe:
     Args:
         form: its tasks have what their declarations in the suite file have, but for their files.
         written: by task, what its files hold.
-        sheets: by task, the fields of its documentation sheet that the recipe fills.
     """
 
     path: Path
     form: Form
     uses: list[Use]
     written: dict[str, Written]
-    sheets: dict[str, dict[str, str]]
 
     def suite(self, files: Mapping[str, Mapping[str, int]]) -> tuple[dict[str, Any], Suite]:
         """The content of the suite file, and the suite that it declares.
@@ -177,20 +169,33 @@ def load_recipe(path: Path) -> TaskRecipe:
         form = typed(Form, raw)
         if not form.sources or not form.tasks:
             raise InputError("must name at least one", key="sources" if not form.sources else "tasks")
-        uses = _uses(form)
-        table = uses[-1].into if uses else next(iter(form.sources))
-        written, sheets = {}, {}
+        made = {name: f"sources.{name}" for name in form.sources}  # tables, and the key of what makes each
+        unread, uses = set(made), list[Use]()
+        last = next(iter(made)) if len(made) == 1 else None  # the table of the step before
+        for number, keys in enumerate(form.steps, start=1):
+            uses.append(use := _use(number, dict(_section(keys, f"steps.{number}")), list(made), last))
+            last, key = use.into, f"steps.{number}.{use.name}"
+            unread -= set(use.tables)
+            if last in unread:
+                raise InputError(f"replaces table {last!r}, which nothing has read", key=key)
+            made[last] = key
+            unread.add(last)
+        written = {}
         for id, own in form.tasks.items():
             section = f"tasks.{id}"
-            data = {"table": table, **_section(own.pop("data", {}), f"{section}.data")}
+            data = {"table": last or next(iter(made)), **_section(own.pop("data", {}), f"{section}.data")}
             written[id] = typed(Written, data, f"{section}.data.")
-            sheets[id] = _sheet(own.pop("sheet", {}), f"{section}.sheet")
             if own_files := sorted({"files", "rows", "folder", "source", "hub"} & set(own)):
                 raise InputError("is written by mtl make; leave it out", key=f"{section}.{own_files[0]}")
-        _check_tables(form.sources, uses, written)
+            if (table := written[id].table) not in made:
+                raise InputError(f"no table {table!r}; there are {', '.join(made)}", key=f"{section}.data.table")
+            unread.discard(table)
+        if unread:
+            name = min(unread)
+            raise InputError(f"makes table {name!r}, which nothing reads; use it, or leave this out", key=made[name])
     except InputError as error:
         raise error.located(path=path) from None
-    recipe = TaskRecipe(path, form, uses, written, sheets)
+    recipe = TaskRecipe(path, form, uses, written)
     recipe.suite(dict.fromkeys(form.tasks, dict.fromkeys(SPLITS, 0)))
     return recipe
 
@@ -201,68 +206,27 @@ def _section(given: Any, key: str) -> dict[str, Any]:
     return given
 
 
-def _uses(form: Form) -> list[Use]:
-    """The steps, whose options are checked."""
-    uses: list[Use] = []
-    known = list(form.sources)
-    last = known[0] if len(known) == 1 else None  # the table of the step before
-    for number, raw in enumerate(form.steps, start=1):
-        key = f"steps.{number}"
-        given = dict(_section(raw, key))
-        name = str(given.pop("step", None))
-        if name not in STEPS:
-            raise InputError(f"no step {name!r}; {advice(name, STEPS, 'steps')}", key=f"{key}.step")
-        section = f"{key}.{name}."
-        inputs = _inputs(given, TABLES.get(name, 1), last, section)
-        if unknown := [table for table in inputs if table not in known]:
-            raise InputError(f"no table {unknown[0]!r} yet; there are {', '.join(known)}", key=f"{section}table")
-        into = str(given.pop("into_table", inputs[0] if len(inputs) == 1 else ""))
-        if not into:
-            raise InputError("several tables become one: name it", key=f"{section}into_table")
-        step = typed(STEPS[name], given, section)
-        uses.append(Use(number, name, step, given, inputs, into))
-        known.append(into)
-        last = into
-    return uses
-
-
-def _inputs(given: dict[str, Any], count: int | None, last: str | None, section: str) -> list[str]:
-    """The tables that a step takes, which its key `table` or `tables` names. last: the one that it takes if it names none."""
+def _use(number: int, given: dict[str, Any], known: list[str], last: str | None) -> Use:
+    """A step, whose options are checked. last: the table that it takes if it names none."""
+    name = str(given.pop("step", None))
+    if name not in STEPS:
+        raise InputError(f"no step {name!r}; {advice(name, STEPS, 'steps')}", key=f"steps.{number}.step")
+    section, count = f"steps.{number}.{name}.", TABLES.get(name, 1)
     if count == 1:
-        if "table" not in given and last is None:
+        tables = [given.pop("table", last)]
+        if tables == [None]:
             raise InputError("there are several sources: name the table", key=f"{section}table")
-        return [str(given.pop("table", last))]
-    named = given.pop("tables", None)
-    if not isinstance(named, list) or len(named) != (count or max(2, len(named))):
-        raise InputError(f"must be a list of {'two' if count else 'at least two'} tables", key=f"{section}tables")
-    return list(map(str, named))
-
-
-def _sheet(given: Any, key: str) -> dict[str, str]:
-    fields = _section(given, key)
-    starred = {str(name): f"{name}*" if f"{name}*" in FIELDS else str(name) for name in fields}
-    check_known(starred.values(), FIELDS, f"{key}.")
-    if len(set(starred.values())) < len(starred):
-        raise InputError("names a field twice, with and without the star", key=key)
-    return {starred[str(name)]: str(value) for name, value in fields.items()}
-
-
-def _check_tables(sources: Mapping[str, RecipeSource], uses: list[Use], written: Mapping[str, Written]) -> None:
-    """Raise InputError for a table of a task that does not exist, and for one that nothing reads."""
-    made: dict[str, str] = {name: f"sources.{name}" for name in sources}
-    unread = set(sources)
-    for use in uses:
-        unread -= set(use.tables)
-        if use.into in unread:
-            raise InputError(f"replaces table {use.into!r}, which nothing has read", key=use.key)
-        made[use.into] = use.key
-        unread.add(use.into)
-    for id, own in written.items():
-        if own.table not in made:
-            raise InputError(f"no table {own.table!r}; there are {', '.join(made)}", key=f"tasks.{id}.data.table")
-    if unread := unread - {own.table for own in written.values()}:
-        name = min(unread)
-        raise InputError(f"makes table {name!r}, which nothing reads; use it, or leave this out", key=made[name])
+    else:
+        tables = given.pop("tables", None)
+        if not isinstance(tables, list) or len(tables) != (count or max(2, len(tables))):
+            raise InputError(f"must be a list of {'two' if count else 'at least two'} tables", key=f"{section}tables")
+    tables = list(map(str, tables))
+    if unknown := [table for table in tables if table not in known]:
+        raise InputError(f"no table {unknown[0]!r} yet; there are {', '.join(known)}", key=f"{section}table")
+    into = str(given.pop("into_table", tables[0] if len(tables) == 1 else ""))
+    if not into:
+        raise InputError("several tables become one: name it", key=f"{section}into_table")
+    return Use(number, name, typed(STEPS[name], given, section), given, tables, into)
 
 
 def read_source(name: str, source: RecipeSource, data_dir: Path) -> Table:
@@ -279,11 +243,10 @@ def read_source(name: str, source: RecipeSource, data_dir: Path) -> Table:
         return Table(name, ["text", TOKENS, TAGS, "document"], parts)
     layout = Layout(source.header, source.reading or Reading(), source.file.partition(PART)[2] or None)
     columns = column_names(path, layout)
-    records = read_records(path, [], columns, layout)
-    rows = []
-    for record in records:
-        values: Values = dict(zip(columns, record.values, strict=True))
-        rows.append(SourceRow(values, (Origin(source.file, record.line),)))
+    rows = [
+        SourceRow(dict(zip(columns, record.values, strict=True)), (Origin(source.file, record.line),))
+        for record in read_records(path, [], columns, layout)
+    ]
     return Table(name, columns, rows)
 
 

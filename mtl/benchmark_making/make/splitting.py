@@ -1,15 +1,14 @@
-"""The step that divides rows into train, dev and test by shares or numbers."""
+"""The step that divides rows into train, dev and test by shares."""
 
 import logging
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate, chain, pairwise
 
 from scipy.cluster.hierarchy import DisjointSet
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.make.filtering import check_one_of
 from mtl.benchmark_making.make.table import SPLIT, SourceRow, Table, Work
 from mtl.tasks.task import SPLITS
 
@@ -28,46 +27,45 @@ class SplitRows:
 
     Args:
         shares: by split, its share of the rows; the sum is at most 1, and the rest is dropped.
-        numbers: by split, its number of rows; other rows are dropped.
         keys: columns of texts or of lists. Rows that share a value of any of these columns are in the same split. It does not matter
             in which of the columns the value is. A row without a value, or with an empty text, shares none.
         stratify: a column whose values have the same shares in all splits, as far as the keys allow.
     """
 
-    shares: dict[str, float] | None = None
-    numbers: dict[str, int] | None = None
-    keys: list[str] | None = None
+    shares: dict[str, float]
+    keys: list[str] = field(default_factory=list)
     stratify: str | None = None
 
     def check(self) -> None:
-        check_one_of(self, "shares", "numbers")
-        name = "shares" if self.shares is not None else "numbers"
-        given: dict[str, float] = {**(self.shares or {}), **(self.numbers or {})}
-        if unknown := sorted(set(given) - set(SPLITS)):
-            raise InputError(f"must be one of {', '.join(SPLITS)}", key=f"{name}.{unknown[0]}")
-        if not given:
-            raise InputError(f"names at least one of {', '.join(SPLITS)}", key=name)
-        if min(given.values()) <= 0:
-            raise InputError("must be greater than 0; leave out a split without rows", key=name)
-        if self.shares is not None and sum(self.shares.values()) > 1 + 1e-9:
-            raise InputError("the shares are more than 1 together", key=name)
+        if unknown := sorted(set(self.shares) - set(SPLITS)):
+            raise InputError(f"must be one of {', '.join(SPLITS)}", key=f"shares.{unknown[0]}")
+        if not self.shares:
+            raise InputError(f"names at least one of {', '.join(SPLITS)}", key="shares")
+        if min(self.shares.values()) <= 0:
+            raise InputError("must be greater than 0; leave out a split without rows", key="shares")
+        if sum(self.shares.values()) > 1 + 1e-9:
+            raise InputError("the shares are more than 1 together", key="shares")
 
     def run(self, work: Work, table: Table) -> Table:
-        keys = self.keys or []
+        total, keys, strata = len(table.rows), self.keys, [""] * len(table.rows)
         work.check_columns(table, "keys", *keys)
         if empty := [key for key in keys if not any(value for row in table.rows for value in row.items(key))]:
             raise work.error(f"no row of table {table.name} has a value in column {empty[0]!r}", "keys")
-        strata = [""] * len(table.rows)
         if self.stratify is not None:
             work.check_columns(table, "stratify", self.stratify, lists=False)
             strata = table.texts(self.stratify)
-        asked = _asked(work, self, table)
+        names = [name for name in SPLITS if name in self.shares]
+        ends = [round(share * total) for share in accumulate(self.shares[name] for name in names)]
+        asked = {name: end - start for name, (start, end) in zip(names, pairwise([0, *ends]), strict=True)}
+        if few := [name for name, rows in asked.items() if rows == 0]:
+            raise work.error(f"{total} rows are too few for this share", f"shares.{few[0]}")
+        asked |= {REST: total - ends[-1]} if total > ends[-1] else {}
         groups = _groups(table.rows, keys)
         order = sorted((groups[number] for number in work.shuffled(range(len(groups)))), key=len, reverse=True)
         places = _assigned(order, strata, asked)
         reached = Counter(places)
         if unfilled := [name for name in asked if name != REST and not reached[name]]:
-            largest = f"; the largest of {len(groups)} groups has {len(order[0])} of {len(places)} rows" if keys else ""
+            largest = f"; the largest of {len(groups)} groups has {len(order[0])} of {total} rows" if keys else ""
             problem = f"{unfilled[0]} gets no row{largest}; ask for other sizes, or for other keys"
             raise work.error(problem, "keys" if keys else None)
         work.facts |= {"asked": asked, "reached": {name: reached[name] for name in asked}}
@@ -87,23 +85,6 @@ class SplitRows:
         return table.with_rows(work.chosen(divided, reasons), SPLIT)
 
 
-def _asked(work: Work, options: SplitRows, table: Table) -> dict[str, int]:
-    """The numbers of rows asked for, by split, and the rest."""
-    total = len(table.rows)
-    if options.shares is not None:
-        names = [name for name in SPLITS if name in options.shares]
-        ends = [round(share * total) for share in accumulate(options.shares[name] for name in names)]
-        asked = {name: end - start for name, (start, end) in zip(names, pairwise([0, *ends]), strict=True)}
-    else:
-        asked = {name: rows for name in SPLITS if (rows := (options.numbers or {}).get(name))}
-    rest = total - sum(asked.values())
-    if rest < 0:
-        raise work.error(f"asks for {total - rest} rows of {total} in table {table.name}", "numbers")
-    if empty := [name for name, rows in asked.items() if rows == 0]:
-        raise work.error(f"{total} rows are too few for this share", f"shares.{empty[0]}")
-    return {**asked, **({REST: rest} if rest else {})}
-
-
 def _groups(rows: Sequence[SourceRow], keys: Sequence[str]) -> list[list[int]]:
     """The numbers of the rows that stay together, in the order of each group's first row."""
     joined = DisjointSet(range(len(rows)))
@@ -115,29 +96,23 @@ def _groups(rows: Sequence[SourceRow], keys: Sequence[str]) -> list[list[int]]:
 
 
 def _assigned(groups: Sequence[Sequence[int]], strata: Sequence[str], asked: dict[str, int]) -> list[str]:
-    """The split of each row.
-
-    A split takes no group that brings it over its number, as long as another one has room for it.
-    """
-    totals, size = Counter(strata), len(strata)
-    wanted = {(name, stratum): asked[name] * totals[stratum] / size for name in asked for stratum in totals}
-    held = {name: Counter[str]() for name in asked}
-    sizes = dict.fromkeys(asked, 0)
-    places = [""] * size
+    """The split of each row. A split takes no group that brings it over its number, as long as another one has room for it."""
+    totals = Counter(strata)
+    held = defaultdict[str, Counter[str]](Counter)
+    places = [""] * len(strata)
     for group in groups:
         more = Counter(strata[number] for number in group)
 
-        def cost(name: str, more: Counter[str] = more, rows: int = len(group)) -> float:
+        def cost(name: str, more: Counter[str] = more) -> float:
             """How much the statistic grows if this split takes the group."""
-            parts = (
-                (rows, sizes[name], float(asked[name])),
-                *((n, held[name][s], wanted[name, s]) for s, n in more.items()),
-            )
+            parts = [(more.total(), held[name].total(), float(asked[name]))]
+            parts += [
+                (new, held[name][stratum], asked[name] * totals[stratum] / len(strata)) for stratum, new in more.items()
+            ]
             return sum(new * (2 * (old - goal) + new) / goal for new, old, goal in parts)
 
-        room = [name for name in asked if sizes[name] + len(group) <= asked[name]]
+        room = [name for name in asked if held[name].total() + len(group) <= asked[name]]
         best = min(room or asked, key=cost)
-        sizes[best] += len(group)
         held[best].update(more)
         for number in group:
             places[number] = best

@@ -2,7 +2,9 @@
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -68,13 +70,10 @@ class SourceRow:
     def number(self, column: str) -> float:
         """The value of a column as a number. Raises InputError, which names the source's line, for anything else."""
         cell = self.cell(column)
-        try:
-            number = float(cell)
-        except ValueError:
-            number = float("nan")
-        if not abs(number) < float("inf"):
-            raise self.error(f"{cell!r} in column {column!r} is not a number; correct it, or drop the row before")
-        return number
+        with suppress(ValueError):
+            if isfinite(number := float(cell)):
+                return number
+        raise self.error(f"{cell!r} in column {column!r} is not a number; correct it, or drop the row before")
 
     def error(self, message: str) -> InputError:
         """An error at the first row of a source that this row is made of."""
@@ -135,12 +134,11 @@ class Work:
             raise self.error(f"makes {rows:,} rows of {values:,} values; {most}", option)
         return added
 
-    def chosen(self, rows: Sequence[SourceRow], reasons: Sequence[str | None]) -> list[SourceRow]:
+    def chosen(self, rows: Sequence[SourceRow], reasons: Iterable[str | None]) -> list[SourceRow]:
         """The rows without a reason to drop them; the others are noted as dropped."""
-        for row, reason in zip(rows, reasons, strict=True):
-            if reason is not None:
-                self.drop(row, reason)
-        return [row for row, reason in zip(rows, reasons, strict=True) if reason is None]
+        judged = list(zip(rows, reasons, strict=True))
+        self.dropped += [Dropped(row, reason) for row, reason in judged if reason is not None]
+        return [row for row, reason in judged if reason is None]
 
     def shuffled(self, numbers: Iterable[int]) -> list[int]:
         """These numbers in an order that depends on nothing but the recipe's seed and the step's place in the recipe.

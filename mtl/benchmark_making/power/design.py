@@ -1,7 +1,6 @@
 """Power: the smallest difference that a test shows in most cases, and how many rows or seeds a difference needs.
 
-The test is that of `mtl.stats.comparison`: a difference over its standard error, at 5 %, two-sided, without Holm's correction
-(`held_difference`: with it, as `mtl.stats.families` tests). If the true
+The test is that of `mtl.stats.comparison`: a difference over its standard error, at 5 %, two-sided, without Holm's correction. If the true
 difference is d and its standard error e, the quotient follows a noncentral t distribution with noncentrality d / e. The smallest difference is
 the d with which the quotient exceeds the critical value in 80 % of the cases (Cohen 1988, section 2.3; for benchmarks of language understanding,
 Card et al. 2020, "With little power comes great responsibility"). The common approximation of d / e as the sum of two quantiles of Student's t
@@ -14,7 +13,7 @@ Rows and seeds give the variance of a difference, and each part follows their nu
 - seeds that are better or worse on all rows: divided by the number of seeds.
 
 On the same rows, the part of rows is the variance of the paired difference. On other rows, each system has rows of its own of the same kind, and the
-variances of both scores add. benchmarks/power.py and corrected_power.py measure how often differences of the stated size are shown.
+variances of both scores add. benchmarks/power.py measures how often differences of the stated size are shown.
 """
 
 import math
@@ -23,14 +22,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-import numpy as np
 from msgspec import Meta
 from scipy.special import nctdtrinc, stdtrit
 
 from mtl.base.errors import InputError
 from mtl.base.typed import LARGEST_NUMBER
 from mtl.stats.comparison import LEAST_SEEDS, LEVEL, Sample, rows_parts, total_variance
-from mtl.stats.families import Variance
 
 POWER = 0.8  # the share of cases in which the smallest difference is shown
 LEAST_GROUPS = 6  # of rows: with fewer, the test's p is never below 5 %
@@ -109,54 +106,6 @@ class Design:
         return _fewest(lambda seeds: self.smallest_difference(seeds=seeds) <= difference, LEAST_SEEDS)
 
 
-def held_difference(
-    one: Sample, other: Sample, seeds: tuple[float, float, float], tests: int, fewer_errors: float = 0.0
-) -> float:
-    """The smallest difference × 100 of two runs on the same rows whose verdict holds with Holm's correction in 80 % of the cases, or NEVER.
-
-    In simulations it holds in 60 to 80 %, since the variance that the tails are computed with varies with the seeds of all runs.
-
-    Args:
-        seeds: of the two runs, the variance over seeds, its degrees of freedom, and the part of it that rows include (`SeedParts.of_pairs`).
-        tests: the number of tests that the correction is for, as if no other verdict held.
-        fewer_errors: the variance of errors on own rows that the runs have more, with their present seeds, than with those that are asked for.
-    """
-    if 2.0 ** (1 - min(rows.count for rows in one.means)) * tests >= LEVEL:
-        return NEVER
-    parts = rows_parts(one, other)
-    rows = sum(part for part, _ in parts)
-    spread = sum(part**2 / freedom for part, freedom in parts if freedom)
-    rows_freedom = rows**2 / spread if spread else math.inf
-    rows = max(0.0, rows - fewer_errors)
-    variance = Variance(*(np.array([number], dtype=np.float64) for number in (rows, rows_freedom, *seeds)))
-    if not rows + seeds[0]:
-        return 0.0
-    error = float(rows + max(0.0, seeds[0] - seeds[2])) ** 0.5 or seeds[0] ** 0.5
-    known = rows**2 / rows_freedom + (seeds[0] ** 2 / seeds[1] if seeds[0] else 0.0)
-    freedom = min(max(error**4 / known if known else MOST_FREEDOM, LEAST_FREEDOM), MOST_FREEDOM)
-    return float(nctdtrinc(freedom, 1 - POWER, critical_distance(variance, LEVEL / tests) / error)) * error
-
-
-def critical_distance(variance: Variance, level: float) -> float:
-    """The distance from 0 at which the first value has this p."""
-    from scipy.optimize import brentq  # not at the top: reports do without it, and it takes 25 MB
-
-    error = float(variance.rows[0] + variance.seeds[0]) ** 0.5
-    if not error:
-        return 0.0
-
-    def excess(errors: float) -> float:
-        p = float(variance.p(np.array([math.exp(errors) * error]))[0])
-        return math.log(p / level) if p else -math.inf
-
-    low, high = 0.6, 1.6  # of Student's t with three degrees of freedom and more at 5 %
-    while excess(low) < 0:
-        low -= 1.0
-    while excess(high) > 0:
-        high += 1.0
-    return math.exp(brentq(excess, low, high, xtol=1e-8)) * error
-
-
 def same_rows(one: Sample, other: Sample) -> Design:
     """The comparison of two runs on their rows, which are the same. Each is one system or has three seeds or more."""
     return _sampled(one, other, rows_parts(one, other))
@@ -169,24 +118,20 @@ def other_rows(one: Sample, other: Sample) -> Design:
 
 @dataclass
 class Expectation:
-    """What is expected of two systems on a benchmark that does not exist yet. Its metric is accuracy, and each row is a group.
+    """What is expected of two systems without seeds on a benchmark that does not exist yet. Its metric is accuracy, and each row is a group.
 
     Args:
         rows: their number.
         accuracy: the share of right answers in per cent: one number for both systems, or one for each.
         agreement: the share of rows in per cent that both systems answer right or both answer wrong.
-        seeds: the number of each system's seeds; None: the answers do not depend on the seed.
-        seed_deviation: the standard deviation over seeds of a system's score × 100.
     """
 
     rows: Annotated[int, Meta(ge=LEAST_GROUPS, le=LARGEST_NUMBER)]
     accuracy: list[float]
     agreement: Annotated[float, Meta(ge=0, lt=100)]
-    seeds: Annotated[int, Meta(ge=LEAST_SEEDS)] | None = None
-    seed_deviation: Annotated[float, Meta(ge=0, le=100)] | None = None
 
     def check(self) -> None:
-        """Raise InputError for shares that contradict each other, and for seeds without their deviation or the reverse."""
+        """Raise InputError for shares that contradict each other."""
         if len(self.accuracy) not in (1, 2) or not all(0 <= share <= 100 for share in self.accuracy):
             problem = "must be one share in per cent, or one for each system, as in [80,83]"
             raise InputError(problem, key="accuracy", value=self.accuracy)
@@ -196,14 +141,9 @@ class Expectation:
             right = f"where the systems answer {one:g} and {other:g} % of the rows right"
             problem = f"must lie between {low:,} and {high:,} {right}"
             raise InputError(problem, key="agreement", value=self.agreement)
-        if (self.seeds is None) != (self.seed_deviation is None):
-            raise InputError("seeds= and seed_deviation= go together; give both, or drop both")
 
     def same_rows(self) -> Design:
-        """The comparison on the same rows: McNemar's, as the rows with one right answer alone make the difference.
-
-        The rows' own part of the difference is that of a single seed. Of several seeds it is smaller if they err on different rows.
-        """
+        """The comparison on the same rows: McNemar's, as the rows with one right answer alone make the difference."""
         one, other = (share / 100 for share in (self.accuracy[0], self.accuracy[-1]))
         return self._design([1 - self.agreement / 100 - (one - other) ** 2])
 
@@ -215,8 +155,7 @@ class Expectation:
     def _design(self, variances: Sequence[float]) -> Design:
         """variances: of a row's contribution to each of the scores that are compared, not × 100."""
         parts = [(100**2 * variance / self.rows, self.rows - 1) for variance in variances]
-        systems = [SeedSpread(self.seeds, (self.seed_deviation or 0.0) ** 2, 0.0)] * 2 if self.seeds else []
-        return _design(parts, [self.rows], systems)
+        return _design(parts, [self.rows], [])
 
 
 def _sampled(one: Sample, other: Sample, parts: Sequence[tuple[float, int]]) -> Design:

@@ -1,31 +1,28 @@
 """`mtl power`, and the note of a report: the smallest differences that tests show, and the rows and seeds that a difference needs (`design.py`)."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Annotated, Any
 
-import numpy as np
 from msgspec import Meta
 
 from mtl.base.errors import InputError
 from mtl.base.terminal import MISSING, escaped, markdown_table
 from mtl.base.typed import POSITIVE, check_known, typed
-from mtl.benchmark_making.power.design import NEVER, POWER, Design, Expectation, held_difference, other_rows, same_rows
+from mtl.benchmark_making.power.design import NEVER, POWER, Design, Expectation, other_rows, same_rows
 from mtl.reports.board import Column, Leaderboard, PairTest, PairTests, Row
-from mtl.reports.leaderboard import by_suite, comparable_samples, leaderboard
+from mtl.reports.leaderboard import by_suite, leaderboard
 from mtl.runs.finished import find_runs
 from mtl.stats.comparison import LEAST_SEEDS, LEVEL, NEGLIGIBLE
-from mtl.stats.families import SeedParts, seed_parts
 from mtl.stats.samples import SampleCache
 from mtl.tasks.suite import AVERAGE
 from mtl.tasks.task import PERCENT, Scale
 
-Tested = dict[str, list[tuple[tuple[int, int], PairTest]]]
-
-SHARED = ("difference", "seeds")  # keys of both forms of the command
+Tested = tuple[tuple[int, int], PairTest]  # the indices of two runs, and a test of their difference
 
 
 @dataclass
@@ -65,19 +62,20 @@ def read_settings(given: Mapping[str, Any]) -> tuple[PowerSettings, Expectation 
     Raises:
         InputError: for an unknown key, a bad value, and keys that do not go together.
     """
-    of_runs, expected = (set(kind.__dataclass_fields__) for kind in (PowerSettings, Expectation))
-    check_known(given, of_runs | expected)
-    if not (expected - set(SHARED)) & set(given):
+    expected = Expectation.__dataclass_fields__.keys()
+    check_known(given, PowerSettings.__dataclass_fields__.keys() | expected)
+    if not expected & given.keys():
         return typed(PowerSettings, given), None
     if missing := [f"{key}=" for key in ("rows", "accuracy", "agreement") if given.get(key) is None]:
         problem = "a benchmark that does not exist yet needs rows=, accuracy= and agreement="
         raise InputError(f"{problem}; add {' and '.join(missing)}")
-    if "suite" in given:
-        raise InputError("is for runs; drop it, or drop rows=, accuracy= and agreement=", key="suite")
+    for key in ("suite", "seeds"):
+        if key in given:
+            raise InputError("is for runs; drop it, or drop rows=, accuracy= and agreement=", key=key)
     shares = given["accuracy"]
     own = {key: value for key, value in given.items() if key in expected}
     expectation = typed(Expectation, {**own, "accuracy": shares if isinstance(shares, list) else [shares]})
-    return typed(PowerSettings, {key: given[key] for key in SHARED if key in given}), expectation
+    return typed(PowerSettings, {key: value for key, value in given.items() if key not in expected}), expectation
 
 
 def power_text(board: Leaderboard, settings: PowerSettings) -> str:
@@ -88,27 +86,20 @@ def power_text(board: Leaderboard, settings: PowerSettings) -> str:
         problem = f"No two runs have {LEAST_SEEDS} seeds or more and the same scored examples, so there are no tests."
         return f"{title}\n\n{problem}"
     wanted = board.scale.show(settings.difference)
-    header = ["", "metric", "examples", "seeds", "same examples", "corrected", "other examples"]
-    header += [f"examples for {wanted}", f"seeds for {wanted}", "significant"]
-    held = held_differences(board, settings.seeds)
-    body = [_line(board, column, tested, settings, held.get(column)) for column in board.columns if column in tested]
+    columns = ["metric", "examples", "seeds", "same examples", "other examples"]
+    header = ["", *columns, f"examples for {wanted}", f"seeds for {wanted}", "significant"]
+    body = [_line(board, column, tested[column], settings) for column in board.columns if column in tested]
     undecided = ", ".join(board.columns[column].title for column in undecided_columns(board.columns, tested))
     verdict = "Every task has a significant difference between some of the runs."
     verdict = f"Tasks without a significant difference: {undecided}." if undecided else verdict
-    table = markdown_table([header, *body], left=2)
-    return "\n\n".join([title, table, _legend(board.scale, wanted, board.tests.family), escaped(verdict)])
-
-
-def _legend(scale: Scale, wanted: str, tests: int) -> str:
-    """What the columns of the table mean. wanted: the difference that examples and seeds are counted for, as shown; tests: of the correction."""
-    return (
-        f"Same examples, other examples: the smallest difference ({scale.unit}) that a test at {100 * LEVEL:g} % shows in {100 * POWER:g} % of the "
-        "cases, where two runs are scored on the same examples, or each on as many other ones. Corrected: one on the same examples that is "
-        f"significant with Holm's correction for the {tests:,} tests of these runs in 60 to {100 * POWER:g} % of the cases, if no other is. "
+    legend = (
+        f"Same examples, other examples: the smallest difference ({board.scale.unit}) that a single test at {100 * LEVEL:g} % shows in"
+        f" {100 * POWER:g} % of the cases, where two runs are scored on the same examples, or each on as many other ones. "
         f"Examples for {wanted}: those that such a difference on the same examples needs at these seeds; seeds for {wanted}: the seeds that it "
         "needs at these examples; never: more examples, or more seeds, are not enough alone. All are medians over the pairs of "
         "runs that were tested. Significant: the pairs with a significant difference, with Holm's correction, of those tested."
     )
+    return "\n\n".join([title, markdown_table([header, *body], left=2), legend, escaped(verdict)])
 
 
 def expectation_text(expectation: Expectation, difference: float) -> str:
@@ -118,81 +109,26 @@ def expectation_text(expectation: Expectation, difference: float) -> str:
         difference: × 100.
     """
     wanted, most = PERCENT.show(difference), 100 - expectation.agreement
-    header = [
-        "",
-        "smallest difference",
-        f"examples for {wanted}",
-        *([f"seeds for {wanted}"] if expectation.seeds else []),
-    ]
-    body = []
+    table = [["", "smallest difference", f"examples for {wanted}"]]
     for name, design in (("same examples", expectation.same_rows()), ("other examples", expectation.other_rows())):
-        smallest = design.smallest_difference()
-        needs = [design.groups_for(difference), *([design.seeds_for(difference)] if expectation.seeds else [])]
-        cells = [_count(NEVER if difference > most else need) for need in needs]
-        body.append([name, shown_difference(NEVER if smallest > most else smallest, PERCENT), *cells])
+        smallest, needed = design.smallest_difference(), design.groups_for(difference)
+        figures = [(smallest, smallest, PERCENT.show), (difference, needed, _whole)]
+        table.append([name, *(_shown(NEVER if least > most else figure, show) for least, figure, show in figures)])
     legend = (
         f"Accuracy × 100. Smallest difference: what a test at {100 * LEVEL:g} % shows in {100 * POWER:g} % of the cases, where two systems are "
         "scored on the same examples, or each on as many other ones. Systems that agree on "
         f"{expectation.agreement:g} % of the examples differ by at most {PERCENT.show(most)}."
     )
-    return f"{markdown_table([header, *body])}\n\n{legend}"
+    return f"{markdown_table(table)}\n\n{legend}"
 
 
-def held_differences(board: Leaderboard, seeds: int | None = None) -> dict[str, float]:
-    """By column with tests, the smallest difference × 100 whose verdict holds with Holm's correction (the median over pairs of runs).
-
-    Args:
-        seeds: of each run in place of those that it has.
-    """
-    groups = comparable_samples(board.rows)
-    places = {group: {run: place for place, run in enumerate(samples)} for group, samples in groups.items()}
-    present, asked = {}, {}
-    for group, own in seed_parts(groups).items():
-        present[group] = asked[group] = own.of_pairs()
-        if seeds is not None:  # what as many seeds of each run would add
-            share, freedom = own.seeds / seeds, own.freedom + seeds - own.seeds
-            changed = SeedParts(np.full_like(own.seeds, seeds), own.variance * share, own.counted * share, freedom)
-            asked[group] = changed.of_pairs()
-    medians = {}
-    for column, made in tests_by_column(board.tests).items():
-        differences = []
-        for pair, _ in made:
-            one, other = (board.rows[number] for number in pair)
-            group = column, one.comparable[column]
-            i, j = (places[group][number] for number in pair)
-            variance, freedom, counted = (float(part[i, j]) for part in asked[group])
-            fewer = float(present[group][2][i, j]) - counted
-            samples, seed_part = (one.samples[column], other.samples[column]), (variance, freedom, counted)
-            differences.append(held_difference(*samples, seed_part, board.tests.family, fewer))
-        # Runs with equal answers say nothing about others.
-        if varying := [difference for difference in differences if difference > NEGLIGIBLE]:
-            medians[column] = median(varying)
-    return medians
-
-
-def _line(board: Leaderboard, column: str, tested: Tested, settings: PowerSettings, held: float | None) -> list[str]:
+def _line(board: Leaderboard, column: str, tested: Sequence[Tested], settings: PowerSettings) -> list[str]:
     """The cells of a column of the leaderboard."""
-    pairs = [pair for pair, _ in tested[column]]
-    samples = [(board.rows[one].samples[column], board.rows[other].samples[column]) for one, other in pairs]
+    samples = [(board.rows[one].samples[column], board.rows[other].samples[column]) for (one, other), _ in tested]
     same, other = ([compared(*pair) for pair in samples] for compared in (same_rows, other_rows))
-    seeds = sorted({len(sample.by_seed) for pair in samples for sample in pair})
-    varying = varying_designs(same)
-    return [
-        escaped(board.columns[column].title),
-        escaped(board.columns[column].metric),
-        _rows_text(board.rows[pairs[0][0]], column, same[0].groups),
-        str(settings.seeds or "–".join(map(str, dict.fromkeys((seeds[0], seeds[-1]))))),
-        shown_difference(median_smallest(same, settings.seeds), board.scale),
-        shown_difference(held, board.scale),
-        shown_difference(median_smallest(other, settings.seeds), board.scale),
-        _count(median_of([design.groups_for(settings.difference, settings.seeds) for design in varying])),
-        _count(median_of([design.seeds_for(settings.difference) for design in varying])),
-        f"{sum(test.holds for _, test in tested[column])} of {len(pairs)}",
-    ]
-
-
-def _rows_text(row: Row, column: str, groups: int) -> str:
-    """The number of a run's scored rows, or of their groups where rows belong together; of the average, those of its tasks."""
+    seeds, difference = sorted({len(sample.by_seed) for pair in samples for sample in pair}), settings.difference
+    # The number of scored rows, or of their groups where rows belong together; of the average, those of its tasks.
+    row = board.rows[tested[0][0][0]]
     assert row.run
     ids = row.run.suite.averaged if column == AVERAGE else [column]
     grouped = any(
@@ -200,21 +136,27 @@ def _rows_text(row: Row, column: str, groups: int) -> str:
         for task in row.run.tasks
         if task.id in ids
     )
-    return f"{groups:,}{' groups' if grouped else ''}"
-
-
-def _count(count: float | None) -> str:
-    return MISSING if count is None else "never" if count == NEVER else f"{math.ceil(count):,}"
+    return [
+        escaped(board.columns[column].title),
+        escaped(board.columns[column].metric),
+        f"{same[0].groups:,}{' groups' if grouped else ''}",
+        str(settings.seeds or "–".join(map(str, dict.fromkeys((seeds[0], seeds[-1]))))),
+        *(
+            _shown(_median(designs, lambda each: each.smallest_difference(seeds=settings.seeds)), board.scale.show)
+            for designs in (same, other)
+        ),
+        _shown(_median(same, lambda each: each.groups_for(difference, settings.seeds)), _whole),
+        _shown(_median(same, lambda each: each.seeds_for(difference)), _whole),
+        f"{sum(test.holds for _, test in tested)} of {len(tested)}",
+    ]
 
 
 def power_note(columns: Mapping[str, Column], rows: Sequence[Row], tests: PairTests, scale: Scale) -> list[str]:
     """A note that names the tasks that cannot tell the runs apart, each with its smallest difference, if there are any."""
-    tested = tests_by_column(tests)
-    named = []
+    tested, named = tests_by_column(tests), []
     for column in undecided_columns(columns, tested):
-        samples = [[rows[number].samples[column] for number in pair] for pair, _ in tested[column]]
-        smallest = median_smallest([same_rows(*pair) for pair in samples])
-        named.append(f"{columns[column].title} {shown_difference(smallest, scale)}")
+        designs = [same_rows(*(rows[number].samples[column] for number in pair)) for pair, _ in tested[column]]
+        named.append(f"{columns[column].title} {_shown(_median(designs, Design.smallest_difference), scale.show)}")
     if not named:
         return []
     return [
@@ -224,34 +166,30 @@ def power_note(columns: Mapping[str, Column], rows: Sequence[Row], tests: PairTe
     ]
 
 
-def tests_by_column(tests: PairTests) -> Tested:
-    """By task id and AVERAGE, the tests that were made, each with the indices of the two runs."""
-    tested: Tested = {}
+def tests_by_column(tests: PairTests) -> dict[str, list[Tested]]:
+    """By task id and AVERAGE, the tests that were made."""
+    tested = defaultdict[str, list[Tested]](list)
     for pair, by_column in tests.comparisons.items():
         for column, test in by_column.items():
             if test.p is not None:
-                tested.setdefault(column, []).append((pair, test))
+                tested[column].append((pair, test))
     return tested
 
 
-def undecided_columns(columns: Iterable[str], tested: Tested) -> list[str]:
+def undecided_columns(columns: Iterable[str], tested: Mapping[str, Sequence[Tested]]) -> list[str]:
     """The columns that have tests of which no verdict holds with Holm's correction."""
     return [column for column in columns if column in tested and not any(test.holds for _, test in tested[column])]
 
 
-def varying_designs(designs: Sequence[Design]) -> list[Design]:
-    """Without pairs of runs that give the same answers: their difference does not vary, and says nothing about other runs."""
-    return [design for design in designs if design.smallest_difference() > NEGLIGIBLE]
-
-
-def median_smallest(designs: Sequence[Design], seeds: int | None = None) -> float | None:
-    """The median of the smallest differences."""
-    return median_of([design.smallest_difference(seeds=seeds) for design in varying_designs(designs)])
-
-
-def median_of(figures: Sequence[float]) -> float | None:
+def _median(designs: Sequence[Design], figure: Callable[[Design], float]) -> float | None:
+    """The median of a figure, without pairs of runs with the same answers: their difference does not vary, and says nothing about other runs."""
+    figures = [figure(design) for design in designs if design.smallest_difference() > NEGLIGIBLE]
     return median(figures) if figures else None
 
 
-def shown_difference(difference: float | None, scale: Scale) -> str:
-    return MISSING if difference is None else "never" if difference == NEVER else scale.show(difference)
+def _shown(figure: float | None, show: Callable[[float], str]) -> str:
+    return MISSING if figure is None else "never" if figure == NEVER else show(figure)
+
+
+def _whole(count: float) -> str:
+    return f"{math.ceil(count):,}"

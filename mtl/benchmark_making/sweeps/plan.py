@@ -4,23 +4,20 @@ trained."""
 import csv
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from statistics import median
-from typing import TypeAlias
 
 from mtl.base.clock import format_duration
 from mtl.base.errors import InputError
-from mtl.base.locks import STALE_AFTER, Holder, holder_of
+from mtl.base.locks import STALE_AFTER, holder_of
 from mtl.base.untrusted import read_json
 from mtl.jobs.job import Job
-from mtl.methods import METHODS
-from mtl.runs.folder import TRAINING, pretrain_folder, read_stage
+from mtl.runs.folder import TRAINING, pretrain_folder
 from mtl.runs.summary import SeedScores
 
 CLOCKS = 300.0  # seconds by which the clocks of this machine and of the file system may differ
 DONE = "done.json"  # the record of a stage that is finished
-
-SeedTime: TypeAlias = tuple[float, float]  # seconds of stage 1, also where another run has trained it, and of the rest
 
 
 def plan_text(runs: Sequence[Job], at_a_time: int | None) -> str:
@@ -35,7 +32,11 @@ def plan_text(runs: Sequence[Job], at_a_time: int | None) -> str:
     for run in runs:
         for seed in run.config.seeds:
             if run.folder.scores(seed).exists():
-                parts = ["finished", *_scored(run, seed)]
+                parts = ["finished"]
+                if done := _scores(run.folder.scores(seed)):
+                    average = done["average"]
+                    parts += [] if average is None else [f"average {run.suite.shown.show(average)}"]
+                    parts.append(format_duration(done["seconds"]))
             else:
                 left.append(seconds := expected[run.name].get(seed))
                 parts = _begun(run, run.folder.seed(seed))
@@ -56,31 +57,22 @@ def plan_text(runs: Sequence[Job], at_a_time: int | None) -> str:
     return "\n".join([*lines, expectation])
 
 
-def _scored(job: Job, seed: int) -> list[str]:
-    """The average of a finished seed and how long it took; a damaged record says neither."""
+def _scores(path: Path) -> SeedScores | None:
+    """The record of a finished seed; None if it is damaged."""
     try:
-        done = read_json(job.folder.scores(seed), SeedScores)
+        return read_json(path, SeedScores)
     except InputError:
-        return []
-    average = done["average"]
-    return ["" if average is None else f"average {job.suite.shown.show(average)}", format_duration(done["seconds"])]
+        return None
 
 
 def _begun(job: Job, folder: Path) -> list[str]:
-    """Whether the seed in this folder, which is not finished, is running, interrupted or waiting, and how far it is."""
-    by, reached = holder_of(folder / TRAINING), _reached(job, folder)
-    if by is not None and not _is_lost(folder, by):
-        return ["running", f"{by.host}, {reached or 'beginning'}"]
+    """Whether the seed in this folder, which is not finished, is running, interrupted or waiting, and how far it is. A lock that has long not been
+    renewed is that of a lost process."""
+    by, reached, lock = holder_of(folder / TRAINING), _reached(job, folder), folder / TRAINING
+    with suppress(OSError):  # the seed has just ended
+        if by is not None and not by.is_dead and time.time() - lock.stat().st_mtime <= STALE_AFTER + CLOCKS:
+            return ["running", f"{by.host}, {reached or 'beginning'}"]
     return ["interrupted" if reached else "waiting", reached]
-
-
-def _is_lost(folder: Path, by: Holder) -> bool:
-    """Whether the process that trains the seed in this folder has ended, or has long not renewed its lock."""
-    try:
-        renewed = (folder / TRAINING).stat().st_mtime
-    except OSError:
-        return True  # the seed has just ended
-    return by.is_dead or time.time() - renewed > STALE_AFTER + CLOCKS
 
 
 def _reached(job: Job, folder: Path) -> str:
@@ -106,43 +98,17 @@ def _validations(log: Path) -> Iterator[tuple[int, float]]:
 
 
 def expected_seconds(runs: Sequence[Job]) -> dict[str, dict[int, float]]:
-    """Seconds by run and by seed, of the seeds that are not done and whose time can be told from finished seeds of the run.
+    """Seconds by run and by seed, of the seeds that are not done: the median of the run's finished seeds, if there are any.
 
-    Of seeds with the same stage 1, only the first trains it, and none if it is finished.
+    A seed whose stage 1 is trained by another run, or trained already, takes less.
     """
-    done = {run.name: {seed for seed in run.config.seeds if run.folder.scores(seed).exists()} for run in runs}
-    parts = {run.name: METHODS[run.config.method].shared(run.config) for run in runs}
-    trained = {(parts[run.name], seed) for run in runs for seed in done[run.name]}
     expected: dict[str, dict[int, float]] = {}
     for run in runs:
-        known, part = _expected_time(run), parts[run.name]
-        expected[run.name] = {}
-        for seed in run.config.seeds:
-            if seed in done[run.name]:
-                continue
-            takes = part is not None and (part, seed) in trained
-            takes = takes or (pretrain_folder(run.folder.seed(seed)) / DONE).exists()
-            trained.add((part, seed))
-            if known is not None:
-                expected[run.name][seed] = known[1] + (0.0 if takes else known[0])
+        times = []
+        for scores in filter(None, map(_scores, sorted(run.folder.path.glob("seed-*/scores.json")))):
+            # The process that finished a seed may have taken less than its stages, which another one began.
+            stages = [scores["cost"].get(f"{stage}_seconds") or 0.0 for stage in ("pretrain", "finetune")]
+            times.append(max(scores["seconds"], sum(stages)))
+        left = [seed for seed in run.config.seeds if not run.folder.scores(seed).exists()]
+        expected[run.name] = dict.fromkeys(left, median(times)) if times else {}
     return expected
-
-
-def _expected_time(job: Job) -> SeedTime | None:
-    """The time of a seed of this run that trains its own stage 1, if it can be told."""
-    times = list(_finished_times(job.folder.path))
-    return (median(stage1 for stage1, _ in times), median(rest for _, rest in times)) if times else None
-
-
-def _finished_times(run: Path) -> Iterator[SeedTime]:
-    """The times of a run's finished seeds."""
-    for path in sorted(run.glob("seed-*/scores.json")):
-        try:
-            scores, stage1_done = read_json(path, SeedScores), (pretrain_folder(path.parent) / DONE)
-            took = stage1_done.exists() and "trained_in" in read_stage(stage1_done)
-        except InputError:
-            continue
-        stage1 = scores["cost"].get("pretrain_seconds") or 0.0
-        # Of the process that finished the seed, which has trained stage 1 unless it took it from another run or continued an interrupted seed.
-        seconds = scores["seconds"] - (0.0 if took else stage1)
-        yield stage1, max(seconds, scores["cost"].get("finetune_seconds") or 0.0)

@@ -95,15 +95,13 @@ class RayCluster:
         return True
 
     def _submit(self, unit: Unit) -> Any:
-        needs = unit.needs
-        remote = self.ray.remote(
-            max_calls=1,  # a process for each unit: settings of torch, and memory, do not outlive it
-            max_retries=RETRIES,
-            num_cpus=needs.threads or 1,
-            num_gpus=self._gpu(needs.gpu),
-            memory=needs.memory,
-            scheduling_strategy="SPREAD",
-        )(_execute)
+        needs = {
+            "num_cpus": unit.needs.threads or 1,
+            "num_gpus": self._gpu(unit.needs.gpu),
+            "memory": unit.needs.memory,
+        }
+        # A process for each unit: settings of torch, and memory, do not outlive it.
+        remote = self.ray.remote(max_calls=1, max_retries=RETRIES, scheduling_strategy="SPREAD", **needs)(_execute)
         return remote.options(name=unit.name).remote(unit)
 
     def _gpu(self, share: float | None) -> float:
@@ -114,10 +112,8 @@ class RayCluster:
         """The first of these references whose unit ends. Raises InputError if no node is left, where Ray would wait for ever."""
         while not (ended := self.ray.wait(running, num_returns=1, timeout=LOOK_EVERY)[0]):
             if not any(node["Alive"] for node in self.ray.nodes()):
-                problem = (
-                    "every node of the cluster is lost; start it again, and run the same command again to continue"
-                )
-                raise InputError(f"engine=ray: {problem}")
+                again = "start it again, and run the same command again to continue"
+                raise InputError(f"engine=ray: every node of the cluster is lost; {again}")
         return ended[0]
 
     def _result(self, reference: Any, unit: Unit) -> Any:

@@ -52,12 +52,9 @@ class SelectedKind(MethodKind):
             raise InputError(f"--task {task}: not in this run; it has {', '.join(runs)}")
         names = sorted(set(runs.values()) if task is None else {runs[task]})
         if len(names) > 1:
-            by_run = [
-                f"{folder / SETTINGS / name} ({', '.join(id for id in runs if runs[id] == name)})" for name in names
-            ]
-            raise InputError(
-                f"has no models of its own; name the run that was chosen: {'; '.join(by_run)}", path=folder
-            )
+            answered = {name: ", ".join(id for id in runs if runs[id] == name) for name in names}
+            by_run = "; ".join(f"{folder / SETTINGS / name} ({ids})" for name, ids in answered.items())
+            raise InputError(f"has no models of its own; name the run that was chosen: {by_run}", path=folder)
         return inside(folder / SETTINGS, names[0])
 
 
@@ -119,12 +116,8 @@ class Selected(Method):
         title = "; ".join(dict.fromkeys(summary["title"] for summary in self.summaries.values()))
         notes = ["Parameters and seconds are those of the models of all tasks together."]
         if search is None:
-            return {
-                **common,
-                "title": title,
-                "settings": settings,
-                "notes": ["Each task has a run of its own.", *notes],
-            }
+            notes.insert(0, "Each task has a run of its own.")
+            return {**common, "title": title, "settings": settings, "notes": notes}
         by_setting: dict[str, list[str]] = {}
         for id, setting in settings.items():
             by_setting.setdefault(setting, []).append(id)

@@ -88,9 +88,8 @@ class Search:
             ids = dict.fromkeys(id for names in tasks for id in names)
             self.kept = {id: [run for run, names in zip(self.runs, tasks, strict=True) if id in names] for id in ids}
         elif any(names != tasks[0] for names in tasks):
-            raise InputError(
-                "suite: the runs have different tasks; choose each: task", path=self.path, key="select.each"
-            )
+            problem = "suite: the runs have different tasks; choose each: task"
+            raise InputError(problem, path=self.path, key="select.each")
         else:
             self.kept = {None: list(self.runs)}
         self.settings = max(map(len, self.kept.values()))
@@ -108,9 +107,8 @@ class Search:
             yield [_with_seeds(run, count) for run in self.runs if run.name in names]
             for task, runs in self.kept.items():
                 ranked = self._ranked(task, runs, seeds[:count])
-                self.kept[task] = ranked[
-                    : math.ceil(len(ranked) / (self.select.halving or 1)) if count < len(seeds) else 1
-                ]
+                left = math.ceil(len(ranked) / (self.select.halving or 1)) if count < len(seeds) else 1
+                self.kept[task] = ranked[:left]
 
     def job(self) -> Job:
         """The run of what is chosen; an earlier choice in its folder, which other runs have changed, is removed."""
@@ -124,18 +122,10 @@ class Search:
             f" {', '.join(map(str, config.seeds))}; {trained} seeds trained{halving}"
         )
         flat, tasks = flatten_config(config), [id for id in suite.tasks if id in heads]
-        job = load_job(
-            {
-                **{key: flat[key] for key in COPIED if flat[key] is not None},
-                **{
-                    "method": METHOD,
-                    "tasks": tasks,
-                    "run_dir": str(self.folder),
-                    "selected.search": search if self.settings > 1 else None,
-                },
-                "selected.runs": {id: (chosen.get(None) or chosen[heads[id]]).name for id in tasks},
-            }
-        )
+        copied = {key: flat[key] for key in COPIED if flat[key] is not None}
+        names = {id: (chosen.get(None) or chosen[heads[id]]).name for id in tasks}
+        own = {"selected.search": search if self.settings > 1 else None, "selected.runs": names}
+        job = load_job({**copied, "method": METHOD, "tasks": tasks, "run_dir": str(self.folder), **own})
         if job.folder.config.exists() and differences(job.folder.config, job.config):
             logger.info("%s: made again, since another choice was made there", job.folder.path)
             with job.folder.locked():
@@ -152,9 +142,8 @@ class Search:
         for run in runs:
             files = [run.folder.scores(seed) for seed in seeds]
             if all(file.exists() for file in files):
-                scores[run.name] = median(
-                    dev_score(file, read_json(file, SeedScores), run.suite, task) for file in files
-                )
+                each = [dev_score(file, read_json(file, SeedScores), run.suite, task) for file in files]
+                scores[run.name] = median(each)
         if not scores:
             raise DivergedError(f"{self.path}: {task or 'all tasks'}: no setting is left to choose, since all diverged")
         return sorted((run for run in runs if run.name in scores), key=lambda run: -scores[run.name])

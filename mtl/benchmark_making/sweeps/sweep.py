@@ -224,9 +224,8 @@ def _read(path: Path) -> tuple[str, list[_Entry], Select | None]:
     listed_runs = content.get("runs") or []
     if not isinstance(listed_runs, list):
         raise InputError("must be a list", path=path, key="runs")
-    entries: list[_Entry] = []
-    for combination in itertools.product(*grid.values()) if grid else ():
-        entries.append(_Entry(None, [*grid], {**shared, **dict(zip(grid, combination, strict=True))}))
+    combinations = itertools.product(*grid.values()) if grid else ()
+    entries = [_Entry(None, [*grid], {**shared, **dict(zip(grid, values, strict=True))}) for values in combinations]
     for number, run in enumerate(listed_runs, 1):
         run_settings = _settings(path, f"runs: {number}", run)
         label = run_settings.pop("name", None)

@@ -3,7 +3,6 @@
 from mtl.base.errors import InputError
 from mtl.base.memory import check_fits
 from mtl.base.settings.schema import PAPER, Config
-from mtl.base.wings import resolve
 from mtl.embedders import EMBEDDERS
 from mtl.methods.method import MethodKind
 from mtl.tasks.suite import Suite
@@ -48,9 +47,6 @@ class LstmKind(MethodKind):
             problem = "gradients of several processes are dense; set embeddings.sparse=false"
             raise InputError(problem, key="trainer.devices")
         check_trainable(config, getattr(config.embeddings, "dim", None) or 0, embeddings=0)
-
-    def shared(self, config: Config) -> str | None:
-        return resolve("mtl.methods.lstm.stage1:planned_key")(config)
 
 
 def further_names(config: Config) -> list[str]:

@@ -12,7 +12,7 @@ import os
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
@@ -123,18 +123,6 @@ def stage1_key(config: Config, tasks: Sequence[str], inputs: Mapping[str, str], 
     versions = [FORMAT, VERSION, torch.__version__, np.__version__]  # torch and numpy draw the random numbers
     content = [settings, list(tasks), dict(inputs), seed, where, versions]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
-def planned_key(config: Config) -> str:
-    """The key of a seed's stage 1, with paths in place of the content of files, and the chosen device and precision in place of those of a
-    machine."""
-    inputs = {
-        "data": f"{config.suite} {config.data_dir}",
-        "embeddings": str(getattr(config.embeddings, "path", None)),  # random ones have none
-        "device": f"{config.trainer.accelerator} {config.trainer.precision}",
-    }
-    trainer = replace(config.trainer, accelerator="cpu", precision="32-true")
-    return stage1_key(replace(config, trainer=trainer), config.tasks or (), inputs, seed=0)
 
 
 @dataclass(frozen=True)

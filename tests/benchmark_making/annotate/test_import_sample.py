@@ -1,6 +1,7 @@
 """`mtl import` with `rows=`: predictions of a whole split, in every form, are scored on the rows of a sample."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def positions() -> list[int]:
     return [line - 1 for line in read_key_of(Path("forms"))["tasks"]["grad"]["lines"]]
 
 
-@pytest.mark.parametrize("form", ["tsv", "lines", "ids", "sampled ids", "answers", "sampled answers", "rows"])
+@pytest.mark.parametrize("form", ["tsv", "lines", "sampled ids", "answers", "sampled answers"])
 def test_each_form_of_predictions(form: str, home: Path) -> None:
     numbers = [4.0, 3.0, 2.0, 1.0]
     words: tuple[str, ...] = ()
@@ -50,12 +51,8 @@ def test_each_form_of_predictions(form: str, home: Path) -> None:
         write("dev_pred_grad.tsv", "label", *map(str, numbers))
     elif form == "lines":
         write("dev_pred_grad.jsonl", *({"prediction": number} for number in numbers))
-    elif form == "rows":
-        lines = (home / "data/grad/dev.jsonl").read_text(encoding="utf-8").strip().split("\n")
-        rows_of = zip(map(json.loads, lines), numbers, strict=True)
-        write("grad/dev.jsonl", *({**row, "prediction": number} for row, number in rows_of))
-    elif "ids" in form:
-        rows = positions() if form == "sampled ids" else range(4)
+    elif form == "sampled ids":
+        rows: Sequence[int] = positions()
         write("dev_pred_grad.jsonl", *({"id": f"g{row}", "prediction": numbers[row]} for row in reversed(rows)))
     else:
         rows = positions() if form == "sampled answers" else range(4)

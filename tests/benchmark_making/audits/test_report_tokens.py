@@ -3,7 +3,6 @@ from pathlib import Path
 import pytest
 from command_line import job
 from small_suite import write_tsv
-from vector_words import write_fasttext
 
 from mtl.benchmark_making.audits.audit import Audit, audit
 
@@ -60,16 +59,3 @@ def test_words_of_another_language_and_words_without_a_training_file(settings: l
     done = audit(job(settings))
     assert table(done)["dev"] == ["2", "–", "5", "6", "0.0%", "–"]
     assert [finding.kind for finding in done.findings] == ["missing"]
-
-
-def test_words_with_vectors_from_ngrams_or_from_elmo(
-    settings: list[str], tmp_path: Path, elmo_files: tuple[Path, Path]
-) -> None:
-    write_fasttext(tmp_path / "v.bin", [["sol", "regn", "vind"]] * 50)
-    done = audit(job([*settings, "embeddings=fasttext", f"embeddings.path={tmp_path / 'v.bin'}"]))
-    # Words that are not in the file get vectors from n-grams.
-    assert [numbers[5:] for numbers in table(done).values()] == [["0.0%"], ["0.0%"]]
-    # ELMo has a vector for any word.
-    folder = elmo_files[0].parent
-    done = audit(job([*settings, "embeddings=elmo", f"embeddings.path={folder}"]))
-    assert [numbers[5:] for numbers in table(done).values()] == [["0.0%"], ["0.0%"]]

@@ -7,8 +7,9 @@ from command_line import job
 from kinds_suite import write_kinds_suite
 
 from mtl.api.cli import main
-from mtl.benchmark_making.audits.sheet import FIELDS, TEMPLATE, TO_COMPLETE, draft_sheet
+from mtl.benchmark_making.audits.sheet import TEMPLATE, TO_COMPLETE, draft_sheet
 
+FIELDS = [name for fields in TEMPLATE.values() for name in fields]
 SOURCE = "    source: {url: 'https://example.org/{folder}/{file}'}\n"
 
 

@@ -3,20 +3,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from data_files import sentences, write_jsonl, write_table
+from data_files import sentences, write_table
 
 from mtl.benchmark_making.init_suite.guessing import choose_answering_tasks, guess_task
-from mtl.benchmark_making.init_suite.names import find_tasks
-from mtl.benchmark_making.init_suite.reading import Guess, files_of_tasks
+from mtl.benchmark_making.init_suite.names import Guess, find_tasks
+from mtl.benchmark_making.init_suite.reading import files_of_tasks
 
 TEXTS = sentences(12)
 LABELS = ["glad", "sad"] * 6
 BOTH = "text label"
 
 
-def guess(folder: Path) -> Guess:
+def guess(folder: Path, known: dict[str, Any] | None = None) -> Guess:
     (found,) = find_tasks(folder).tasks
-    return guess_task(found, folder)
+    return guess_task(found, folder, known)
 
 
 def write_split(folder: Path, split: str, header: str = BOTH, labels: list[str] = LABELS) -> None:
@@ -31,18 +31,10 @@ def guess_splits(folder: Path, **headers: str) -> Guess:
     return guess(folder)
 
 
-def test_all_three_splits(tmp_path: Path) -> None:
-    found = guess_splits(tmp_path, train=BOTH, dev=BOTH, test="text")
-    assert (found.id, found.folder, found.problem, found.kind) == ("mood", "mood", None, "labels")
-    assert found.files == {"train": "train.tsv", "dev": "dev.tsv", "test": "test.tsv"}
-    assert found.rows == {"train": 12, "dev": 12, "test": 12}
-    assert found.keys == {"target": "label", "labels": ["glad", "sad"], "metric": "accuracy", "text": ["text"]}
-    assert "files" not in found.why
-
-
 @pytest.mark.parametrize(
     ("headers", "scored", "why"),
     [
+        ({"train": BOTH, "dev": BOTH, "test": "text"}, None, None),
         ({"train": BOTH, "test": "text"}, None, "no dev file: rows of train are held out, and scored"),
         ({"train": BOTH, "test": BOTH}, "test", "no dev file: rows of train are held out"),
         ({"train": BOTH, "dev": BOTH, "test": BOTH}, None, None),
@@ -50,8 +42,12 @@ def test_all_three_splits(tmp_path: Path) -> None:
 )
 def test_which_split_is_scored(headers: dict[str, str], scored: str | None, why: str | None, tmp_path: Path) -> None:
     found = guess_splits(tmp_path, **headers)
-    assert (found.keys.get("scored"), found.why.get("files")) == (scored, why)
-    assert any("scored: test" in note for note in found.notes) == ("dev" in headers)
+    assert (found.id, found.folder, found.problem, found.kind) == ("mood", "mood", None, "labels")
+    assert {split for split, file in found.files.items() if file == f"{split}.tsv"} == set(headers)
+    assert found.rows == dict.fromkeys(headers, 12)
+    keys = {"target": "label", "labels": ["glad", "sad"], "metric": "accuracy", "text": ["text"]}
+    assert found.keys == {**keys, **({"scored": scored} if scored else {})} and found.why.get("files") == why
+    assert any("scored: test" in note for note in found.notes) == ("dev" in headers and headers["test"] == BOTH)
 
 
 def test_a_dev_file_without_the_text_is_not_used(tmp_path: Path) -> None:
@@ -69,42 +65,44 @@ def test_what_is_wrong_with_a_file_is_the_task_s_problem(tmp_path: Path) -> None
     write_split(tmp_path, "train", labels=["${oc.env:HOME}", "sad"] * 6)
     assert "holds '${'" in (guess(tmp_path).problem or "")
     assert guess_splits(tmp_path, train="label").problem == 'no column looks like a text: train.tsv has "label"'
+    for place, folder in {"x": "C:", "y": "${oc.env:HOME}"}.items():
+        write_split(tmp_path / place / folder, "train")
+        assert guess(tmp_path / place).problem == f'rename "{folder}/mood": a suite file cannot hold this name'
 
 
-def test_splits_are_keys_of_an_object_or_values_of_a_column(tmp_path: Path) -> None:
-    content = {"train": [["a", "x"]], "val": [["b", "y"]], "oos": [["c", "z"]], "info": "x"}
+@pytest.mark.parametrize(
+    ("content", "files", "question"),
+    [
+        ({"train": [["a", "x"]], "val": [["b", "y"]], "oos": [["c", "z"]], "info": "x"}, {"train": "all.json#train", "dev": "all.json#val"}, None),
+        ({"oos_train": [["c", "z"]], "train": [["a", "x"]], "val": [["b", "y"]]}, {"train": "all.json#train", "dev": "all.json#val"},
+         "files: train may be train or oos_train of all.json"),
+        ({f"train{i}": {"text": "a", "label": "x"} for i in range(30)}, {"train": "all.json"}, "files: no name has the word of a split"),
+    ],
+)  # fmt: skip
+def test_splits_that_are_keys_of_an_object(
+    content: dict[str, Any], files: dict[str, str], question: str | None, tmp_path: Path
+) -> None:
     (tmp_path / "all.json").write_text(json.dumps(content))
+    (task,) = files_of_tasks(tmp_path).tasks
+    assert task.files == files and len(task.questions) == bool(question)
+    assert not question or task.questions[0].startswith(question)
+
+
+def test_splits_that_are_values_of_a_column(tmp_path: Path) -> None:
     rows = [(f"text {i}", ("train", "train", "dev", "validation")[i % 4]) for i in range(8)]
     write_table(tmp_path / "b" / "all.csv", ["text", "split"], rows, ",")
     write_table(tmp_path / "b" / "other.csv", ["text", "n"], [("a", 1)], ",")
     found = files_of_tasks(tmp_path)
-    of_object, of_column = found.tasks
-    assert of_object.files == {"train": "all.json#train", "dev": "all.json#val"} and of_object.question is None
-    assert of_column.files == {"train": "all.csv#split=train", "dev": "all.csv#split=dev"}
-    assert "dev may be split=dev or split=validation" in str(of_column.question)
-    assert found.unused == ["b/other.csv"]
-
-
-def test_further_parts_named_after_splits_are_asked_about_and_names_of_rows_are_not(tmp_path: Path) -> None:
-    (tmp_path / "all.json").write_text(
-        json.dumps({"oos_train": [["c", "z"]], "train": [["a", "x"]], "val": [["b", "y"]]})
-    )
-    (task,) = files_of_tasks(tmp_path).tasks
-    assert task.files == {"train": "all.json#train", "dev": "all.json#val"}
-    assert task.question == "files: train may be train or oos_train of all.json"
-    (tmp_path / "all.json").write_text(json.dumps({f"train{i}": {"text": "a", "label": "x"} for i in range(30)}))
-    (task,) = files_of_tasks(tmp_path).tasks
-    assert task.files == {"train": "all.json"} and "no name has the word of a split" in str(task.question)
+    (task,) = found.tasks
+    assert (task.files, found.unused) == ({"train": "all.csv#split=train", "dev": "all.csv#split=dev"}, ["b/other.csv"])
+    assert task.questions == ["files: dev may be split=dev or split=validation of all.csv"]
 
 
 def test_files_that_name_no_split_are_tasks_and_numbered_ones_are_one(tmp_path: Path) -> None:
     for name in ("x.en.json", "x.de.json", "fold0.json", "fold1.json"):
         (tmp_path / name).write_text(json.dumps([["a", "x"]]))
-    assert {task.id: task.files["train"] for task in files_of_tasks(tmp_path).tasks} == {
-        "fold0": "fold0.json#*",
-        "x.de": "x.de.json",
-        "x.en": "x.en.json",
-    }
+    tasks = {task.id: task.files["train"] for task in files_of_tasks(tmp_path).tasks}
+    assert tasks == {"fold0": "fold0.json#*", "x.de": "x.de.json", "x.en": "x.en.json"}
     for number in range(30):
         write_table(tmp_path / f"{number}-words.tsv", ["a"], [("x",)])
     found = files_of_tasks(tmp_path)
@@ -112,44 +110,19 @@ def test_files_that_name_no_split_are_tasks_and_numbered_ones_are_one(tmp_path: 
 
 
 def test_a_test_file_that_is_read_in_another_way_is_left_out_with_a_question(tmp_path: Path) -> None:
-    rows = list(zip(TEXTS, LABELS, strict=True))
-    for split in ("train", "dev"):
-        write_table(tmp_path / f"{split}.tsv", ["text", "label"], rows)
-    write_table(tmp_path / "test.tsv", ["text", "label"], rows, ";")
-    guessed_task = guess(tmp_path)
-    assert guessed_task.problem is None and guessed_task.files["test"] is None
-    assert any(question.startswith("files: test is not used: ") for question in guessed_task.questions)
+    for split, separator in {"train": "\t", "dev": "\t", "test": ";"}.items():
+        write_table(tmp_path / f"{split}.tsv", ["text", "label"], zip(TEXTS, LABELS, strict=True), separator)
+    found = guess(tmp_path)
+    assert found.problem is None and found.files["test"] is None
+    assert any(question.startswith("files: test is not used: ") for question in found.questions)
 
 
 def test_a_header_that_is_given(tmp_path: Path) -> None:
     rows = list(zip(TEXTS, LABELS, strict=True))
     write_table(tmp_path / "mood" / "train.tsv", rows[0], rows[1:])
-    (files,) = find_tasks(tmp_path).tasks
-    found = guess_task(files, tmp_path, {"header": ["sentence", "tone"]})
+    found = guess(tmp_path, {"header": ["sentence", "tone"]})
     assert (found.keys["text"], found.keys["target"], found.rows) == (["sentence"], "tone", {"train": 12})
-    assert guess_task(files, tmp_path, {"header": True}).rows == {"train": 11}
-
-
-@pytest.mark.parametrize("folder", ["C:", "${oc.env:HOME}"])
-def test_a_folder_that_a_suite_file_cannot_hold_is_a_problem(tmp_path: Path, folder: str) -> None:
-    write_split(tmp_path / folder, "train")
-    assert guess(tmp_path).problem == f'rename "{folder}/mood": a suite file cannot hold this name'
-
-
-def test_a_choice_of_a_list_or_of_columns(tmp_path: Path) -> None:
-    rows = [
-        {"idx": i, "question": text, "answers": ["yes it is", "no it is not"], "label": i % 2, "meta": {"text": text}}
-        for i, text in enumerate(TEXTS)
-    ]
-    write_jsonl(tmp_path / "list" / "faq_train.jsonl", rows)
-    write_jsonl(tmp_path / "list" / "faq_test.jsonl", [{**row, "label": None} for row in rows])
-    found = guess(tmp_path / "list")
-    assert found.kind == "choice"
-    assert found.keys == {"target": "label", "candidates": ["answers[]"], "metric": "accuracy", "text": ["question"]}
-    options = zip(sentences(12, "one"), sentences(12, "other"), ["0", "1"] * 6, strict=True)
-    write_table(tmp_path / "columns" / "senses_train.csv", ["option1", "option2", "label"], options, ",")
-    found = guess(tmp_path / "columns")
-    assert (found.keys["candidates"], found.keys["text"]) == (["option1", "option2"], [])
+    assert guess(tmp_path, {"header": True}).rows == {"train": 11}
 
 
 PAIR = ["premise", "hypothesis"]

@@ -92,37 +92,29 @@ def test_configurations_are_tasks_of_the_commit_that_was_read(server: HubServer,
     assert cola["files"]["train"] == "train-00000-of-00003.parquet#*" and cola["rows"] == {"train": 60, "dev": 30}
     assert cola["hub"] == {"dataset": "owner/bench", "revision": commit, "mirror": True}
     assert (cola["license"], cola["labels"], "decide" in cola) == ("cc0-1.0", ["0", "1"], False)
-    for names in NAMES.values():
-        assert f"0: {names[0]}, 1: {names[1]}" in done.document
     (question,) = mnli["decide"]
     assert question.startswith("files: dev may be the split validation_matched (validation_matched-")
-    assert 'not read: split "unlabelled_pool"' in done.document
-    assert f"mtl data bench.yaml data_dir={Path('data', 'bench')}" in done.document
-    assert not list(tmp_path.glob("data"))
+    said = ['not read: split "unlabelled_pool"', f"mtl data bench.yaml data_dir={Path('data', 'bench')}"]
+    said += [f"0: {names[0]}, 1: {names[1]}" for names in NAMES.values()]
+    assert all(words in done.document for words in said) and not list(tmp_path.glob("data"))
     # Later commits change nothing: all parts are those that were read.
     server.datasets["owner/bench"] = {"main": {}, "old": server.datasets["owner/bench"]["main"]}
     del content["tasks"]["mnli"]
     done.path.write_text(yaml.safe_dump(content), encoding="utf-8")
     assert main(["data", str(done.path)]) == 0
     data = tmp_path / "data" / "bench"
-    assert {path.relative_to(data).as_posix() for path in data.rglob("*.parquet")} == {
-        path for path in glue() if path.startswith("cola/")
-    }
+    of_cola = sorted(path for path in glue() if path.startswith("cola/"))
+    assert sorted(path.relative_to(data).as_posix() for path in data.rglob("*.parquet")) == of_cola
     suite = load_suite(done.path)
     dataset = load_dataset(suite, suite.choose(None), data, 0.1)
-    assert len(dataset.splits["cola"]["train"].targets) == 60
-    assert [name for name in dataset.fingerprints if name.startswith("cola/train-")] == sorted(
-        path for path in glue() if path.startswith("cola/train-")
-    )
+    assert len(dataset.splits["cola"]["train"].targets) == 60 and set(dataset.fingerprints) >= set(of_cola)
 
 
-def test_one_configuration_and_what_there_is_not(server: HubServer, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_configuration_and_what_there_is_not(server: HubServer) -> None:
     server.datasets["owner/bench"] = {"main": glue(), "v1": glue()}
-    for address in ("hf://owner/bench/cola", "hf://datasets/owner/bench@v1/cola"):
-        assert main(["init-suite", address, "--name", "one", "--out", "one.yaml"]) == 0
-        assert "mtl data one.yaml" in capsys.readouterr().out
-        assert list(load_suite(Path("one.yaml")).tasks) == ["cola"]
-        Path("one.yaml").unlink()
+    for number, address in enumerate(("hf://owner/bench/cola", "hf://datasets/owner/bench@v1/cola")):
+        done = init_suite(address, name="one", out=Path(f"{number}.yaml"))
+        assert f"mtl data {number}.yaml" in done.summary and list(load_suite(done.path).tasks) == ["cola"]
     assert not any("mnli" in request for request in server.requests)
     for address in ("hf://bench", "hf://owner/bench/nix", "hf://owner/nix", "hf://owner/bench@nix"):
         with raises_input_error():
@@ -154,15 +146,13 @@ def test_files_that_no_card_names(server: HubServer, tmp_path: Path) -> None:
             archive.writestr(f"all/{split}.csv", csv(rows(40, 2, split)))
     plain = {"README.md": card.encode(), "data/train.csv": csv(rows(40)), "data/dev.csv": csv(rows(40, 2, "dev"))}
     server.datasets = {"owner/plain": {"main": plain}, "owner/zip": {"main": {"files.zip": packed.getvalue()}}}
-    for name, files in {"plain": {"train": "train.csv", "dev": "dev.csv", "test": None}, "zip": None}.items():
+    for name in ("plain", "zip"):
         done = init_suite(f"hf://owner/{name}", "en")
-        assert list(yaml.safe_load(done.document)["tasks"]) == [name]
         assert main(["data", str(done.path)]) == 0
         suite = load_suite(done.path)
-        assert files is None or suite.tasks[name].files == files
         dataset = load_dataset(suite, suite.choose(None), tmp_path / "data" / name, 0.1)
         assert sum(len(part.targets) for part in dataset.splits[name].values()) == 80
-    assert "0: bad, 1: good" in Path("plain.yaml").read_text(encoding="utf-8")
+        assert ("0: bad, 1: good" in done.document) == (name == "plain")
 
 
 def test_configurations_that_may_not_be_tasks_are_asked_for(server: HubServer) -> None:
@@ -179,17 +169,19 @@ configs:
     server.datasets["owner/several"] = {"main": {"README.md": card.encode(), **files}}
     done = init_suite("hf://owner/several", "de")
     asked = {id: task["decide"][0] for id, task in yaml.safe_load(done.document)["tasks"].items()}
-    assert "configuration all has files of de, odd, too" in asked["all"] and "train is 3 files" in asked["all"]
-    assert "configuration de has files of all, too" in asked["de"]
-    assert "the only split is called corpus" in asked["odd"] and "train is 2 files" in asked["odd"]
+    for id, words in {
+        "all": ["configuration all has files of de, odd, too", "train is 3 files"],
+        "de": ["configuration de has files of all, too"],
+        "odd": ["the only split is called corpus", "train is 2 files"],
+    }.items():
+        assert all(each in asked[id] for each in words)
     done.path.unlink()
     task = yaml.safe_load(init_suite("hf://owner/several/de", "de").document)["tasks"]["de"]
     assert "decide" not in task and task["files"] == {"train": "train.csv", "dev": None, "test": "test.csv"}
 
 
 def test_answers_are_taken(server: HubServer) -> None:
-    content = [{**row, "tone": "xy"[i // 2 % 2]} for i, row in enumerate(rows(60))]
-    content = [{"text": row["text"], "kind": row["label"], "tone": row["tone"]} for row in content]
+    content = [{"text": row["text"], "kind": row["label"], "tone": "xy"[i // 2 % 2]} for i, row in enumerate(rows(60))]
     server.datasets["owner/asks"] = {"main": {"train.parquet": table(content)}}
     done = init_suite("hf://owner/asks", "en")
     assert "mtl init-suite hf://owner/asks@" in done.summary and "decide: asks: target" in done.summary

@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -9,11 +10,13 @@ from omegaconf import OmegaConf
 from mtl.api.cli import main
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.init_suite import init_suite, known_answers, scalar, suite_document
-from mtl.benchmark_making.init_suite.reading import Guess
+from mtl.benchmark_making.init_suite.names import Guess
 from mtl.data.dataset import load_dataset
 from mtl.tasks.suite import load_suite
 
 TEXTS, OTHERS = sentences(40), sentences(40, "another")
+TONES = [(text, "abc"[i % 3], "xy"[i % 2], i % 7) for i, text in enumerate(TEXTS)]
+TONE, KIND = ["text", "tone", "kind", "score"], ["text", "tone", "kind"]
 
 
 @pytest.fixture
@@ -31,26 +34,12 @@ def data_dir(tmp_path: Path) -> Path:
     return folder
 
 
-def test_load_suite_takes_the_file(data_dir: Path, tmp_path: Path) -> None:
-    done = init_suite(data_dir, language="pl", out=tmp_path / "out.yaml")
-    suite = load_suite(done.path)
-    assert (suite.name, suite.language, list(suite.tasks)) == ("my-bench", "pl", ["mood", "pairs", "sts"])
-    mood, pairs, sts = suite.tasks.values()
-    assert (mood.text, mood.target, mood.labels) == (["text"], "target", ["0", "no", "off", "yes"])
-    assert mood.files == {"train": "train.tsv", "dev": "dev.tsv", "test": "test.tsv"}
-    assert mood.rows == {"train": 40, "dev": 40, "test": 40}
-    assert (pairs.text, pairs.labels, pairs.group) == (["question", "answer"], ["0", "1"], "q_id")
-    assert (pairs.metric, pairs.positive, pairs.files["dev"]) == ("f1", "1", None)
-    assert (sts.range, sts.metric, sts.labels) == ([0, 4], "spearman", None)
-
-
-def test_the_summary_has_a_line_for_each_task(data_dir: Path, tmp_path: Path) -> None:
+def test_the_file_and_its_summary(data_dir: Path, tmp_path: Path) -> None:
     write_table(data_dir / "broken" / "train.tsv", ["text"], [[text] for text in TEXTS])
     (data_dir / "notes").mkdir()
     (data_dir / "notes" / "sheet.tsv").touch()
     out = tmp_path / "out.yaml"
-    lines = init_suite(data_dir, out=out).summary.splitlines()
-    assert lines == [
+    assert init_suite(data_dir, out=out).summary.splitlines() == [
         'broken  not decided: no column looks like a target: train.tsv has "text"; name the column label',
         'mood    target "target": 4 labels, accuracy; text "text"; train 40, dev 40, test 40',
         'pairs   target "target": 2 labels, f1; text "question", "answer"; train 40, no dev, no test',
@@ -59,7 +48,14 @@ def test_the_summary_has_a_line_for_each_task(data_dir: Path, tmp_path: Path) ->
         'not read: 1 file named after no split: "notes/sheet.tsv"',
         f"{out}: 3 tasks, and 1 as comments; check it, then: mtl audit suite={out} data_dir='{data_dir}'",
     ]
-    assert list(load_suite(out).tasks) == ["mood", "pairs", "sts"]
+    suite = load_suite(out)
+    assert (suite.name, suite.language, list(suite.tasks)) == ("my-bench", "en", ["mood", "pairs", "sts"])
+    mood, pairs, sts = suite.tasks.values()
+    assert (mood.text, mood.target, mood.labels) == (["text"], "target", ["0", "no", "off", "yes"])
+    assert mood.files == {"train": "train.tsv", "dev": "dev.tsv", "test": "test.tsv"}
+    assert (pairs.text, pairs.labels, pairs.group) == (["question", "answer"], ["0", "1"], "q_id")
+    assert (pairs.metric, pairs.positive, pairs.files["dev"]) == ("f1", "1", None)
+    assert (sts.range, sts.metric, sts.labels) == ([0, 4], "spearman", None)
 
 
 def test_load_suite_takes_every_kind_of_target_and_split(tmp_path: Path) -> None:
@@ -76,26 +72,20 @@ def test_load_suite_takes_every_kind_of_target_and_split(tmp_path: Path) -> None
     with raises_input_error(file="out.yaml"):
         load_suite(path)  # before its questions are answered
     content = yaml.safe_load(path.read_text())
-    asked = {
-        id: [question.partition(":")[0] for question in task.pop("decide", [])] for id, task in content["tasks"].items()
-    }
+    asked = {id: [question.partition(":")[0] for question in task.pop("decide", [])] for id, task in content["tasks"].items()}  # fmt: skip
     assert asked == {"analogy": [], "faq": [], "gender": ["answered_by"], "nli": []}
     path.write_text(yaml.safe_dump(content))
-    written = content["tasks"]["gender"]
-    assert written["files"] == {"train": None, "dev": None, "test": "gender_test.jsonl"} and "labels" not in written
     suite = load_suite(path)
     kinds = {"analogy": "word", "faq": "choice", "gender": "labels", "nli": "labels"}
     assert {id: task.kind for id, task in suite.tasks.items()} == kinds
-    task = suite.tasks["faq"]
-    assert (task.scored_split, task.text, task.candidates, task.sides) == ("test", ["question"], ["answers[]"], 2)
-    task = suite.tasks["analogy"]
-    assert (task.scored_split, task.files["dev"], task.text) == ("dev", None, ["a", "b"])
-    task = suite.tasks["gender"]
-    assert (task.answered_by, task.scored_split, task.labels) == ("nli", "test", ["x", "y", "z"])
-    assert suite.choose(["nli", "gender"]) == [task, suite.tasks["nli"]]
+    faq_task, of_gender = suite.tasks["faq"], suite.tasks["gender"]
+    assert (faq_task.scored_split, faq_task.text, faq_task.candidates) == ("test", ["question"], ["answers[]"])
+    assert (suite.tasks["analogy"].scored_split, suite.tasks["analogy"].text) == ("dev", ["a", "b"])
+    assert of_gender.files == {"train": None, "dev": None, "test": "gender_test.jsonl"}
+    assert (of_gender.answered_by, of_gender.scored_split, of_gender.labels) == ("nli", "test", ["x", "y", "z"])
     # The data is read with what was guessed.
     dataset = load_dataset(suite, suite.choose(None), tmp_path / "data", 0.1)
-    assert dataset.scored(suite.tasks["faq"]).sizes is not None and len(dataset.scored(task)) == len(gender)
+    assert dataset.scored(faq_task).sizes is not None and len(dataset.scored(of_gender)) == len(gender)
 
 
 def test_no_link_leads_out_of_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,44 +100,24 @@ def test_no_link_leads_out_of_the_folder(tmp_path: Path, monkeypatch: pytest.Mon
         assert "SECRET" not in str(caught.value)
 
 
-def test_what_is_refused(data_dir: Path, tmp_path: Path) -> None:
+def test_what_is_refused(data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     out = tmp_path / "out.yaml"
     out.write_text("mine")
-    with raises_input_error(file="out.yaml"):
-        init_suite(data_dir, out=out)
-    assert out.read_text() == "mine"
     (tmp_path / "empty").mkdir()
-    for folder in ("nowhere", "empty"):
-        with raises_input_error(file=folder):
-            init_suite(tmp_path / folder)
+    empty = [(text, "ab"[i % 2] * (i > 2)) for i, text in enumerate(TEXTS)]
+    write_table(tmp_path / "d" / "train.csv", ["text", "label"], empty, ",")
+    refused = {data_dir: "out.yaml", Path("nowhere"): "nowhere", Path("empty"): "empty", Path("d"): "d"}
+    for folder, file in {**refused, Path("d/train.csv"): "train.csv"}.items():
+        with raises_input_error(file=file):
+            init_suite(folder, out=out if folder == data_dir else None)
     with raises_input_error():
         init_suite(data_dir, name="a/b")
-
-
-def test_without_a_task_nothing_is_written_and_a_file_is_no_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_table(
-        tmp_path / "d" / "train.csv",
-        ["text", "label"],
-        [(text, "ab"[i % 2] * (i > 2)) for i, text in enumerate(TEXTS)],
-        ",",
-    )
-    for _ in range(2):
-        assert main(["init-suite", "d"]) == 2
-        assert capsys.readouterr().err.startswith(
-            "mtl: error: d: no task could be guessed, and no suite file is written: d: "
-        )
-    assert [path.name for path in tmp_path.iterdir()] == ["d"]
-    assert main(["init-suite", "d/train.csv"]) == 2
-    assert "d/train.csv: is a file; name its folder, d, in which it should be alone" in capsys.readouterr().err
+    assert out.read_text() == "mine" and [path.name for path in tmp_path.glob("*.yaml")] == ["out.yaml"]
 
 
 def test_the_advice_answers_every_question(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = [(f"{text} é", "abc"[i % 3], "xy"[i % 2]) for i, text in enumerate(TEXTS)]
-    write_table(tmp_path / "d" / "rows.csv", ["text", "tone", "kind"], rows, ",")
-    file = tmp_path / "d" / "rows.csv"
+    file = write_table(tmp_path / "d" / "rows.csv", KIND, [(f"{text} é", tone, kind) for text, tone, kind, _ in TONES], ",")  # fmt: skip
     file.write_bytes(file.read_text(encoding="utf-8").encode("cp1252"))
     assert main(["init-suite", str(tmp_path / "d"), "--out", str(tmp_path / "d.yaml")]) == 0
     told = capsys.readouterr().out
@@ -157,8 +127,8 @@ def test_the_advice_answers_every_question(tmp_path: Path, capsys: pytest.Captur
 
 
 def test_answers_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = [(text, "abc"[i % 3], "xy"[i % 2]) for i, text in enumerate(TEXTS)]
-    write_table(tmp_path / "d" / "train.csv", ["text", "tone", "kind"], rows, ",")
+    rows = [row[:3] for row in TONES]
+    write_table(tmp_path / "d" / "train.csv", KIND, rows, ",")
     out = tmp_path / "d.yaml"
     command = ["init-suite", str(tmp_path / "d"), "--language", "sv", "--out", str(out)]
     assert main(command) == 0
@@ -166,15 +136,13 @@ def test_answers_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main(["audit", f"suite={out}", f"data_dir={tmp_path / 'd'}"]) == 2
     assert "tasks.d.decide: 1 question to answer" in capsys.readouterr().err
     out.unlink()
-    assert main([*command, "--answer", "tasks.d.target=kind", "tasks.d.labels=[x, y]"]) == 0
-    task = load_suite(out).tasks["d"]
-    assert (task.target, task.labels, task.text) == ("kind", ["x", "y"], ["text"])
-    out.unlink()
     for name in ("e.v1.2", "f", "g", "h"):
-        write_table(tmp_path / "d" / name / "dev.csv", ["text", "tone", "kind"], rows, ",")
+        write_table(tmp_path / "d" / name / "dev.csv", KIND, rows, ",")
     files = ["tasks.e.v1.2.target=kind", "tasks.e.v1.2.files.train=dev.csv", "tasks.e.v1.2.files.dev=null"]
-    assert main([*command, "--answer", "tasks.d.target=kind", *files]) == 0
-    assert load_suite(out).tasks["e.v1.2"].files == {"train": "dev.csv", "dev": None, "test": None}
+    assert main([*command, "--answer", "tasks.d.target=kind", "tasks.d.labels=[x, y]", *files]) == 0
+    tasks = load_suite(out).tasks
+    assert (tasks["d"].target, tasks["d"].labels, tasks["d"].text) == ("kind", ["x", "y"], ["text"])
+    assert tasks["e.v1.2"].files == {"train": "dev.csv", "dev": None, "test": None}
     assert "decide: f, g, h: answered_by: no training rows" not in capsys.readouterr().out
     out.unlink()
     wrong = ["target=kind", "tasks.d=kind", "tasks.d.target=[", "tasks.other.target=kind", "tasks.d.rows=3"]
@@ -187,8 +155,8 @@ def test_answers_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize(
     ("answers", "there"),
     [
-        ("target=nix", '"text", "tone", "score"'),
-        ("group=nix", '"text", "tone", "score"'),
+        ("target=nix", '"text", "tone", "kind", "score"'),
+        ("group=nix", '"text", "tone", "kind", "score"'),
         ("text=tone", '"tone" is the target'),
         ("labels=[a, b]", '"a", "b", "c"'),
         ("positive=d", '"a", "b", "c"'),
@@ -203,30 +171,13 @@ def test_answers_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtu
     ],
 )
 def test_an_answer_that_fits_nothing_is_one_line_with_what_there_is(tmp_path: Path, answers: str, there: str) -> None:
-    rows = [(text, "abc"[i % 3], i % 7) for i, text in enumerate(TEXTS)]
     for split in ("train", "dev"):
-        write_table(tmp_path / "d" / f"{split}.csv", ["text", "tone", "score"], rows, ",")
+        write_table(tmp_path / "d" / f"{split}.csv", TONE, TONES, ",")
     named = answers if answers.startswith("target") else f"target=tone {answers}"
     known = known_answers([f"tasks.d.{answer}" for answer in named.split(" ", 1)])
     with raises_input_error() as raised:
         init_suite(tmp_path / "d", out=tmp_path / "d.yaml", known=known)
     assert there in str(raised.value) and not (tmp_path / "d.yaml").exists()
-
-
-@pytest.mark.parametrize(
-    ("answers", "kind", "metric"),
-    [
-        (["tasks.d.range=[1,5]"], "number", "spearman"),
-        (["tasks.d.kind=labels"], "labels", "accuracy"),
-        (['tasks.d.labels=["1","2","3","4","5"]', "tasks.d.metric=macro_f1"], "labels", "macro_f1"),
-    ],
-)
-def test_answers_settle_the_questions_of_the_kind(tmp_path: Path, answers: list[str], kind: str, metric: str) -> None:
-    rows = [(text, str(1 + i % 5)) for i, text in enumerate(TEXTS)]
-    write_table(tmp_path / "d" / "train.csv", ["text", "label"], rows, ",")
-    known = known_answers(answers)
-    task = load_suite(init_suite(tmp_path / "d", out=tmp_path / "d.yaml", known=known, undecided=False).path).tasks["d"]
-    assert (task.kind, task.metric, task.decide) == (kind, metric, [])
 
 
 # Texts that YAML reads as something else, or not at all, when they stand there without quotes.
@@ -246,7 +197,7 @@ def test_a_text_reads_back_as_the_same_text(text: str) -> None:
     assert yaml.safe_load(line)["value"] == [text]
 
 
-def guess(**changes: object) -> Guess:
+def guess(**changes: Any) -> Guess:
     made = Guess("mood", "my mood", {"train": "train.tsv", "dev": None, "test": None}, {"train": 12}, "labels")
     made.keys = {"text": ["text"], "target": "label", "labels": ["0", "yes"], "metric": "accuracy"}
     made.why = {"target": "by its name", "labels": "x" * 120}
@@ -287,8 +238,7 @@ def test_a_task_with_a_problem_is_a_comment_that_is_yaml_without_its_marks() -> 
     text = document(guess(), guess(id="other", problem="train.tsv:2: not UTF-8"), language=None)
     assert "\nlanguage: en  # not guessed: set the language of the tokenizer\n" in text
     assert list(yaml.safe_load(text)["tasks"]) == ["mood"]
-    assert "\n  # Not decided: train.tsv:2: not UTF-8\n" in text
-    below = text.split("not UTF-8\n")[1]
+    below = text.split("\n  # Not decided: train.tsv:2: not UTF-8\n")[1]
     assert yaml.safe_load(below.replace("  # ", "  "))["other"]["folder"] == "my mood"
     assert yaml.safe_load(document(guess(problem="no")))["tasks"] == {}
 
@@ -297,5 +247,4 @@ def test_no_comment_breaks_out_of_its_line() -> None:
     evil = "a\nname: evil\r\x85\u2028\x1b[31m"
     text = document(guess(why={"target": evil}, questions=[evil], notes=[evil]), guess(id="b", problem=evil))
     assert yaml.safe_load(text)["name"] == "mine"
-    assert not any(line.startswith("name: evil") for line in text.splitlines())
-    assert "\x1b" not in text
+    assert not any(line.startswith("name: evil") for line in text.splitlines()) and "\x1b" not in text

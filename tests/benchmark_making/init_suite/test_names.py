@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from mtl.benchmark_making.init_suite.names import all_files, find_tasks
+from mtl.benchmark_making.init_suite.names import Guess, all_files, find_tasks
 from mtl.benchmark_making.init_suite.reading import files_of_tasks
 
 
@@ -14,9 +14,10 @@ def make(folder: Path, *paths: str) -> Path:
     return folder
 
 
-def files(folder: Path, *paths: str) -> dict[str, dict[str, str]]:
-    """By task id its files, of a folder with these files."""
-    return {task.id: task.files for task in find_tasks(make(folder, *paths)).tasks}
+def only(folder: Path, *paths: str) -> Guess:
+    """The only task of a folder with these files."""
+    (task,) = find_tasks(make(folder, *paths)).tasks
+    return task
 
 
 @pytest.mark.parametrize(
@@ -35,71 +36,79 @@ def files(folder: Path, *paths: str) -> dict[str, dict[str, str]]:
 def test_words_of_splits_stand_anywhere_in_a_name_or_are_a_folder(
     tmp_path: Path, path: str, id: str, split: str
 ) -> None:
-    (task,) = find_tasks(make(tmp_path / "data", path)).tasks
+    task = only(tmp_path / "data", path)
     assert (task.id, list(task.files)) == (id, [split])
-    assert (tmp_path / "data" / task.folder / task.files[split]).is_file()
+    assert (tmp_path / "data" / task.folder / str(task.files[split])).is_file()
 
 
-def test_two_words_of_splits_say_nothing(tmp_path: Path) -> None:
-    found = find_tasks(make(tmp_path, "train_dev.tsv", "constrain.tsv"))
-    assert (found.tasks, found.unused) == ([], ["constrain.tsv", "train_dev.tsv"])
-
-
-def test_a_data_set_saved_by_the_library_datasets_is_no_table(tmp_path: Path) -> None:
-    saved = ["dataset_dict.json", *(f"train/{name}" for name in ("dataset_info.json", "state.json"))]
-    found = find_tasks(make(tmp_path, *saved, "train/data-00000-of-00001.arrow"))
-    assert (found.tasks, found.unused, found.unreadable) == ([], [], ["train/data-00000-of-00001.arrow"])
+DOCUMENTS = [f"dev/{number}.txt" for number in range(30)]
+SAVED = ["dataset_dict.json", "train/dataset_info.json", "train/state.json", "train/data-00000-of-00001.arrow"]
 
 
 @pytest.mark.parametrize(
-    ("paths", "expected"),
+    ("paths", "ids", "unused", "unreadable"),
     [
-        ([f"data/train-0000{i}-of-00002.parquet" for i in range(2)], "train-00000-of-00002.parquet#*"),
-        (["data/train-00000-of-00003.parquet"], "train-00000-of-00003.parquet#*"),  # the reader says what is missing
-        (["data/train-00000-of-00001.parquet"], "train-00000-of-00001.parquet"),
-        (
-            [f"data/train-0000{i}-of-00002-{i:016x}.parquet" for i in range(2)],
-            f"train-00000-of-00002-{0:016x}.parquet#*",
-        ),
-        ([f"data/train/part-{i}.jsonl" for i in range(11)], "train/part-0.jsonl#*"),
-        ([f"data/train/000{i}.parquet" for i in range(2)], "train/0000.parquet#*"),
-        ([f"data/train/qa_train_000{i}.json" for i in range(3)], "train/qa_train_0000.json#*"),  # as of JaQuAD
+        (["train_dev.tsv", "constrain.tsv"], [], ["constrain.tsv", "train_dev.tsv"], []),
+        (SAVED, [], [], [SAVED[-1]]),  # by the library datasets
+        (["a/train.tsv", "a/sheet.tsv", "n/readme.txt", "c.csv", ".git/train.tsv", ".train.tsv"], ["a"], ["c.csv", "a/sheet.tsv"], []),
+        (["train.xlsx", "b/c.md"], [], [], ["train.xlsx"]),
+        (["test.tsv", *DOCUMENTS], ["data"], [], ["dev/*.txt (30 files of one text each)"]),
+    ],
+)  # fmt: skip
+def test_what_is_no_split_is_listed(
+    tmp_path: Path, paths: list[str], ids: list[str], unused: list[str], unreadable: list[str]
+) -> None:
+    (tmp_path / "data/b/train.tsv").mkdir(parents=True)  # only plain files are read
+    found = find_tasks(make(tmp_path / "data", *paths))
+    assert ([task.id for task in found.tasks], found.unused, found.unreadable) == (ids, unused, unreadable)
+
+
+FOLDS = [f"{split}_{i}.json" for split in ("train", "dev") for i in range(5)]  # as of FewCLUE
+NUMBERED = [f"train_{i}.json" for i in range(9)]
+
+
+@pytest.mark.parametrize(
+    ("paths", "train", "question"),
+    [
+        ([f"data/train-0000{i}-of-00002.parquet" for i in range(2)], "train-00000-of-00002.parquet#*", None),
+        (["data/train-00000-of-00003.parquet"], "train-00000-of-00003.parquet#*", None),  # the reader says what is missing
+        (["data/train-00000-of-00001.parquet"], "train-00000-of-00001.parquet", None),
+        ([f"d/train-0-of-2-{i:016x}.parquet".replace("-0-", f"-{i}-") for i in range(2)], f"train-0-of-2-{0:016x}.parquet#*", None),
+        ([f"data/train/part-{i}.jsonl" for i in range(11)], "train/part-0.jsonl#*", None),
+        ([f"data/train/000{i}.parquet" for i in range(2)], "train/0000.parquet#*", None),
+        ([f"data/train/qa_train_000{i}.json" for i in range(3)], "train/qa_train_0000.json#*", None),  # as of JaQuAD
+        (NUMBERED, NUMBERED[0], f"train may be {NUMBERED[0]} or 9 numbered files, parts of one split: {NUMBERED[0]}#*"),
+        ([f"data/train/part-{i}.jsonl" for i in (0, 2)], "train/part-0.jsonl", "train may be train/part-0.jsonl or train/part-2.jsonl"),
+    ],
+)  # fmt: skip
+def test_numbered_parts_are_one_split(tmp_path: Path, paths: list[str], train: str, question: str | None) -> None:
+    task = only(tmp_path / "folder", *paths)
+    assert (task.files, task.questions) == ({"train": train}, [f"files: {question}"] if question else [])
+    assert len(find_tasks(make(tmp_path / "folds", *FOLDS)).tasks) == 5
+
+
+@pytest.mark.parametrize(
+    ("names", "left", "question"),
+    [
+        (["train_preprocess.txt", "test_preprocess.txt", "test_preprocess_masked_label.txt"], 2, None),
+        (["NER-de-dev.tsv", "NER-de-test.tsv", "NER-de-test-unlabeled.tsv"], 2, None),
+        (["train.tsv", "test.tsv", "test_features.tsv"], 2, "files: test may be test.tsv or test_features.tsv"),
     ],
 )
-def test_numbered_parts_are_one_split(tmp_path: Path, paths: list[str], expected: str) -> None:
-    (task,) = find_tasks(make(tmp_path, *paths)).tasks
-    assert (task.id, task.files, task.question) == ("qa" if "qa" in expected else "data", {"train": expected}, None)
-
-
-def test_numbered_files_are_parts_if_the_user_says_so_or_tasks(tmp_path: Path) -> None:
-    numbered = [f"train_{i}.json" for i in range(9)]
-    (task,) = find_tasks(make(tmp_path / "data", *numbered, "test.json")).tasks
-    assert (task.files, len(task.twice)) == ({"train": "train_0.json", "test": "test.json"}, 8)
-    assert task.question == ("files: train may be train_0.json or 9 numbered files, parts of one split: train_0.json#*")
-    folds = [f"{split}_{i}.json" for split in ("train", "dev") for i in range(5)]  # as of FewCLUE
-    assert len(find_tasks(make(tmp_path / "folds", *folds)).tasks) == 5
-
-
-def test_files_without_labels_are_left_out_if_others_have_them(tmp_path: Path) -> None:
-    names = ["train_preprocess.txt", "test_preprocess.txt", "test_preprocess_masked_label.txt"]
-    (task,) = find_tasks(make(tmp_path / "pos", *names)).tasks
-    assert task.files == {"train": names[0], "test": names[1]} and (task.twice, task.question) == (names[2:], None)
-    (task,) = find_tasks(make(tmp_path / "ner", "NER-de-dev.tsv", "NER-de-test-unlabeled.tsv", "NER-de-test.tsv")).tasks
-    assert (task.id, task.files["test"]) == ("NER-de", "NER-de-test.tsv")
-
-
-def test_files_that_differ_in_more_than_a_number_are_asked_for(tmp_path: Path) -> None:
-    (task,) = find_tasks(make(tmp_path, *(f"data/train/part-{i}.jsonl" for i in (0, 2)))).tasks
-    assert task.question == "files: train may be train/part-0.jsonl or train/part-2.jsonl"
+def test_of_two_files_of_one_split_one_is_read(
+    tmp_path: Path, names: list[str], left: int, question: str | None
+) -> None:
+    task = only(tmp_path, *names)
+    assert list(task.files.values()) == names[:left] and task.questions == ([question] if question else [])
+    assert task.notes == [f'not read: "{names[left]}"; another file has this split']
 
 
 def test_a_zip_is_a_folder_of_tasks(tmp_path: Path) -> None:
     members = [f"bench/{task}/{split}.csv" for task in ("a", "b") for split in ("train", "test")]
     archives = {
         "all.zip": [*members, "__MACOSX/._x", "bench/readme.md", "../up/train.csv"],
-        "sst/train.zip": ["data.tsv"],
+        **{"sst/train.zip": ["data.tsv"], "sst/dev.zip": ["data.tsv"], "bad/test.zip": [], "faq.csv.zip": ["faq.csv"]},
     }
-    archives |= {"sst/dev.zip": ["data.tsv"], "bad/test.zip": [], "faq.csv.zip": ["faq.csv"]}
     for name, names in archives.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         with zipfile.ZipFile(tmp_path / name, "w") as archive:
@@ -107,69 +116,44 @@ def test_a_zip_is_a_folder_of_tasks(tmp_path: Path) -> None:
                 archive.writestr(member, "")
     found = find_tasks(tmp_path)
     assert {task.id: (task.folder, task.files) for task in found.tasks} == {
-        "a": ("", {"train": "all.zip#bench/a/train.csv", "test": "all.zip#bench/a/test.csv"}),
-        "b": ("", {"train": "all.zip#bench/b/train.csv", "test": "all.zip#bench/b/test.csv"}),
+        **{id: ("", {split: f"all.zip#bench/{id}/{split}.csv" for split in ("train", "test")}) for id in "ab"},
         "sst": ("sst", {"train": "train.zip#data.tsv", "dev": "dev.zip#data.tsv"}),
     }
     assert (found.unused, found.unreadable) == (["faq.csv.zip"], ["bad/test.zip"])
 
 
-def test_texts_and_labels_in_two_files_are_one_task(tmp_path: Path) -> None:
-    paths = [f"a/{split}_{kind}.txt" for split in ("train", "val") for kind in ("text", "labels")]
-    assert files(tmp_path / "x", *paths) == {
-        "a": {"train": "train_text.txt + train_labels.txt", "dev": "val_text.txt + val_labels.txt"}
-    }
-    assert files(tmp_path / "y", "train/seq.in", "train/label", "train/seq.out") == {
-        "label": {"train": "train/seq.in + train/label"},
-        "seq.out": {"train": "train/seq.in + train/seq.out"},
-    }
-    assert files(tmp_path / "z", "train.jsonl", "train-labels.lst") == {
-        "z": {"train": "train.jsonl + train-labels.lst"}
-    }
-
-
-def test_the_files_of_a_task_differ_in_their_split_alone(tmp_path: Path) -> None:
-    found = find_tasks(make(tmp_path / "x", "a/train.tsv", "a/validation.tsv", "a/test_features.tsv", "b/c/train.csv"))
-    assert [(task.id, task.folder) for task in found.tasks] == [("a", "a"), ("c", "b/c")]
-    assert found.tasks[0].files == {"train": "train.tsv", "dev": "validation.tsv", "test": "test_features.tsv"}
-    assert found.tasks[1].files == {"train": "train.csv"}
-    flat = ("ner_train.jsonl", "ner_dev.jsonl", "my-nli.train.jsonl", "my-nli.test_features.jsonl")
-    assert files(tmp_path / "y", *flat) == {
-        "my-nli": {"train": "my-nli.train.jsonl", "test": "my-nli.test_features.jsonl"},
-        "ner": {"train": "ner_train.jsonl", "dev": "ner_dev.jsonl"},
-    }
-    below = make(tmp_path / "z", "sim/sim-words_train.jsonl", "sim/sim-texts_train.jsonl", "other/train.tsv")
-    places = [("other", "other"), ("sim-texts", "sim"), ("sim-words", "sim")]
-    assert [(task.id, task.folder) for task in find_tasks(below).tasks] == places
+FLAT = ("ner_train.jsonl", "ner_dev.jsonl", "my-nli.train.jsonl", "my-nli.test_features.jsonl")
 
 
 @pytest.mark.parametrize(
-    ("paths", "ids"),
+    ("paths", "tasks"),
     [
-        (["train.tsv"], ["data"]),
-        (["klej_cdsc-e/train.tsv", "klej_cdsc-r/train.tsv", "klej_ar/train.tsv"], ["ar", "cdsc-e", "cdsc-r"]),
-        (["swenli/train.tsv", "swewic/train.tsv"], ["swenli", "swewic"]),
-        (["en/nli/train.tsv", "sv/nli/train.tsv"], ["en-nli", "sv-nli"]),
-        (
-            ["Ä o/train.tsv", "a:o/train.tsv", "A*o/train.tsv", "average/train.tsv", "日本/train.tsv"],
-            ["A-o", "a-o", "average-task", "A-o-2", "task"],
-        ),
+        ([f"a/{split}_{kind}.txt" for split in ("train", "val") for kind in ("text", "labels")],
+         {("a", "a"): ["train_text.txt + train_labels.txt", "val_text.txt + val_labels.txt"]}),
+        (["train/seq.in", "train/label", "train/seq.out"],
+         {("label", ""): ["train/seq.in + train/label"], ("seq.out", ""): ["train/seq.in + train/seq.out"]}),
+        (["train.jsonl", "train-labels.lst"], {("data", ""): ["train.jsonl + train-labels.lst"]}),
+        (["a/train.tsv", "a/validation.tsv", "a/test_features.tsv", "b/c/train.csv"],
+         {("a", "a"): ["train.tsv", "validation.tsv", "test_features.tsv"], ("c", "b/c"): ["train.csv"]}),
+        (FLAT, {("my-nli", ""): [*FLAT[2:]], ("ner", ""): [*FLAT[:2]]}),
+        (["sim/sim-words_train.jsonl", "sim/sim-texts_train.jsonl", "other/train.tsv"],
+         {("other", "other"): ["train.tsv"], ("sim-texts", "sim"): ["sim-texts_train.jsonl"], ("sim-words", "sim"): ["sim-words_train.jsonl"]}),
+        (["klej_cdsc-e/train.tsv", "klej_ar/train.tsv"], {("ar", "klej_ar"): ["train.tsv"], ("cdsc-e", "klej_cdsc-e"): ["train.tsv"]}),
+        (["swenli/train.tsv", "swewic/train.tsv"], {(id, id): ["train.tsv"] for id in ("swenli", "swewic")}),
+        (["en/nli/train.tsv", "sv/nli/train.tsv"], {(f"{name}-nli", f"{name}/nli"): ["train.tsv"] for name in ("en", "sv")}),
     ],
-)
-def test_ids_name_files_and_differ(tmp_path: Path, paths: list[str], ids: list[str]) -> None:
-    assert list(files(tmp_path / "data", *paths)) == ids
+)  # fmt: skip
+def test_the_files_of_a_task_differ_in_their_split_alone(
+    tmp_path: Path, paths: list[str], tasks: dict[tuple[str, str], list[str]]
+) -> None:
+    found = find_tasks(make(tmp_path / "data", *paths)).tasks
+    assert {(task.id, task.folder): [*task.files.values()] for task in found} == tasks
 
 
-def test_what_is_no_split_is_listed_and_only_plain_files_are_read(tmp_path: Path) -> None:
-    odd = ("a/sheet.tsv", "notes/readme.txt", "counts.csv", ".git/train.tsv", ".train.tsv")
-    (tmp_path / "b" / "train.tsv").mkdir(parents=True)
-    found = find_tasks(make(tmp_path, "a/train.tsv", *odd))
-    assert [task.id for task in found.tasks] == ["a"]
-    assert found.unused == ["counts.csv", "a/sheet.tsv"]
-    assert find_tasks(make(tmp_path / "x", "train.xlsx", "b/c.md")).unreadable == ["train.xlsx"]
-    documents = find_tasks(make(tmp_path / "y", "test.tsv", *(f"dev/{number}.txt" for number in range(30))))
-    assert [task.id for task in documents.tasks] == ["y"]
-    assert documents.unreadable == ["dev/*.txt (30 files of one text each)"]
+def test_ids_name_files_and_differ(tmp_path: Path) -> None:
+    folders = ["Ä o", "a:o", "A*o", "average", "日本"]
+    found = find_tasks(make(tmp_path, *(f"{folder}/train.tsv" for folder in folders))).tasks
+    assert [task.id for task in found] == ["A-o", "a-o", "average-task", "A-o-2", "task"]
 
 
 def test_folders_of_texts_are_labels(tmp_path: Path) -> None:
@@ -177,17 +161,9 @@ def test_folders_of_texts_are_labels(tmp_path: Path) -> None:
     make(tmp_path, *paths, *(f"train/more/{n}.txt" for n in range(30)), "train/urls.txt")
     documents, further = files_of_tasks(tmp_path).tasks[:2]
     assert documents.files == {"train": "train/neg/0.txt#{neg,pos}/*", "test": "test/neg/0.txt#*/*"}
-    assert '"more"' in str(documents.question) and further.files == {"train": "train/urls.txt"}
-    (alone,) = files_of_tasks(make(tmp_path / "b", *(f"x/{label}/{n}.txt" for label in "ab" for n in range(30)))).tasks[
-        :1
-    ]
-    assert alone.files == {"train": "a/0.txt#*/*"} and str(alone.question).startswith("files: no name")
-
-
-def test_two_files_of_one_split(tmp_path: Path) -> None:
-    (task,) = find_tasks(make(tmp_path, "a/test.tsv", "a/test_features.tsv", "a/train.tsv")).tasks
-    assert task.files == {"train": "train.tsv", "test": "test.tsv"}
-    assert task.twice == ["test_features.tsv"] and "test may be test.tsv or test_features.tsv" in str(task.question)
+    assert '"more"' in documents.questions[0] and further.files == {"train": "train/urls.txt"}
+    alone = files_of_tasks(make(tmp_path / "b", *(f"x/{label}/{n}.txt" for label in "ab" for n in range(30)))).tasks[0]
+    assert alone.files == {"train": "a/0.txt#*/*"} and alone.questions[0].startswith("files: no name")
 
 
 def test_a_folder_that_cannot_be_read_is_no_folder_without_files(

@@ -32,7 +32,7 @@ def test_what_the_first_lines_show(tmp_path: Path, name: str, content: str | byt
     path = tmp_path / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     sniffed = sniff(path)
-    assert (sniffed.layout.reading, sniffed.question) == (reading, None)
+    assert (sniffed.reading, sniffed.question) == (reading, None)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_what_is_asked(tmp_path: Path, name: str, content: bytes, asked: str) ->
 @pytest.mark.parametrize(("name", "separator"), [("a.txt", " "), ("a.tsv", "\t")])
 def test_annotated_tokens(tmp_path: Path, name: str, separator: str) -> None:
     (tmp_path / name).write_text("-DOCSTART- O\n\n" + f"Anna{separator}B-PER\nslept{separator}O\n\n" * 9)
-    assert sniff(tmp_path / name).layout.reading.form == "conll"
+    assert sniff(tmp_path / name).reading.form == "conll"
 
 
 ROWS = [[f"text {i}", ["pos", "neg"][i % 2]] for i in range(9)]
@@ -71,14 +71,7 @@ ROWS = [[f"text {i}", ["pos", "neg"][i % 2]] for i in range(9)]
         ([[["", "text", "label"], *([str(i), *row] for i, row in enumerate(ROWS))]], True, False),  # pandas' row numbers
         ([[["which of the two is the better text", "x"], *ROWS]] * 2, True, False),  # the same in both files
         ([[["2019", "y"], ["1", "a"], ["2", "b"]]] * 2, False, True),  # a number above numbers in both
-        (
-            [
-                [["gj04", "1", "", "a b"], ["x", "0", "*", "c d"], ["gj04", "1", "", "e"]],
-                [["x", "1", "", "f g"], ["x", "0", "", "h"]],
-            ],
-            False,
-            False,
-        ),
+        ([[["gj04", "1", "", "a b"], ["x", "0", "*", "c d"], ["gj04", "1", "", "e"]], [["x", "1", "", "f g"], ["x", "0", "", "h"]]], False, False),
         ([[["votes", "so many words as no name of a column has"], ["1", "a"], ["2", "b"]]], True, False),
         ([[["0", "1"], *ROWS]], True, True),  # as pandas writes columns without names
         ([[["id", "text", "label"], ["1", "a b", "x"]], [["id", "text"], ["1", "a b"]]], True, False),

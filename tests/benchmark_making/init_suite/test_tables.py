@@ -6,7 +6,7 @@ from data_files import write_jsonl, write_table
 from input_errors import raises_input_error
 
 from mtl.benchmark_making.init_suite import tables
-from mtl.benchmark_making.init_suite.tables import FileColumn, name_words, read_table
+from mtl.benchmark_making.init_suite.tables import FileColumn, read_table
 
 
 def test_a_column_without_a_value_in_some_rows_leaves_the_others_readable(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_numbers(wrong: str) -> None:
 def test_blank_columns_and_words_of_names() -> None:
     blank = [FileColumn("label", cells).is_blank for cells in (["", " "], ["-1", "-1"], ["-1", "0"])]
     assert blank == [True, True, False]
-    words = [name_words(name) for name in ("relatedness_score", "questionID", "meta.tuple_id")]
+    words = [FileColumn(name, []).words for name in ("relatedness_score", "questionID", "meta.tuple_id")]
     assert words == [["relatedness", "score"], ["question", "id"], ["tuple", "id"]]
 
 

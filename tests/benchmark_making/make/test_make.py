@@ -68,7 +68,6 @@ def test_what_a_recipe_makes_is_complete(name: str, made: dict[str, Made]) -> No
     for id, task in suite.tasks.items():
         rows = {split: len(next(iter(columns.values()))) for split, columns in rows_of(made[name], id).items()}
         assert rows == task.rows
-        assert (folder / f"sheets/{id}_documentation_sheet.tsv").exists()
     steps, dropped = provenance["steps"], dropped_in(folder)
     assert all(line["step"] for line in dropped)  # these recipes read all of their sources' rows
     assert len(dropped) == sum(step["dropped"] for step in steps)
@@ -147,18 +146,12 @@ def test_the_same_recipe_gives_the_same_bytes(tmp_path: Path, made: dict[str, Ma
                 assert path.read_bytes() == (tmp_path / name / path.relative_to(made[name].folder)).read_bytes()
 
 
-def test_the_command_and_the_sheet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    task = {**TASK, "sheet": {"Abstract": "A task.\nMade here.", "Data labeling*": "By hand"}}
-    steps = [{"step": "sample", "number": 10}, SPLIT]
-    path = write_recipe(tmp_path, recipe_of(steps=steps, tasks={"t": task}))
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_recipe(tmp_path, recipe_of(steps=[{"step": "sample", "number": 10}, SPLIT]))
     assert main(["make", str(path), f"out={tmp_path / 'out'}", f"data_dir={tmp_path}"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "1. sample (number=10): 20 rows of corpus → 10 rows of corpus"
     assert lines[2] == "t: 6 rows train, 2 rows dev, 2 rows test"
-    assert any(line.startswith("Annotation artefacts") for line in lines)
-    sheet = (tmp_path / "out/sheets/t_documentation_sheet.tsv").read_text(encoding="utf-8")
-    assert "Abstract*\tA task.\n\tMade here.\n" in sheet and "Data labeling*\tBy hand\n" in sheet
-    assert "corpus.tsv: 20 rows, SHA-256" in sheet and "→ 10 rows of corpus" in sheet
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
@@ -203,7 +196,6 @@ def test_an_error_leaves_nothing_behind(keys: dict[str, Any], error: dict[str, A
         (["klej-ar"], "out: names the new folder; give out=DIR"),
         (["klej-ar", "out=x", "seed=1"], "unknown key 'seed'"),
         (["klej-ar", "out=."], "is not empty"),
-        (["klej-ar", "out=x", "data_dir=none"], "none/ar.csv: no such file"),
     ],
 )
 def test_a_bad_command_is_one_line(

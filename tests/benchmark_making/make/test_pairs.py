@@ -53,42 +53,32 @@ def test_two_columns_are_two_sides() -> None:
     assert [(row.cell("title"), row.cell("other_text")) for row in wrong.rows] == [("a b", "b e"), ("b c", "a b d")]
 
 
-def test_cut_keeps_the_most_similar_sentences_as_many_as_the_penalty_allows() -> None:
+def test_cut_keeps_the_most_similar_sentences() -> None:
     answer = "Nothing here. The bridge stands. Anna built the bridge. More words. And more."
     table = table_of(question=["Who built the bridge?"], answer=[answer])
     options = {"column": "answer", "like": "question", "units": "words"}
     table_cut, work = work_of("cut", table, **options)
     assert column(table_cut, "answer") == ["Anna built the bridge."]
     assert work.facts["words"] == {"median_before": 13, "median_after": 4}
-    table = table_of(question=["a b c d"], answer=["a b. c d. e."])
-    options = {"column": "answer", "like": "question", "units": "words"}
-    assert column(do("cut", table, **options, penalty=1.2), "answer") == ["a b. c d."]
-    assert column(do("cut", table, **options, penalty=3), "answer") == ["a b."]
 
 
-@pytest.mark.parametrize("measure", ["containment", "dice", "jaccard"])
-@pytest.mark.parametrize("penalty", [1.0, 1.2])
-def test_cut_finds_the_best_of_all_runs(measure: str, penalty: float) -> None:
+@pytest.mark.parametrize("penalty", [1.0, 1.2, 3.0])
+def test_cut_finds_the_best_of_all_runs(penalty: float) -> None:
     chance = random.Random(1)
     texts = [[" ".join(chance.choices("abcdefgh", k=3)) + "." for _ in range(8)] for _ in range(40)]
     likes = [" ".join(chance.choices("abcdefgh", k=chance.randrange(1, 6))) for _ in texts]
     expected = []
     for parts, like in zip(texts, likes, strict=True):
         best, value, wanted = "", -1.0, set(like.split())
-        for size in range(1, 5):
+        for size in range(1, 9):
             for start in range(len(parts) - size + 1):
                 run = set(" ".join(parts[start : start + size]).replace(".", "").split())
-                shared = len(wanted & run)
-                whole = {
-                    "containment": len(wanted),
-                    "dice": (len(wanted) + len(run)) / 2,
-                    "jaccard": len(wanted | run),
-                }[measure]
-                if shared / whole / penalty**size > value + 1e-12:
-                    best, value = " ".join(parts[start : start + size]), shared / whole / penalty**size
+                reached = len(wanted & run) / len(wanted) / penalty**size
+                if reached > value + 1e-12:
+                    best, value = " ".join(parts[start : start + size]), reached
         expected.append(best)
     table = table_of(like=likes, text=list(map(" ".join, texts)))
-    cut = do("cut", table, column="text", like="like", units="words", most=4, measure=measure, penalty=penalty)
+    cut = do("cut", table, column="text", like="like", units="words", penalty=penalty)
     assert column(cut, "text") == expected
 
 
@@ -126,4 +116,4 @@ def test_texts_of_the_same_split_are_paired_alone(scope: str) -> None:
     for split in ("train", "dev", "test"):
         own = [each.with_rows(row for row in each.rows if row.cell("split") == split) for each in tables]
         apart += do("pairs", *own, **options).rows
-    assert table.rows == apart
+    assert sorted(table.rows, key=lambda row: row.cell("split")) == sorted(apart, key=lambda row: row.cell("split"))

@@ -19,14 +19,14 @@ def corpus(rows: int, keys: int) -> Table:
     return table_of(id=[str(row) for row in range(rows)], author=names, label=labels)
 
 
-def test_shares_and_numbers_make_splits_that_are_exact_and_stratified() -> None:
+def test_shares_make_splits_that_are_exact_and_stratified() -> None:
     table, work = work_of("split", corpus(1000, 10), shares=SHARES, stratify="label")
     assert Counter(column(table, "split")) == {"train": 800, "dev": 100, "test": 100} == work.facts["reached"]
     counts = Counter(column(table, "label"))
     for name, share in SHARES.items():
         for label, rows in counts.items():
             assert abs(work.facts["strata"][name][label] - share * rows) <= 1.5
-    table, work = work_of("split", corpus(1000, 10), numbers={"train": 300, "test": 37}, stratify="label")
+    table, work = work_of("split", corpus(1000, 10), shares={"train": 0.3, "test": 0.037}, stratify="label")
     assert Counter(column(table, "split")) == {"train": 300, "test": 37} and len(work.dropped) == 663
 
 

@@ -17,7 +17,6 @@ from mtl.jobs.job import Job
 from mtl.runs.folder import TRAINING as LOCK
 from mtl.runs.folder import seed_lock
 
-STAGE = {"seconds": 60.0, "peak_memory": 1, "curve": [{"step": 1.0, "dev/average": 2.0}]}
 UNKNOWN = "expected: unknown, since no seed of these runs is finished"
 
 
@@ -87,31 +86,10 @@ def test_the_command_runs_nothing(
     assert capsys.readouterr().out.splitlines()[-1] == "2 seeds in all, 2 finished"
 
 
-def test_a_stage_1_that_several_runs_share_counts_once(
-    settings: list[str], floor_settings: list[str], tmp_path: Path
-) -> None:
-    settings = [*settings, "seeds=[1,2]"]
-    frozen = job([*settings, f"run_dir={tmp_path / 'runs/frozen'}"], "frozen")
-    finetune = job([*settings, "variant=finetune", f"run_dir={tmp_path / 'runs/finetune'}"], "finetune")
-    other = job([*settings, "encoder.dropout=0.3", f"run_dir={tmp_path / 'runs/other'}"], "other")
-    for run, stage2 in ((frozen, 5.0), (finetune, 20.0), (other, 5.0)):
-        finish(run.folder.seed(1), 60.0 + stage2, 60.0)
-    runs = [frozen, finetune, other]
-    assert expected_seconds(runs) == {"frozen": {2: 65.0}, "finetune": {2: 20.0}, "other": {2: 65.0}}
-    # A finished seed has trained it, wherever it stands in the list.
-    finish(finetune.folder.seed(2), 80.0, 60.0)
-    assert expected_seconds(runs) == {"frozen": {2: 5.0}, "finetune": {}, "other": {2: 65.0}}
-    # A finished stage 1 of an unfinished seed is not counted again.
-    write_json(other.folder.seed(2) / "pretrain/done.json", STAGE)
-    assert expected_seconds(runs) == {"frozen": {2: 5.0}, "finetune": {}, "other": {2: 5.0}}
-    floor = job([*floor_settings, "seeds=[1,2]", "method=constant"])
-    finish(floor.folder.seed(1), 3.0)
-    assert expected_seconds([floor]) == {"": {2: 3.0}}
-    # Seconds of a seed that took stage 1 from another run, or continued after it, do not contain it.
-    write_json(other.folder.seed(1) / "pretrain/done.json", {**STAGE, "trained_in": "elsewhere"})
-    finish(other.folder.seed(1), 10.0, 60.0)
-    (other.folder.seed(2) / "pretrain/done.json").unlink()
-    assert expected_seconds([other]) == {"other": {2: 70.0}}
-    write_json(other.folder.seed(1) / "pretrain/done.json", STAGE)
-    finish(other.folder.seed(1), 10.0, 60.0, 12.0)
-    assert expected_seconds([other]) == {"other": {2: 72.0}}
+def test_the_expected_time_is_the_median_of_the_run_s_finished_seeds(settings: list[str], tmp_path: Path) -> None:
+    run = job([*settings, "seeds=[1,2,3,4,5]", f"run_dir={tmp_path / 'runs/frozen'}"], "frozen")
+    assert expected_seconds([run]) == {"frozen": {}}
+    finish(run.folder.seed(1), 65.0, 60.0)
+    finish(run.folder.seed(2), 5.0, 60.0, 12.0)  # its stage 1 was trained before, by another process
+    finish(run.folder.seed(4), 90.0)
+    assert expected_seconds([run]) == {"frozen": {3: 72.0, 5: 72.0}}

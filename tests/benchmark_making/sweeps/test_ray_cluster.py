@@ -1,7 +1,6 @@
 """Units on Ray: the same results as in processes, and units that go on when what runs them is lost."""
 
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -22,7 +21,6 @@ from mtl.api.cli import main
 from mtl.base.errors import DivergedError
 from mtl.benchmark_making.sweeps import ray_cluster
 from mtl.benchmark_making.sweeps.ray_cluster import RayCluster, node_difference
-from mtl.jobs.baseline import run_baseline
 from mtl.jobs.engines import Needs, Unit
 from mtl.jobs.together import run_together
 
@@ -150,25 +148,6 @@ def test_a_unit_of_a_lost_node_goes_on_elsewhere(cluster: Any, tmp_path: Path) -
     assert found["a"] != (tmp_path / "a").read_text(encoding="utf-8")
     # Ray may still list the lost node: it is no reason to refuse what the others can run.
     assert run([Unit("b", who, (tmp_path, "b"), folder=tmp_path / "runs")])
-
-
-def test_a_killed_command_is_continued(cluster: Any, tmp_path: Path) -> None:
-    settings = [*small_settings(tmp_path), "seeds=[1]", "pretrain.max_steps=600", "pretrain.validate_every=10"]
-    # Many validations, so that the command is killed long before it would end.
-    settings += ["pretrain.patience=60", "trainer.threads=1"]
-    undisturbed = job([*settings, f"run_dir={tmp_path / 'one/run'}", f"cache_dir={tmp_path / 'one-cache'}"])
-    run_baseline(undisturbed)
-    settings += ["engine=ray", f"run_dir={tmp_path / 'ray/run'}", f"cache_dir={tmp_path / 'ray-cache'}"]
-    command = subprocess.Popen(
-        [sys.executable, "-m", "mtl", "baseline", *settings], env={**os.environ, "RAY_ADDRESS": cluster.address}
-    )
-    seed = tmp_path / "ray/run/seed-1"
-    while not (seed / "pretrain/last.ckpt").exists() and command.poll() is None:
-        time.sleep(0.01)
-    command.kill()
-    assert command.wait() == -signal.SIGKILL and not (seed / "scores.json").exists()
-    run_together([job(settings)])  # waits until Ray has ended the seed that the first command began
-    assert content(tmp_path / "one/run") == content(tmp_path / "ray/run") != {}
 
 
 def test_an_address_where_nothing_listens_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,41 +91,36 @@ def test_a_method_without_a_task_is_left_out(
     assert "the suite has no task for any of its runs" in capsys.readouterr().err
 
 
+GRID = "grid: {embeddings: [random, fasttext], encoder: {hidden_size: [16, 64]}}"  # the sample suite's own size is 64
+NAMED = "{grid: {pretrain: {learning_rate: [1e-3]}}, runs: [{name: 7, max_length: 8}, {max_length: 7}]}"
+SHARED = "{settings: {seeds: [1, 2], tasks: [cbd]}, runs: [{}, {seeds: [3]}]}"  # what all runs share is no part of their names
+VECTORS = "runs: [{embeddings: {path: own/v.bin}}, {embeddings: {path: own/w.bin}}, {data_dir: data/klej-sample}]"
+JIANT = "runs: [{architecture: jiant}, {architecture: jiant, head.projection: 64}, {head.projection: 64}]"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (  # a grid is every combination; the sample suite's own size is 64
-            "grid: {embeddings: [random, fasttext], encoder: {hidden_size: [16, 64]}}",
-            [f"{name}-frozen{size}" for name in ("random", "fasttext") for size in (",encoder.hidden_size=16", "")],
-        ),
         (
-            "{grid: {pretrain: {learning_rate: [1e-3]}}, runs: [{name: 7, max_length: 8}, {max_length: 7}]}",
-            ["random-frozen,pretrain.learning_rate=0.001", "7", "random-frozen,max_length=7"],
+            GRID,
+            "random-frozen,encoder.hidden_size=16 random-frozen fasttext-frozen,encoder.hidden_size=16 fasttext-frozen",
         ),
+        (NAMED, "random-frozen,pretrain.learning_rate=0.001 7 random-frozen,max_length=7"),
+        (SHARED, "random-frozen random-frozen,seeds=3"),
         (
-            "{settings: {seeds: [1, 2], tasks: [cbd]}, runs: [{}, {seeds: [3]}]}",
-            ["random-frozen", "random-frozen,seeds=3"],  # what all runs share is no part of their names
+            VECTORS,
+            "fasttext-frozen,embeddings.path=own-v.bin fasttext-frozen,embeddings.path=own-w.bin fasttext-frozen",
         ),
-        ("runs: [{embeddings.trainable: false}, {}]", ["random-frozen,embeddings.trainable=false", "random-frozen"]),
-        # Locations are not part of a name, except for vectors.
-        ("runs: [{data_dir: data/klej-sample, seeds_in_parallel: 2}]", ["random-frozen"]),
-        (
-            "runs: [{embeddings: {path: own/v.bin}}, {embeddings: {path: own/w.bin}}]",
-            ["fasttext-frozen,embeddings.path=own-v.bin", "fasttext-frozen,embeddings.path=own-w.bin"],
-        ),
-        (
-            "runs: [{architecture: jiant}, {architecture: jiant, head.projection: 64}, {head.projection: 64}]",
-            ["random-frozen-jiant", "random-frozen-jiant,head.projection=64", "random-frozen,head.projection=64"],
-        ),
+        (JIANT, "random-frozen-jiant random-frozen-jiant,head.projection=64 random-frozen,head.projection=64"),
     ],
 )
-def test_names(text: str, expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names(text: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "own").mkdir()
     for name in "vw":
         (tmp_path / f"own/{name}.bin").touch()
-    assert names(text, tmp_path, *(["embeddings=fasttext"] if "own" in text else [])) == expected
+    assert names(text, tmp_path, *(["embeddings=fasttext"] if "own" in text else [])) == expected.split()
 
 
 @pytest.mark.slow
@@ -155,6 +150,7 @@ def test_the_command_line_has_the_last_word(tmp_path: Path) -> None:
             "{runs: [{tasks: [cbd]}, {tasks: [dyk]}], select: {each: suite}}",
             "select.each: suite: the runs have different tasks; choose each: task",
         ),
+        ("grid: {max_length: [" + "1," * 400 + "], held_out: [" + "1," * 400 + "]}", "grid: has 160,000 runs; a sweep takes at most"),
         ("grid: {embeddings: random}", "grid: embeddings=random: must be a list of values"),
         ("runs: {embeddings: random}", "runs: must be a list"),
         ("runs: [random]", "runs: 1: must hold keys and values"),
@@ -198,10 +194,8 @@ def test_a_sweep_checks_the_tasks_that_its_runs_have(tmp_path: Path) -> None:
     ("arguments", "complaint"),
     [
         (["none"], "sweep=none: unknown; known: floors, glue-single, readings, single, table3, transformer-superlim"),
-        (["none.yaml"], "sweep=none.yaml: no such file"),
         (["table3", "suite=klej-sample", "encoder.width=3"], "mtl: error: unknown key 'encoder.width'"),
         (["table3", "suite=klej-sample", "engine=slurm"], "mtl: error: engine=slurm: "),
-        (["table3", "suite=klej-sample", "embeddings=random"], "runs 1 and 2 would share the folder"),
         (["table3", "suite=klej-sample", "--only", "svm"], "--only svm: "),
     ],
 )
@@ -220,9 +214,8 @@ def test_vectors_that_do_not_exist_are_found_before_the_first_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    suite_file.write_text(
-        suite_file.read_text(encoding="utf-8") + "embeddings: {fasttext: v.vec, elmo: none/elmo}", encoding="utf-8"
-    )
+    with suite_file.open("a", encoding="utf-8") as file:
+        file.write("embeddings: {fasttext: v.vec, elmo: none/elmo}")
     small = [setting for setting in small if not setting.startswith("embeddings.dim")]
     (tmp_path / "v.vec").write_text("solen 1 2 3\n", encoding="utf-8")
     assert main(["sweep", "table3", *small]) == 2
@@ -248,9 +241,7 @@ def test_finished_runs_are_not_run_again(
     lines = capsys.readouterr().out.splitlines()
     page = f"{tmp_path / 'out'}/index.html"
     assert lines[0] == "Three: 3 runs, 1 of them finished" and lines[-1] == page
-    first = [line for line in lines if line.startswith("suite liten (")]
     others = ["clipped", "random-frozen,finetune.patience=1"]
-    assert [line.rpartition(" in ")[2] for line in first] == [str(runs / name) for name in others]
     assert sum("random-frozen: this run is finished" in message for message in caplog.messages) == 1
     assert {path: path.stat().st_mtime_ns for path in before} == before
     assert sorted(path.name for path in runs.iterdir()) == sorted([".stage1", "random-frozen", *others])
@@ -287,7 +278,6 @@ def test_a_folder_of_another_configuration_is_refused_first(floors: list[str], t
             {"a": DivergedError("loss"), "c": DivergedError("loss")},
             *(DivergedError, r"sweep\.yaml: 2 of 3 runs failed \(run a; run c\); the first: run a: loss$"),
         ),
-        ({name: InputError("no file") for name in "abc"}, InputError, "3 of 3 runs failed"),
         ({"a": BusyError("busy"), "b": DivergedError("loss")}, DivergedError, "run b: loss$"),
     ],
 )
@@ -343,11 +333,3 @@ def test_a_run_that_another_process_uses_is_left_to_it(
         with sweep.runs[1].folder.locked():
             assert main(command) == 0
     assert [run.is_finished for run in sweep.runs] == [False, True]
-
-
-def test_a_grid_is_counted_before_it_is_made(tmp_path: Path) -> None:
-    keys = ("max_length", "held_out", "encoder.hidden_size", "head.hidden_size")
-    values = list(range(1, 1001))
-    text = "grid:\n" + "".join(f"  {key}: {values}\n" for key in keys)
-    with raises_input_error(file="sweep.yaml", key="grid"):
-        names(text, tmp_path)
