@@ -60,7 +60,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         read = texts(arguments.text, folder)
-        tokenizer, _, training = begin_training(read, settings, folder, torch.device("cpu"))
+        tokenizer, training = begin_training(read, settings, folder, torch.device("cpu"))
         sides = passes(training) if arguments.forward else steps(training, portable_tokenizer(tokenizer, 512), settings)
         spent = alternate(sides, arguments.steps, arguments.runs)
     per_step = [statistics.median(side) / arguments.steps for side in spent]
@@ -95,10 +95,10 @@ def steps(
 
     def ours(step: int) -> None:
         training.step = step
-        training.training_step(training.chosen[training.order.batch(step)])
+        training.training_step(training.batch_at(step))
 
     def theirs(step: int) -> None:
-        ids = training.segments.inputs(training.chosen[training.order.batch(step)])
+        ids = training.segments.inputs(training.batch_at(step))
         batch = collator([{"input_ids": row} for row in ids.tolist()])
         loss = model(**batch).loss
         loss.backward()
@@ -112,7 +112,7 @@ def steps(
 
 def passes(training: MaskedLanguageModelling) -> list[Callable[[int], Any]]:
     """The forward and backward pass of each side with the same weights and masks."""
-    masked = training.masked(training.chosen[training.order.batch(0)], np.random.default_rng(0))
+    masked = training.masked(training.batch_at(0), np.random.default_rng(0))
     inputs, places, targets = map(torch.from_numpy, (masked.inputs, masked.places, masked.labels))
     labels = torch.full(inputs.shape, -100)
     labels.view(-1)[places] = targets

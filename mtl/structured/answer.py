@@ -7,13 +7,25 @@ A target is a JSON object in one cell, `{"text": [...], "answer_start": [...], "
   say which occurrence is meant. Models learn the first one, and a warning counts such rows.
 - words: the first and the last unit of the first answer.
 
-A prediction is the text of one answer, or an empty text for a row without an answer."""
+A prediction is the text of one answer, or an empty text for a row without an answer.
+
+The metrics of answer spans, as the scripts of SQuAD 1.1 and 2.0 compute them (Rajpurkar et al. 2016, 2018).
+
+Before answers are compared, they are put in lower case, and ASCII punctuation, the English words a, an and the (in every language) and repeated
+spaces are removed. A row has the score of the gold answer that fits best. Gold answers that become empty do not count. If all of them become
+empty, the row is like one without an answer: a prediction that becomes empty is right, and any other one is wrong. (There, the F1 of SQuAD 1.1's
+script is 0, but no gold answer of its data becomes empty.)
+
+XQuAD, KLUE-MRC (exact match) and ParsiNLU use these metrics. MLQA's script removes the articles of the row's language instead, which mtl does not
+support. For languages without spaces between words, `squad_f1_characters` counts characters instead of words, as KorQuAD and JSQuAD do."""
 
 import json
 import logging
 import math
+import re
+import string
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +43,9 @@ from mtl.structured.passages import (
     words_of,
 )
 from mtl.tasks.kinds.text import escape, unescape
+from mtl.tasks.metrics import KEPT, Metric, mean_of_rows
 from mtl.tasks.target_kind import LEAST_PROBABILITY, PAST, HeadTargets, Target, TargetKind
-from mtl.tasks.task import Task
+from mtl.tasks.task import ScoredRows, Task
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -40,8 +53,11 @@ if TYPE_CHECKING:
 NONE = ""  # the prediction for a row without an answer
 NONE_ALLOWED = "no answer"  # recorded with a head if some of its training rows have no answer
 CELL = '"answer_start"'  # tells a target in JSON from the text of an answer
+PARSED = 1 << 12  # the most targets that stay parsed
 SHOWN = 60  # the most characters of an answer in a message
-KEPT = 1 << 12  # the most targets that stay parsed
+
+ARTICLES = re.compile(r"\b(a|an|the)\b")
+PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 logger = logging.getLogger("mtl")
 
@@ -145,21 +161,19 @@ class Answer(TargetKind):
 
     def located(self, target: Target, texts: Sequence[str], starts: Sequence[str] | None) -> str:
         answers, passage = gold(str(target)), texts[-1]
-        places = list(answers["answer_start"])
-        if starts is not None:
-            places = _starts(starts, len(answers["text"]))
-        checked = [_place(text, start, passage) for text, start in zip(answers["text"], places, strict=True)]
+        known = answers["text"]
+        places = answers["answer_start"] if starts is None else _starts(starts, len(known))
+        checked = [_place(text, start, passage) for text, start in zip(known, places, strict=True)]
         if not checked:
             return _cell([])
-        first = passage.find(answers["text"][0]) if checked[0] is None else checked[0]
-        return _cell(answers["text"], checked, list(units_within(passage, first, first + len(answers["text"][0]))))
+        first = passage.find(known[0]) if checked[0] is None else checked[0]
+        return _cell(known, checked, units_within(passage, first, first + len(known[0])))
 
     def parse_prediction(self, cell: str, candidates: int | None = None) -> str:
         """The text of an answer. Raises ValueError for a list of answers, and for a target in JSON."""
         if _is_object(cell):
-            raise ValueError(
-                "is a list of answers, as targets are; a prediction is one text, which is empty for no answer"
-            )
+            message = "is a list of answers, as targets are; a prediction is one text, which is empty for no answer"
+            raise ValueError(message)
         return cell
 
     def to_line(self, target: Target) -> str:
@@ -171,11 +185,11 @@ class Answer(TargetKind):
     def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
         """1 for the words of a row's answer, or for the whole passage if it has none; 0 for its other units."""
         assert sizes is not None
-        wanted = np.zeros(sizes.sum(), dtype=np.int64)
-        for target, start in zip(targets.tolist(), (np.cumsum(sizes) - sizes).tolist(), strict=True):
+        wanted = [np.zeros(size, dtype=np.int64) for size in sizes]
+        for row, target in zip(wanted, targets.tolist(), strict=True):
             first, last = gold(target)["words"] or (0, 0)
-            wanted[start + first : start + last + 1] = 1
-        return wanted
+            row[first : last + 1] = 1
+        return np.concatenate(wanted)
 
     def from_estimator(
         self, estimator: Any, features: Any, sizes: np.ndarray | None, texts: Sequence[str] = ()
@@ -249,7 +263,7 @@ def _is_object(cell: str) -> bool:
     return cell.startswith("{") and CELL in cell
 
 
-@lru_cache(KEPT)
+@lru_cache(PARSED)
 def gold(cell: str) -> Gold:
     """The object in a target's cell. Raises ValueError for a cell of another form."""
     try:
@@ -315,17 +329,67 @@ def _shown(text: str) -> str:
     return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}…")
 
 
-@lru_cache(KEPT)
+@lru_cache(PARSED)
 def _length(target: str) -> int:
     """The number of words of the first gold answer; 0 if there is no answer."""
     return len(words_of(texts[0])) if (texts := gold_texts(target)) else 0
 
 
-def _by_row(outputs: "Tensor", sizes: "Tensor | None") -> "tuple[Tensor, Tensor]":
+def _by_row(outputs: "Tensor", sizes: "Tensor | None") -> "tuple[Tensor, ...]":
     """Head outputs (units, 2) as two matrices (rows, most units), the scores of first and of last units; -inf after a row's last unit."""
-    from torch.nn.utils.rnn import pad_sequence
+    from mtl.structured.crf import by_row
 
-    assert sizes is not None
-    padded = pad_sequence(outputs.float().split(sizes.tolist()), batch_first=True, padding_value=-math.inf)
-    firsts, lasts = padded.unbind(dim=2)
-    return firsts, lasts
+    return by_row(outputs.float(), sizes, -math.inf).unbind(dim=2)
+
+
+def squad_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """The mean over examples of the best F1 of the words of the answer and a gold answer, each word as often as it occurs."""
+    return mean_of_rows(_f1_of_words, predicted, rows.targets, weights)
+
+
+def squad_f1_characters(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """As squad_f1, but of the characters, without spaces: for languages that set none between words."""
+    return mean_of_rows(_f1_of_characters, predicted, rows.targets, weights)
+
+
+def squad_exact(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """The share of examples whose answer is, normalized, one of the gold answers."""
+    return mean_of_rows(_exact, predicted, rows.targets, weights)
+
+
+def normalized(answer: str) -> str:
+    """The answer in the form in which answers are compared."""
+    return " ".join(ARTICLES.sub(" ", answer.lower().translate(PUNCTUATION)).split())
+
+
+def _best(gold: str, predicted: str, measure: Callable[[str, str], float]) -> float:
+    """The highest measure of the answer and one of the gold answers, both normalized."""
+    golds = [text for text in map(normalized, gold_texts(gold)) if text] or [""]
+    answer = normalized(predicted)
+    return max(measure(text, answer) for text in golds)
+
+
+@lru_cache(KEPT)
+def _f1_of_words(gold: str, predicted: str) -> float:
+    return _best(gold, predicted, lambda text, answer: _f1(Counter(text.split()), Counter(answer.split())))
+
+
+@lru_cache(KEPT)
+def _f1_of_characters(gold: str, predicted: str) -> float:
+    return _best(gold, predicted, lambda *texts: _f1(*(Counter(text.replace(" ", "")) for text in texts)))
+
+
+@lru_cache(KEPT)
+def _exact(gold: str, predicted: str) -> float:
+    return _best(gold, predicted, lambda text, answer: float(text == answer))
+
+
+def _f1(gold: Counter[str], answer: Counter[str]) -> float:
+    """2 × the words that both have / the words of both; 1 if both are empty."""
+    total = gold.total() + answer.total()
+    return 2 * (gold & answer).total() / total if total else 1.0
+
+
+SQUAD_F1 = Metric("F1 (SQuAD)", ("answer",), squad_f1)
+SQUAD_F1_CHARACTERS = Metric("F1 (SQuAD), characters", ("answer",), squad_f1_characters)
+SQUAD_EXACT = Metric("exact match (SQuAD)", ("answer",), squad_exact)

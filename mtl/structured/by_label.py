@@ -4,6 +4,7 @@ Targets are int64 (rows, labels) of 0 and 1, and so are predictions. Trees and f
 models are trained for each label, and are one matrix of weights afterwards, which a run can keep.
 """
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
@@ -82,29 +84,20 @@ class ProbableLabels(LinearLabels):
         return probabilities
 
 
-class SeparateLabels:
+class SeparateLabels(OneVsRestClassifier):
     """An estimator for each label, or its one value in the training rows.
 
     Attributes:
         by_label: the trained estimators.
     """
 
-    def __init__(self, estimator: Any) -> None:
-        self.estimator = estimator
-
     def fit(self, features: Any, targets: np.ndarray) -> "SeparateLabels":
         """Train on features (rows, features)."""
-        learnable = [column.min() < column.max() for column in targets.T]
-        fitted = [clone(self.estimator).fit(features, column) for column in targets.T[learnable]]
-        self.constant, self.learnable, self.by_label = targets[0], np.array(learnable), fitted
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Label .* is present in all training examples")
+            super().fit(features, targets)
+        self.by_label = [fitted for fitted in self.estimators_ if type(fitted) is type(self.estimator)]
         return self
-
-    def predict(self, features: Any) -> np.ndarray:
-        """Whether each row has each label, (rows, labels)."""
-        predicted = np.repeat(self.constant[None], features.shape[0], axis=0)
-        for label, estimator in zip(np.flatnonzero(self.learnable), self.by_label, strict=True):
-            predicted[:, label] = estimator.predict(features)
-        return predicted
 
 
 class FastTextLabels(FastTextClassifier):

@@ -12,9 +12,10 @@ from torch.nn.utils.rnn import pad_sequence
 from mtl.tasks.target_kind import PAST
 
 
-def by_row(outputs: Tensor, sizes: Tensor) -> Tensor:
-    """Outputs (units, labels) as float32 (rows, most, labels), 0 after the last unit of a row. sizes: int64 (rows,) on the CPU."""
-    return pad_sequence(list(outputs.float().split(sizes.tolist())), batch_first=True)
+def by_row(outputs: Tensor, sizes: Tensor | None, padding: float = 0) -> Tensor:
+    """Outputs (units, …) as (rows, most, …), `padding` after the last unit of a row. sizes: int64 (rows,) on the CPU."""
+    assert sizes is not None
+    return pad_sequence(list(outputs.split(sizes.tolist())), batch_first=True, padding_value=padding)
 
 
 def is_unit(sizes: Tensor, most: int, device: torch.device) -> Tensor:
@@ -31,7 +32,7 @@ def sequence_loss(outputs: Tensor, codes: Tensor, sizes: Tensor, transitions: Te
         sizes: the number of units of each row, int64 (rows,) on the CPU.
         transitions: (labels + 2, labels).
     """
-    scores, transitions = by_row(outputs, sizes), transitions.float()
+    scores, transitions = by_row(outputs.float(), sizes), transitions.float()
     _, most, labels = scores.shape
     if not most:
         return scores.sum()
@@ -52,7 +53,7 @@ def sequence_loss(outputs: Tensor, codes: Tensor, sizes: Tensor, transitions: Te
 
 def best_sequences(outputs: Tensor, sizes: Tensor, transitions: Tensor) -> Tensor:
     """The most probable labels of each row (Viterbi), int64 (rows, most), PAST after the last unit. Arguments: as in `sequence_loss`."""
-    scores, transitions = by_row(outputs, sizes), transitions.float()
+    scores, transitions = by_row(outputs.float(), sizes), transitions.float()
     _, most, labels = scores.shape
     codes = torch.full(scores.shape[:2], PAST, device=scores.device)
     if not most:

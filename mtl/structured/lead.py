@@ -5,6 +5,7 @@ import re
 import time
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -42,13 +43,11 @@ def sentences(text: str, language: str) -> list[str]:
     A full stop ends no sentence after an abbreviation of the language (Moses's list; none for other languages), after
     a single letter, and before a small letter.
     """
-    parts = []
-    start = 0
+    starts = [0]
     for end in _END.finditer(text):
-        if not end[0].startswith(".") or _is_end(text, start, end, language):
-            parts.append(text[start : end.end()].strip())
-            start = end.end()
-    return [sentence for sentence in [*parts, text[start:].strip()] if sentence]
+        if not end[0].startswith(".") or _is_end(text, starts[-1], end, language):
+            starts.append(end.end())
+    return [part for start, end in pairwise([*starts, len(text)]) if (part := text[start:end].strip())]
 
 
 def _is_end(text: str, start: int, end: re.Match[str], language: str) -> bool:

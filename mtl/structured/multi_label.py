@@ -1,6 +1,10 @@
 """Any number of labels for each row, from a fixed list.
 
 A target is one text: the row's labels in the order of the task's `labels`, with a separator between them. It is empty for a row without labels.
+
+The metrics are those of scikit-learn for indicator matrices, with `zero_division=0`: F1 is 0 where nothing is right and nothing is predicted. So
+`multi_macro_f1` counts labels that neither occur nor are predicted as 0 (`macro_f1` of single labels leaves them out), and `samples_f1` counts a
+row without labels as 0, also if none is predicted.
 """
 
 from collections import Counter
@@ -12,17 +16,87 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from mtl.data.columns import text
-from mtl.structured.label_sets import indicators, members, separator_of
+from mtl.structured.span_f1 import ratio
+from mtl.tasks.metrics import Metric, Parts
 from mtl.tasks.target_kind import HeadTargets, Target, TargetKind, is_unknown
-from mtl.tasks.task import Task
+from mtl.tasks.task import ScoredRows, Task
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
     from torch import Tensor
 
+SEPARATOR = ";"  # between the labels of a set, unless the task names another one
+KIND = ("multi_label",)
 # The cells of a column that is named after a label, in lower case: whether the row has the label.
 TRUTH = {**dict.fromkeys(("1", "true", "yes", "1.0"), True), **dict.fromkeys(("0", "false", "no", "0.0"), False)}
 MOST_SHOWN = 20  # the most labels in a message or a report
 MOST_TOGETHER = 30  # the size of the largest set of most frequent labels that is tried as a constant answer
+
+
+def separator_of(task: Task) -> str:
+    """What stands between the labels of a set, in a target and in a cell."""
+    return SEPARATOR if task.label_separator is None else task.label_separator
+
+
+def members(task: Task, target: Target) -> list[str]:
+    """The labels of a target."""
+    return str(target).split(separator_of(task)) if target else []
+
+
+def indicators(task: Task, targets: Sequence[Target | None] | np.ndarray) -> "csr_matrix":
+    """Which labels the targets (rows,) have: float64 (rows, labels) of 0 and 1. A row without a target has none."""
+    from scipy.sparse import csr_matrix  # not at the top: every command reads the registry of metrics
+
+    numbers = {label: number for number, label in enumerate(task.labels or ())}
+    sets = {target: [numbers[label] for label in members(task, target or "")] for target in set(targets)}
+    of_rows = [sets[target] for target in targets]
+    ends = np.cumsum([0, *map(len, of_rows)])
+    columns = np.array([number for of_row in of_rows for number in of_row], dtype=np.int64)
+    return csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(of_rows), len(numbers)))
+
+
+def micro_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """F1 over all decisions on a label of an example: 2 tp / (2 tp + fp + fn)."""
+    both, either = (counts.sum(axis=1) for counts in _label_counts(task, predicted, rows, weights))
+    return ratio(2 * both, either)
+
+
+def multi_macro_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """The mean of the F1 of all labels; 0 for a label that neither occurs nor is predicted."""
+    both, either = _label_counts(task, predicted, rows, weights)
+    scores: np.ndarray = ratio(2 * both, either).mean(axis=1)
+    return scores
+
+
+def label_scores(task: Task, predicted: np.ndarray, rows: ScoredRows) -> dict[str, tuple[int, float]]:
+    """For each label that some rows have, their number and its F1."""
+    ones = np.ones((1, len(predicted)))
+    both, either = _label_counts(task, predicted, rows, ones)
+    numbers = np.asarray(ones @ indicators(task, rows.targets))[0]
+    by_label = zip(task.labels or (), numbers, ratio(2 * both, either)[0], strict=True)
+    return {label: (int(number), float(score)) for label, number, score in by_label if number}
+
+
+def samples_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """The mean of the examples' F1; 0 for an example without labels."""
+    gold, guessed = indicators(task, rows.targets), indicators(task, predicted)
+    both, either = (np.asarray(matrix.sum(axis=1)).ravel() for matrix in (gold.multiply(guessed), gold + guessed))
+    scores: np.ndarray = weights @ ratio(2 * both, either) / weights.sum(axis=1)
+    return scores
+
+
+def exact_match(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """The share of examples whose labels are all right."""
+    share: np.ndarray = weights @ (predicted == rows.targets).astype(np.float64) / weights.sum(axis=1)
+    return share
+
+
+def _label_counts(
+    task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """For each set of weights and each label, the rows that have it and get it, and the sum of those that have it and that get it."""
+    gold, guessed = indicators(task, rows.targets), indicators(task, predicted)
+    return (gold.multiply(guessed).T @ weights.T).T, ((gold + guessed).T @ weights.T).T
 
 
 class LabelSetHead(HeadTargets):
@@ -113,18 +187,15 @@ class MultiLabel(TargetKind):
 
     def parse(self, cell: str, candidates: int | None = None) -> str:
         separator = separator_of(self.task)
-        parts = [part for part in map(str.strip, cell.split(separator)) if part]
-        numbers = sorted({self.numbers[part] for part in parts if part in self.numbers})
-        if unknown := next((part for part in parts if part not in self.numbers), None):
-            rest = f", … ({len(self.names)} labels)" if len(self.names) > MOST_SHOWN else ""
-            raise ValueError(
-                f"unknown label {unknown!r}; a row has none or several of {', '.join(self.names[:MOST_SHOWN])}{rest},"
-                f" separated by {separator!r} (label_separator)"
-            )
-        if len(numbers) < len(parts):
-            twice = next(part for part, count in Counter(parts).items() if count > 1)
-            raise ValueError(f"label {twice!r} stands twice; answers of several people are no set of labels")
-        return separator.join(self.labels[number] for number in numbers)
+        counts = Counter(part for part in map(str.strip, cell.split(separator)) if part)
+        for part, count in counts.items():
+            if part not in self.numbers:
+                rest = f", … ({len(self.names)} labels)" if len(self.names) > MOST_SHOWN else ""
+                known = f"{', '.join(self.names[:MOST_SHOWN])}{rest}, separated by {separator!r} (label_separator)"
+                raise ValueError(f"unknown label {part!r}; a row has none or several of {known}")
+            if count > 1:
+                raise ValueError(f"label {part!r} stands twice; answers of several people are no set of labels")
+        return separator.join(self.labels[number] for number in sorted(map(self.numbers.__getitem__, counts)))
 
     def join(self, values: Sequence[str]) -> str:
         separator = separator_of(self.task)
@@ -140,9 +211,8 @@ class MultiLabel(TargetKind):
             if column not in self.labels:
                 labels += [cell] if cell else []
             elif cell.lower() not in TRUTH:
-                raise ValueError(
-                    f"column {column!r}: {cell!r} does not say whether the row has this label; write 0 or 1"
-                )
+                problem = f"{cell!r} does not say whether the row has this label; write 0 or 1"
+                raise ValueError(f"column {column!r}: {problem}")
             elif TRUTH[cell.lower()]:
                 labels.append(self.names[self.labels.index(column)])
         return labels
@@ -197,11 +267,8 @@ class MultiLabel(TargetKind):
 
     def distribution(self, targets: np.ndarray) -> str:
         having = np.asarray(indicators(self.task, targets).sum(axis=0)).ravel()
-        order = (
-            range(len(having))
-            if len(having) <= MOST_SHOWN
-            else np.argsort(-having, kind="stable")[:MOST_SHOWN].tolist()
-        )
+        frequent = np.argsort(-having, kind="stable")[:MOST_SHOWN].tolist()
+        order = range(len(having)) if len(having) <= MOST_SHOWN else frequent
         shares = ", ".join(f"{self.labels[number]} {having[number] / len(targets):.1%}" for number in order)
         rest = f", and {len(having) - MOST_SHOWN} rarer labels" if len(having) > MOST_SHOWN else ""
         sets = Counter(targets.tolist())
@@ -211,3 +278,10 @@ class MultiLabel(TargetKind):
     def absent(self, targets: np.ndarray) -> list[str]:
         having = np.asarray(indicators(self.task, targets).sum(axis=0)).ravel()
         return [self.labels[number] for number in np.flatnonzero(having == 0)]
+
+
+LABELS = Parts("label", "labels", label_scores)
+MICRO_F1 = Metric("micro F1", KIND, micro_f1, threshold="all", parts=LABELS)
+MULTI_MACRO_F1 = Metric("macro F1 of all labels", KIND, multi_macro_f1, threshold="each", parts=LABELS)
+SAMPLES_F1 = Metric("samples F1", KIND, samples_f1, threshold="all")
+EXACT_MATCH = Metric("exact match", KIND, exact_match)

@@ -3,7 +3,6 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -95,7 +94,8 @@ def unit_features(question: str, passage: str) -> list[list[str]]:
     hits = np.array([word in known for word in words], dtype=bool)
     left, right = _distances(hits), _distances(hits[::-1])[::-1]
     begins = [f"{number}:{word}" for number, word in enumerate(asked[:ASKED])]
-    features = [_whole_features(known, words, begins)]
+    share = round(4 * len(known & set(words)) / max(1, len(known)))
+    features = [["whole", f"whole&shared={share}", *(f"whole&{begin}" for begin in begins)]]
     ends = [number for number, word in enumerate(words) if SENTENCE_END.match(word)]
     first_sentence = ends[0] if ends else len(words)
     for number, (word, shape) in enumerate(zip(words, shapes, strict=True)):
@@ -113,11 +113,6 @@ def unit_features(question: str, passage: str) -> list[list[str]]:
         ]
         features.append(of_word)
     return features
-
-
-def _whole_features(known: set[str], words: Sequence[str], begins: Sequence[str]) -> list[str]:
-    share = round(4 * len(known & set(words)) / max(1, len(known)))
-    return ["whole", f"whole&shared={share}", *(f"whole&{begin}" for begin in begins)]
 
 
 def _distances(hits: np.ndarray) -> np.ndarray:

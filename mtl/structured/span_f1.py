@@ -88,11 +88,6 @@ def counts(find: Find, predicted: np.ndarray, rows: ScoredRows, weights: np.ndar
     return np.stack([np.asarray(weights @ part) for part in of_types])
 
 
-def spans(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """`counts` of entities."""
-    return counts(finder(task), predicted, rows, weights)
-
-
 def finder(task: Task) -> Find:
     """What finds the entities that the task's tags mark."""
     return whole_entities if has_ends(task.labels or ()) else entities
@@ -112,25 +107,25 @@ def mean_f1(right: np.ndarray, gold: np.ndarray, predicted: np.ndarray) -> np.nd
 def span_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """F1 of the entities of all types together (micro): 2 right / (gold + predicted). Entities count as conlleval and seqeval count them; if
     labels say where entities end (E-, S-), as seqeval's strict mode does."""
-    right, gold, ours = spans(task, predicted, rows, weights).sum(axis=2)
+    right, gold, ours = counts(finder(task), predicted, rows, weights).sum(axis=2)
     return ratio(2 * right, gold + ours)
 
 
 def span_precision(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """The share of the predicted entities that are right."""
-    right, _, ours = spans(task, predicted, rows, weights).sum(axis=2)
+    right, _, ours = counts(finder(task), predicted, rows, weights).sum(axis=2)
     return ratio(right, ours)
 
 
 def span_recall(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """The share of the gold entities that are predicted."""
-    right, gold, _ = spans(task, predicted, rows, weights).sum(axis=2)
+    right, gold, _ = counts(finder(task), predicted, rows, weights).sum(axis=2)
     return ratio(right, gold)
 
 
 def span_f1_macro(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """The mean of the types' F1. Types that neither occur nor are predicted do not count."""
-    return mean_f1(*spans(task, predicted, rows, weights))
+    return mean_f1(*counts(finder(task), predicted, rows, weights))
 
 
 def type_scores(task: Task, predicted: np.ndarray, rows: ScoredRows) -> dict[str, tuple[int, float]]:

@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from copy import copy
 from functools import cached_property
+from itertools import zip_longest
 from sys import intern
 from typing import TYPE_CHECKING, Any, Self
 
@@ -43,10 +44,8 @@ class TokenLabelsHead(ClassesHead):
     def encode(self, targets: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
         index = {tag: code for code, tag in enumerate(self.labels)}
         rows = [[index[tag] for tag in (target or "").split()] for target in targets]
-        codes = np.full((len(rows), max(map(len, rows), default=0)), float(PAST))
-        for row, tags in zip(codes, rows, strict=True):
-            row[: len(tags)] = tags
-        return codes
+        columns = list(zip_longest(*rows, fillvalue=PAST))
+        return np.array(columns, dtype=np.float64).reshape(len(columns), len(rows)).T
 
     def decode(self, codes: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
         """Tokens that no model reads, because it cuts the text, get the tag O, or without one the first label."""
@@ -81,15 +80,12 @@ class TokenLabelsHead(ClassesHead):
         return structured
 
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        from torch.nn.utils.rnn import pad_sequence
-
-        from mtl.structured.crf import best_sequences
+        from mtl.structured.crf import best_sequences, by_row
 
         assert sizes is not None
         if self.transitions is not None:
             return best_sequences(outputs, sizes, self.transitions)
-        rows = outputs.argmax(dim=1).split(sizes.tolist())
-        return pad_sequence(list(rows), batch_first=True, padding_value=PAST)
+        return by_row(outputs.argmax(dim=1), sizes, PAST)
 
 
 class TokenLabels(TargetKind):
@@ -142,7 +138,8 @@ class TokenLabels(TargetKind):
             small = lower[place + WINDOW]
             named = [f"{step}:{lower[place + WINDOW + step]}" for step in range(-WINDOW, WINDOW + 1)]
             named += [f"-1,0:{lower[place + WINDOW - 1]}|{small}", f"0,1:{small}|{lower[place + WINDOW + 1]}"]
-            named += [f"{mark}:{small[part]}" for mark, part in _affixes(len(small))]
+            sizes = range(1, min(AFFIX, len(small) - 1) + 1)  # of affixes, which are shorter than the word
+            named += [f"^{size}:{small[:size]}" for size in sizes] + [f"${size}:{small[-size:]}" for size in sizes]
             named += [f"word:{word}", f"shape:{shape(word)}"]
             named += [f"shape{step}:{shape(words[place + step])}" for step in (-1, 1) if 0 <= place + step < len(words)]
             named += [name for name, is_there in (("first", not place), ("last", place == len(words) - 1)) if is_there]
@@ -154,14 +151,11 @@ class TokenLabels(TargetKind):
     def parse(self, cell: str, candidates: int | None = None) -> str:
         cells = tokens_of(cell)
         if candidates is not None and len(cells) != candidates:
-            raise ValueError(
-                f"{len(cells)} tags for the {candidates} tokens of the row; each token has one, with spaces between"
-                " them, or in a list"
-            )
+            rule = "each token has one, with spaces between them, or in a list"
+            raise ValueError(f"{len(cells)} tags for the {candidates} tokens of the row; {rule}")
         if unknown := [tag for tag in cells if tag not in self.meanings]:
-            raise ValueError(
-                f"unknown tag {unknown[0]!r}, expected one of {', '.join(self.task.indices or self.labels)}"
-            )
+            known = ", ".join(self.task.indices or self.labels)
+            raise ValueError(f"unknown tag {unknown[0]!r}, expected one of {known}")
         return " ".join([self.meanings[tag] for tag in cells])
 
     def join(self, values: Sequence[str]) -> str:
@@ -220,8 +214,9 @@ class TokenLabels(TargetKind):
         for target, text in zip(train, texts, strict=True):
             for tag, token in zip(target.split(), tokens_of(text), strict=True):
                 counts[token][tag] += 1
-        first = {tag: -code for code, tag in enumerate(self.labels)}
-        best = {token: max(tags, key=lambda tag: (tags[tag], first[tag])) for token, tags in counts.items()}
+        best = {
+            token: max(self.labels, key=tags.__getitem__) for token, tags in counts.items()
+        }  # the first of equal ones
         rest = self.commonest(train)
         answers = [" ".join([best.get(token, rest) for token in tokens_of(text)]) for text in rows]
         return np.array(answers, dtype=object)
@@ -257,12 +252,6 @@ class TokenLabels(TargetKind):
         if has_ends(self.labels) or not all(map(TAG.fullmatch, self.labels)):
             return 0
         return sum(orphans(row.split()) for row in targets)
-
-
-def _affixes(length: int) -> list[tuple[str, slice]]:
-    """The marks and places of a word's prefixes and suffixes, which are shorter than the word."""
-    sizes = range(1, min(AFFIX, length - 1) + 1)
-    return [(f"^{size}", slice(size)) for size in sizes] + [(f"${size}", slice(-size, None)) for size in sizes]
 
 
 def shape(word: str) -> str:

@@ -8,7 +8,6 @@ on the same data. Thus no score on reduced data stands beside a published one.
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
 from statistics import fmean
@@ -19,7 +18,14 @@ from mtl.reports.board import COSTS, Column, Group, GroupLine, Leaderboard, Row,
 from mtl.tasks.suite import AVERAGE
 from mtl.tasks.task import Scale
 from mtl.vectors.mteb.benchmark import Benchmark
-from mtl.vectors.mteb.results import EXACT, Evaluation, choice_note, find_evaluations, not_comparable_notes
+from mtl.vectors.mteb.results import (
+    EXACT,
+    Evaluation,
+    EvaluationFolder,
+    choice_note,
+    find_evaluations,
+    not_comparable_notes,
+)
 
 BY_TYPE = "average_by_type"
 SCALE = Scale(1.0, 2, "score × 100")  # two decimals, as the published rows have
@@ -62,7 +68,7 @@ def find_boards(folder: Path) -> list[Leaderboard]:
     for (name, _), group in by_benchmark.items():
         numbers[name] += 1
         id = f"{name}-{numbers[name]}" if numbers[name] > 1 else name
-        benchmark = max(group, key=lambda evaluation: evaluation.folder.benchmark.stat().st_mtime).benchmark
+        benchmark = max(group, key=lambda one: EvaluationFolder(one.path).benchmark.stat().st_mtime).benchmark
         boards.append(_beside_published(id, benchmark, group))
         if not all(evaluation.is_comparable(task) for evaluation in group for task in evaluation.summary["tasks"]):
             boards.append(_ours_alone(id, benchmark, group))
@@ -70,8 +76,7 @@ def find_boards(folder: Path) -> list[Leaderboard]:
 
 
 def _beside_published(id: str, benchmark: Benchmark, evaluations: Sequence[Evaluation]) -> Leaderboard:
-    columns = {name: _column(benchmark, name, name) for name in benchmark.tasks}
-    layout = _Layout(benchmark, columns, complete_only=bool(benchmark.published))
+    layout = _Layout(benchmark, {name: (name, name) for name in benchmark.tasks}, bool(benchmark.published))
     ids = {
         (evaluation.path, task): task
         for evaluation in evaluations
@@ -89,7 +94,7 @@ def _beside_published(id: str, benchmark: Benchmark, evaluations: Sequence[Evalu
         facts.append("A row of ours that lacks a task of the benchmark has no AVG beside the published ones.")
     models_by_source: dict[str, list[str]] = {}
     for row in benchmark.published:
-        scores = {id: row.scores[id] for id in columns if id in row.scores}
+        scores = {id: row.scores[id] for id in layout.columns if id in row.scores}
         printed = {AVERAGE: row.average, BY_TYPE: row.average_by_type}
         rows.append(layout.row(scores, printed, name=row.model, label="published", family=row.family))
         models_by_source.setdefault(row.source, []).append(row.model)
@@ -100,7 +105,7 @@ def _beside_published(id: str, benchmark: Benchmark, evaluations: Sequence[Evalu
 def _ours_alone(id: str, benchmark: Benchmark, evaluations: Sequence[Evaluation]) -> Leaderboard:
     """All scores of ours. A task whose rows differ between evaluations has a column for each version."""
     ids: dict[tuple[Path, str], str] = {}
-    columns = {}
+    titles: dict[str, tuple[str, str]] = {}
     facts = ["Scores × 100 of our rows alone, on data of which some is not the benchmark's."]
     for task in benchmark.tasks:
         versions: dict[str, list[Evaluation]] = {}
@@ -109,59 +114,52 @@ def _ours_alone(id: str, benchmark: Benchmark, evaluations: Sequence[Evaluation]
                 versions.setdefault(evaluation.summary["tasks"][task]["revision"], []).append(evaluation)
         for number, (revision, scored) in enumerate(versions.items(), 1):
             title = f"{task}, rows {number}" if len(versions) > 1 else task
-            columns[f"{task}@{revision}"] = _column(benchmark, task, title)
+            titles[f"{task}@{revision}"] = task, title
             ids |= {(evaluation.path, task): f"{task}@{revision}" for evaluation in scored}
             record = scored[-1].summary["tasks"][task]
             if record["data"] != EXACT:
                 facts.append(f"† {title}: {record['data']} data ({'; '.join(record['differences'])}).")
-    if len(columns) > len({column.task for column in columns.values()}):
+    if len(titles) > len({task for task, _ in titles.values()}):
         facts.append("Means over different versions of a task's rows cannot be compared with each other.")
-    layout = _Layout(benchmark, columns, complete_only=False)
+    layout = _Layout(benchmark, titles, complete_only=False)
     title = f"{benchmark.title}, local data: not comparable with published scores"
     return layout.leaderboard(f"{id}-local", title, layout.our_rows(evaluations, ids), facts)
 
 
-def _column(benchmark: Benchmark, task: str, title: str) -> Column:
-    return Column(title, benchmark.types[benchmark.type_of(task)].metric_title, benchmark.metric(task), task)
-
-
-@dataclass(frozen=True)
 class _Layout:
     """The columns of a leaderboard, and whether only a row with all tasks of the benchmark has an average."""
 
-    benchmark: Benchmark
-    columns: Mapping[str, Column]
-    complete_only: bool
-
-    @cached_property
-    def by_type(self) -> dict[str, list[str]]:
-        """The columns of each type that has any."""
-        return {
-            name: ids
-            for name, type_ in self.benchmark.types.items()
-            if (ids := [id for id, column in self.columns.items() if column.task in type_.tasks])
+    def __init__(self, benchmark: Benchmark, titles: Mapping[str, tuple[str, str]], complete_only: bool) -> None:
+        """The task and the title of each column."""
+        self.benchmark, self.complete_only = benchmark, complete_only
+        types = {task: type_ for type_ in benchmark.types.values() for task in type_.tasks}
+        self.columns = {
+            id: Column(title, types[task].metric_title, types[task].metric, task)
+            for id, (task, title) in titles.items()
         }
+        columns = {
+            name: [id for id, column in self.columns.items() if column.task in type_.tasks]
+            for name, type_ in benchmark.types.items()
+        }
+        self.by_type = {name: ids for name, ids in columns.items() if ids}
 
     def our_rows(self, evaluations: Sequence[Evaluation], ids: Mapping[tuple[Path, str], str]) -> list[EncoderRow]:
-        """The rows of evaluations. Titles that several evaluations share have the seed, and names that they share are paths.
-
-        Args:
-            ids: the column of an evaluation's task, by the evaluation's folder and the task; others are left out.
-        """
-        encoders, names = (Counter(map(attrgetter(key), evaluations)) for key in ("title", "name"))
-        titles = []
-        for evaluation in evaluations:
-            seed = evaluation.summary["encoder"]["seed"]
-            with_seed = encoders[evaluation.title] > 1 and seed is not None
-            titles.append(f"{evaluation.title}, seed {seed}" if with_seed else evaluation.title)
+        """The rows of evaluations, with the columns of their tasks by folder and task. Titles that several evaluations share have the seed, and
+        names that they share are paths."""
+        encoders, names = (Counter(map(attrgetter(key), evaluations)) for key in ("title", "path.name"))
+        seeds = [evaluation.summary["encoder"]["seed"] for evaluation in evaluations]
+        titles = [
+            f"{one.title}, seed {seed}" if encoders[one.title] > 1 and seed is not None else one.title
+            for one, seed in zip(evaluations, seeds, strict=True)
+        ]
         rows = []
         for evaluation, title in zip(evaluations, titles, strict=True):
             summary, path = evaluation.summary, evaluation.path
             shown = {task: ids[path, task] for task in summary["tasks"] if (path, task) in ids}
-            name = evaluation.name if names[evaluation.name] == 1 else path.as_posix()
+            name = path.name if names[path.name] == 1 else path.as_posix()
             rows.append(
                 self.row(
-                    {id: evaluation.score(task) for task, id in shown.items()},
+                    {id: evaluation.scores[task] for task, id in shown.items()},
                     seen=[id for task, id in shown.items() if task in summary["seen"]],
                     inexact=[id for task, id in shown.items() if summary["tasks"][task]["data"] != EXACT],
                     name=name,
@@ -181,49 +179,37 @@ class _Layout:
         inexact: Collection[str] = (),
         **facts: Any,
     ) -> EncoderRow:
-        """A row with its means and marks, and these facts as its other fields.
+        """A row with its scores by column, its means and marks, and these facts as its other fields. The averages of a published row are printed.
 
         The mean of a type needs a score on each task of the type that the leaderboard has; the average over types needs all of these means.
-
-        Args:
-            scores: × 100, by column.
-            printed: the averages of a published row; None: the row is ours.
-            seen: the columns with training rows that the encoder has seen.
-            inexact: the columns whose data is not the benchmark's.
         """
-        benchmark, columns, by_type = self.benchmark, self.columns, self.by_type
-        scored = {columns[id].task for id in scores}
+        benchmark, by_type, task_of = self.benchmark, self.by_type, {id: one.task for id, one in self.columns.items()}
+        scored, seen_tasks = {task_of[id] for id in scores}, {task_of[id] for id in seen}
         missing = benchmark.missing(scored)
+        complete = [ids for ids in by_type.values() if {task_of[id] for id in ids} <= scored]
         means = {
-            name: fmean(scores[id] for id in ids if id in scores)
-            for name, ids in by_type.items()
-            if {columns[id].task for id in ids} <= scored
+            name: fmean(scores[id] for id in ids if id in scores) for name, ids in by_type.items() if ids in complete
         }
         averages = {id: value for id, value in (printed or {}).items() if value is not None}
         if scores and not (self.complete_only and missing and printed is None):
             averages.setdefault(AVERAGE, fmean(scores.values()))
         if len(means) == len(by_type):
             averages.setdefault(BY_TYPE, fmean(means.values()))
-        tasks = dict.fromkeys((AVERAGE, BY_TYPE), benchmark.tasks) | {
-            name: benchmark.types[name].tasks for name in by_type
-        }
+        tasks = dict.fromkeys((AVERAGE, BY_TYPE), benchmark.tasks)
+        tasks |= {name: benchmark.types[name].tasks for name in by_type}
         lacking = {id for id, counted in tasks.items() if scores and not scored.issuperset(counted)}
-        seen_tasks = {columns[id].task for id in seen}
         trained = {*seen, *(id for id, counted in tasks.items() if not seen_tasks.isdisjoint(counted))}
+        marked = (("*", lacking), ("†", inexact), ("‡", trained))
         return EncoderRow(
             split=SPLIT,
             scores={id: single(score) for id, score in scores.items()},
             means={id: single(mean) for id, mean in {**averages, **means}.items()},
             missing=missing,
-            seen=[id for id in [*columns, *by_type] if id in trained],
+            seen=[id for id in [*task_of, *by_type] if id in trained],
             partial=[name for name in by_type if name in lacking],
-            marks={
-                id: ("*" if id in lacking else "") + ("†" if id in inexact else "") + ("‡" if id in trained else "")
-                for id in [*columns, *tasks]
-            },
+            marks={id: "".join(mark for mark, ids in marked if id in ids) for id in [*task_of, *tasks]},
             reasons={
-                id: tuple(column for column in columns if column in scores and columns[column].task in counted)
-                for id, counted in tasks.items()
+                name: tuple(id for id in task_of if id in scores and task_of[id] in tasks[name]) for name in tasks
             },
             **facts,
         )
@@ -234,9 +220,9 @@ class _Layout:
         titles = {name: type_.title for name, type_ in types.items()}
         groups = []
         for name, ids in self.by_type.items():
-            group_title = f"{titles[name]}, {types[name].metric_title}"
-            column_titles = {id: self.columns[id].title for id in ids}
-            groups.append(Group(name, group_title, column_titles, _lines(rows, ids, name), len(ids) > 1))
+            title_of = {id: self.columns[id].title for id in ids}
+            heading = f"{titles[name]}, {types[name].metric_title}"
+            groups.append(Group(name, heading, title_of, _lines(rows, ids, name), len(ids) > 1))
         return Leaderboard(
             id,
             title,
@@ -272,10 +258,7 @@ def _lines(rows: Sequence[Row], columns: Collection[str], mean: str) -> list[Gro
 def _row_notes(rows: Sequence[EncoderRow]) -> list[str]:
     """Notes on single rows: tasks whose training rows an encoder has seen, and choices on validation rows."""
     notes = []
-    for row in rows:
-        if row.evaluation is None:
-            continue
-        summary = row.evaluation.summary
+    for row, summary in [(row, row.evaluation.summary) for row in rows if row.evaluation is not None]:
         if row.seen:
             tasks = [task for task in summary["seen"] if any(id.partition("@")[0] == task for id in row.seen)]
             notes.append(f"‡ {row.label}: trained on training rows of {', '.join(tasks)}.")

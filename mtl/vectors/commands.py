@@ -55,11 +55,16 @@ def add_embeddings_train(actions: Commands) -> None:
     train.add_argument("settings", nargs="*", metavar="key=value", help=text)
 
 
-def _train_embeddings(arguments: argparse.Namespace) -> None:
+def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
     from mtl.jobs.job import parse_settings
+
+    return parse_settings(arguments.settings)
+
+
+def _train_embeddings(arguments: argparse.Namespace) -> None:
     from mtl.vectors.words.training import TrainingRequest, train_embeddings
 
-    settings = parse_settings(arguments.settings)
+    settings = _settings(arguments)
     request = TrainingRequest.take(settings)
     print(train_embeddings(arguments.embeddings, request, settings))
 
@@ -67,11 +72,10 @@ def _train_embeddings(arguments: argparse.Namespace) -> None:
 def _transformer(arguments: argparse.Namespace) -> None:
     from mtl.base.device import device_of
     from mtl.data.dataset import training_texts
-    from mtl.jobs.job import parse_settings
     from mtl.vectors.pretraining.settings import read_settings
     from mtl.vectors.words.training import TrainingRequest
 
-    settings = parse_settings(arguments.settings)
+    settings = _settings(arguments)
     request = TrainingRequest.take(settings)
     request.check_text("pretrain transformer")
     if request.out is None:
@@ -84,45 +88,38 @@ def _transformer(arguments: argparse.Namespace) -> None:
     from mtl.vectors.pretraining.tokens import PretrainingTexts
 
     device = device_of(request.accelerator, "accelerator")
+    texts, language, source = list[str](), request.language, ""
     if job := request.job():
-        training, suite = training_texts(job.suite, job.data_dir, job.config.held_out), job.suite
-        texts = PretrainingTexts(
-            request.files, training, suite.language, f"training texts of suite {suite.name}", vocabulary
-        )
-    else:
-        texts = PretrainingTexts(request.files, language=request.language, vocabulary=vocabulary)
-    pretrain(texts, checked, Path(request.out), device)
+        texts, language = training_texts(job.suite, job.data_dir, job.config.held_out), job.suite.language
+        source = f"training texts of suite {job.suite.name}"
+    pretrain(PretrainingTexts(request.files, texts, language, source, vocabulary), checked, Path(request.out), device)
     print(Path(request.out))
 
 
 def _encode(arguments: argparse.Namespace) -> None:
-    from mtl.jobs.job import parse_settings
     from mtl.vectors.encoders import open_encoder
     from mtl.vectors.encoders.files import check_vectors_file, encode_file
 
-    settings = parse_settings(arguments.settings)
+    settings = _settings(arguments)
     check_vectors_file(arguments.out)
     encode_file(open_encoder(arguments.encoder, settings), arguments.file, arguments.out)
 
 
 def _export(arguments: argparse.Namespace) -> None:
-    from mtl.jobs.job import parse_settings
     from mtl.vectors.export.export import export_run
 
-    settings = parse_settings(arguments.settings)
-    export_run(arguments.run_dir, arguments.out, arguments.format, settings, arguments.command)
+    export_run(arguments.run_dir, arguments.out, arguments.format, _settings(arguments), arguments.command)
     print(arguments.out)
 
 
 def _mteb(arguments: argparse.Namespace) -> None:
     from mtl.base.device import describe_device, device_of
     from mtl.base.version import versions
-    from mtl.jobs.job import parse_settings
     from mtl.vectors.encoders import encoder_kind
     from mtl.vectors.mteb.run import run_mteb
 
     check_installed("mteb")  # before minutes of loading
-    settings, name = parse_settings(arguments.settings), arguments.encoder
+    settings, name = _settings(arguments), arguments.encoder
     kind = encoder_kind(name)
     about = {
         "command": arguments.command,

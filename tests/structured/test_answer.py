@@ -2,13 +2,18 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from data_files import write_jsonl, write_table
+from input_errors import raises_input_error
 from scipy.special import log_softmax
 
+from mtl.data.examples import read_examples
 from mtl.structured.answer import NONE_ALLOWED, gold
 from mtl.structured.passages import LONGEST, unit_text, units_of
 from mtl.tasks.targets import TARGET_KINDS, target_kind
@@ -119,6 +124,27 @@ def test_predictions_are_the_best_runs_of_all() -> None:
                 assert runs[first, last] == best
             else:
                 assert (first, last) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        *({"text": ["In"], "answer_start": [1]}, {"text": ["In"], "answer_start": []}, {"text": ["In"]}),
+        *({"text": [{}], "answer_start": [0]}, {"text": "In", "answer_start": 0}),
+    ],
+)
+def test_a_file_with_an_answer_that_is_none(tmp_path: Path, answers: dict[str, Any]) -> None:
+    task = replace(TASK, target="a.text[]", starts="a.answer_start[]")
+    rows = [{"question": "Where?", "passage": PASSAGE, "a": a} for a in ({"text": [], "answer_start": []}, answers)]
+    with raises_input_error(file="x.jsonl", line=2):
+        read_examples(task, write_jsonl(tmp_path / "x.jsonl", rows))
+
+
+def test_targets_of_a_table_are_located(tmp_path: Path) -> None:
+    rows = [("Who?", "Anna and Anna", "Anna", "9"), ("Who?", "x", "", "")]
+    table = write_table(tmp_path / "x.tsv", ["question", "passage", "text[]", "start[]"], rows)
+    read = read_examples(replace(TASK, target="text[]", starts="start[]"), table)
+    assert [gold(str(row.target))["answer_start"] for row in read] == [[9], []]
 
 
 class Estimator:

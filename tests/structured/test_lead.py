@@ -81,12 +81,6 @@ def test_predicted_texts_are_read_back(settings: list[str], tmp_path: Path, caps
     assert r"dev_pred_referat.tsv:2: '\\m' is no escape; write \\ for a backslash" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("method", ["random", "constant"])
-def test_texts_of_training_rows(settings: list[str], method: str) -> None:
-    summary = run_baseline(job([*settings, f"method={method}"]))
-    assert 0 < summary["tasks"]["referat"]["median"] <= 100
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -103,7 +97,4 @@ def test_texts_of_training_rows(settings: list[str], method: str) -> None:
 )
 def test_swedish_sentences(text: str, expected: list[str]) -> None:
     assert sentences(text, "sv") == expected
-
-
-def test_a_language_without_a_list_of_abbreviations() -> None:
-    assert sentences("Vi så jur. Berg. De lo.", "xx") == ["Vi så jur.", "Berg.", "De lo."]
+    assert sentences("Vi så jur. Berg.", "xx") == ["Vi så jur.", "Berg."]  # without a list of abbreviations

@@ -1,4 +1,4 @@
-"""Several labels of a row: cells, files, what heads learn, and thresholds."""
+"""Several labels of a row: cells, files, what heads learn, thresholds; metrics against scikit-learn, and weights against repeated rows."""
 
 import json
 from dataclasses import replace
@@ -11,13 +11,13 @@ import torch
 from data_files import write_jsonl
 from input_errors import raises_input_error
 from scipy.special import expit, logit
+from sklearn.metrics import accuracy_score, f1_score
 from torch.nn import functional
 
 from mtl.data.examples import read_examples
 from mtl.methods.thresholds import chosen_shifts, shifted_outputs
-from mtl.structured.label_sets import indicators
-from mtl.structured.multi_label import MultiLabel
-from mtl.tasks.metrics import score
+from mtl.structured.multi_label import MultiLabel, indicators, label_scores
+from mtl.tasks.metrics import METRICS, best_constant, metric_named, score, weighted_scores
 from mtl.tasks.suite import suite_from
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import ScoredRows, Task
@@ -78,42 +78,27 @@ def test_a_declaration(declared: dict[str, Any], problem: str | None) -> None:
     assert found == problem if problem is None or found is None else found.startswith(problem)
 
 
-@pytest.mark.parametrize(
-    ("keys", "key"),
-    [
-        ({"target": "y + z"}, "target"),
-        ({"label_separator": ","}, "label_separator"),
-        ({"indices": ["0", "1"]}, "indices"),
-    ],
-)
-def test_a_task_with_one_label_has_one_column_and_no_separator(keys: dict[str, Any], key: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("keys", [{"target": "y + z"}, {"label_separator": ","}, {"indices": ["0", "1"]}])
+def test_a_task_with_one_label_has_one_column_and_no_separator(keys: dict[str, Any], tmp_path: Path) -> None:
     task = {"text": ["text"], "target": "y", "labels": ["a", "b"], "metric": "accuracy", **keys}
     with raises_input_error(file="s.yaml"):
         suite_from({"name": "s", "tasks": {"t": task}}, tmp_path / "s.yaml")
 
 
 FLAGS = replace(TASK, target="joy + big fear + rage")
-FILES = {
+FLAG_ROWS = [(1, False, "yes"), (0.0, 0, 0), (False, True, 0)], [("1", "0", "1"), ("0", "0", "0"), ("0", "1", "0")]
+AS_JSON, AS_CELLS = ([dict(zip(TASK.labels or (), row, strict=True)) for row in rows] for rows in FLAG_ROWS)
+FILES: dict[str, tuple[Task, list[dict[str, Any]]]] = {
     "lists.jsonl": (replace(TASK, target="l[]"), [{"l": ["rage", "joy"]}, {"l": []}, {"l": ["big fear"]}]),
     "numbers.jsonl": (replace(NUMBERED, target="l[]"), [{"l": [2, 0]}, {"l": []}, {"l": [1]}]),
-    "flags.jsonl": (
-        FLAGS,
-        [
-            {"joy": 1, "big fear": False, "rage": "yes"},
-            {"joy": 0.0, "big fear": 0, "rage": 0},
-            {"joy": False, "big fear": True, "rage": 0},
-        ],
-    ),
+    "flags.jsonl": (FLAGS, AS_JSON),
     "columns.jsonl": (
         replace(TASK, target="first + second"),
         [{"first": "joy", "second": "rage"}, {"first": "", "second": None}, {"first": None, "second": "big fear"}],
     ),
     "cells.tsv": (replace(TASK, target="l"), [{"l": "rage;joy"}, {"l": ""}, {"l": "big fear"}]),
-    "flags.tsv": (
-        FLAGS,
-        [{"joy": "1", "big fear": "0", "rage": "1"}, {"joy": "0", "big fear": "0", "rage": "0"}, {"joy": "0", "big fear": "1", "rage": "0"}],
-    ),
-}  # fmt: skip
+    "flags.tsv": (FLAGS, AS_CELLS),
+}
 
 
 def write(path: Path, rows: list[dict[str, Any]]) -> None:
@@ -216,3 +201,62 @@ def test_thresholds_are_chosen_for_each_label_or_for_all(metric: str) -> None:
     bagged = chosen_shifts("bagged", task, outputs, codes)
     assert max(abs(bagged[label] - chosen[label]) for label in range(3)) < 1
     assert json.dumps(bagged) == json.dumps(chosen_shifts("bagged", task, outputs, codes))
+
+
+EXPECTED = {
+    "micro_f1": lambda gold, guessed: f1_score(gold, guessed, average="micro", zero_division=0),
+    "multi_macro_f1": lambda gold, guessed: f1_score(gold, guessed, average="macro", zero_division=0),
+    "samples_f1": lambda gold, guessed: f1_score(gold, guessed, average="samples", zero_division=0),
+    "exact_match": accuracy_score,
+}
+
+
+def labelled(metric: str = "micro_f1", labels: int = 4) -> Task:
+    return Task("t", kind="multi_label", text=["x"], target="y", labels=[*"abcdef"][:labels], metric=metric)
+
+
+def random_case(rng: np.random.Generator) -> tuple[Task, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """A task, predictions and gold sets, and both as matrices: few rows or many, labels that are missing, rows without labels."""
+    labels, rows = int(rng.integers(2, 7)), int(rng.choice([1, 2, 3, 17, 100]))
+    shares = rng.random(labels) * rng.choice([0, 1], labels, p=[0.2, 0.8])
+    gold = (rng.random((rows, labels)) < shares).astype(int)
+    flipped = rng.random((rows, labels)) < rng.choice([0, 0.1, 0.5])
+    guessed = np.where(flipped, 1 - gold, gold)
+    of = labelled(labels=labels)
+    decode = target_kind(of).head.decode
+    return of, decode(guessed, []), decode(gold, []), guessed, gold
+
+
+@pytest.mark.parametrize("metric", EXPECTED)
+def test_scores_are_those_of_scikit_learn_and_weights_are_repeated_rows(metric: str) -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(60):
+        of, predicted, gold, guessed, truth = random_case(rng)
+        of = of.measured_by(metric)
+        assert score(of, predicted, ScoredRows(gold)) == pytest.approx(100 * EXPECTED[metric](truth, guessed))
+        by_label = zip(
+            of.labels or (), truth.sum(axis=0), f1_score(truth, guessed, average=None, zero_division=0), strict=True
+        )
+        parts = {label: (count, pytest.approx(f1)) for label, count, f1 in by_label if count}
+        assert label_scores(of, predicted, ScoredRows(gold)) == parts
+        weights = rng.poisson(1.0, (6, len(gold)))
+        weights[np.arange(6), rng.integers(0, len(gold), 6)] += 1  # no set is empty
+        found = weighted_scores(of, predicted, ScoredRows(gold), weights.astype(float))
+        for counts, weighted in zip(weights, found, strict=True):
+            drawn = np.repeat(np.arange(len(gold)), counts)
+            assert weighted == pytest.approx(100 * EXPECTED[metric](truth[drawn], guessed[drawn]))
+
+
+def test_all_metrics_of_the_kind_are_here() -> None:
+    assert {name for name, metric in METRICS.items() if "multi_label" in metric.kinds} == set(EXPECTED)
+    assert metric_named("micro_f1+exact_match").threshold == "all"
+
+
+def test_the_best_constant_answer_may_be_a_set_that_no_row_has() -> None:
+    gold = np.array(["a", "b", "c", "a", "b", "", "a", "b"], dtype=object)
+    sets = {metric: best_constant(labelled(metric), ScoredRows(gold)) for metric in EXPECTED}
+    assert sets == {"micro_f1": "a;b", "multi_macro_f1": "a;b;c", "samples_f1": "a;b", "exact_match": "a"}
+
+
+def test_indicators_have_a_row_for_each_target() -> None:
+    assert indicators(labelled(), ["b;d", None, ""]).toarray().tolist() == [[0, 1, 0, 1], [0] * 4, [0] * 4]

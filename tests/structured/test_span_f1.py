@@ -1,4 +1,4 @@
-"""Scores of tags against a script of conlleval's rules, a pattern for whole entities, scikit-learn and seqeval."""
+"""Scores of tags against a script of conlleval's rules, a pattern for whole entities, and scikit-learn."""
 
 import re
 from collections.abc import Sequence
@@ -99,25 +99,6 @@ def test_scores_of_entities_are_those_of_independent_counts(labels: Sequence[str
         shown = {kind: (len(each[0]), expected(*each)["span_f1"]) for kind, each in by_type.items() if each[0]}
         parts = type_scores(task("span_f1", labels), cells(predicted), ScoredRows(cells(gold)))
         assert parts == {kind: (number, pytest.approx(f1)) for kind, (number, f1) in shown.items()}
-
-
-@pytest.mark.parametrize("labels", [BIO, BIOES])
-def test_scores_of_entities_are_those_of_seqeval(labels: Sequence[str]) -> None:
-    metrics = pytest.importorskip("seqeval.metrics")
-    scheme = pytest.importorskip("seqeval.scheme").IOBES
-    strict = {"mode": "strict", "scheme": scheme} if labels is BIOES else {}
-    for seed in range(100):
-        gold, predicted = drawn(labels, seed)
-        for name, function in (
-            ("span_f1", "f1_score"),
-            ("span_precision", "precision_score"),
-            ("span_recall", "recall_score"),
-        ):
-            wanted = getattr(metrics, function)(gold, predicted, zero_division=0, **strict)
-            assert score(name, labels, gold, predicted, [1] * len(gold)) == pytest.approx(wanted)
-        report = metrics.classification_report(gold, predicted, output_dict=True, zero_division=0, **strict)
-        for kind, found in type_scores(task("span_f1", labels), cells(predicted), ScoredRows(cells(gold))).items():
-            assert found == (report[kind]["support"], pytest.approx(report[kind]["f1-score"]))
 
 
 def test_scores_of_tags_are_those_of_scikit_learn() -> None:

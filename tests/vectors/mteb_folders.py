@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mtl.base.files import write_json, write_text
-from mtl.vectors.encoders.encoder import Description
+from mtl.vectors.encoders.encoder import Description, SentenceEncoder
 from mtl.vectors.mteb.benchmark import find_benchmark, load_benchmark
 from mtl.vectors.mteb.results import EXACT, EvaluationFolder, summarize
 
@@ -34,7 +34,7 @@ types:
 
 
 @dataclass
-class HashedEncoder:
+class HashedEncoder(SentenceEncoder):
     """The mean of word vectors that are drawn from the words' hashes. It counts the texts that it encodes."""
 
     pooling: str = "mean"
@@ -46,19 +46,19 @@ class HashedEncoder:
     encoded: int = field(default=0, init=False)
 
     @property
-    def description(self) -> Description:
+    def description(self) -> Description:  # type: ignore[override]
         sizes = (DIM, "pl", 1200, 200, 4_000_000, None)
         title = f"Hashed words, {self.pooling}"
         return Description(self.name, title, "average", *sizes, self.trained_on, None, self.seed)
 
-    def encode(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
+    def encode(self, texts: Sequence[str], progress: bool = False, prompt: str | None = None) -> np.ndarray:
         self.encoded += len(texts)
         pool = {"mean": np.mean, "max": np.max}[self.pooling]
         vectors = [pool([_vector(word) for word in text.lower().split() or [""]], axis=0) for text in texts]
         return np.array(vectors, dtype=np.float32).reshape(len(texts), DIM)
 
     @property
-    def fingerprint(self) -> str:
+    def fingerprint(self) -> str:  # type: ignore[override]
         parts = (self.pooling, self.centre, self.trained_on, self.name, self.seed)
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 

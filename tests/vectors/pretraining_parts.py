@@ -11,19 +11,9 @@ from tokenizers import Tokenizer
 from mtl.vectors.pretraining.settings import PretrainingSettings
 from mtl.vectors.pretraining.tokens import learn_tokenizer
 
-SMALL = PretrainingSettings(
-    vocab_size=120,
-    max_length=16,
-    num_layers=2,
-    hidden_size=32,
-    num_heads=2,
-    batch_size=8,
-    learning_rate=5e-3,
-    held_out=0.1,
-    max_steps=12,
-    validate_every=4,
-    threads=1,
-)
+SIZES = {"vocab_size": 120, "max_length": 16, "num_layers": 2, "hidden_size": 32, "num_heads": 2}
+STEPS = {"batch_size": 8, "learning_rate": 5e-3, "held_out": 0.1, "max_steps": 12, "validate_every": 4, "threads": 1}
+SMALL = PretrainingSettings(**SIZES, **STEPS)  # type: ignore[arg-type]
 GIVEN = {key: value for key, value in vars(SMALL).items() if value is not None}
 ARGUMENTS = [f"{key}={str(value).lower()}" for key, value in GIVEN.items()]
 WORDS = ["żółw", "żółwie", "ślimak", "ślimaki", "idzie", "idą", "drogą", "Łódź", "zażółcenie", "kot", "kotek", "kotki"]

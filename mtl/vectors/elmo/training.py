@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated
@@ -13,19 +13,20 @@ import torch
 from msgspec import Meta
 from torch import Tensor, nn
 
-from mtl.base.device import exact_arithmetic, threads_of_torch
+from mtl.base.device import exact_arithmetic
 from mtl.base.errors import InputError
-from mtl.base.files import replacing, write_text
-from mtl.base.locks import waiting_lock
+from mtl.base.files import replacing, write_json, write_text
+from mtl.base.folders import new_folder
 from mtl.base.memory import check_fits
 from mtl.base.typed import AT_LEAST_ONE, LAYERS, NOT_NEGATIVE, PART, SHARE
 from mtl.embedders.elmo.model import BiLM, to_file
 from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, Options
 from mtl.vectors.elmo.language_model import Corpus, LanguageModel, TrainedLSTM, batches, build_corpus
-from mtl.vectors.pretraining.resumable import ResumableTraining, check_claim, check_claimed, claim_of, split_held_out
+from mtl.vectors.pretraining.resumable import FORMAT, ResumableTraining, split_held_out, train_once
 from mtl.vectors.words.training import note_source
 
 CPU = torch.device("cpu")
+LOG = "training.json"
 MAX_CHARACTERS = 50  # bytes of a word including its markers, as in the original
 COPIES = 16  # bytes for a weight in training: itself, its gradient and two moments, in float32
 FILTERS = ((1, 16), (2, 16), (3, 32), (4, 64), (5, 128), (6, 128), (7, 128))
@@ -88,47 +89,32 @@ class ELMoTraining:
 
     @exact_arithmetic()
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str = "", device: torch.device = CPU) -> None:
-        """Train on tokenized lines; write options.json, weights.hdf5 and training.json (perplexities) to the folder `path`.
+        """As `mtl.vectors.words.training.Training.train`: options.json, weights.hdf5 and training.json (perplexities) in the folder `path`.
 
         An interrupted training continues from its last checkpoint if the texts and the settings are the same. If the folder
-        already holds an ELMo, nothing happens.
-
-        Args:
-            lines: the words of each line.
-            path: where to write.
-            source: identifies the texts and their tokenization, so that a change is noticed.
-            device: where to train. Apple GPUs lack operations that the training needs; the CPU is used instead.
-
-        Raises:
-            InputError: for sizes that this machine's memory cannot hold, for texts that are too short, and for a folder with the checkpoint
-                of another training.
-            DivergedError: if the training diverges; the last good checkpoint remains.
+        already holds an ELMo, nothing happens. Apple GPUs lack operations that the training needs; the CPU is used instead.
+        Raises InputError for sizes that this machine's memory cannot hold, for texts that are too short, and as `train_once`;
+        DivergedError if the training diverges, in which case the last good checkpoint remains.
         """
         with torch.device("meta"):
             weights = sum(weight.numel() for weight in BiLM(self.options()).parameters())
         sizes = f"lstm_dim={self.lstm_dim}, projection_dim={self.projection_dim}, n_layers={self.n_layers}: this ELMo"
         check_fits(COPIES * weights, sizes, "set smaller sizes")
         device = CPU if device.type == "mps" else device
-        training, claim = claim_of(self, source), path / "claim.json"
-        checkpoint = path / "last.ckpt"
-        alone = waiting_lock(path / ".lock", f"{path}: another process is training this ELMo")
-        with alone, threads_of_torch(self.threads):
-            if (path / WEIGHTS).exists():
-                return
-            check_claimed(claim)
-            check_claim(claim, training)
+
+        def fill(unfinished: Path) -> None:
             corpus = build_corpus(lines, LONGEST)
-            trainer = ElmoTrainer(corpus, self, checkpoint, device)
-            write_text(claim, json.dumps(training))  # from here on the training can be continued
+            trainer = ElmoTrainer(corpus, self, unfinished, device)
             trainer.run(str(path))
             numbers = {"words": len(corpus.tokens), "types": len(corpus.types)}
-            report = {"settings": training, **numbers, "perplexity": trainer.curve}
-            write_text(path / "training.json", json.dumps(report, indent=1, ensure_ascii=False) + "\n")
-            write_text(path / OPTIONS, options_json(self.options()))
-            note_source(path, source)
-            write_weights(path / WEIGHTS, trainer.network.bilm)  # last: a folder that has weights is complete
-            for file in (checkpoint, claim):
-                file.unlink(missing_ok=True)
+            with new_folder(path) as partial:
+                settings = {**asdict(self), "source": source, "format": FORMAT}
+                write_json(partial / LOG, {"settings": settings, **numbers, "perplexity": trainer.curve})
+                write_text(partial / OPTIONS, options_json(self.options()))
+                write_weights(partial / WEIGHTS, trainer.network.bilm)
+                note_source(path, source)
+
+        train_once(path, self, source, (path / WEIGHTS).exists, fill)
 
     def options(self) -> Options:
         """The sizes for the network and options.json, with the clips and skip connections of the original."""
@@ -154,7 +140,7 @@ class ElmoTrainer(ResumableTraining):
     settings: ELMoTraining
     operation = "training ELMo"
 
-    def __init__(self, corpus: Corpus, settings: ELMoTraining, checkpoint: Path, device: torch.device) -> None:
+    def __init__(self, corpus: Corpus, settings: ELMoTraining, folder: Path, device: torch.device) -> None:
         torch.manual_seed(settings.seed)
         bilm = BiLM(settings.options(), settings.dropout, TrainedLSTM)
         network = LanguageModel(bilm, corpus, settings.min_count, settings.negatives).to(device)
@@ -162,12 +148,13 @@ class ElmoTrainer(ResumableTraining):
             torch.optim.Adam(bilm.parameters(), settings.learning_rate),
             torch.optim.SparseAdam(network.softmax.parameters(), settings.learning_rate),
         ]
-        super().__init__(network, optimizers, settings, checkpoint)
+        super().__init__(network, optimizers, settings, folder)
         self.corpus = corpus
         self.held_out, self.lines = split_held_out(len(corpus.lengths), settings.held_out, settings.seed)
         if not len(self.lines):
             raise InputError("the texts hold only one line, which is held out: nothing is left to train on")
-        self.order = lru_cache(maxsize=1)(self._order)
+        lengths, tokens, seed = corpus.lengths, settings.batch_tokens, settings.seed
+        self.order = lru_cache(maxsize=1)(lambda epoch: batches(lengths, self.lines, tokens, [seed, 1, epoch]))
         self.steps_by_epoch = [len(self.order(epoch)) for epoch in range(settings.epochs)]
         every = sum(self.steps_by_epoch)
         self.steps = min(every, settings.max_steps or every)
@@ -178,9 +165,6 @@ class ElmoTrainer(ResumableTraining):
     def learning_rate(self) -> float:
         initial, final = self.settings.learning_rate, self.settings.final_learning_rate
         return initial + (final - initial) * self.step / self.steps
-
-    def _order(self, epoch: int) -> list[np.ndarray]:
-        return batches(self.corpus.lengths, self.lines, self.settings.batch_tokens, [self.settings.seed, 1, epoch])
 
     def batches(self) -> Iterator[np.ndarray]:
         skipped = self.step

@@ -10,8 +10,7 @@ from mtl.vectors.encoders.encoder import EncoderKind, SentenceEncoder
 
 ENCODERS = {
     "average": EncoderKind(
-        lazy("mtl.vectors.encoders.average:open_average"),
-        {"pooling": ("mean", "max", "both"), "centre": (False, True)},
+        lazy("mtl.vectors.encoders.average:open_average"), {"pooling": ("mean", "max", "both"), "centre": (False, True)}
     ),
     "transformer": EncoderKind(lazy("mtl.vectors.encoders.transformer:open_transformer"), {"pooling": ("mean", "max")}),
     "sentence_transformer": EncoderKind(lazy("mtl.vectors.encoders.sentence_transformer:open_sentence_transformer")),

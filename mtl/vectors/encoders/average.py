@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mtl.base.device import device_of, exact_arithmetic
+from mtl.base.device import device_of
 from mtl.base.errors import InputError
 from mtl.base.progress import hidden_progress
 from mtl.base.settings.layers import find_suite
@@ -20,7 +19,7 @@ from mtl.base.typed import AT_LEAST_ONE, PART, typed
 from mtl.base.version import VERSION
 from mtl.data.dataset import present_tasks, training_texts
 from mtl.data.files import read_lines
-from mtl.data.text import UNKNOWN, TokenizedTexts, Vocabulary, encode_blocks, moses_version
+from mtl.data.text import UNKNOWN, TokenizedTexts, Vocabulary, moses_version
 from mtl.embedders import EMBEDDERS, embedder_kind, read_embeddings
 from mtl.embedders.interface import Reader
 from mtl.embedders.new_words import FileSource, WordReader, WordSource
@@ -31,10 +30,9 @@ from mtl.embedders.words import WordEmbedder
 from mtl.model.encoder import batches_by_length
 from mtl.model.sequences import ArraySequences
 from mtl.tasks.suite import Suite, load_suite
-from mtl.vectors.encoders.encoder import FLOAT, Description, check_language, mean_vector
+from mtl.vectors.encoders.encoder import ModelEncoder, check_language, mean_vector
 
 POOLINGS = {"mean": "Average", "max": "Maximum", "both": "Average and maximum"}  # as in tables
-NAME = "average"
 SECTION = "embeddings."
 
 
@@ -69,18 +67,13 @@ class AverageSettings:
     device: str = "cpu"
 
     def check(self) -> None:
-        """Raise InputError for a value that makes no sense."""
-        if self.language is not None:
-            check_language(self.language)
+        check_language(self.language)
         if self.texts is not None and not self.centre:
             raise InputError("nothing reads them; set centre=true", key="texts", value=self.texts)
-        if self.texts is not None and self.suite_data_dir is not None:
-            message = f"texts={self.texts} are read instead; drop one of them"
+        if self.suite_data_dir is not None and (self.texts is not None or self.suite is None):
+            instead = f"texts={self.texts} are read instead; drop one of them"
+            message = "name the suite that it belongs to: suite=NAME" if self.texts is None else instead
             raise InputError(message, key="suite_data_dir", value=self.suite_data_dir)
-        if self.suite_data_dir is not None and self.suite is None:
-            raise InputError(
-                "name the suite that it belongs to: suite=NAME", key="suite_data_dir", value=self.suite_data_dir
-            )
         if self.centre and self.texts is None and self.suite is None:
             raise InputError("centre needs texts: set texts=FILE, or suite=NAME for its training texts", key="texts")
 
@@ -117,21 +110,20 @@ class DrawnVectors:
         return repr(self)
 
 
-def open_random(options: Any, path: Path | None, seed: int, device: torch.device) -> Reader:
+def open_random(options: Any, path: Any, seed: int, device: torch.device) -> Reader:
     """A random vector for any word."""
     return SourceReader(DrawnVectors(options.dim, seed), options.dim, parameters=0)
 
 
-def open_static(options: Any, path: Path | None, seed: int, device: torch.device) -> Reader:
+def open_static(options: Any, path: Any, seed: int, device: torch.device) -> Reader:
     """All words of the file at the path. Raises InputError for a file that cannot be read, or has vectors of another size."""
-    assert path is not None
     source = FileSource(path, None, ngrams=options.missing == "unknown")
     rows, dim = source.file.shape
     check_dim(path, dim, options.dim)
     return SourceReader(source, dim, rows * dim)
 
 
-def open_elmo(options: Any, path: Path | None, seed: int, device: torch.device) -> Reader:
+def open_elmo(options: Any, path: Any, seed: int, device: torch.device) -> Reader:
     """The mean of the layers of the ELMo at the path, in float32."""
     from mtl.embedders.elmo.embeddings import ElmoReader, load_elmo, new_mix
 
@@ -139,11 +131,10 @@ def open_elmo(options: Any, path: Path | None, seed: int, device: torch.device) 
     return ElmoReader(elmo, digest, "float32", new_mix(elmo))
 
 
-# By the name of the embeddings, how their vectors are read as they are without training: from the options of the embeddings, the path of the
-# vectors (None for kinds that need none), the seed of random vectors, and the device that computes vectors that are not only looked up. Then
-# the names of the settings that are read: keys below "embeddings.", and "seed".
+# By the name of the embeddings, how their vectors are read as they are without training (from the options of the embeddings, the path of the
+# vectors or None, the seed of random vectors, and the device that computes vectors that are not only looked up), and the settings that are read.
 STATIC = (open_static, ("embeddings.path", "embeddings.dim", "embeddings.missing"))
-OPENERS: dict[str, tuple[Callable[[Any, Path | None, int, torch.device], Reader], tuple[str, ...]]] = {
+OPENERS: dict[str, tuple[Callable[[Any, Any, int, torch.device], Reader], tuple[str, ...]]] = {
     "random": (open_random, ("embeddings.dim", "seed")),
     "fasttext": STATIC,
     "glove": STATIC,
@@ -152,7 +143,7 @@ OPENERS: dict[str, tuple[Callable[[Any, Path | None, int, torch.device], Reader]
 }
 
 
-def open_average(name: str, values: Mapping[str, Any]) -> "AverageEncoder":
+def open_average(name: str, values: Mapping[str, Any]) -> ModelEncoder:
     """Averaged word vectors with these settings. Raises InputError."""
     section = {key.removeprefix(SECTION): value for key, value in values.items() if key.startswith(SECTION)}
     settings = typed(AverageSettings, {key: values[key] for key in values if not key.startswith(SECTION)})
@@ -167,78 +158,59 @@ def open_average(name: str, values: Mapping[str, Any]) -> "AverageEncoder":
         message = f"averaged {options.name} vectors do not read it; they read {', '.join(read)}"
         raise InputError(message, key=unread[0])
     suite = None if settings.suite is None else load_suite(find_suite(settings.suite))
-    settings.language = settings.language or (suite.language if suite is not None else None)
-    if settings.language is None:
+    language = settings.language or (suite.language if suite is not None else None)
+    if language is None:
         message = "name the texts' language, for the tokenizer: language=CODE, as in language=pl"
         raise InputError(message, key="language")
-    return AverageEncoder(settings, options, suite)
+    # Texts are read first: what is wrong with them shows before large files are opened.
+    texts, seen = _texts(settings, suite) if settings.centre else ([], ())
+    device, pooling = device_of(settings.device, "device"), settings.pooling
+    model = AverageModel(_open(settings, options, suite, device), language, settings.max_length, pooling, device)
+    centred = ["centred"] if settings.centre else []
+    seed = [f"seed {settings.seed}"] if "seed" in read else []
+    encoder = ModelEncoder(
+        model,
+        pooling,
+        name="-".join(["average", options.name, pooling, *centred]),
+        title=", ".join([f"{POOLINGS[pooling]} of word vectors", EMBEDDERS[options.name].title, *centred]),
+        family="average",
+        language=language,
+        max_length=settings.max_length,
+        trained_on=seen,
+        suite=None if suite is None else suite.name,
+        settings=", ".join([*seed, f"pooling {pooling}", *(centred or ["not centred"])]),
+    )
+    if settings.centre:
+        encoder.centre = mean_vector(texts, encoder.encode, "the mean of the texts")
+    return encoder
 
 
-class AverageEncoder:
-    """A `SentenceEncoder` that pools the vectors of a text's words.
+class AverageModel:
+    """The pooled vectors of a text's words, as a `ModelEncoder` reads a model.
 
     A word without a vector does not count; a text without any such word has zeros in place of its mean and maximum.
     """
 
-    def __init__(self, settings: AverageSettings, options: EmbedderOptions, suite: Suite | None) -> None:
-        """Open what the checked settings, with a language and the suite that they name, ask for. Raises InputError."""
-        self.settings, self.options, self.suite, self.language = settings, options, suite, str(settings.language)
-        # Texts are read first: what is wrong with them shows before large files are opened.
-        self.texts, self.seen = _texts(settings, suite) if settings.centre else ([], ())
-        self.device = device_of(settings.device, "device")
-        self.reader = _open(settings, options, suite, self.device)
-        self.dim = self.reader.dim * (2 if settings.pooling == "both" else 1)
-        self.centre = mean_vector(self.texts, self._pooled, "the mean of the texts") if settings.centre else None
+    parameters_without_embeddings = 0
 
-    @cached_property
-    def description(self) -> Description:
-        """What the encoder is."""
-        settings, kind, centred = (
-            self.settings,
-            EMBEDDERS[self.options.name],
-            ["centred"] if self.settings.centre else [],
-        )
-        seed = [f"seed {settings.seed}"] if "seed" in OPENERS[self.options.name][1] else []
-        return Description(
-            name="-".join([NAME, self.options.name, settings.pooling, *centred]),
-            title=", ".join([f"{POOLINGS[settings.pooling]} of word vectors", kind.title, *centred]),
-            family=NAME,
-            dim=self.dim,
-            language=self.language,
-            parameters=self.reader.parameters(),
-            parameters_without_embeddings=0,
-            memory=FLOAT * self.reader.parameters(),
-            max_length=settings.max_length,
-            trained_on=self.seen,
-            suite=None if self.suite is None else self.suite.name,
-            settings=", ".join([*seed, f"pooling {settings.pooling}", *(centred or ["not centred"])]),
-        )
-
-    def encode(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
-        """The vectors of these texts, float32 (texts, dim). Raises InputError for a text that is not in a list."""
-        vectors = encode_blocks(texts, self._pooled, self.dim, progress)
-        return vectors if self.centre is None else vectors - self.centre
+    def __init__(self, reader: Reader, language: str, max_length: int, pooling: str, device: torch.device) -> None:
+        """The reader is on the device."""
+        self.reader, self.language, self.max_length, self.device = reader, language, max_length, device
+        self.dim, self.parameters = reader.dim * (2 if pooling == "both" else 1), reader.parameters()
 
     def versions(self) -> dict[str, str]:
-        """Those of mtl and of the tokenizer."""
         return {"mtl": VERSION, "tokenizer": moses_version()}
 
-    @cached_property
     def fingerprint(self) -> str:
-        """A hash of the word vectors, the settings, and what the texts gave, but of no path."""
-        settings = self.settings
-        values = (self.language, settings.pooling, settings.max_length)
-        content = hashlib.sha256(repr((self.reader.fingerprint(), values)).encode())
-        if settings.centre:
-            content.update(repr((settings.centre, self.texts)).encode("utf-8", "surrogatepass"))
-        return content.hexdigest()
+        """A hash of the word vectors, and of the settings that make words of texts."""
+        content = repr((self.reader.fingerprint(), self.language, self.max_length))
+        return hashlib.sha256(content.encode()).hexdigest()
 
-    @exact_arithmetic()
     @torch.no_grad()
-    def _pooled(self, texts: Sequence[str]) -> np.ndarray:
-        """The vectors of at least one text before centring, float32 (texts, dim)."""
+    def encode(self, texts: Sequence[str], pooling: str) -> np.ndarray:
+        """The vectors of at least one text, float32 (texts, dim)."""
         with hidden_progress():
-            tokenized = TokenizedTexts(texts, self.language, self.settings.max_length)
+            tokenized = TokenizedTexts(texts, self.language, self.max_length)
         sequences = self.reader.sequences(tokenized)
         # A word without a vector does not count, nor does the token of an empty text.
         known = self.reader.have_vectors(tokenized) & np.array([word != UNKNOWN for word in tokenized.types])
@@ -247,19 +219,20 @@ class AverageEncoder:
         for batch in batches_by_length(sequences.lengths):
             tokens, _ = sequences.gather(batch)
             embedded = self.reader.embedder(tokens.to(self.device))
-            pooled = self._pool(embedded, counted.gather(batch)[0].to(embedded.device)[..., None])
+            pooled = _pool(embedded, counted.gather(batch)[0].to(embedded.device)[..., None], pooling)
             vectors[batch.numpy()] = pooled.cpu().numpy()
         return vectors[[tokenized.index[text] for text in texts]]
 
-    def _pool(self, vectors: Tensor, counted: Tensor) -> Tensor:
-        """Word vectors (batch, time, dim) and 1 for words with a vector, else 0, (batch, time, 1) -> text vectors (batch, dim)."""
-        total = counted.sum(dim=1)
-        parts = []
-        if self.settings.pooling != "max":
-            parts.append((vectors * counted).sum(dim=1) / total.clamp(min=1))
-        if self.settings.pooling != "mean":
-            parts.append(vectors.masked_fill(counted == 0, -torch.inf).amax(dim=1).masked_fill(total == 0, 0))
-        return torch.cat(parts, dim=1)
+
+def _pool(vectors: Tensor, counted: Tensor, pooling: str) -> Tensor:
+    """Word vectors (batch, time, dim) and 1 for words with a vector, else 0, (batch, time, 1) -> text vectors (batch, dim)."""
+    total = counted.sum(dim=1)
+    parts = []
+    if pooling != "max":
+        parts.append((vectors * counted).sum(dim=1) / total.clamp(min=1))
+    if pooling != "mean":
+        parts.append(vectors.masked_fill(counted == 0, -torch.inf).amax(dim=1).masked_fill(total == 0, 0))
+    return torch.cat(parts, dim=1)
 
 
 def _open(settings: AverageSettings, options: EmbedderOptions, suite: Suite | None, device: torch.device) -> Reader:

@@ -2,10 +2,11 @@
 
 import hashlib
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +17,8 @@ from mtl.data.text import Encode, encode_blocks, text_blocks
 
 FLOAT = 4  # bytes of a weight
 
-exact_arithmetic = lazy(
-    "mtl.base.device:exact_arithmetic"
-)  # torch is slow to import, and reports read descriptions alone
+# torch is slow to import, and reports read descriptions alone
+exact_arithmetic = lazy("mtl.base.device:exact_arithmetic")
 
 
 @dataclass(frozen=True)
@@ -55,38 +55,33 @@ class Description:
     settings: str = ""
 
 
-class SentenceEncoder(Protocol):
-    """Turns texts into vectors."""
+class SentenceEncoder(ABC):
+    """Turns texts into vectors.
 
-    @property
-    def description(self) -> Description:
-        """What the encoder is."""
+    Attributes:
+        description: what the encoder is.
+        fingerprint: a hash of everything that the vectors depend on: weights, word vectors and settings, but no path and no version.
+        prompts: what may stand before a text, such as "query: ", by the names by which mteb chooses: of a task, of a type of tasks,
+            "query" and "document".
+        similarity: how vectors are compared where a task does not say so: "cosine", "dot", "euclidean" or "manhattan".
+    """
 
-    def encode(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
-        """The vectors of any number of texts, float32 (texts, dim). A text's vector depends on its batch by at most 1e-5."""
+    description: Description
+    fingerprint: str
+    prompts: Mapping[str, str] = {}
+    similarity = "cosine"
 
-    @property
-    def fingerprint(self) -> str:
-        """A hash of everything that the vectors depend on: weights, word vectors and settings, but no path and no version."""
+    @abstractmethod
+    def encode(self, texts: Sequence[str], progress: bool = False, prompt: str | None = None) -> np.ndarray:
+        """The vectors of any number of texts, float32 (texts, dim). A text's vector depends on its batch by at most 1e-5.
 
+        The prompt is a value of `prompts`; None: the one that the encoder puts before a text of no known use, or none. Raises InputError for a
+        text that is not in a list.
+        """
+
+    @abstractmethod
     def versions(self) -> dict[str, str]:
         """The versions of the software that the vectors depend on, by name: mtl, and what makes tokens."""
-
-
-@runtime_checkable
-class PromptedEncoder(SentenceEncoder, Protocol):
-    """An encoder whose vectors also depend on a prompt that stands before the text, such as "query: "."""
-
-    @property
-    def prompts(self) -> Mapping[str, str]:
-        """The prompts by the names by which mteb chooses: of a task, of a type of tasks, "query" and "document"."""
-
-    @property
-    def similarity(self) -> str:
-        """How vectors are compared where a task does not say so: "cosine", "dot", "euclidean" or "manhattan"."""
-
-    def encode(self, texts: Sequence[str], progress: bool = False, prompt: str | None = None) -> np.ndarray:
-        """As `SentenceEncoder.encode`; None: the prompt that the encoder puts before a text of no known use, or none."""
 
 
 @dataclass(frozen=True)
@@ -103,15 +98,24 @@ class EncoderKind:
     choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
 
-class ModelEncoder:
-    """A `SentenceEncoder` of a model: its vectors with a pooling, minus the centre, float32 (dim,), if there is one."""
+class ModelEncoder(SentenceEncoder):
+    """The pooled vectors of a model, minus `centre`, float32 (dim,), if there is one."""
 
-    def __init__(self, model: Any, pooling: str, description: Description, centre: np.ndarray | None = None) -> None:
-        """The model has what a `mtl.methods.method.Model` has for vectors: `encode`, `dim`, `fingerprint` and `versions`."""
-        self.model, self.pooling, self.description, self.centre = model, pooling, description, centre
+    centre: np.ndarray | None = None
 
-    def encode(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
-        """The vectors of these texts, float32 (texts, dim). Raises InputError for a text that is not in a list."""
+    def __init__(self, model: Any, pooling: str, **facts: Any) -> None:
+        """The model has what a `mtl.methods.method.Model` has for vectors. The facts are those of `Description` that do not follow from it."""
+        self.model, self.pooling = model, pooling
+        self.description = Description(
+            dim=model.dim,
+            parameters=model.parameters,
+            parameters_without_embeddings=model.parameters_without_embeddings,
+            memory=FLOAT * model.parameters,
+            **facts,
+        )
+
+    def encode(self, texts: Sequence[str], progress: bool = False, prompt: str | None = None) -> np.ndarray:
+        """As `SentenceEncoder.encode`; there are no prompts."""
         with exact_arithmetic():
             vectors = encode_blocks(
                 texts, lambda block: self.model.encode(block, self.pooling), self.model.dim, progress
@@ -119,7 +123,7 @@ class ModelEncoder:
         return vectors if self.centre is None else vectors - self.centre
 
     @cached_property
-    def fingerprint(self) -> str:
+    def fingerprint(self) -> str:  # type: ignore[override]
         """A hash of weights, word vectors or tokenizer, the pooling and the centre, but of no path."""
         centre = b"" if self.centre is None else self.centre.tobytes()
         return hashlib.sha256(f"{self.model.fingerprint()} {self.pooling}".encode() + centre).hexdigest()
@@ -130,9 +134,9 @@ class ModelEncoder:
         return versions
 
 
-def check_language(code: str) -> None:
+def check_language(code: str | None) -> None:
     """Raise InputError for what is no code of two letters as in ISO 639-1, or of three letters as in ISO 639-3."""
-    if not re.fullmatch("[a-z]{2,3}", code):
+    if code is not None and not re.fullmatch("[a-z]{2,3}", code):
         message = "no such language; give its code in ISO 639, as in language=pl"
         raise InputError(message, key="language", value=code)
 

@@ -16,7 +16,7 @@ from mtl.base.typed import typed
 from mtl.data.dataset import training_texts
 from mtl.methods import METHODS, method_name
 from mtl.methods.predictor import Predictor
-from mtl.vectors.encoders.encoder import FLOAT, Description, ModelEncoder, mean_vector
+from mtl.vectors.encoders.encoder import ModelEncoder, mean_vector
 
 
 @dataclass
@@ -40,7 +40,6 @@ class RunSettings:
     suite_data_dir: str | None = None
 
     def check(self) -> None:
-        """Raise InputError for a value that makes no sense."""
         if self.suite_data_dir is not None and not self.centre:
             raise InputError("is for centre=true only", key="suite_data_dir", value=self.suite_data_dir)
 
@@ -50,9 +49,28 @@ class RunEncoder(ModelEncoder):
 
     def __init__(self, predictor: Predictor, settings: RunSettings) -> None:
         """Raises InputError if vectors are to be centred, and the training texts are not there or not those of the run."""
-        self.predictor, model = predictor, predictor.model
-        pooling = settings.pooling or model.pooling
-        super().__init__(model, pooling, _describe(predictor, settings, pooling))
+        self.predictor, model, suite = predictor, predictor.model, predictor.suite
+        kind, pooling = METHODS[method_name(predictor.config.method)], settings.pooling or model.pooling
+        changes = [settings.task] if settings.task is not None else []
+        changes += [pooling] if pooling != model.pooling else []
+        changes += ["centred"] if settings.centre else []
+        seen = set(model.trained_on)
+        if settings.centre:  # the mean vector is that of the run's training texts
+            seen.update(id for id in predictor.tasks if suite.tasks[id].answered_by is None)
+        best = " (the best on dev)" if settings.seed is None else ""
+        super().__init__(
+            model,
+            pooling,
+            name="-".join([kind.folder(predictor.config), *changes]),
+            title=", ".join([kind.title(predictor.config), *changes]),
+            family=kind.family,
+            language=suite.language,
+            max_length=predictor.config.max_length,
+            trained_on=tuple(f"{suite.name}/{id}" for id in suite.tasks if id in seen),
+            suite=suite.name,
+            seed=predictor.seed,
+            settings=f"seed {predictor.seed}{best}, pooling {pooling}, {'centred' if settings.centre else 'not centred'}",
+        )
         self.centre = _centre(self, settings) if settings.centre else None
 
 
@@ -64,33 +82,6 @@ def open_run(name: str | Path, settings: Mapping[str, Any] | RunSettings) -> Run
         message = f"is a model of sentence-transformers, not a run; use the encoder sentence_transformer path={folder}"
         raise InputError(message, path=folder)
     return RunEncoder(Predictor.load(folder, checked.seed, device=checked.device, encoder_task=checked.task), checked)
-
-
-def _describe(predictor: Predictor, settings: RunSettings, pooling: str) -> Description:
-    model, suite, kind = predictor.model, predictor.suite, METHODS[method_name(predictor.config.method)]
-    changes = [settings.task] if settings.task is not None else []
-    changes += [pooling] if pooling != model.pooling else []
-    changes += ["centred"] if settings.centre else []
-    seen = set(model.trained_on)
-    if settings.centre:  # the mean vector is that of the run's training texts
-        seen.update(id for id in predictor.tasks if suite.tasks[id].answered_by is None)
-    best = " (the best on dev)" if settings.seed is None else ""
-    centred = "centred" if settings.centre else "not centred"
-    return Description(
-        name="-".join([kind.folder(predictor.config), *changes]),
-        title=", ".join([kind.title(predictor.config), *changes]),
-        family=kind.family,
-        dim=model.dim,
-        language=suite.language,
-        parameters=model.parameters,
-        parameters_without_embeddings=model.parameters_without_embeddings,
-        memory=FLOAT * model.parameters,
-        max_length=predictor.config.max_length,
-        trained_on=tuple(f"{suite.name}/{id}" for id in suite.tasks if id in seen),
-        suite=suite.name,
-        seed=predictor.seed,
-        settings=f"seed {predictor.seed}{best}, pooling {pooling}, {centred}",
-    )
 
 
 def _centre(encoder: RunEncoder, settings: RunSettings) -> np.ndarray:

@@ -114,23 +114,20 @@ def _check_module(name: str, folder: Path) -> None:
         config = read_json(path, dict[str, Any], AGAIN)
         if name == "Transformer":
             _check_transformer(path, config)
-        elif (described := prod(value for value in config.values() if type(value) is int and value > 0)) > (
-            most := stored_weights(folder)
-        ):
-            raise InputError(
-                f"describes {described:,} weights, and the files hold {most:,} at most; {AGAIN}", path=path
-            )
+            continue
+        described, most = prod(n for n in config.values() if type(n) is int and n > 0), stored_weights(folder)
+        if described > most:
+            message = f"describes {described:,} weights, and the files hold {most:,} at most; {AGAIN}"
+            raise InputError(message, path=path)
 
 
 def _check_transformer(path: Path, config: Mapping[str, Any]) -> None:
     """Raise InputError for settings of a transformer with which sentence-transformers would do more than to read texts with it."""
     for key, value in config.items():
         if key not in TRANSFORMER_KEYS and value:
-            raise InputError(
-                f"such a setting is not supported; {AGAIN}, or remove it where you trust it", path=path, key=key
-            )
+            message = f"such a setting is not supported; {AGAIN}, or remove it where you trust it"
+            raise InputError(message, path=path, key=key)
     for modality in (config.get("modality_config") or {}).values():
         if not isinstance(modality, dict) or modality.get("method") != "forward":
-            raise InputError(
-                "must name the method forward alone; other models are not supported", path=path, key="modality_config"
-            )
+            message = "must name the method forward alone; other models are not supported"
+            raise InputError(message, path=path, key="modality_config")

@@ -30,10 +30,9 @@ from mtl.methods.transformer.entry import short_name
 from mtl.methods.transformer.inputs import encodable
 from mtl.methods.transformer.model_files import AGAIN
 from mtl.methods.transformer.pretrained import PROBE, opened
-from mtl.vectors.encoders.encoder import Description, check_language
+from mtl.vectors.encoders.encoder import Description, SentenceEncoder, check_language
 from mtl.vectors.encoders.sentence_model import READ, check_model, load_model, local_folder
 
-NAME = "sentence_transformer"
 DOCUMENT_NAMES = ("passage", "corpus")  # which the library also takes for "document"
 # What mteb's registry may say to the loader of a model that the library alone computes.
 KNOWN_ARGUMENTS = {"model_prompts", "trust_remote_code"}
@@ -53,7 +52,7 @@ class SentenceTransformerSettings:
         device: where to compute.
     """
 
-    path: str | None = None
+    path: str = ""
     language: str | None = None
     prompts: dict[str, str] | None = None
     prompt: str | None = None
@@ -62,14 +61,10 @@ class SentenceTransformerSettings:
     device: str = "cpu"
 
     def check(self) -> None:
-        """Raise InputError for a value that makes no sense, and without a path."""
-        if self.path is None:
-            message = (
-                "has no value; name a folder with a model of sentence-transformers, or one on the Hugging Face Hub"
-            )
-            raise InputError(message, key="path")
-        if self.language is not None:
-            check_language(self.language)
+        check_language(self.language)
+        if not self.path:
+            what = "a folder with a model of sentence-transformers, or one on the Hugging Face Hub"
+            raise InputError(f"has no value; name {what}", key="path")
         if self.prompts is not None and self.mteb_name is not None:
             raise InputError("prompts= are used instead; drop one of them", key="mteb_name", value=self.mteb_name)
 
@@ -79,12 +74,11 @@ def open_sentence_transformer(name: str, settings: Mapping[str, Any]) -> "Senten
     return SentenceTransformerEncoder(typed(SentenceTransformerSettings, settings))
 
 
-class SentenceTransformerEncoder:
-    """`mtl.vectors.encoders.encoder.PromptedEncoder` of a model of sentence-transformers, in the precision of its files."""
+class SentenceTransformerEncoder(SentenceEncoder):
+    """The vectors of a model of sentence-transformers, in the precision of its files."""
 
     def __init__(self, settings: SentenceTransformerSettings) -> None:
         """Raises InputError for a model that cannot be opened, or that has no prompt with the name of the settings."""
-        assert settings.path is not None
         check_installed("sentence-transformers")
         device = device_of(settings.device, "device")
         self._settings, self._folder = settings, local_folder(settings.path)
@@ -94,50 +88,36 @@ class SentenceTransformerEncoder:
         if settings.prompt is not None and settings.prompt not in self._model.prompts:
             known = ", ".join(self._model.prompts)
             raise InputError(f"no such prompt; there are: {known}", key="prompt", value=settings.prompt)
-        self._dim = self._check_runs()
+        # None is chosen where the settings name the prompt of every text.
+        self.prompts = {} if settings.prompt is not None else self._model.prompts
+        self.similarity = str(self._model.similarity_fn_name)
+        self.description = self._describe(self._check_runs())
 
-    @property
-    def prompts(self) -> Mapping[str, str]:
-        """As `PromptedEncoder.prompts`; none where the settings name the prompt of every text."""
-        return {} if self._settings.prompt is not None else self._model.prompts
-
-    @property
-    def similarity(self) -> str:
-        """As `PromptedEncoder.similarity`."""
-        return str(self._model.similarity_fn_name)
-
-    @cached_property
-    def description(self) -> Description:
-        """What the encoder is."""
+    def _describe(self, dim: int) -> Description:
         settings, model = self._settings, self._model
-        name = short_name(str(settings.path))
+        short, prompt = short_name(settings.path), [settings.prompt] if settings.prompt else []
         body = model.transformers_model
         embeddings = model[0] if body is None else body.get_input_embeddings()
         parameters, embedded = (sum(p.numel() for p in part.parameters()) for part in (model, embeddings))
         longest = model.max_seq_length
-        named = [f"{key} {text!r}" for key, text in self._model.prompts.items() if text]
-        prompts = f"prompts {'of ' + self._prompts_from + ': ' + ', '.join(named) if named else 'none'}"
+        texts = ", ".join(f"{key} {text!r}" for key, text in model.prompts.items() if text)
         return Description(
-            name="-".join([NAME, name, *([settings.prompt] if settings.prompt else [])]),
-            title=", ".join(
-                ["Sentence transformer", name, *([f"prompt {settings.prompt}"] if settings.prompt else [])]
-            ),
+            name="-".join(["sentence_transformer", short, *prompt]),
+            title=", ".join(["Sentence transformer", short, *(f"prompt {name}" for name in prompt)]),
             family="transformer",
-            dim=self._dim,
+            dim=dim,
             language=settings.language or "",
             parameters=parameters,
             parameters_without_embeddings=parameters - embedded,
             memory=sum(p.numel() * p.element_size() for p in model.parameters()),
             max_length=None if longest is None or isinf(longest) else int(longest),
-            settings=f"modules {', '.join(kind for kind, _ in self._modules)}, {prompts}",
+            settings=f"modules {', '.join(kind for kind, _ in self._modules)}, prompts"
+            f" {f'of {self._prompts_from}: {texts}' if texts else 'none'}",
         )
 
     @exact_arithmetic()
     def encode(self, texts: Sequence[str], progress: bool = False, prompt: str | None = None) -> np.ndarray:
-        """The vectors of these texts, float32 (texts, dim). Raises InputError for a text that is not in a list.
-
-        The library gets all texts at once: it sorts them by length before it makes batches.
-        """
+        """As `SentenceEncoder.encode`. The library gets all texts at once: it sorts them by length before it makes batches."""
         if self._settings.prompt is not None:
             prompt = self._model.prompts[self._settings.prompt]
         checked = [encodable(text) for _, block in text_blocks(texts) for text in block]
@@ -151,10 +131,10 @@ class SentenceTransformerEncoder:
                 vectors = self._encode(checked, prompt)
             finally:
                 hook.remove()
-        return vectors.reshape(len(checked), self._dim)
+        return vectors.reshape(len(checked), self.description.dim)
 
     @cached_property
-    def fingerprint(self) -> str:
+    def fingerprint(self) -> str:  # type: ignore[override]
         """A hash of the model's files and of the prompts, but of no path."""
         content = hashlib.sha256(repr((sorted(self._model.prompts.items()), self._settings.prompt)).encode())
         folders = {folder for _, folder in self._modules} | {self._folder}
@@ -171,13 +151,13 @@ class SentenceTransformerEncoder:
         """The prompts by name, and whose they are. Raises InputError for a model that mteb does not know, or evaluates otherwise."""
         settings = self._settings
         prompts, source = settings.prompts, "the settings"
-        on_hub = not Path(str(settings.path)).is_dir() and missing_package("mteb") is None
+        on_hub = not Path(settings.path).is_dir() and missing_package("mteb") is None
         if prompts is None and (name := settings.mteb_name or (settings.path if on_hub else None)) is not None:
             prompts, source = mteb_prompts(name, settings.mteb_name is not None), "mteb"
         if prompts is None:
             return dict(self._model.prompts), "the model"
-        documents = [prompts[name] for name in DOCUMENT_NAMES if name in prompts]
-        return {**({"document": documents[0]} if documents else {}), **prompts}, source
+        document = next(({"document": prompts[name]} for name in DOCUMENT_NAMES if name in prompts), {})
+        return {**document, **prompts}, source
 
     def _check_runs(self) -> int:
         """The size of a vector. Raises InputError if the model cannot encode a short text: its modules may not fit together."""

@@ -11,7 +11,7 @@ from mtl.base.typed import AT_LEAST_ONE, typed
 from mtl.methods.transformer.entry import short_name
 from mtl.methods.transformer.pretrained import open_pretrained
 from mtl.methods.transformer.trained import TransformerEncoder
-from mtl.vectors.encoders.encoder import FLOAT, Description, ModelEncoder, check_language
+from mtl.vectors.encoders.encoder import ModelEncoder, check_language
 
 
 @dataclass
@@ -27,7 +27,7 @@ class TransformerSettings:
         device: where to compute.
     """
 
-    path: str | None = None
+    path: str = ""
     tokenizer: str | None = None
     language: str | None = None
     pooling: Literal["max", "mean"] = "mean"
@@ -35,12 +35,10 @@ class TransformerSettings:
     device: str = "cpu"
 
     def check(self) -> None:
-        """Raise InputError for a value that makes no sense, and without a path."""
-        if self.path is None:
+        check_language(self.language)
+        if not self.path:
             message = "has no value; name a folder with a transformer, or one on the Hugging Face Hub"
             raise InputError(message, key="path")
-        if self.language is not None:
-            check_language(self.language)
 
 
 def open_transformer(name: str, values: Mapping[str, Any]) -> ModelEncoder:
@@ -50,22 +48,17 @@ def open_transformer(name: str, values: Mapping[str, Any]) -> ModelEncoder:
     """
     settings = typed(TransformerSettings, values)
     device = device_of(settings.device, "device")
-    assert settings.path is not None
     pretrained = open_pretrained(settings.path, settings.tokenizer)
     trainer = typed(TrainerConfig, {"accelerator": settings.device, "precision": "32-true"})
     encoder = TransformerEncoder(pretrained, settings.max_length, trainer, device, lambda: pretrained.body)
-    changes = [settings.pooling] if settings.pooling != encoder.pooling else []
-    short = short_name(settings.path)
-    description = Description(
-        name="-".join(["transformer", short, *changes]),
-        title=", ".join(["Transformer", short, *changes]),
+    named = [short_name(settings.path), *([settings.pooling] if settings.pooling != encoder.pooling else [])]
+    return ModelEncoder(
+        encoder,
+        settings.pooling,
+        name="-".join(["transformer", *named]),
+        title=", ".join(["Transformer", *named]),
         family="transformer",
-        dim=encoder.dim,
         language=settings.language or "",
-        parameters=encoder.parameters,
-        parameters_without_embeddings=encoder.parameters_without_embeddings,
-        memory=FLOAT * encoder.parameters,
         max_length=encoder.length,
         settings=f"pooling {settings.pooling}",
     )
-    return ModelEncoder(encoder, settings.pooling, description)

@@ -16,7 +16,7 @@ from mtl.base.files import write_text
 from mtl.base.progress import hidden_progress
 from mtl.base.terminal import escaped
 from mtl.data.text import TokenizedTexts
-from mtl.vectors.export.exported import EncoderExport, check_difference, code_block, encoder_card
+from mtl.vectors.export.export import Export, check_difference, code_block, encoder_card
 from mtl.vectors.export.tokenizer import can_express, tokenizer_json
 
 # A text without a token is one unknown word; the tokenizer says so of none that is empty.
@@ -24,13 +24,13 @@ PROMPTS = {"query": " ", "document": " "}
 
 
 @exact_arithmetic()
-def reference_vectors(export: EncoderExport, texts: Sequence[str]) -> np.ndarray:
-    """The run's vectors of texts without boundary words, float32 (texts, dim), computed in float32."""
-    encoder, model = export.encoder, export.lstm
+def reference_vectors(export: Export, texts: Sequence[str]) -> np.ndarray:
+    """The run's vectors of texts, float32 (texts, dim), computed in float32."""
+    encoder, model = export.encoder, export.model
     with hidden_progress():
         tokenized = TokenizedTexts(texts, model.language, model.config.max_length)
-        numbers = torch.arange(len(tokenized))
-        encoded = model.encoder.encode(export.reader.sequences(tokenized), numbers, pooling=encoder.pooling)
+        sequences, numbers = model.reader.sequences(tokenized), torch.arange(len(tokenized))
+        encoded = model.encoder.encode(sequences, numbers, pooling=encoder.pooling)
     vectors: np.ndarray = encoded[[tokenized.index[text] for text in texts]].numpy()
     return vectors if encoder.centre is None else vectors - encoder.centre
 
@@ -43,16 +43,16 @@ def probe_texts(words: Sequence[str], max_length: int) -> list[str]:
     return [*texts, f"{texts[2]}, {texts[3]} (qx7-zz)...", "qx7zz", "", " ", texts[1]]
 
 
-def write(export: EncoderExport, folder: Path) -> None:
+def write(export: Export, folder: Path) -> None:
     """Write the model and its card. Raises InputError for a run that the library's modules cannot express, and if the written model gives
     other vectors than the run."""
     from sentence_transformers import SentenceTransformer
 
     problem = None
-    if export.lstm.config.boundary_words:
+    if export.model.config.boundary_words:
         problem = "boundary_words=true: sentence-transformers cuts long texts after these words are added"
-    elif not can_express(export.lstm.language):
-        problem = f"language {export.lstm.language}: the library tokenizers cannot split its apostrophes as Moses does"
+    elif not can_express(export.model.language):
+        problem = f"language {export.model.language}: the library tokenizers cannot split its apostrophes as Moses does"
     if problem is not None:
         raise InputError(
             f"{problem}; mtl encode writes its vectors, --format vectors its words'", path=export.predictor.folder.path
@@ -66,7 +66,7 @@ def write(export: EncoderExport, folder: Path) -> None:
         for weights in folder.rglob("*.safetensors"):  # the library lets their owner alone read them
             weights.chmod((folder / "modules.json").stat().st_mode)
         loaded = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
-        texts = probe_texts(export.reader.vocabulary.words, export.lstm.config.max_length)
+        texts = probe_texts(export.model.reader.vocabulary.words, export.model.config.max_length)
         vectors = loaded.encode(texts, show_progress_bar=False)
     finally:
         library.setLevel(level)
@@ -74,16 +74,16 @@ def write(export: EncoderExport, folder: Path) -> None:
     write_text(folder / "README.md", _card(export, str(loaded)))
 
 
-def _model(export: EncoderExport, tokenizer_file: Path) -> Any:
+def _model(export: Export, tokenizer_file: Path) -> Any:
     """The model; its tokenizer is written to a file, from which the library reads it."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer import modules
     from transformers import PreTrainedTokenizerFast
 
-    content = tokenizer_json(export.lstm.language, export.reader.vocabulary.words)
+    content = tokenizer_json(export.model.language, export.model.reader.vocabulary.words)
     tokenizer_file.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
     tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(tokenizer_file))
-    words = modules.WordEmbeddings(tokenizer, export.word_vectors(), max_seq_length=export.lstm.config.max_length)
+    words = modules.WordEmbeddings(tokenizer, export.word_vectors(), max_seq_length=export.model.config.max_length)
     return SentenceTransformer(
         modules=[words, *_after_words(export)],
         device="cpu",
@@ -93,7 +93,7 @@ def _model(export: EncoderExport, tokenizer_file: Path) -> Any:
     )
 
 
-def _after_words(export: EncoderExport) -> list[Any]:
+def _after_words(export: Export) -> list[Any]:
     """The modules that turn word vectors into a text's vector.
 
     With `join_input`, the pooled word vectors are kept as `cls_token_embeddings`, which the second pooling joins with its own result:
@@ -102,7 +102,7 @@ def _after_words(export: EncoderExport) -> list[Any]:
     """
     from sentence_transformers.sentence_transformer import modules
 
-    trained, pooling, centre = export.lstm.encoder, export.encoder.pooling, export.encoder.centre
+    trained, pooling, centre = export.model.encoder, export.encoder.pooling, export.encoder.centre
     size, width = trained.lstm.input_size, 2 * trained.lstm.hidden_size
     lstm = modules.LSTM(size, trained.lstm.hidden_size, trained.lstm.num_layers, dropout=0, bidirectional=True)
     lstm.encoder.load_state_dict(trained.lstm.state_dict())
@@ -124,15 +124,15 @@ def _linear(dim: int, centre: np.ndarray | None, **names: Any) -> Any:
     return Dense(dim, dim, activation_function=torch.nn.Identity(), init_weight=torch.eye(dim), init_bias=bias, **names)
 
 
-def _card(export: EncoderExport, architecture: str) -> str:
+def _card(export: Export, architecture: str) -> str:
     """The model card."""
-    description, lstm, encoder = export.encoder.description, export.lstm.encoder.lstm, export.encoder
+    description, lstm, encoder = export.encoder.description, export.model.encoder.lstm, export.encoder
     front = {
         "library_name": "sentence-transformers",
         "pipeline_tag": "sentence-similarity",
         "tags": ["sentence-transformers", "sentence-similarity", "feature-extraction", "bilstm"],
     }
-    joined = ", each joined with its word's vector" if export.lstm.encoder.join_input else ""
+    joined = ", each joined with its word's vector" if export.model.encoder.join_input else ""
     centred = " The mean vector of the training texts is subtracted." if encoder.centre is not None else ""
     used = code_block(
         "from sentence_transformers import SentenceTransformer",
@@ -144,7 +144,7 @@ def _card(export: EncoderExport, architecture: str) -> str:
     begin = [
         f"# {escaped(description.title)}",
         f"This is a sentence-transformers model that maps texts to vectors of {description.dim} numbers, which are compared by their cosine:"
-        f" {len(export.reader.vocabulary.words):,} word vectors, a bidirectional LSTM with {lstm.num_layers} layers of 2 × {lstm.hidden_size}"
+        f" {len(export.model.reader.vocabulary.words):,} word vectors, a bidirectional LSTM with {lstm.num_layers} layers of 2 × {lstm.hidden_size}"
         f" units, and the {'maximum' if encoder.pooling == 'max' else 'mean'} over its outputs{joined}.{centred} It has"
         f" {description.parameters:,} parameters, of which {description.parameters_without_embeddings:,} are not in word vectors.",
         f"```\n{architecture}\n```",

@@ -21,16 +21,16 @@ from mtl.tasks.kinds.number import NumberHead
 from mtl.tasks.target_kind import HeadTargets
 from mtl.tasks.targets import first_kind, target_kind
 from mtl.tasks.task import Task
-from mtl.vectors.export.exported import TaskExport, card, check_difference, code_block
+from mtl.vectors.export.export import Export, card, check_difference, code_block
 
 HEADS: dict[str, type[HeadTargets]] = {"labels": LabelHead, "number": NumberHead}  # that transformers has, by kind
 PROBES = (1, 2, 5, 13)  # tokens of texts that are compared, beside those of the longest input
 
 
-def write(export: TaskExport, folder: Path) -> None:
+def write(export: Export, folder: Path) -> None:
     """Write model, tokenizer and card. Raises InputError for a task whose inputs or head transformers does not have, and if the written
     model gives other outputs than the run."""
-    trained, task = export.transformer, export.task
+    trained, task = export.model, export.task
     if problem := unsupported(task):
         message = f"{problem}, so transformers cannot hold its model; mtl predict uses it"
         raise InputError(message, key="task", value=task.id)
@@ -81,11 +81,11 @@ def _set_labels(model: Any, task: Task, low: float, high: float) -> None:
             last.bias.mul_(high - low).add_(low)
 
 
-def _tokenizer(export: TaskExport) -> Any:
+def _tokenizer(export: Export) -> Any:
     """The tokenizer, which cuts inputs as the run does and returns what the body reads."""
-    pretrained = export.transformer.pretrained
+    pretrained = export.model.pretrained
     tokenizer = copy.deepcopy(pretrained.tokenizer)
-    tokenizer.model_max_length = export.transformer.length
+    tokenizer.model_max_length = export.model.length
     tokenizer.model_input_names = ["input_ids", *(["token_type_ids"] if pretrained.has_types else []), "attention_mask"]
     if tokenizer.is_fast:  # these two are those of its last call
         tokenizer.backend_tokenizer.no_truncation()
@@ -95,13 +95,13 @@ def _tokenizer(export: TaskExport) -> Any:
 
 @exact_arithmetic()
 @torch.no_grad()
-def check_loads(export: TaskExport, folder: Path) -> None:
+def check_loads(export: Export, folder: Path) -> None:
     """Raise InputError if the files give other outputs than the run's network for some inputs. Both compute in float32."""
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
     model = AutoModelForSequenceClassification.from_pretrained(folder, dtype=torch.float32).eval()
     tokenizer: Any = AutoTokenizer.from_pretrained(folder)
-    trained, task = export.transformer, export.task
+    trained, task = export.model, export.task
     network, pretrained = trained.network(task).cpu().eval(), trained.pretrained
     low, high = _ends(network.kinds[task.id])
     for texts in _probes(export):
@@ -116,24 +116,24 @@ def check_loads(export: TaskExport, folder: Path) -> None:
     network.to(trained.device)
 
 
-def _probes(export: TaskExport) -> list[tuple[str, ...]]:
+def _probes(export: Export) -> list[tuple[str, ...]]:
     """Inputs of the task of different lengths, the longest longer than the run reads, of the tokenizer's own words."""
-    rng, tokenizer = random.Random(0), export.transformer.pretrained.tokenizer
+    rng, tokenizer = random.Random(0), export.model.pretrained.tokenizer
     special = set(tokenizer.all_special_ids)
     words = [number for number in sorted(tokenizer.get_vocab().values()) if number not in special]
-    longest = export.transformer.length
+    longest = export.model.length
     texts = [tokenizer.decode(rng.choices(words, k=length)) for length in (*PROBES, longest, longest + 7)]
     if len(export.task.text) == 1:
         return [(text,) for text in texts]
     return list(zip(texts, [*texts[1:], texts[0]], strict=True))
 
 
-def _card(export: TaskExport, architecture: str) -> str:
+def _card(export: Export, architecture: str) -> str:
     """The model card."""
-    task, suite, trained = export.task, export.predictor.suite, export.transformer
+    task, suite, trained = export.task, export.predictor.suite, export.model
     front = {"library_name": "transformers", "pipeline_tag": "text-classification"}
     limits = [f"Inputs are cut after {trained.length} tokens, the longer text of a pair first (`truncation=True`)."]
-    texts = ", ".join(f'"Text {number}."' for number in ("one", "two")[: len(task.text)])
+    texts = ", ".join(['"Text one."', '"Text two."'][: len(task.text)])
     if first_kind(task.kind) == "labels":
         means = ["scores = model(**inputs).logits[0].softmax(dim=0)", "model.config.id2label[int(scores.argmax())]"]
         answer = f"one of the labels {', '.join(map(escaped, task.labels or ()))}"

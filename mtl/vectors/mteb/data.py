@@ -7,7 +7,6 @@ import logging
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +18,11 @@ from datasets import Dataset
 from mteb.abstasks import AbsTask, AbsTaskRetrieval
 
 from mtl.base.errors import InputError
-from mtl.base.files import replacing, sha256
-from mtl.base.untrusted import inside, is_inside, read_bytes
+from mtl.base.files import sha256
+from mtl.base.untrusted import inside, is_inside, open_lines, read_bytes
 from mtl.base.untrusted_yaml import YAML_LIMIT
+from mtl.data.files import decode
 from mtl.data.json_rows import parse_row
-from mtl.data.text import BLOCK
-from mtl.vectors.encoders.files import line_blocks
 from mtl.vectors.mteb.benchmark import Benchmark
 from mtl.vectors.mteb.results import EXACT, OTHER, REDUCED
 from mtl.vectors.mteb.retrieval import document_blocks
@@ -32,7 +30,6 @@ from mtl.vectors.mteb.retrieval import document_blocks
 logger = logging.getLogger("mtl")
 
 CLOSED = "the client has been closed"  # what the hub's client says in the end if there is no network
-LARGE = 500_000  # documents of a corpus
 SHOWN = 3  # the most differences that are recorded of a split
 
 
@@ -54,14 +51,12 @@ def check_files(folder: Path, split: str) -> None:
     if not files:
         raise MissingSplit(f"{folder}: has no files; put the task's rows there, as in {folder / split}.jsonl")
     for path in (path for path in files if path.suffix == ".jsonl"):
-        rows = 0
-        with path.open("rb") as file:
-            lines = chain.from_iterable(block for block, _ in line_blocks(file, str(path), BLOCK))
-            for number, line in enumerate(lines, 1):
-                if line.strip():  # datasets skips the others
-                    parse_row(path, number, line)
-                    rows += 1
-        if not rows:
+        has_rows = False
+        with open_lines(path) as lines:
+            for line in filter(bytes.strip, lines):  # datasets skips the others
+                parse_row(path, lines.number, decode(line, str(path), lines.number - 1))
+                has_rows = True
+        if not has_rows:
             raise InputError("has no rows; write one JSON object a line", path=path)
 
 
@@ -157,22 +152,26 @@ def _named_files(card: Path) -> Iterator[str]:
             pending += value.values() if isinstance(value, dict) else value
 
 
-def _linked_folder(folder: Path, revision: str) -> Path:
-    """A folder of links to the files of a local folder, whose path names their content.
+@contextlib.contextmanager
+def cache_of(rows: MtebRows) -> Iterator[None]:
+    """Within the block, datasets keeps what it reads of a local folder in a cache of this version of the rows.
 
-    The cache of datasets knows a file by its path and its time of change alone. So it would return old rows for files that were
-    replaced by others with the same time, as tar, rsync and `cp -p` do. Raises InputError if that cache cannot be written to.
+    Its own cache knows a file by its path and its time of change alone. So it would return old rows for files that were
+    replaced by others with the same time, as tar, rsync and `cp -p` do. Raises InputError if the cache cannot be written to.
     """
-    linked = Path(datasets.config.HF_DATASETS_CACHE) / "mtl" / revision
+    config = datasets.config
+    before = cache = Path(config.HF_DATASETS_CACHE)
+    if rows.folder is not None:
+        cache = before / "mtl" / rows.revision
+        try:
+            cache.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{cache}: cannot be written: {_line(error)}; set HF_HOME to another folder") from None
+    config.HF_DATASETS_CACHE = cache
     try:
-        for file in _files(folder):
-            link, target = linked / file.relative_to(folder), file.resolve()
-            if link.resolve() != target:
-                with replacing(link) as partial:
-                    partial.symlink_to(target)
-    except OSError as error:
-        raise InputError(f"{linked}: cannot be written: {_line(error)}; set HF_HOME to another folder") from None
-    return linked
+        yield
+    finally:
+        config.HF_DATASETS_CACHE = before
 
 
 def fresh_task(benchmark: Benchmark, name: str, split: str, rows: MtebRows | None = None) -> AbsTask:
@@ -187,7 +186,7 @@ def fresh_task(benchmark: Benchmark, name: str, split: str, rows: MtebRows | Non
         raise InputError(f"benchmark {benchmark.name}: mteb {mteb.__version__}: {name}: {_line(error)}") from None
     changed: dict[str, Any] = {"eval_splits": [split]}
     if rows is not None and rows.folder is not None:
-        changed["dataset"] = {"path": str(_linked_folder(rows.folder, rows.revision)), "revision": rows.revision}
+        changed["dataset"] = {"path": str(rows.folder), "revision": rows.revision}
     task.metadata = task.metadata.model_copy(update=changed)
     return task
 
@@ -199,7 +198,10 @@ def load_rows(task: AbsTask, rows: MtebRows) -> None:
     if rows.folder is not None:
         check_files(rows.folder, splits_read[0])
     try:
-        task.load_data()
+        with cache_of(rows):
+            task.load_data()
+    except InputError:
+        raise
     except Exception as error:  # datasets, its client and mteb raise many kinds of exceptions
         if rows.folder is not None:
             named = [path.name for path in _files(rows.folder)]
@@ -223,12 +225,11 @@ def load_rows(task: AbsTask, rows: MtebRows) -> None:
 
 def unreadable(task: AbsTask, rows: MtebRows, error: Exception) -> InputError:
     """The error of rows with which mteb fails, as one line, from what mteb raised."""
-    path, reason = task.metadata.dataset["path"], _line(error.__cause__ or error)
-    if rows.folder is None:
-        where = f"the hub's {path}"
-    else:
-        files, reason = _files(rows.folder), reason.replace(path, str(rows.folder))
-        where = str(files[0] if len(files) == 1 else rows.folder)
+    where: Any = f"the hub's {task.metadata.dataset['path']}"
+    if rows.folder is not None:
+        files = _files(rows.folder)
+        where = files[0] if len(files) == 1 else rows.folder
+    reason = _line(error.__cause__ or error)
     return InputError(f"{where}: not the rows of {task.metadata.name} in a form that mteb reads: {reason}")
 
 
@@ -243,16 +244,16 @@ def compare_rows(task: AbsTask, rows: MtebRows, split: str) -> tuple[str, list[s
         return (EXACT, []) if split in described else (OTHER, [f"{split}: mteb does not describe it"])
     differences = []
     fewer = False
+    several = task.metadata.is_multilingual
     for name in _read_splits(task, [split]):
         if name not in described:
             differences.append(f"{name}: mteb does not describe it")
             continue
-        for subset in task.hf_subsets:
-            several = task.metadata.is_multilingual
-            theirs = described[name]["hf_subset_descriptive_stats"][subset] if several else described[name]
+        for subset in task.hf_subsets if several else (None,):
+            theirs = described[name] if subset is None else described[name]["hf_subset_descriptive_stats"][subset]
             try:
                 with contextlib.redirect_stderr(io.StringIO()):  # bars of mteb
-                    ours = _statistics(task, name, subset if several else None)
+                    ours = _statistics(task, name, subset)
             except Exception as error:  # a column or a value of another type than the task's can fail anywhere in mteb
                 raise unreadable(task, rows, error) from None
             present = dict(_flat(ours))
@@ -290,18 +291,6 @@ def _statistics(task: AbsTask, split: str, subset: str | None) -> Mapping[str, A
         "number_of_characters": characters + ours["queries_text_statistics"]["total_text_length"],
         "documents_text_statistics": {**texts, "unique_texts": len(np.unique(hashes))},
     }
-
-
-def note_size(benchmark: Benchmark, task: AbsTask) -> None:
-    """Log the names of mteb's smaller variants of a task whose corpus is large."""
-    name = task.metadata.name
-    splits = task.dataset.values() if isinstance(task, AbsTaskRetrieval) else ()
-    documents = max((len(rows["corpus"]) for subset in splits for rows in subset.values()), default=0)
-    if documents > LARGE:
-        known = [other.metadata.name for other in mteb.get_tasks(languages=benchmark.languages)]
-        small = [other for other in known if name in other and ("HardNegatives" in other or "Nano" in other)]
-        advice = f"; mteb also has {', '.join(small)}, whose scores do not compare with it" if small else ""
-        logger.info("%s: its corpus has %s documents%s", name, f"{documents:,}", advice)
 
 
 def _read_splits(task: AbsTask, scored: Sequence[str]) -> list[str]:

@@ -22,17 +22,9 @@ from mteb.results import TaskResult
 from mtl.base.clock import format_duration
 from mtl.base.errors import InputError
 from mtl.base.files import replacing, write_json
-from mtl.vectors.encoders.encoder import PromptedEncoder, SentenceEncoder
+from mtl.vectors.encoders.encoder import SentenceEncoder
 from mtl.vectors.mteb.benchmark import Benchmark
-from mtl.vectors.mteb.data import (
-    MtebRows,
-    compare_rows,
-    find_rows,
-    fresh_task,
-    load_rows,
-    note_size,
-    unreadable,
-)
+from mtl.vectors.mteb.data import MtebRows, cache_of, compare_rows, find_rows, fresh_task, load_rows, unreadable
 from mtl.vectors.mteb.results import (
     EvaluationFolder,
     Record,
@@ -66,11 +58,8 @@ class EncoderModel(AbsEncoder):
         """The vectors of batches with a list `text`, float32 (texts, dim). Raises InputError if they are not finite."""
         texts = [text for batch in inputs for text in batch["text"]]
         start, self.encoding = time.monotonic(), True
-        if isinstance(self._encoder, PromptedEncoder):
-            prompt = get_prompt(dict(self._encoder.prompts), kwargs["task_metadata"], kwargs.get("prompt_type"))
-            vectors = self._encoder.encode(texts, progress=True, prompt=prompt)
-        else:
-            vectors = self._encoder.encode(texts, progress=True)
+        prompt = get_prompt(dict(self._encoder.prompts), kwargs["task_metadata"], kwargs.get("prompt_type"))
+        vectors = self._encoder.encode(texts, progress=True, prompt=prompt)
         self.encoding = False
         if not np.isfinite(vectors).all():
             title = self._encoder.description.title
@@ -86,35 +75,27 @@ def model_meta(encoder: SentenceEncoder, benchmark: Benchmark) -> ModelMeta:
     The revision is the encoder's fingerprint, `training_datasets` the benchmark's tasks whose training rows the encoder has seen. What no
     encoder knows, such as a licence, is None. Raises InputError for a similarity that mteb does not compute.
     """
-    description = encoder.description
+    description, similarity = encoder.description, encoder.similarity
     language = benchmark.model_languages.get(description.language)
     seed = "" if description.seed is None else f"-seed{description.seed}"
-    prompted = encoder if isinstance(encoder, PromptedEncoder) else None
-    similarity = "cosine" if prompted is None else prompted.similarity
     if similarity not in COMPARED:
         message = f"{description.title}: compares vectors by {similarity}, and mteb only by {' or '.join(COMPARED)}"
         raise InputError(message)
-    return ModelMeta(
-        loader=None,
-        name=f"mtl/{description.name}{seed}",
-        release_date=None,
-        license=None,
-        reference=None,
-        open_weights=None,
-        public_training_code=None,
-        public_training_data=None,
-        revision=revision_of(encoder),
-        languages=[language] if language else None,
-        n_parameters=description.parameters,
-        n_embedding_parameters=description.parameters - description.parameters_without_embeddings,
-        memory_usage_mb=description.memory / 2**20,
-        max_tokens=description.max_length,
-        embed_dim=description.dim,
-        framework=["PyTorch"],
-        similarity_fn_name=COMPARED[similarity],
-        use_instructions=prompted is not None and any(prompted.prompts.values()),
-        training_datasets=set(seen_by(description, benchmark)),
-    )
+    known = {
+        "name": f"mtl/{description.name}{seed}",
+        "revision": revision_of(encoder),
+        "languages": [language] if language else None,
+        "n_parameters": description.parameters,
+        "n_embedding_parameters": description.parameters - description.parameters_without_embeddings,
+        "memory_usage_mb": description.memory / 2**20,
+        "max_tokens": None if description.max_length is None else float(description.max_length),
+        "embed_dim": description.dim,
+        "framework": ["PyTorch"],
+        "similarity_fn_name": COMPARED[similarity],
+        "use_instructions": any(encoder.prompts.values()),
+        "training_datasets": set(seen_by(description, benchmark)),
+    }
+    return ModelMeta.create_empty(known)
 
 
 @dataclass(frozen=True)
@@ -148,15 +129,17 @@ class Evaluator:
         """
         records: dict[str, Record] = {}
         for number, name in enumerate(tasks, 1):
-            (path, rows, key), record = self._recorded(name, split)
-            old = record is not None
+            rows = find_rows(self.benchmark, name, self.data_dir)
+            path = self.folder.record(name, rows.revision, split)
+            key = record_key(self.benchmark, name, self.versions, split) | {"revision": rows.revision}
+            old = record = read_record(path, key)
             if record is None:
                 record = {**key, **self._evaluate(name, rows, key["split"], self.folder.result(path))}
                 write_json(path, record)
             records[name] = record
             title = f"{name} ({number} of {len(tasks)}){'' if split is None else f', {split}'}"
             metric, score = self.benchmark.metric(name), record["score"]
-            after = "as evaluated before" if old else format_duration(record["seconds"])
+            after = "as evaluated before" if old is not None else format_duration(record["seconds"])
             if score is None:
                 problem = "is not a finite number, so the task counts as missing; are all targets or all vectors equal?"
                 logger.warning("%s: %s %s", title, metric, problem)
@@ -168,16 +151,11 @@ class Evaluator:
     def with_earlier(self, records: Mapping[str, Record]) -> dict[str, Record]:
         """The records with a score: these, by task, and for other tasks those of earlier commands that are still what the benchmark and
         these versions of the software would record, preferably on exact data."""
-        earlier = {
-            name: best_record(self.folder, name, record_key(self.benchmark, name, self.versions))
+        known = {
+            name: records.get(name) or best_record(self.folder, name, record_key(self.benchmark, name, self.versions))
             for name in self.benchmark.tasks
-            if name not in records
         }
-        return {
-            name: record
-            for name, record in {**earlier, **records}.items()
-            if record is not None and record["score"] is not None
-        }
+        return {name: record for name, record in known.items() if record is not None and record["score"] is not None}
 
     def collect_results(self, records: Mapping[str, Record]) -> None:
         """Write the folder `results`: mteb's own result files of these records, under the model's name and metadata of now.
@@ -197,13 +175,6 @@ class Evaluator:
             if records:
                 (Path(made) / "results").replace(self.folder.results)
 
-    def _recorded(self, name: str, split: str | None) -> tuple[tuple[Path, MtebRows, Record], Record | None]:
-        """The record's path, the rows and the key of a task on a split, and what is recorded of it."""
-        rows = find_rows(self.benchmark, name, self.data_dir)
-        path = self.folder.record(name, rows.revision, split)
-        key = record_key(self.benchmark, name, self.versions, split) | {"revision": rows.revision}
-        return (path, rows, key), read_record(path, key)
-
     def _evaluate(self, name: str, rows: MtebRows, split: str, path: Path) -> Record:
         """Evaluate the encoder on a split of a task, and write mteb's own result file. Scores are × 100.
 
@@ -212,16 +183,15 @@ class Evaluator:
         described = fresh_task(self.benchmark, name, split, rows)
         load_rows(described, rows)
         data, differences = compare_rows(described, rows, split)
-        note_size(self.benchmark, described)
         model = EncoderModel(self.encoder, self.meta)
         task = fresh_task(self.benchmark, name, split, rows)  # comparing may have drawn random numbers of the other
         vectors_of = [self.encoder.fingerprint, rows.revision, *map(str, sorted(self.versions.items()))]
         search = CorpusSearch(model, self.folder.corpora, vectors_of) if isinstance(task, AbsTaskRetrieval) else model
         try:
             # Whether there is a result for these rows was decided by its record; mteb would return one for other rows.
-            result = mteb.evaluate(
-                search, task, co2_tracker=False, cache=None, encode_kwargs=dict(ENCODING), show_progress_bar=False
-            ).task_results[0]
+            options: dict[str, Any] = {"co2_tracker": False, "cache": None, "show_progress_bar": False}
+            with cache_of(rows):
+                (result,) = mteb.evaluate(search, task, encode_kwargs=dict(ENCODING), **options).task_results
         except Exception as error:  # such as a single class in the training rows: it can fail anywhere in mteb
             if rows.folder is None or model.encoding or isinstance(error, InputError | OSError):
                 raise

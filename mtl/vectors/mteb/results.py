@@ -129,15 +129,10 @@ def summarize(
     records: Mapping[str, Mapping[str, Any]],
     choice: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    """The summary of an evaluation.
+    """The summary of an evaluation, from the tasks' records and from what was tried to choose the settings. Scores are × 100.
 
-    Scores are × 100. `average` is the mean over the tasks, `average_by_type` that of the types' means; both are over
-    the tasks that have scores, on any data. `partial` is true if a task of the benchmark is missing. `not_comparable`
-    lists the tasks whose scores do not belong beside published ones.
-
-    Args:
-        records: the content of the tasks' record.json, by task.
-        choice: what was tried to choose the settings.
+    `average` is the mean over the tasks, `average_by_type` that of the types' means; both are over the tasks that have scores, on any data.
+    `partial` is true if a task of the benchmark is missing. `not_comparable` lists the tasks whose scores do not belong beside published ones.
     """
     tasks = {name: dict(records[name]) for name in benchmark.tasks if name in records}
     scores = {name: float(record["score"]) for name, record in tasks.items()}
@@ -173,19 +168,20 @@ def render_table(benchmark: Benchmark, summary: Mapping[str, Any]) -> str:
     """The table of one evaluation in Markdown: a line for each task, the means of types and both averages, and notes."""
     tasks = summary["tasks"]
     body = []
+
+    def add_mean(title: str, mean: float | None, names: Sequence[str]) -> None:
+        body.append([escaped(title), "", "", _number(mean, summary, names), "", ""])
+
     for type_name, type_ in benchmark.types.items():
-        scored = [name for name in type_.tasks if name in tasks]
-        for name in scored:
+        for name in filter(tasks.__contains__, type_.tasks):
             record = tasks[name]
-            score = _number(record["score"], summary, [name])
-            seconds, encoding = record["seconds"], record["encoding_seconds"]
-            rate = f"{record['sentences'] / encoding:,.0f}" if encoding else MISSING
-            body.append([escaped(name), type_.metric_title, escaped(record["data"]), score, f"{seconds:.1f}", rate])
-        if scored:
-            mean = _number(summary["by_type"][type_name], summary, list(type_.tasks))
-            body.append([escaped(f"{type_.title}, mean"), "", "", mean, "", ""])
-    for title, key in (("AVG, tasks", "average"), ("AVG, types", "average_by_type")):
-        body.append([title, "", "", _number(summary[key], summary, list(benchmark.tasks)), "", ""])
+            score, encoding = _number(record["score"], summary, [name]), record["encoding_seconds"]
+            costs = [f"{record['seconds']:.1f}", f"{record['sentences'] / encoding:,.0f}" if encoding else MISSING]
+            body.append([escaped(name), type_.metric_title, escaped(record["data"]), score, *costs])
+        if type_name in summary["by_type"]:
+            add_mean(f"{type_.title}, mean", summary["by_type"][type_name], list(type_.tasks))
+    add_mean("AVG, tasks", summary["average"], list(benchmark.tasks))
+    add_mean("AVG, types", summary["average_by_type"], list(benchmark.tasks))
     table = markdown_table([["", "metric", "data", "score", "seconds", "sentences/s"], *body], left=3)
     notes = "\n".join(f"- {escaped(note)}" for note in _notes(benchmark, summary))
     return f"# {escaped(benchmark.title)}: {escaped(summary['encoder']['title'])}\n\n{table}\n\n{notes}\n"
@@ -204,16 +200,13 @@ def _number(score: float | None, summary: Mapping[str, Any], names: Sequence[str
 
 def _notes(benchmark: Benchmark, summary: Mapping[str, Any]) -> list[str]:
     """What was scored (the settings in words, and the size), and what the marks mean, in sentences."""
-    settings = summary["encoder"]["settings"]
-    cost = summary["cost"]
-    notes = []
-    if settings:
-        notes.append(f"{settings[0].upper()}{settings[1:]}.")
-    notes.append(
+    settings, cost = summary["encoder"]["settings"], summary["cost"]
+    notes = [
+        *([f"{settings[0].upper()}{settings[1:]}."] if settings else []),
         f"{cost['dim']} dimensions, {cost['parameters']:,} parameters ({cost['parameters_without_embeddings']:,} without "
-        f"embeddings), {format_bytes(cost['memory'])}, {format_duration(cost['seconds_per_task'] or 0)} a task."
-    )
-    notes.append("Scores × 100, by mteb's own evaluation.")
+        f"embeddings), {format_bytes(cost['memory'])}, {format_duration(cost['seconds_per_task'] or 0)} a task.",
+        "Scores × 100, by mteb's own evaluation.",
+    ]
     if summary["missing"]:
         notes.append(f"* partial; without scores: {', '.join(summary['missing'])}.")
     for name, record in summary["tasks"].items():
@@ -230,8 +223,8 @@ def _notes(benchmark: Benchmark, summary: Mapping[str, Any]) -> list[str]:
 
 def not_comparable_notes(benchmark: Benchmark, names: Sequence[str]) -> list[str]:
     """A note for each of these tasks whose scores do not belong beside published ones on any data."""
-    reasons = {name: why for name in names if (why := benchmark.tasks[name].not_comparable)}
-    return [f"{name}: not comparable with published scores: {why}." for name, why in reasons.items()]
+    said = "not comparable with published scores"
+    return [f"{name}: {said}: {why}." for name in names if (why := benchmark.tasks[name].not_comparable)]
 
 
 def choice_note(choice: Mapping[str, Any]) -> str:
@@ -276,29 +269,20 @@ def best_record(folder: EvaluationFolder, task: str, key: Mapping[str, Any]) -> 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """An encoder's scores on a benchmark. Those of one encoder in several folders have the same name."""
+    """An encoder's scores on a benchmark, in a folder. Those of one encoder in several folders have the same name."""
 
-    folder: EvaluationFolder
+    path: Path
     summary: EvaluationSummary
     benchmark: Benchmark
-
-    @property
-    def path(self) -> Path:
-        return self.folder.path
-
-    @property
-    def name(self) -> str:
-        return self.path.name
 
     @property
     def title(self) -> str:
         return self.summary["encoder"]["title"]
 
-    def score(self, task: str) -> float:
-        """The score × 100 on a task that was evaluated."""
-        score = self.summary["tasks"][task]["score"]
-        assert score is not None  # as `_read` checked
-        return float(score)
+    @property
+    def scores(self) -> dict[str, float]:
+        """The scores × 100 by task."""
+        return {name: float(task["score"]) for name, task in self.summary["tasks"].items() if task["score"] is not None}
 
     def is_comparable(self, task: str) -> bool:
         """Whether the score may stand beside published ones."""
@@ -316,8 +300,7 @@ def _read(folder: EvaluationFolder) -> Evaluation:
     summary = read_json(folder.summary, EvaluationSummary, "remove the folder and evaluate again")
     benchmark = load_benchmark(folder.benchmark)
     for name, evaluated in summary["tasks"].items():
-        if name not in benchmark.tasks:
-            raise InputError(f"tasks.{name}: not a task of the benchmark", path=folder.summary)
-        if evaluated["score"] is None:
-            raise InputError(f"tasks.{name}: has no score", path=folder.summary)
-    return Evaluation(folder, summary, benchmark)
+        problem = "has no score" if evaluated["score"] is None else "not a task of the benchmark"
+        if name not in benchmark.tasks or evaluated["score"] is None:
+            raise InputError(f"tasks.{name}: {problem}", path=folder.summary)
+    return Evaluation(folder.path, summary, benchmark)

@@ -40,16 +40,11 @@ class CorpusSearch:
         """Search in this corpus from now on: rows with an `id`, a `text` and perhaps a `title`."""
         self._corpus = corpus
 
-    def search(
-        self, queries: Dataset, *, top_k: int, top_ranked: Mapping[str, Any] | None = None, **about: Any
-    ) -> Ranked:
+    def search(self, queries: Dataset, *, top_k: int, top_ranked: Any = None, **about: Any) -> Ranked:
         """The scores of the best documents of each query, of equally good ones the first in the corpus.
 
-        Args:
-            top_ranked: by the id of a query, the few documents that mteb itself ranks, in memory; None: all documents.
-            about: what mteb says of the rows: `task_metadata`, `hf_split`, `hf_subset`, `encode_kwargs`.
-
-        Raises InputError for a full disk, and if another process encodes the corpus.
+        mteb itself ranks the few documents of each query that `top_ranked` names, in memory; None: all documents. mteb says of the rows
+        `task_metadata`, `hf_split`, `hf_subset` and `encode_kwargs`. Raises InputError for a full disk, and if another process encodes the corpus.
         """
         if top_ranked is not None:
             ranking = SearchEncoderWrapper(self._model)
@@ -60,8 +55,9 @@ class CorpusSearch:
         path = self._encode_corpus(encoded.shape[1], about)
         blocks = map(self._scaled, read_blocks(path, encoded.shape[1]))
         scores, positions = best_documents(encoded, blocks, top_k)
-        documents = document_ids(self._corpus, positions)
-        rows = zip(documents.tolist(), scores.tolist(), strict=True)
+        wanted, indices = np.unique(positions, return_inverse=True)
+        ids = np.array(self._corpus.select_columns("id").select(wanted)[:]["id"], dtype=object)
+        rows = zip(ids[indices].reshape(positions.shape).tolist(), scores.tolist(), strict=True)
         return {query: dict(zip(*row, strict=True)) for query, row in zip(queries["id"], rows, strict=True)}
 
     def _encode(self, texts: list[str], kind: PromptType, about: Mapping[str, Any]) -> np.ndarray:
@@ -116,18 +112,11 @@ def read_blocks(path: Path, dim: int) -> Iterator[np.ndarray]:
 
 
 def best_documents(queries: np.ndarray, blocks: Iterable[np.ndarray], top_k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The greatest products of each query with documents, and the positions of these documents; of equal products, the first ones.
+    """The greatest products of each query (queries, dim) with documents, and the positions of these documents; of equal products, the first ones:
+    float32 and int64 (queries, min(top_k, documents)), the best first.
 
-    Products are computed in float64 and rounded to float32. So they do not depend on the size of the blocks, and equal documents have
-    equal ones.
-
-    Args:
-        queries: float64 (queries, dim).
-        blocks: documents, float64 (documents, dim) each.
-        top_k: the most documents of a query.
-
-    Returns:
-        float32 and int64 (queries, min(top_k, documents)), the best first.
+    Products are computed in float64 and rounded to float32. So they do not depend on the size of the blocks, float64 (documents, dim) each, and
+    equal documents have equal ones.
     """
     parts = [queries[first : first + QUERIES] for first in range(0, len(queries), QUERIES)]
     # Each query's best documents so far are in the order of the corpus, and before those of the next block.
@@ -150,16 +139,3 @@ def best_documents(queries: np.ndarray, blocks: Iterable[np.ndarray], top_k: int
     all_scores, all_positions = np.concatenate(scores), np.concatenate(positions)
     order = np.argsort(-all_scores, axis=1, kind="stable")
     return np.take_along_axis(all_scores, order, axis=1), np.take_along_axis(all_positions, order, axis=1)
-
-
-def document_ids(corpus: Dataset, positions: np.ndarray) -> np.ndarray:
-    """The ids of the documents at these positions, in their shape. Only a block of the corpus is read at a time."""
-    wanted, indices = np.unique(positions, return_inverse=True)
-    ids: list[str] = []
-    column = corpus.select_columns("id")
-    for first in range(0, len(corpus), BLOCK):
-        start, end = np.searchsorted(wanted, [first, first + BLOCK])
-        if start < end:
-            block = column[first : first + BLOCK]["id"]
-            ids += [block[position - first] for position in wanted[start:end]]
-    return np.array(ids, dtype=object)[indices].reshape(positions.shape)

@@ -58,14 +58,12 @@ def combinations(settings: Mapping[str, Any], choices: Choices) -> list[tuple[di
     keys = [key for key, value in settings.items() if value == CHOOSE]
     if unknown := [key for key in keys if key not in choices]:
         raise InputError(f"{unknown[0]}={CHOOSE}: only {' and '.join(choices)} can be chosen on validation rows")
-    pairs = []
-    for values in itertools.product(*(choices[key] for key in keys)):
-        chosen = dict(zip(keys, values, strict=True))
-        fitting = {**settings, **chosen}
-        pairs.append(
-            (chosen, {key: fitting[key] for key in fitting if key not in READ_TO_CENTRE or fitting.get("centre")})
-        )
-    return pairs
+    chosen = [dict(zip(keys, values, strict=True)) for values in itertools.product(*(choices[key] for key in keys))]
+    fitting = [(values, {**settings, **values}) for values in chosen]
+    return [
+        (values, {key: value for key, value in all.items() if key not in READ_TO_CENTRE or all.get("centre")})
+        for values, all in fitting
+    ]
 
 
 def check_values(settings: Mapping[str, Any], choices: Choices) -> None:
@@ -107,14 +105,13 @@ def choose(
     best: tuple[float, SentenceEncoder, dict[str, Any], dict[str, Any]] | None = None
     for values, fitting in combinations(settings, choices):
         encoder = open_encoder(fitting)
-        scores = validate(encoder, tasks)
-        finite = [score for task in tasks if (score := scores[task]) is not None]
-        mean = fmean(finite) if len(finite) == len(tasks) else None
+        scores = dict(validate(encoder, tasks))
+        mean = None if None in scores.values() else fmean(score or 0.0 for score in scores.values())
         mean_text = "none: a score is not finite" if mean is None else f"{mean:.2f}"
         logger.info("%s: mean %s", ", ".join(f"{key}={value}" for key, value in values.items()), mean_text)
         if mean is not None and (best is None or mean > best[0]):
             best = mean, encoder, values, fitting
-        tried.append({"settings": values, "scores": dict(scores), "mean": mean, "fingerprint": encoder.fingerprint})
+        tried.append({"settings": values, "scores": scores, "mean": mean, "fingerprint": encoder.fingerprint})
     if best is None:
         where = f"on the {SPLIT} rows of {', '.join(tasks)}"
         raise InputError(f"{CHOOSE}: every combination has a score that is not finite {where}")

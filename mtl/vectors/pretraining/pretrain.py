@@ -4,7 +4,6 @@ complete. `own_body` is the small BERT of a suite for which no transformer is na
 import hashlib
 import json
 import logging
-import shutil
 from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.metadata import version
@@ -15,21 +14,19 @@ import torch
 from tokenizers import Tokenizer
 
 from mtl.base.clock import format_duration
-from mtl.base.device import exact_arithmetic, threads_of_torch
+from mtl.base.device import exact_arithmetic
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed, import_transformers, library_versions
 from mtl.base.files import check_space, replacing, write_json, write_text
-from mtl.base.folders import check_new_folder, new_folder
-from mtl.base.locks import waiting_lock
+from mtl.base.folders import new_folder
 from mtl.base.untrusted import read_json
 from mtl.base.version import VERSION
-from mtl.vectors.pretraining.resumable import FORMAT, check_claim, check_claimed, claim_of
+from mtl.vectors.pretraining.resumable import CHECKPOINT, FORMAT, train_once
 from mtl.vectors.pretraining.settings import PretrainingSettings, read_settings
 from mtl.vectors.pretraining.tokens import (
     ENDS,
     PretrainingTexts,
     Segments,
-    Tokens,
     learn_tokenizer,
     portable_tokenizer,
     read_tokens,
@@ -38,7 +35,7 @@ from mtl.vectors.pretraining.tokens import (
 )
 from mtl.vectors.pretraining.training import MASK_SHARE, MaskedLanguageModelling, new_bert, parameter_count
 
-LOG = "training.json"
+LOG, VOCABULARY = "training.json", "tokenizer.json"
 CARD = """---
 {language}library_name: transformers
 pipeline_tag: fill-mask
@@ -69,6 +66,13 @@ CPU = torch.device("cpu")
 COPIES = 28  # bytes of a parameter: weights and Adam's two moments in the checkpoint and its successor, and the weights of the output
 
 
+class _Log(TypedDict):
+    """What is read of a training's log."""
+
+    settings: dict[str, Any]
+    fingerprint: str
+
+
 def model_card(log: dict[str, Any], language: str | None) -> str:
     """The README of the folder, with the metadata that model hubs read."""
     settings, last = log["settings"], log["validations"][-1]
@@ -90,94 +94,52 @@ def model_card(log: dict[str, Any], language: str | None) -> str:
     return CARD.format(language=said, rows=rows, version=log["versions"]["mtl"])
 
 
-CLAIM, CHECKPOINT, VOCABULARY = "claim.json", "last.ckpt", "tokenizer.json"
-
-
 @exact_arithmetic()
 def pretrain(texts: PretrainingTexts, settings: PretrainingSettings, out: Path, device: torch.device = CPU) -> None:
     """Learn a vocabulary, train a BERT and write it to the folder `out`, where transformers loads it. A finished one remains as it is.
 
-    Until then, all is in `{out}.unfinished`. A training that was interrupted continues there from its last checkpoint if the texts and
-    the settings are the same.
-    Raises InputError for bad texts, too little text or disk space, an `out` that is not empty, and another training's unfinished folder;
-    DivergedError if the training diverges, in which case the last good checkpoint remains.
+    A training that was interrupted continues from its last checkpoint if the texts and the settings are the same.
+    Raises InputError for bad texts, too little text or disk space, and as `train_once`; DivergedError if the training diverges, in which
+    case the last good checkpoint remains.
     """
     texts.check()
     import_transformers()
-    if not is_finished(out, texts, settings):
-        check_new_folder(out)
-    unfinished = unfinished_folder(out)
-    with (
-        waiting_lock(unfinished / ".lock", f"{unfinished}: another process is training this model"),
-        threads_of_torch(settings.threads),
-    ):
-        check_claimed(unfinished / CLAIM)
-        if not is_finished(out, texts, settings):
-            _start(unfinished, texts, settings)
-            try:
-                _train(texts, settings, out, unfinished, device)
-            except InputError:
-                if not (unfinished / CHECKPOINT).exists():
-                    shutil.rmtree(unfinished, ignore_errors=True)
-                raise
-        shutil.rmtree(unfinished, ignore_errors=True)
 
+    def is_finished() -> bool:
+        """Whether the folder holds a model that was trained on these texts with these settings; the number of threads may differ."""
+        if not (out / LOG).is_file():
+            return False
+        log = read_json(out / LOG, _Log, "name another folder with out=")
+        trained = log["settings"]
+        return {**asdict(settings), "threads": trained.get("threads")} == trained and log[
+            "fingerprint"
+        ] == texts.fingerprint
 
-def unfinished_folder(out: Path) -> Path:
-    """The folder of a training that has not finished."""
-    resolved = out.resolve()
-    return resolved.with_name(f"{resolved.name}.unfinished")
+    def fill(unfinished: Path) -> None:
+        if not (unfinished / CHECKPOINT).exists():
+            size = parameter_count(settings) * COPIES + texts.size
+            check_space(unfinished, size, "name another disk with out=")
+        _train(texts, settings, out, unfinished, device)
 
-
-def is_finished(out: Path, texts: PretrainingTexts, settings: PretrainingSettings) -> bool:
-    """Whether the folder holds a model that was trained on these texts with these settings; the number of threads may differ."""
-    if not (out / LOG).is_file():
-        return False
-    log = read_json(out / LOG, _Log, "name another folder with out=")
-    trained = log["settings"]
-    same = {**asdict(settings), "threads": trained.get("threads")} == trained
-    return same and bool(log["fingerprint"] == texts.fingerprint)
-
-
-class _Log(TypedDict):
-    """What is read of a training's log."""
-
-    settings: dict[str, Any]
-    fingerprint: str
-
-
-def _start(unfinished: Path, texts: PretrainingTexts, settings: PretrainingSettings) -> None:
-    """Claim the folder. What another training left is removed if it has no checkpoint. Raises InputError if it has one."""
-    claim = unfinished / CLAIM
-    training = {**claim_of(settings, texts.fingerprint), **library_versions()}
-    if (unfinished / CHECKPOINT).exists():
-        check_claim(claim, training)
-    elif not claim.exists() or read_json(claim, dict[str, Any], f"delete {unfinished}") != training:
-        for name in [path for path in unfinished.iterdir() if path.name not in (".lock", CLAIM)]:
-            name.unlink()
-        write_json(claim, training)  # last: files of another training never have it
+    train_once(out, settings, texts.fingerprint, is_finished, fill, **library_versions())
 
 
 def _train(
     texts: PretrainingTexts, settings: PretrainingSettings, out: Path, unfinished: Path, device: torch.device
 ) -> None:
-    parameters = parameter_count(settings)
-    if not (unfinished / CHECKPOINT).exists():
-        check_space(unfinished, parameters * COPIES + texts.size, "name another disk with out=")
-    tokenizer, tokens, training = begin_training(texts, settings, unfinished, device)
-    held_out, segments = len(training.held_out), len(training.chosen)
+    tokenizer, training = begin_training(texts, settings, unfinished, device)
+    segments, held_out = training.segments, len(training.held_out)
     figures = {
         "vocabulary": tokenizer.get_vocab_size(),
         "parameters": sum(parameter.numel() for parameter in training.network.parameters()),
-        "documents": len(tokens.ends),
-        "tokens": tokens.count,
-        "segments": {"trained": segments, "held_out": held_out},
+        "documents": segments.documents,
+        "tokens": segments.tokens,
     }
     logger.info(
         "%s: %s parameters, vocabulary of %s; %s documents, %s tokens, %s segments, %s of them held out",
         out,
         *(f"{figures[key]:,}" for key in ("parameters", "vocabulary", "documents", "tokens")),
-        *(f"{held_out + segments:,}", f"{held_out:,}"),
+        *(f"{len(segments):,}", f"{held_out:,}"),
     )
     training.run(str(out))
     last = training.curve[-1]
@@ -187,6 +149,7 @@ def _train(
         "vocabulary_texts": [path.name for path in texts.vocabulary],
         "fingerprint": texts.fingerprint,
         **figures,
+        "segments": {"trained": len(training.chosen), "held_out": held_out},
         "steps": int(last["step"]),
         "seconds": last["seconds"],
         "versions": {"mtl": VERSION, **{name: version(name) for name in ("torch", "transformers", "tokenizers")}},
@@ -203,25 +166,11 @@ def _train(
 
 def begin_training(
     texts: PretrainingTexts, settings: PretrainingSettings, unfinished: Path, device: torch.device
-) -> tuple[Tokenizer, Tokens, MaskedLanguageModelling]:
-    """The tokenizer and the tokens of the texts, which are kept in the folder of the unfinished training, and the training on them."""
-    tokenizer = _tokenizer(texts, settings, unfinished)
-    if not (unfinished / ENDS).exists():
-        write_tokens(texts.by_document(settings.documents, "tokenizing"), tokenizer, settings.min_tokens, unfinished)
-    tokens, begins = read_tokens(unfinished, tokenizer.get_vocab_size()), word_beginnings(tokenizer)
-    training = MaskedLanguageModelling(
-        new_bert(settings, len(begins)),
-        Segments(tokens, settings.chunk),
-        begins,
-        settings,
-        unfinished / CHECKPOINT,
-        device,
-    )
-    return tokenizer, tokens, training
+) -> tuple[Tokenizer, MaskedLanguageModelling]:
+    """The tokenizer of the texts and the training on them. Vocabulary and tokens are kept in the folder of the unfinished training.
 
-
-def _tokenizer(texts: PretrainingTexts, settings: PretrainingSettings, unfinished: Path) -> Tokenizer:
-    """The tokenizer in the folder; it is learnt first if it is not there. Raises InputError if it is damaged."""
+    Raises InputError if a file there is damaged.
+    """
     path = unfinished / VOCABULARY
     if not path.exists():
         lines, again = (texts.lines(title) for title in ("counting characters of", "learning a vocabulary from"))
@@ -229,9 +178,15 @@ def _tokenizer(texts: PretrainingTexts, settings: PretrainingSettings, unfinishe
         with replacing(path) as partial:
             learnt.save(str(partial))
     try:
-        return Tokenizer.from_file(str(path))
+        tokenizer = Tokenizer.from_file(str(path))
     except Exception:  # the library raises no narrower class
         raise InputError("is damaged; delete it, and run this again", path=path) from None
+    if not (unfinished / ENDS).exists():
+        write_tokens(texts.by_document(settings.documents, "tokenizing"), tokenizer, settings.min_tokens, unfinished)
+    begins = word_beginnings(tokenizer)
+    segments = Segments(*read_tokens(unfinished), settings.chunk)
+    bert = new_bert(settings, len(begins))
+    return tokenizer, MaskedLanguageModelling(bert, segments, begins, settings, unfinished, device)
 
 
 def own_body(texts: Sequence[str], language: str, folder: Path, settings_name: str = "tiny") -> Path:

@@ -1,15 +1,17 @@
 """Trainings without tasks: each epoch ends with held-out figures and a checkpoint, from which they continue, even after SIGKILL.
 
-A file in the folder of an unfinished training, its claim, says of what it is the training, so that no other one continues it.
+The folder of the result appears when it is complete. Until then, all is in `{out}.unfinished`, where a file, the claim, says of what it is the
+training, so that no other one continues it.
 """
 
 import ctypes
 import logging
 import math
+import shutil
 import sys
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
@@ -21,48 +23,87 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 from torch.utils.data import DataLoader
 
+from mtl.base.device import threads_of_torch
 from mtl.base.errors import DivergedError, InputError
+from mtl.base.files import write_json
+from mtl.base.folders import check_new_folder
+from mtl.base.locks import waiting_lock
 from mtl.base.progress import Progress
 from mtl.base.untrusted import read_json
 from mtl.training.trainer import ValidatedModule, read_state, train
 
-FORMAT = 2  # of unfinished trainings: increase it whenever their files change, or what a step does
+FORMAT = 3  # of unfinished trainings: increase it whenever their files change, or what a step does
+LOCK, CLAIM, CHECKPOINT = ".lock", "claim.json", "last.ckpt"
+NAMED = {"source": "other texts or tokens", "format": "another version of mtl"}  # entries of a claim that no user knows
 MOST_HELD_OUT = 1000  # lines or segments
 RELEASE_EVERY = 10  # steps between two returns of freed memory: each costs the page faults of the next step
 
 logger = logging.getLogger("mtl")
 
 
-def claim_of(settings: Any, source: str) -> dict[str, Any]:
-    """What an unfinished training is the training of: its settings, a dataclass, and what identifies the texts and their tokens."""
-    return {**asdict(settings), "source": source, "format": FORMAT}
+def unfinished_folder(out: Path) -> Path:
+    """The folder of a training that has not finished."""
+    resolved = out.resolve()
+    return resolved.with_name(f"{resolved.name}.unfinished")
 
 
-def check_claimed(claim: Path) -> None:
-    """Raise InputError if the folder of an unfinished training holds files, and no claim says whose they are."""
-    if not claim.exists() and any(not path.name.startswith(".") for path in claim.parent.iterdir()):
-        raise InputError(
-            "holds files of no unfinished training; move them away or name another folder with out=", path=claim.parent
-        )
+def train_once(
+    out: Path,
+    settings: Any,
+    source: str,
+    is_finished: Callable[[], bool],
+    fill: Callable[[Path], None],
+    **software: str,
+) -> None:
+    """Make the folder `out` of a training, unless it is finished; continue a training that was interrupted, if it is the same one.
+
+    Args:
+        settings: a dataclass with `threads`, which may differ from those of the interrupted training.
+        source: identifies the texts and their tokens.
+        is_finished: whether `out` is complete.
+        fill: trains with the files in the folder that it gets, and writes `out`.
+        software: the versions of what makes tokens.
+
+    Raises InputError for an `out` that is not empty, and for an unfinished folder of another training, or of none.
+    """
+    if not is_finished():
+        check_new_folder(out)
+    folder = unfinished_folder(out)
+    message = f"{folder}: another process is training this model"
+    with waiting_lock(folder / LOCK, message), threads_of_torch(settings.threads):
+        others = [path for path in folder.iterdir() if path.name not in (LOCK, CLAIM)]
+        if others and not (folder / CLAIM).exists():
+            problem = "holds files of no unfinished training; move them away or name another folder with out="
+            raise InputError(problem, path=folder)
+        if not is_finished():
+            _claim(folder, {**asdict(settings), "source": source, "format": FORMAT, **software}, others)
+            try:
+                fill(folder)
+            except InputError:
+                if not (folder / CHECKPOINT).exists():
+                    shutil.rmtree(folder, ignore_errors=True)
+                raise
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def check_claim(claim: Path, training: Mapping[str, Any]) -> None:
-    """Raise InputError if the JSON file of an unfinished training exists and is damaged, or describes another training than this one, from
-    `claim_of` and perhaps with further entries. The number of threads may differ."""
-    if not claim.exists():
-        return
-    before = read_json(claim, dict[str, Any], f"delete {claim.parent}, and run this again")
-    named = {"source": "other texts or tokens", "format": "another version of mtl"}
-    changed = [
-        named.get(key, f"{key}: {before.get(key)} there, {value} here")
-        for key, value in training.items()
-        if before.get(key) != value and key != "threads"
-    ]
-    if changed:
-        message = (
-            f"holds an unfinished training with other settings ({'; '.join(changed)}); delete the folder or set out="
-        )
-        raise InputError(message, path=claim.parent)
+def _claim(folder: Path, training: dict[str, Any], others: list[Path]) -> None:
+    """Claim the folder. The other files of another training are removed if it has no checkpoint. Raises InputError if it has one."""
+    claim, has_checkpoint = folder / CLAIM, (folder / CHECKPOINT).exists()
+    before = read_json(claim, dict[str, Any], f"delete {folder}, and run this again") if claim.exists() else None
+    if has_checkpoint:
+        assert before is not None
+        changed = [
+            NAMED.get(key, f"{key}: {before.get(key)} there, {value} here")
+            for key, value in training.items()
+            if before.get(key) != value and key != "threads"
+        ]
+        if changed:
+            problem = f"holds an unfinished training with other settings ({'; '.join(changed)}); delete the folder or set out="
+            raise InputError(problem, path=folder)
+    elif before != training:
+        for path in others:
+            path.unlink()
+        write_json(claim, training)  # last: files of another training never have it
 
 
 def split_held_out(parts: int, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -81,17 +122,17 @@ class ResumableTraining(ValidatedModule, ABC):
     automatic_optimization = False  # Lightning's own has one optimizer, and one loss in a step
     operation: str  # what progress calls the training
 
-    def __init__(self, network: nn.Module, optimizers: list[Optimizer], settings: Any, checkpoint: Path) -> None:
+    def __init__(self, network: nn.Module, optimizers: list[Optimizer], settings: Any, folder: Path) -> None:
         """
         Args:
             network: on the device that trains it.
             optimizers: of its weights. Their learning rate is set before each step.
             settings: with the seed of a step's random numbers, and `validate_every`, the steps between validations.
-            checkpoint: the file of the whole state, which may exist.
+            folder: of the checkpoint, which may exist.
         """
         super().__init__()
         self.network, self.optimizer_list = network, optimizers
-        self.settings, self.checkpoint = settings, checkpoint
+        self.settings, self.checkpoint = settings, folder / CHECKPOINT
         self.step = 0  # steps done; Lightning would count those of each optimizer
 
     @property
@@ -187,11 +228,8 @@ class ResumableTraining(ValidatedModule, ABC):
 
 
 def release_memory() -> None:
-    """Return freed memory to the system, also where blocks that are in use stand between it.
-
-    Between batches of changing length, freed blocks of one size are too small for the next, and a process grows without need. Only glibc
-    has this; with other C libraries this does nothing.
-    """
+    """Return freed memory to the system: between batches of changing length, freed blocks of one size are too small for the next, and a
+    process grows without need. Only glibc has this; with other C libraries this does nothing."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
     if trim is not None:
         trim(0)

@@ -84,7 +84,7 @@ class PretrainingTexts:
         yield from map(_valid, () if self.vocabulary else self.texts)
 
     def by_document(self, kind: str, title: str) -> Iterator[str]:
-        """The documents that are not empty: each `line`, or each `block` of lines up to an empty one. Raises InputError."""
+        """The documents that are not empty: each `line`, or each `block` of lines up to an empty one. Raises InputError for an unreadable file."""
         for path in self.files:
             lines = text_lines([path], title)
             if kind == "line":
@@ -165,17 +165,11 @@ def portable_tokenizer(tokenizer: Tokenizer, max_length: int) -> "PreTrainedToke
     """The tokenizer as transformers saves and loads it, for inputs of at most this length with special tokens."""
     from transformers import PreTrainedTokenizerFast
 
-    pad, unknown, cls, sep, mask = SPECIAL_TOKENS
+    names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), SPECIAL_TOKENS, strict=True))
+    # Without these, the tokenizer, once loaded, gives no token types, which a BERT needs for pairs.
+    inputs = ["input_ids", "token_type_ids", "attention_mask"]
     return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        pad_token=pad,
-        unk_token=unknown,
-        cls_token=cls,
-        sep_token=sep,
-        mask_token=mask,
-        model_max_length=max_length,
-        # Else the tokenizer, once loaded, gives no token types, which a BERT needs for pairs.
-        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
+        tokenizer_object=tokenizer, model_max_length=max_length, model_input_names=inputs, **names
     )
 
 
@@ -187,30 +181,12 @@ def word_beginnings(tokenizer: Tokenizer) -> np.ndarray:
     return begins
 
 
-@dataclass(frozen=True)
-class Tokens:
-    """The documents' tokens, each document followed by a separator; the ends, int64 (documents,), are after the separators."""
-
-    flat: np.ndarray
-    ends: np.ndarray
-
-    @property
-    def count(self) -> int:
-        """The tokens without separators."""
-        return len(self.flat) - len(self.ends)
-
-
-def token_type(vocabulary: int) -> type[np.unsignedinteger]:
-    """The type of a token in the file: of 2 bytes if the vocabulary has at most 65,536 entries, else of 4."""
-    return np.uint16 if vocabulary <= 2**16 else np.uint32
-
-
 def write_tokens(documents: Iterable[str], tokenizer: Tokenizer, min_tokens: int, folder: Path) -> None:
-    """Tokenize documents and write them to the folder. Documents with fewer than `min_tokens` tokens are dropped.
+    """Tokenize documents and write them to the folder: their tokens, uint32, each document followed by a separator; and the ends of the
+    documents, int64, after the separators. Documents with fewer than `min_tokens` tokens are dropped.
 
     Raises InputError if no document is left.
     """
-    dtype = token_type(tokenizer.get_vocab_size())
     tokenizer.encode_special_tokens = True  # a text with "[MASK]" in it holds no mask
     ends: list[int] = []
     done, rest = 0, iter(documents)
@@ -218,7 +194,7 @@ def write_tokens(documents: Iterable[str], tokenizer: Tokenizer, min_tokens: int
         while block := list(islice(rest, DOCUMENTS)):
             for encoding in tokenizer.encode_batch_fast(block, add_special_tokens=False):
                 if len(encoding.ids) >= max(1, min_tokens):
-                    file.write(np.array([*encoding.ids, SEP], dtype=dtype).tobytes())
+                    file.write(np.array([*encoding.ids, SEP], dtype=np.uint32).tobytes())
                     done += len(encoding.ids) + 1
                     ends.append(done)
         if not ends:
@@ -229,9 +205,9 @@ def write_tokens(documents: Iterable[str], tokenizer: Tokenizer, min_tokens: int
         np.save(file, np.array(ends, dtype=np.int64))
 
 
-def read_tokens(folder: Path, vocabulary: int) -> Tokens:
-    """The tokens that `write_tokens` wrote for a vocabulary of this size, through a memory map. Raises InputError for a damaged file."""
-    file, dtype = folder / TOKENS, np.dtype(token_type(vocabulary))
+def read_tokens(folder: Path) -> tuple[np.ndarray, np.ndarray]:
+    """The tokens that `write_tokens` wrote, through a memory map, and the ends of the documents. Raises InputError for a damaged file."""
+    file, remedy = folder / TOKENS, f"delete {folder / ENDS}, and run this again"
     try:
         ends = read_array(folder / ENDS)
         good = ends.dtype == np.int64 and ends.ndim == 1 and len(ends) and (np.diff(ends, prepend=0) > 1).all()
@@ -239,40 +215,43 @@ def read_tokens(folder: Path, vocabulary: int) -> Tokens:
         good = False
     if not good:
         raise InputError("is damaged; delete it, and run this again", path=folder / ENDS)
-    size, expected = file.stat().st_size if file.exists() else 0, int(ends[-1]) * dtype.itemsize
+    size, expected = file.stat().st_size if file.exists() else 0, int(ends[-1]) * np.dtype(np.uint32).itemsize
     if size != expected:
-        message = f"has {size} bytes in place of {expected}; delete {folder / ENDS}, and run this again"
-        raise InputError(message, path=file)
-    return Tokens(np.memmap(file, dtype=dtype, mode="r"), ends)
+        raise InputError(f"has {size} bytes in place of {expected}; {remedy}", path=file)
+    return np.memmap(file, dtype=np.uint32, mode="r"), ends
 
 
 class Segments:
     """What training reads: each document by itself, cut every `chunk` tokens (the last segment of a document may be shorter), with the special
     tokens [CLS] and [SEP] around each segment.
 
-    Their starts and lengths in `tokens.flat` are int64 (segments,).
+    Attributes:
+        lengths: the tokens of each segment, int64 (segments,).
+        documents: their number.
+        tokens: the number of all tokens.
     """
 
-    def __init__(self, tokens: Tokens, chunk: int) -> None:
-        begins = np.concatenate([[0], tokens.ends[:-1]])
-        sizes = tokens.ends - begins - 1  # without the separator, which a segment has anyway
+    def __init__(self, flat: np.ndarray, ends: np.ndarray, chunk: int) -> None:
+        """The tokens and the ends of documents, as `read_tokens` gives them."""
+        begins = np.concatenate([[0], ends[:-1]])
+        sizes = ends - begins - 1  # without the separator, which a segment has anyway
         pieces = -(-sizes // chunk)
         number = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)  # of a piece in its document
-        self.tokens = tokens
-        self.starts = np.repeat(begins, pieces) + number * chunk
-        self.lengths = np.minimum(chunk, np.repeat(begins + sizes, pieces) - self.starts)
+        self._flat, self._starts = flat, np.repeat(begins, pieces) + number * chunk
+        self.lengths = np.minimum(chunk, np.repeat(begins + sizes, pieces) - self._starts)
+        self.documents, self.tokens = len(ends), int(sizes.sum())
 
     def __len__(self) -> int:
-        return len(self.starts)
+        return len(self.lengths)
 
     def inputs(self, segments: np.ndarray) -> np.ndarray:
         """The tokens of these segments, int64 (segments, time), padded; time is that of the longest of them."""
         lengths = self.lengths[segments]
         columns = np.arange(lengths.max())
         inside = columns < lengths[:, None]
-        positions = self.starts[segments][:, None] + columns
+        positions = self._starts[segments][:, None] + columns
         ids = np.full((len(segments), lengths.max() + 2), PAD, dtype=np.int64)
         ids[:, 0] = CLS
-        ids[:, 1:-1][inside] = self.tokens.flat[positions[inside]]
+        ids[:, 1:-1][inside] = self._flat[positions[inside]]
         ids[np.arange(len(segments)), lengths + 1] = SEP
         return ids

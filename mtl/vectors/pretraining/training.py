@@ -1,7 +1,7 @@
 """A BERT of the settings' sizes, and its training by masked language modelling alone, as RoBERTa and HerBERT were: no second objective, masks
 of whole words (Devlin et al. 2019) drawn anew each time."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
@@ -149,29 +149,16 @@ def rate_at(settings: PretrainingSettings, progress: float) -> float:
     return settings.learning_rate * (1 - progress) / (1 - warmup)
 
 
-class Order:
-    """The segments of each step: those of similar length together, in a new random order in each pass over the text.
+def pass_batches(lengths: np.ndarray, batch_size: int, seed: Sequence[int]) -> list[np.ndarray]:
+    """The batches of a pass over segments of these lengths, int64 (batch_size,) each, in random order: segments of similar length are together.
 
     A pass leaves out random segments, fewer than a batch, that do not fill one.
     """
-
-    def __init__(self, lengths: np.ndarray, batch_size: int, seed: int) -> None:
-        """The lengths of the segments in tokens are int64 (segments,), at least `batch_size` of them."""
-        self.lengths, self.batch_size, self.seed = lengths, batch_size, seed
-        self.per_pass = len(lengths) // batch_size
-        self._passes = lru_cache(maxsize=1)(self._pass)
-
-    def batch(self, step: int) -> np.ndarray:
-        """The indices of the segments of a step, int64 (batch_size,). Steps are counted from 0."""
-        number, turn = divmod(step, self.per_pass)
-        return self._passes(number)[turn]
-
-    def _pass(self, number: int) -> list[np.ndarray]:
-        rng = np.random.default_rng([self.seed, 1, number])
-        # Chosen before they are sorted by length: else the longest segments would be left out in each pass.
-        kept = rng.permutation(len(self.lengths))[: self.per_pass * self.batch_size]
-        batches = pooled_batches(self.lengths[kept], self.batch_size, rng, pool_size(self.per_pass))
-        return [kept[batch] for batch in batches]
+    rng = np.random.default_rng(seed)
+    count = len(lengths) // batch_size
+    # Chosen before they are sorted by length: else the longest segments would be left out in each pass.
+    kept = rng.permutation(len(lengths))[: count * batch_size]
+    return [kept[batch] for batch in pooled_batches(lengths[kept], batch_size, rng, pool_size(count))]
 
 
 class MaskedLanguageModelling(ResumableTraining):
@@ -191,10 +178,10 @@ class MaskedLanguageModelling(ResumableTraining):
         segments: Segments,
         begins: np.ndarray,
         settings: PretrainingSettings,
-        checkpoint: Path,
+        folder: Path,
         device: torch.device,
     ) -> None:
-        """`begins` is that of `mask`. Raises InputError if too few segments are left for one step."""
+        """`begins` is that of `mask`, the folder that of the checkpoint. Raises InputError if too few segments are left for one step."""
         # Fused: one pass over the weights in place of one for each of Adam's operations.
         optimizer = torch.optim.AdamW(
             decayed_groups(model.to(device), settings.weight_decay),
@@ -203,7 +190,7 @@ class MaskedLanguageModelling(ResumableTraining):
             eps=settings.epsilon,
             fused=device.type != "mps",
         )
-        super().__init__(model, [optimizer], settings, checkpoint)
+        super().__init__(model, [optimizer], settings, folder)
         self.segments, self.begins = segments, begins
         self.held_out, self.chosen = split_held_out(len(segments), settings.held_out, settings.seed)
         if len(self.chosen) < settings.batch_size:
@@ -212,7 +199,8 @@ class MaskedLanguageModelling(ResumableTraining):
                 f" {len(self.held_out)} of them held out, are not enough for batch_size={settings.batch_size}; add text, or set a"
                 " smaller batch_size= or max_length="
             )
-        self.order = Order(segments.lengths[self.chosen], settings.batch_size, settings.seed)
+        lengths, size, seed = segments.lengths[self.chosen], settings.batch_size, settings.seed
+        self._pass = lru_cache(maxsize=1)(lambda number: pass_batches(lengths, size, [seed, 1, number]))
         self.precision = typed(TrainerConfig, {"accelerator": device.type, "precision": settings.precision})
         choose_attention(model, self.precision, device)
         self.rows = settings.batch_size // settings.accumulate  # segments that are computed together
@@ -232,7 +220,12 @@ class MaskedLanguageModelling(ResumableTraining):
         return rate_at(self.settings, self.progress)
 
     def batches(self) -> Iterator[np.ndarray]:
-        return (self.chosen[self.order.batch(step)] for step in count(self.step))
+        return map(self.batch_at, count(self.step))
+
+    def batch_at(self, step: int) -> np.ndarray:
+        """The segments of a step, int64 (batch_size,). Steps are counted from 0."""
+        number, turn = divmod(step, len(self.chosen) // self.settings.batch_size)
+        return self.chosen[self._pass(number)[turn]]
 
     def compute(self, batch: np.ndarray) -> Tensor:
         masked = self.masked(batch, np.random.default_rng([self.settings.seed, 2, self.step]))
@@ -285,7 +278,5 @@ def parts(batch: MaskedBatch, rows: int) -> Iterator[MaskedBatch]:
     for start in range(0, len(batch.inputs), rows):
         first, last = np.searchsorted(batch.places, [start * time_steps, (start + rows) * time_steps])
         yield MaskedBatch(
-            batch.inputs[start : start + rows],
-            batch.places[first:last] - start * time_steps,
-            batch.labels[first:last],
+            batch.inputs[start : start + rows], batch.places[first:last] - start * time_steps, batch.labels[first:last]
         )

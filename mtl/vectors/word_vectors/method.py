@@ -5,6 +5,7 @@ An expression's vector is the mean of its words' vectors. The nearest word of a 
 
 import hashlib
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,21 +41,17 @@ class Expressions:
     words: list[list[str]]
     source: dict[str, str]
 
-    @property
-    def known(self) -> np.ndarray:
-        """Which texts have a vector, bool (texts,)."""
-        return np.array([any(self.source[word] != NO_VECTOR for word in words) for words in self.words], dtype=bool)
-
     def counts(self, texts: np.ndarray) -> dict[str, int]:
         """How many of these texts, int64 (texts,), and of their distinct words, have no vector, or one from n-grams."""
-        distinct = np.unique(texts)
-        words = {word for text in distinct.tolist() for word in self.words[text]}
+        distinct = [self.words[text] for text in np.unique(texts)]
+        of_text = [{self.source[word] for word in words} for words in distinct]
+        sources = Counter(self.source[word] for word in {word for words in distinct for word in words})
         return {
             "expressions": len(distinct),
-            "expressions_without_vector": int((~self.known[distinct]).sum()),
-            "words": len(words),
-            "words_without_vector": sum(self.source[word] == NO_VECTOR for word in words),
-            "words_from_ngrams": sum(self.source[word] == FROM_NGRAMS for word in words),
+            "expressions_without_vector": sum(found <= {NO_VECTOR} for found in of_text),
+            "words": sources.total(),
+            "words_without_vector": sources[NO_VECTOR],
+            "words_from_ngrams": sources[FROM_NGRAMS],
         }
 
 
@@ -137,7 +134,7 @@ class WordVectorMethod(Method):
         # The whole file, as an analogy may be answered by any of its words.
         vectors = hashlib.sha256(self.texts.vectors.tobytes()).hexdigest()
         self.fingerprints |= {"embeddings": self.file.sha256(), "embeddings.vectors": vectors}
-        self.facts |= {"word_vectors": self._counts(), "notes": self._notes()}
+        self.facts |= self._facts()
         self._answers: dict[str, Predictions] = {}  # by task, for all seeds
         self._seconds = 0.0
 
@@ -166,20 +163,19 @@ class WordVectorMethod(Method):
         first, second = (unit_rows(self.texts.vectors[split.texts[:, side]]) for side in (0, 1))
         return np.einsum("ij,ij->i", first, second)
 
-    def _counts(self) -> dict[str, dict[str, int]]:
-        return {
+    def _facts(self) -> dict[str, Any]:
+        """By task, what has no vector; and a note of it."""
+        by_task = {
             task.id: self.texts.counts(np.concatenate([split.texts.ravel() for split in splits]))
             for task in self.dataset.tasks
             if (splits := list(self.dataset.splits[task.id].values()))
         }
-
-    def _notes(self) -> list[str]:
         missing = [
             f"{id} {counts['words_without_vector']} of {counts['words']} words,"
             f" {counts['expressions_without_vector']} of {counts['expressions']} expressions"
-            for id, counts in self._counts().items()
+            for id, counts in by_task.items()
         ]
-        return [f"Without a vector in {self.file.path.name}: {'; '.join(missing)}."]
+        return {"word_vectors": by_task, "notes": [f"Without a vector in {self.file.path.name}: {'; '.join(missing)}."]}
 
 
 def _numbers(method: WordVectorMethod, task: Task) -> Predictions:

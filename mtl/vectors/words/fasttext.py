@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 # fasttext 0.9.3 draws the initial vectors in eleven blocks, one per thread. With fewer threads, the remaining vectors keep
 # whatever values are in memory.
 SAFE_THREADS = 11
+# The names of the settings in the library.
+NAMES = {
+    **{"dim": "dim", "epochs": "epoch", "min_count": "minCount", "min_ngram": "minn", "max_ngram": "maxn"},
+    **{"bucket": "bucket", "learning_rate": "lr", "window": "ws"},
+}
 
 
 @dataclass
@@ -57,21 +62,15 @@ class FastTextTraining:
     ) -> None:
         """As `Training.train`: skip-gram vectors, by the fasttext library, on the CPU."""
         threads = self.threads or max(SAFE_THREADS, os.cpu_count() or 1)
+        values = {theirs: getattr(self, ours) for ours, theirs in NAMES.items()}
         with written_lines(lines, path) as (text, tokens), replacing(path) as partial:
             arguments = {
                 "input": text.name,
                 "model": "skipgram",
-                "dim": self.dim,
-                "epoch": self.epochs,
-                "minCount": self.min_count,
-                "minn": self.min_ngram,
-                "maxn": self.max_ngram,
-                "bucket": self.bucket,
-                "lr": self.learning_rate,
-                "ws": self.window,
-                "thread": threads,
                 "verbose": 2,
                 "seed": self.seed,
+                **values,
+                "thread": threads,
             }
             _in_new_process(arguments, partial, path, tokens * self.epochs)
             note_source(path, source, threads)

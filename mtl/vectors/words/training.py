@@ -47,11 +47,8 @@ class Training(Protocol):
 
 
 def note_source(path: Path, source: str, threads: int | None = None) -> None:
-    """Write `source` beside `path`. It identifies the texts of the vectors that will be moved to `path` next.
-
-    Vectors that are already at `path` come from another source. They are removed first, so that a note never belongs to other
-    vectors. A second line says whether a training with several threads can be repeated.
-    """
+    """Write `source`, which identifies the texts of the vectors that will be moved to `path` next, beside it. Vectors that are already there are
+    removed first, so that a note never belongs to other ones. A second line says whether a training with so many threads can be repeated."""
     if path.is_file():
         path.unlink()
     again = "the same texts and settings give the same vectors" if threads == 1 else "each training gives other vectors"
@@ -73,10 +70,8 @@ def written_lines(lines: Iterable[Sequence[str]], path: Path) -> Iterator[tuple[
 
 
 def training_settings(embeddings: str, values: Mapping[str, Any]) -> Training:
-    """Settings to train this kind of embeddings with: these values, and else the defaults.
-
-    Raises InputError for a kind of embeddings that cannot be trained, an unknown key, or a value that makes no sense.
-    """
+    """Settings to train this kind of embeddings with: these values, and else the defaults. Raises InputError for a kind that cannot be trained, an
+    unknown key, or a value that makes no sense."""
     embedder_kind(embeddings)
     training = TRAININGS.get(embeddings)
     if training is None:
@@ -173,15 +168,10 @@ def train_embeddings(name: str, request: TrainingRequest, settings: Mapping[str,
         texts.append(file_text(request.files, job.suite.language if job else request.language or ""))
     if job is not None:
         texts.append(suite_text(job.suite, job.data_dir, job.config.held_out))
-    train_vectors(training, texts, path, device)
-    return path
-
-
-def train_vectors(training: Training, texts: Sequence[Text], path: Path, device: "torch.device") -> None:
-    """Train vectors on these texts, one after the other, and write them to `path`. Raises InputError."""
     lines, sources = zip(*texts, strict=True)
     with _alone(path):
         training.train(chain.from_iterable(lines), path, " ".join(sources), device)
+    return path
 
 
 def train_recipe(
@@ -200,7 +190,7 @@ def train_recipe(
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
     """Within the block, no other process trains these vectors, and what a killed process left beside them is removed."""
-    lock = path.with_name(f".{path.name}.lock")
+    lock = path.with_name(f".{path.name}.training")  # not that of `new_folder`, which writes the result
     with waiting_lock(lock, f"{path}: another process is training these vectors"):
         leftover = re.compile(rf"\.{re.escape(path.name)}(\.source)?\.(\w{{8}}\.txt|[0-9a-f]{{32}}\.partial)")
         for file in path.parent.iterdir():
@@ -214,13 +204,12 @@ def _alone(path: Path) -> Iterator[None]:
 
 
 def file_text(files: Sequence[Path], language: str) -> Text:
-    """The tokenized lines of text files, plain or gzipped, whose language is that of the tokenizer, and what identifies them: their content
-    and the tokenizer. Raises InputError for a file that is missing."""
+    """The tokenized lines of text files, plain or gzipped, and what identifies them: their content and the tokenizer. Raises InputError for a file
+    that is missing."""
     if missing := [file for file in files if not file.is_file()]:
         raise InputError("no such file", path=missing[0])
-    return map(
-        moses(language), text_lines(files, "tokenizing")
-    ), f"{language} {moses_version()} {' '.join(map(sha256, files))}"
+    source = f"{language} {moses_version()} {' '.join(map(sha256, files))}"
+    return map(moses(language), text_lines(files, "tokenizing")), source
 
 
 def suite_text(suite: Suite, data_dir: Path, held_out: float) -> Text:

@@ -14,7 +14,7 @@ import pytest
 from data_files import sentences, write_jsonl, write_lines, write_table
 from golden import check_golden
 from pyarrow import parquet
-from token_suite import LABELS, sentence
+from structured_suite import LABELS, sentence
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.init_suite import init_suite

@@ -10,9 +10,9 @@ import pytest
 import torch
 from data_files import read_column
 from elmo_files import write_elmo
+from input_errors import raises_input_error
 from small_suite import write_suite
 
-from mtl.base.errors import InputError
 from mtl.embedders.elmo import ELMo
 from mtl.tasks.suite import load_suite
 from mtl.vectors.encoders import open_encoder
@@ -64,6 +64,7 @@ plain_means, maxima = partial(pooled, pool=np.mean), partial(pooled, pool=np.max
     ("settings", "expected"),
     [
         ({}, plain_means),
+        ({"embeddings": "glove"}, plain_means),
         ({"pooling": "max"}, maxima),
         ({"pooling": "both"}, lambda texts: np.hstack([plain_means(texts), maxima(texts)])),
         ({"centre": True}, lambda texts: plain_means(texts) - plain_means(list(dict.fromkeys(COUNTED))).mean(axis=0)),
@@ -115,26 +116,14 @@ def test_elmo_s_layers_are_averaged(tmp_path: Path) -> None:
     assert encoder.description.name == "average-elmo-mean" and encoder.description.parameters > 1000
 
 
-@pytest.mark.parametrize("embeddings", ["fasttext", "glove"])
-def test_a_file_knows_its_words_as_they_are_written(tmp_path: Path, embeddings: str) -> None:
-    (tmp_path / "v.vec").write_text("ryba 7 8\nkot 1 2\nKot 3 4\nkot 5 6\n", encoding="utf-8")
-    settings = {"embeddings": embeddings, "embeddings.path": str(tmp_path / "v.vec"), "language": "pl"}
-    encoder = open_encoder("average", settings)
-    assert encoder.encode(["kot", "nic", "Kot nic", "ryba"]).tolist() == [[1, 2], [0, 0], [3, 4], [7, 8]]
-    assert (encoder.description.dim, encoder.description.parameters) == (2, 8)
-
-
 def test_the_training_texts_of_a_suite(files: dict[str, Any], tmp_path: Path) -> None:
     suite = write_suite(tmp_path)
-    settings = {
-        "embeddings.path": files["embeddings.path"],
-        "suite": str(suite),
-        "suite_data_dir": str(tmp_path / "data"),
-    }
+    vectors = {"embeddings.path": files["embeddings.path"]}
+    settings = {**vectors, "suite": str(suite), "suite_data_dir": str(tmp_path / "data")}
     encoder = open_encoder("average", {**settings, "centre": True})
     train = [line.split("\t")[0] for line in read_column(tmp_path / "data/train.tsv")]
     # The texts of all tasks are those of this file; rows of `samma` are held out, but other tasks train on their texts.
-    plain = open_encoder("average", {"embeddings.path": files["embeddings.path"], "language": "sv"})
+    plain = open_encoder("average", {**vectors, "language": "sv"})
     expected = plain.encode(TEXTS) - plain.encode(train).mean(axis=0)
     np.testing.assert_allclose(encoder.encode(TEXTS), expected, atol=1e-5)
     assert (encoder.description.suite, encoder.description.language) == ("liten", "sv")
@@ -167,42 +156,22 @@ RANDOM = {"embeddings": "random", "language": "sv"}
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    "settings",
     [
-        ({**FASTTEXT, "embeddings.width": 1}, "unknown key 'embeddings.width'; known keys: embeddings.dim, "),
-        ({**FASTTEXT, "embeddings.min_count": 2}, "embeddings.min_count: averaged fasttext vectors do not read it"),
-        ({**RANDOM, "embeddings": "cove"}, "embeddings=cove: unknown; did you mean glove?"),
-        ({**FASTTEXT, "embeddings.path": "none.vec"}, "none.vec: no such vectors; set embeddings.path=PATH"),
-        ({"language": "sv"}, "embeddings.path: name the fastText vectors: embeddings.path=PATH"),
-        ({"embeddings.path": "v.vec"}, "language: name the texts' language, for the tokenizer: language=CODE"),
-        ({**FASTTEXT, "suite_data_dir": "x"}, "suite_data_dir=x: name the suite that it belongs to: suite=NAME"),
-        ({**FASTTEXT, "texts": "texts.txt"}, "texts=texts.txt: nothing reads them; set centre=true"),
-        ({**FASTTEXT, "seed": 1}, "seed: averaged fasttext vectors do not read it; they read embeddings.path, "),
-        ({**FASTTEXT, "centre": True}, "texts: centre needs texts: set texts=FILE, or suite=NAME"),
-        ({**FASTTEXT, "centre": True, "texts": "none.txt"}, "none.txt: no such file"),
-        ({**FASTTEXT, "centre": True, "texts": "empty.txt"}, "empty.txt: has no texts"),
-        (
-            {**FASTTEXT, "centre": True, "texts": "a", "suite_data_dir": "b"},
-            "suite_data_dir=b: texts=a are read instead",
-        ),
-        ({**FASTTEXT, "centre": True, "suite": "klej", "suite_data_dir": "none"}, "none/.*no such file"),
+        *({**FASTTEXT, **other} for other in ({"embeddings.width": 1}, {"embeddings.min_count": 2}, {"seed": 1})),
+        *({**FASTTEXT, **other} for other in ({"embeddings.path": "none.vec"}, {"suite_data_dir": "x"})),
+        *({**RANDOM, "embeddings": "cove"}, {"language": "sv"}, {"embeddings.path": "v.vec"}),
+        *({**FASTTEXT, "texts": "texts.txt"}, {**FASTTEXT, "centre": True}),
+        *({**FASTTEXT, "centre": True, "texts": name} for name in ("none.txt", "empty.txt")),
+        {**FASTTEXT, "centre": True, "texts": "a", "suite_data_dir": "b"},
+        {**FASTTEXT, "centre": True, "suite": "klej", "suite_data_dir": "none"},
+        *({**RANDOM, "language": code} for code in ("PL", "pl-PL", "polish")),
     ],
 )
-def test_wrong_settings(
-    settings: dict[str, Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wrong_settings(settings: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("v.vec").write_text("solen 1 2\n", encoding="utf-8")
     Path("texts.txt").write_text("solen\n", encoding="utf-8")
     Path("empty.txt").write_text("\n \n", encoding="utf-8")
-    with pytest.raises(InputError, match=message) as caught:
+    with raises_input_error():
         open_encoder("average", settings)
-    assert "\n" not in str(caught.value)
-
-
-def test_languages_have_codes() -> None:
-    for code in ("pl", "yue"):
-        assert open_encoder("average", {**RANDOM, "language": code}).description.language == code
-    for word in ("PL", "pl-PL", "polish", "", "a b"):
-        with pytest.raises(InputError, match=f"language={word}: no such language; give its code in ISO 639"):
-            open_encoder("average", {**RANDOM, "language": word})

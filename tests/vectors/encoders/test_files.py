@@ -8,9 +8,10 @@ import pytest
 from input_errors import raises_input_error
 
 from mtl.api.cli import main
+from mtl.base.untrusted import LINE_LIMIT
 from mtl.data.files import read_lines
 from mtl.vectors.encoders import open_encoder
-from mtl.vectors.encoders.files import encode_file, line_blocks
+from mtl.vectors.encoders.files import encode_file
 
 SETTINGS = {"embeddings": "random", "embeddings.dim": 6, "language": "sv"}
 ARGUMENTS = [f"{key}={value}" for key, value in SETTINGS.items()]
@@ -40,19 +41,15 @@ def test_a_vector_for_each_line(source: Path, tmp_path: Path) -> None:
     assert np.load(tmp_path / "none.npy").shape == (0, 6)
 
 
-def test_standard_input(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input(source: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(source.read_bytes())))
-    assert main(["encode", "average", "-", *ARGUMENTS, "--out", str(tmp_path / "v.npy")]) == 0
-    np.testing.assert_array_equal(np.load(tmp_path / "v.npy"), open_encoder("average", SETTINGS).encode(LINES))
-
-
-def test_a_closed_standard_input_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+    out, command = source.with_name("v.npy"), ["encode", "average", "-", *ARGUMENTS, "--out"]
+    assert main([*command, str(out)]) == 0
+    np.testing.assert_array_equal(np.load(out), open_encoder("average", SETTINGS).encode(LINES))
     monkeypatch.setattr("sys.stdin", None)
-    assert main(["encode", "average", "-", *ARGUMENTS, "--out", str(tmp_path / "v.npy")]) == 2
+    assert main([*command, str(out.with_name("w.npy"))]) == 2
     assert "standard input is closed" in capsys.readouterr().err.splitlines()[-1]
-    assert list(tmp_path.iterdir()) == []
+    assert {path.name for path in out.parent.iterdir()} == {"texts.txt", "v.npy"}
 
 
 @pytest.mark.parametrize(
@@ -76,22 +73,13 @@ def test_bad_input_is_one_line(
     assert not list(source.parent.glob("v.*")) and not list(source.parent.glob(".v*"))
 
 
-def test_blocks_of_lines(tmp_path: Path) -> None:
-    path = tmp_path / "x"
-    path.write_bytes(CONTENT)
-    for size in (1, 2, 3, 9):
-        blocks = list(line_blocks(io.BytesIO(CONTENT), "x", size))
-        assert [line for lines, _ in blocks for line in lines] == read_lines(path)
-        assert max(len(lines) for lines, _ in blocks) <= size
-        assert sum(read for _, read in blocks) == len(CONTENT)
-    blocks = list(line_blocks(io.BytesIO(b"a\n\xef\xbb\xbfb\n"), "x", 1))
-    assert blocks[1][0] == ["\ufeffb"]  # no mark: it is not at the start
-    with raises_input_error(file="x", line=3):
-        list(line_blocks(io.BytesIO(b"a\nb\n\xff\n"), "x", 2))
-
-
-def test_a_line_that_no_memory_may_hold_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mtl.vectors.encoders.files.LINE_LIMIT", 5)
-    assert list(line_blocks(io.BytesIO(b"1234\n12345"), "x", 1))[-1] == (["12345"], 5)
-    with raises_input_error(file="x", line=2):
-        list(line_blocks(io.BytesIO(b"1234\n12345\n"), "x", 1))
+def test_lines_end_with_line_feeds_alone_and_are_limited(tmp_path: Path) -> None:
+    encoder, path, out = open_encoder("average", SETTINGS), tmp_path / "x", tmp_path / "v.npy"
+    for content in (CONTENT, b"a\n\xef\xbb\xbfb\n"):  # a mark that is not at the start belongs to a text
+        path.write_bytes(content)
+        encode_file(encoder, path, out)
+        np.testing.assert_array_equal(np.load(out), encoder.encode(read_lines(path)))
+    for content, line in ((b"a\nb\n\xff\n", 3), (b"a\nb\n" + b"x" * (LINE_LIMIT + 1), 3)):
+        path.write_bytes(content)
+        with raises_input_error(file="x", line=line):
+            encode_file(encoder, path, out)

@@ -16,7 +16,7 @@ from tokenizers import Tokenizer
 
 from mtl.methods.floors.features import Document
 from mtl.vectors.encoders import open_encoder
-from mtl.vectors.encoders.encoder import PromptedEncoder
+from mtl.vectors.encoders.encoder import SentenceEncoder
 
 pytest.importorskip("sentence_transformers")
 
@@ -24,10 +24,8 @@ TEXTS = ["solen skiner", "regnet faller på taket och på vägen " * 4, "", "fin
 PROMPTS = {"query": "fin dag ", "passage": "regnet "}
 
 
-def opened(folder: Path, **settings: Any) -> PromptedEncoder:
-    encoder = open_encoder("sentence_transformer", {"path": str(folder), **settings})
-    assert isinstance(encoder, PromptedEncoder)
-    return encoder
+def opened(folder: Path, **settings: Any) -> SentenceEncoder:
+    return open_encoder("sentence_transformer", {"path": str(folder), **settings})
 
 
 @pytest.fixture(scope="module")

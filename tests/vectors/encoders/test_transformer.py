@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from data_files import read_json
+from input_errors import raises_input_error
 from tiny_transformers import write_bert
 
-from mtl.base.errors import InputError
 from mtl.vectors.encoders import open_encoder
 
 TEXTS = ["solen skiner", "regnet faller på taket och på vägen", "", "fin dag"]
@@ -42,10 +42,7 @@ def test_it_describes_itself(bert: Path) -> None:
     )
     assert pooled.description.title == "Transformer, liten, max"
     assert len({other.fingerprint for other in (encoder, pooled, short)}) == 3
-
-
-def test_a_transformer_must_be_named() -> None:
-    with pytest.raises(InputError, match="path: has no value; name a folder"):
+    with raises_input_error(key="path"):
         open_encoder("transformer", {})
 
 

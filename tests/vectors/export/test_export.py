@@ -13,6 +13,7 @@ import torch
 import yaml
 from command_line import job
 from data_files import read_json
+from input_errors import raises_input_error
 from small_suite import small_settings
 
 import mtl
@@ -20,8 +21,7 @@ from mtl.api.cli import main
 from mtl.base.extras import missing_package
 from mtl.jobs.baseline import run_baseline
 from mtl.vectors.encoders import open_encoder
-from mtl.vectors.export.export import EXPORT_FORMATS
-from mtl.vectors.export.exported import code_block
+from mtl.vectors.export.export import EXPORT_FORMATS, code_block, export_run
 from mtl.vectors.words.fasttext import FastTextTraining
 
 pytestmark = pytest.mark.slow
@@ -154,90 +154,67 @@ def test_new_words_have_vectors_if_words_names_them(
     assert "\nobekant " in (tmp_path / "vectors/vectors.vec").read_text(encoding="utf-8")
 
 
-def refused(capsys: pytest.CaptureFixture[str], run: Path, out: Path, *arguments: str) -> str:
-    """The one line that an export ends with, which writes nothing."""
+def refused(run: Path, out: Path, format: str, settings: dict[str, Any] | None = None, **place: Any) -> None:
+    """The export is one line, and nothing is written."""
     before = sorted(out.parent.glob("*"))
-    capsys.readouterr()
-    assert main(["export", str(run), "--out", str(out), *arguments]) == 2
-    (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("mtl: error: ")]
+    with raises_input_error(**place):
+        export_run(run, out, format, settings or {}, "mtl export")
     assert sorted(out.parent.glob("*")) == before
-    return line
 
 
-def test_files_that_a_run_lacks_are_named_with_a_remedy(
-    runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_files_that_a_run_lacks_are_named_with_a_remedy(runs: dict[str, Path], tmp_path: Path) -> None:
     """torch's advice for a checkpoint that holds code, to run it, is not repeated."""
     run = shutil.copytree(runs["plain"], tmp_path / "run")
     (run / "vocabulary.txt").unlink()
-    line = refused(capsys, run, tmp_path / "out", "--format", "vectors")
-    assert line.endswith("vocabulary.txt: no such file; restore it, or make the run again")
+    refused(run, tmp_path / "out", "vectors", file="vocabulary.txt")
     for checkpoint in run.glob("seed-*/pretrain/best.ckpt"):
         torch.save({"state_dict": {}, "path": Path("x")}, checkpoint)
-    line = refused(capsys, run, tmp_path / "out", "--format", "vectors")
-    assert "best.ckpt: not a checkpoint that can be read: it is damaged, or holds other values than tensors" in line
-    assert "weights_only" not in line
+    refused(run, tmp_path / "out", "vectors", file="best.ckpt")
 
 
-def test_an_empty_folder_is_used_and_bad_input_writes_nothing(
-    runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_empty_folder_is_used_and_bad_input_writes_nothing(runs: dict[str, Path], tmp_path: Path) -> None:
     run, out = runs["plain"], tmp_path / "out"
-    words = runs["plain"] / "vocabulary.txt"
     (tmp_path / "full").mkdir()
     (tmp_path / "full/file").touch()
-    for target, setting, message in (
-        (out, "pooling=max", "unknown key 'pooling'; known keys: license, seed, words"),
-        (out, "seed=9", ": seed 9: not in this run"),
-        (out, f"words={words}", f"words={words}: this run has vectors for the words of its vocabulary alone"),
-        (out, f"words={tmp_path / 'none.txt'}", "none.txt: no such file"),
-        (out, f"words={tmp_path}", f"words={tmp_path}: is a folder; name a text file"),
-        (tmp_path / "full", "seed=1", "full: is not empty; name a new folder"),
-        (tmp_path / "full/file", "seed=1", "file: is a file; name a new folder"),
+    words = [str(path) for path in (run / "vocabulary.txt", tmp_path / "none.txt", tmp_path)]
+    for target, settings in (
+        *((out, settings) for settings in ({"pooling": "max"}, {"seed": 9}, *({"words": name} for name in words))),
+        *((tmp_path / name, {"seed": 1}) for name in ("full", "full/file")),
     ):
-        assert message in refused(capsys, run, target, "--format", "vectors", setting)
-    line = refused(capsys, run, out, "--format", "pickle")
-    assert "--format pickle: must be one of sentence-transformers, vectors, transformers" in line
-    line = refused(capsys, Path("average"), out, "--format", "vectors")
-    assert line == "mtl: error: average: no such folder; only runs can be exported, so name a run's folder"
+        refused(run, target, "vectors", settings)
+    refused(run, out, "pickle")
+    refused(Path("average"), out, "vectors")
     out.mkdir()
     export(run, out, "vectors")
     assert sorted(path.name for path in out.iterdir()) == ["README.md", "vectors.vec"]
 
 
-def test_an_elmo_has_no_vectors_of_words(
-    elmo_files: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_elmo_has_no_vectors_of_words(elmo_files: tuple[Path, Path], tmp_path: Path) -> None:
     elmo = f"embeddings.path={elmo_files[0].parent}"
     given = [setting for setting in small_settings(tmp_path) if not setting.startswith("embeddings.dim")]
     run_baseline(job([*given, *QUICK, "seeds=[1]", "embeddings=elmo", elmo]))
-    line = refused(capsys, tmp_path / "run", tmp_path / "out", "--format", "vectors")
-    assert "embeddings=elmo: a word's vector depends on its text" in line
+    refused(tmp_path / "run", tmp_path / "out", "vectors", key="embeddings")
 
 
 def test_a_format_that_cannot_express_the_encoder(
-    runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    runs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    format, out = ("--format", "sentence-transformers"), tmp_path / "out"
+    format, out = "sentence-transformers", tmp_path / "out"
     with monkeypatch.context() as patch:
         patch.setattr("mtl.base.extras.find_spec", lambda name: None)
-        missing = "sentence_transformers is missing; install it: pip install 'mtl-baselines[sentence-transformers]'"
-        assert missing in refused(capsys, runs["plain"], out, *format)
+        refused(runs["plain"], out, format)
     monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: True)
-    line = refused(capsys, runs["bounded"], out, *format)
-    assert "boundary_words=true: sentence-transformers cuts" in line and "mtl encode" in line
+    refused(runs["bounded"], out, format)
     shutil.copytree(runs["plain"], tmp_path / "run")
     suite = tmp_path / "run/suite.yaml"
     suite.write_text(suite.read_text(encoding="utf-8").replace("language: sv", "language: en"), encoding="utf-8")
-    assert "language en: the library tokenizers" in refused(capsys, tmp_path / "run", out, *format)
+    refused(tmp_path / "run", out, format)
 
 
 def test_an_export_with_other_vectors_is_not_kept(
-    runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    runs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if missing := missing_package("sentence-transformers"):
-        pytest.skip(f"needs the package {missing}")
+    pytest.importorskip("sentence_transformers")
     prompts = {"query": "solen ", "document": "solen "}
     monkeypatch.setattr("mtl.vectors.export.sentence_transformer.PROMPTS", prompts)
-    line = refused(capsys, runs["plain"], tmp_path / "out", "--format", "sentence-transformers")
-    assert "--format sentence-transformers: the exported model gives other vectors than the run (they differ" in line
+    refused(runs["plain"], tmp_path / "out", "sentence-transformers")

@@ -8,7 +8,6 @@ import yaml
 from input_errors import raises_input_error
 from mteb_folders import SWEDISH
 
-from mtl.base.errors import InputError
 from mtl.vectors.mteb.benchmark import Benchmark, find_benchmark, load_benchmark, read_settings
 from mtl.vectors.mteb.results import is_comparable
 
@@ -53,24 +52,20 @@ def test_choosing_tasks_and_another_benchmark_is_another_file(benchmark: Benchma
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    "change",
     [
-        ({"name": "../x"}, "name: '../x' names a folder"),
-        ({"colour": 1}, "colour"),
-        ({"types": 3}, "types: must hold keys and values"),
-        ({"languages": []}, "at least one task and one language"),
-        ({"types": {"a": {**TYPE, "tasks": {"x/y": {}}}}}, "'x/y' is not a name"),
-        ({"types": {name: {**TYPE, "tasks": {"x": {}}} for name in "ab"}}, "in two types"),
-        ({"published": [{**PUBLISHED, "scores": {"Nope": 1.0}}]}, "unknown task Nope"),
-        ({"published": [{**PUBLISHED, "average": float("nan")}]}, "published.0.average=nan: must be a finite number"),
+        *({"name": "../x"}, {"colour": 1}, {"types": 3}, {"languages": []}),
+        {"types": {"a": {**TYPE, "tasks": {"x/y": {}}}}},
+        {"types": {name: {**TYPE, "tasks": {"x": {}}} for name in "ab"}},
+        {"published": [{**PUBLISHED, "scores": {"Nope": 1.0}}]},
+        {"published": [{**PUBLISHED, "average": float("nan")}]},
     ],
 )
-def test_a_bad_file_is_one_line(tmp_path: Path, change: dict[str, object], message: str) -> None:
+def test_a_bad_file_is_one_line(tmp_path: Path, change: dict[str, object]) -> None:
     path = tmp_path / "bad.yaml"
     path.write_text(yaml.safe_dump({**yaml.safe_load(SWEDISH), **change}), encoding="utf-8")
-    with pytest.raises(InputError, match=message) as raised:
+    with raises_input_error(file="bad.yaml"):
         load_benchmark(path)
-    assert str(raised.value).startswith(f"{path}: ") and "\n" not in str(raised.value)
 
 
 def test_other_keys_are_the_encoder_s() -> None:
@@ -78,8 +73,5 @@ def test_other_keys_are_the_encoder_s() -> None:
     settings, encoder = read_settings({"tasks": ["CBD"], **of_encoder})
     assert (settings.tasks, settings.benchmark, settings.data_dir) == (["CBD"], "pl-mteb", None)
     assert encoder == of_encoder
-
-
-def test_a_bad_value_is_one_line() -> None:
-    with pytest.raises(InputError, match=r"tasks=CBD: must be a list, as in tasks=\[PpcPC,SICK-R-PL\]"):
+    with raises_input_error(key="tasks"):
         read_settings({"tasks": "CBD"})

@@ -10,7 +10,6 @@ from data_files import write_jsonl
 from input_errors import raises_input_error
 from mteb_folders import pairs
 
-from mtl.base.errors import InputError
 from mtl.vectors.mteb.benchmark import Benchmark
 
 pytest.importorskip("mteb", reason="needs the package mteb")
@@ -33,26 +32,18 @@ def loaded(benchmark: Benchmark, data_dir: Path) -> Any:
     return task
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (lines(*GOOD)[:-20], r"test.jsonl:4: not a row: .*; one JSON object a line"),
-        (lines(*({"a": "x", "sentence2": "y", "labels": 1},) * 2), "test.jsonl: has no column sentence1; it has a, se"),
-        (lines(*GOOD, {**GOOD[0], "sentence2": None}), "test.jsonl: row 5: column sentence2 has no value; write one"),
-        (lines(*({**row, "labels": "yes"} for row in GOOD)), "test.jsonl: row 1: column labels: 'yes' is not a number"),
-        (lines(*({**row, "sentence2": 7} for row in GOOD)), "test.jsonl: row 1: column sentence2: 7 is not a text"),
-        ("", "test.jsonl: has no rows"),
-        (None, "PpcPC: has no files; put the task's rows there, as in .*PpcPC/test.jsonl"),
-    ],
-)
-def test_damaged_rows(content: str | None, message: str, tmp_path: Path, benchmark: Benchmark) -> None:
+def test_damaged_rows(tmp_path: Path, benchmark: Benchmark) -> None:
     folder = tmp_path / "data/PpcPC"
     folder.mkdir(parents=True)
-    if content is not None:
-        (folder / "test.jsonl").write_text(content, encoding="utf-8")
-    with pytest.raises(InputError, match=f"^{tmp_path}/data/.*{message}") as raised:
+    with raises_input_error():
         loaded(benchmark, tmp_path / "data")
-    assert "\n" not in str(raised.value)
+    for content in (
+        *(lines(*GOOD)[:-20], lines(*({"a": "x", "sentence2": "y", "labels": 1},) * 2), ""),
+        *(lines({**GOOD[0], key: value}) for key, value in (("sentence2", None), ("labels", "yes"), ("sentence2", 7))),
+    ):
+        (folder / "test.jsonl").write_text(content, encoding="utf-8")
+        with raises_input_error(file="test.jsonl"):
+            loaded(benchmark, tmp_path / "data")
 
 
 def test_no_link_and_no_card_leads_out_of_the_folder(tmp_path: Path, benchmark: Benchmark) -> None:

@@ -136,7 +136,7 @@ def test_a_sentence_transformer_has_the_scores_of_mteb_with_the_library_alone(
         vectors = EncoderModel(encoder, meta).encode([{"text": WORDS[:2]}, {"text": WORDS[2:]}], **asked)
         np.testing.assert_array_equal(vectors, library.encode(WORDS, prompt=prompts[role.value]))
     assert meta.use_instructions and meta.similarity_fn_name == "cosine"
-    monkeypatch.setattr(type(encoder), "similarity", "euclidean")
+    monkeypatch.setattr(encoder, "similarity", "euclidean")
     with raises_input_error():
         model_meta(encoder, benchmark)
 
@@ -201,13 +201,13 @@ def test_local_rows_that_mteb_cannot_score_are_one_line(tmp_path: Path) -> None:
 
 
 def test_errors_of_the_encoder_are_not_those_of_rows(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(encoder: HashedEncoder, texts: list[str], progress: bool = False) -> np.ndarray:
+    def fail(encoder: HashedEncoder, texts: list[str], **options: Any) -> np.ndarray:
         raise ValueError("of the encoder")
 
     monkeypatch.setattr(HashedEncoder, "encode", fail)
     with pytest.raises(ValueError, match="of the encoder"):
         evaluate(data_dir, tasks=["PpcPC"])
-    monkeypatch.setattr(HashedEncoder, "encode", lambda encoder, texts, progress: np.full((len(texts), 32), np.nan))
+    monkeypatch.setattr(HashedEncoder, "encode", lambda encoder, texts, **options: np.full((len(texts), 32), np.nan))
     with raises_input_error():
         evaluate(data_dir, tasks=["PpcPC"])
 
@@ -284,22 +284,16 @@ def test_a_swedish_benchmark_is_another_file(tmp_path: Path, caplog: pytest.LogC
     assert task["data"] == "reduced" and 0 < task["score"] <= 100 and task["score"] == task["main_score"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"pooling": "sum"}, "pooling=sum: must be one of max, mean, choose"),
-        ({"tasks": ["PpcPC"], "data_dir": "none"}, "none: no such folder"),
-        ({"data_dir": "."}, "has no folder of a task of pl-mteb"),
-    ],
+    ("settings", "key"),
+    [({"pooling": "sum"}, "pooling"), ({"data_dir": "none"}, "data_dir"), ({"data_dir": "."}, "data_dir")],
 )
 def test_bad_input_is_one_line(
-    data_dir: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], message: str
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], key: str
 ) -> None:
     monkeypatch.chdir(data_dir.parent)
-    with pytest.raises(InputError, match=message) as raised:
+    with raises_input_error(key=key):
         evaluate(data_dir, **settings)
-    assert "\n" not in str(raised.value)
 
 
 def test_the_command(data_dir: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -92,7 +92,7 @@ def test_evaluations_below_a_folder_are_found_whatever_a_summary_holds(tmp_path:
     folder = make_evaluation(tmp_path / "runs", {"PpcPC": record(70.0), "CBD": record(60.0, "reduced")})
     make_evaluation(tmp_path / "runs", {"PpcPC": record(65.0)}, HashedEncoder(pooling="max", name="a"))
     found, other = find_evaluations(tmp_path / "runs")
-    assert (found.name, found.title, found.score("PpcPC")) == (found.path.name, "Hashed words, max", 65.0)
+    assert (found.title, found.scores) == ("Hashed words, max", {"PpcPC": 65.0})
     assert other.is_comparable("PpcPC") and not other.is_comparable("CBD")
     for _, damaged in mutated_json(read_json(folder.summary), 8):
         folder.summary.write_bytes(damaged)

@@ -25,7 +25,7 @@ from mteb.models.model_meta import ScoringFunction
 
 from mtl.vectors.mteb import data, retrieval
 from mtl.vectors.mteb.evaluation import EncoderModel, model_meta
-from mtl.vectors.mteb.retrieval import CorpusSearch, best_documents, document_blocks, document_ids
+from mtl.vectors.mteb.retrieval import CorpusSearch, best_documents, document_blocks
 
 pytestmark = pytest.mark.usefixtures("offline", "small_blocks")
 DOCUMENTS = 30
@@ -112,10 +112,10 @@ def test_a_killed_search_continues(
 ) -> None:
     """A process is killed while it encodes the third block. What it wrote is not encoded again, and the file is that of one process."""
 
-    def die(encoder: HashedEncoder, texts: list[str], progress: bool = False) -> np.ndarray:
+    def die(encoder: HashedEncoder, texts: list[str], **options: Any) -> np.ndarray:
         if encoder.encoded >= len(queries) + 16:
             os.kill(os.getpid(), signal.SIGKILL)
-        return encode(encoder, texts, progress)
+        return encode(encoder, texts)
 
     def run(folder: Path, key: str = "key") -> tuple[dict[str, dict[str, float]], int]:
         searched, encoder = search(folder, benchmark, key)
@@ -163,14 +163,7 @@ def test_a_corpus_that_cannot_be_encoded_is_one_line(
         searched.search(queries, top_k=3, **about)
 
 
-def test_ids_are_those_at_the_positions(corpus: Dataset) -> None:
-    positions = np.array([[29, 0, 8], [8, 7, 7]])
-    assert document_ids(corpus, positions).tolist() == [["again", "d0", "d8"], ["d8", "d7", "d7"]]
-
-
-def test_a_corpus_is_described_as_by_mteb(
-    benchmark: Benchmark, corpus: Dataset, queries: Dataset, monkeypatch: pytest.MonkeyPatch, caplog: Any
-) -> None:
+def test_a_corpus_is_described_as_by_mteb(corpus: Dataset, queries: Dataset) -> None:
     """One relevant document is in the corpus, one is not, and one query has none."""
     task: Any = mteb.get_task("SciFact-PL")
     relevant = {"q0": {"d3": 1, "elsewhere": 1}, "q1": {"again": 1}}
@@ -184,12 +177,3 @@ def test_a_corpus_is_described_as_by_mteb(
     assert ours == theirs and task.dataset["default"]["test"]["corpus"] is corpus
     texts = [text for block in document_blocks(corpus, task.metadata) for text in block["text"]]
     assert texts == [f"{row['title']} {row['text']}".strip() for row in corpus]
-    data.note_size(benchmark, task)
-    assert not caplog.messages
-    monkeypatch.setattr(data, "LARGE", 20)
-    monkeypatch.setattr(task.metadata, "name", "NQ-PL")
-    with caplog.at_level("INFO", "mtl"):
-        data.note_size(benchmark, task)
-    assert caplog.messages == [
-        "NQ-PL: its corpus has 30 documents; mteb also has NQ-PLHardNegatives, whose scores do not compare with it"
-    ]

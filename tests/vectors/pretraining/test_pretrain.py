@@ -16,7 +16,8 @@ from pretraining_parts import ARGUMENTS, GIVEN, lines, small, text_file
 from safetensors.torch import load_file
 
 from mtl.base.errors import InputError
-from mtl.vectors.pretraining.pretrain import own_body, pretrain, unfinished_folder
+from mtl.vectors.pretraining.pretrain import own_body, pretrain
+from mtl.vectors.pretraining.resumable import unfinished_folder
 from mtl.vectors.pretraining.tokens import PretrainingTexts
 from mtl.vectors.pretraining.training import MaskedLanguageModelling
 
@@ -109,36 +110,29 @@ def test_a_finished_model_stays_as_it_is(
         pretrain(texts, small(seed=3), finished)
 
 
-@pytest.mark.parametrize("log", ["[]", '{"settings": {}}'])
-def test_a_folder_with_a_log_that_says_nothing_is_not_a_finished_model(
-    tmp_path: Path, texts: PretrainingTexts, log: str
-) -> None:
-    (tmp_path / "training.json").write_text(log, encoding="utf-8")
-    with raises_input_error(file="training.json"):
-        pretrain(texts, small(), tmp_path)
+def test_a_folder_with_a_log_that_says_nothing_is_not_a_finished_model(tmp_path: Path, texts: PretrainingTexts) -> None:
+    for log in ("[]", '{"settings": {}}'):
+        (tmp_path / "training.json").write_text(log, encoding="utf-8")
+        with raises_input_error(file="training.json"):
+            pretrain(texts, small(), tmp_path)
 
 
-def test_a_training_that_failed_leaves_nothing(tmp_path: Path) -> None:
-    with raises_input_error():
-        pretrain(PretrainingTexts(texts=lines(40)), small(batch_size=64), tmp_path / "bert")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_what_a_killed_preparation_left_is_replaced(tmp_path: Path) -> None:
-    left = unfinished_folder(tmp_path / "bert")
-    left.mkdir()
-    for name, content in {"claim.json": "{}", "tokenizer.json": "of other texts", "documents.npy": ""}.items():
-        (left / name).write_text(content)
+def test_what_a_killed_preparation_left_is_replaced_and_files_of_no_training_stay(tmp_path: Path) -> None:
+    left, other = (unfinished_folder(tmp_path / name) for name in ("bert", "other"))
+    for path, content in (
+        (left / "claim.json", "{}"),
+        (left / "tokenizer.json", "of other texts"),
+        (other / "x", "mine"),
+    ):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(content)
     pretrain(PretrainingTexts(texts=lines()), small(max_steps=1), tmp_path / "bert")
-    assert [path.name for path in tmp_path.iterdir()] == ["bert"]
-
-
-def test_files_of_no_training_stay(tmp_path: Path) -> None:
-    unfinished_folder(tmp_path / "bert").mkdir()
-    (unfinished_folder(tmp_path / "bert") / "thesis.txt").write_text("mine")
-    with raises_input_error(file="bert.unfinished"):
-        pretrain(PretrainingTexts(texts=lines()), small(max_steps=1), tmp_path / "bert")
-    assert (unfinished_folder(tmp_path / "bert") / "thesis.txt").exists()
+    with raises_input_error(file="other.unfinished"):
+        pretrain(PretrainingTexts(texts=lines()), small(max_steps=1), tmp_path / "other")
+    with raises_input_error():  # a training that fails leaves nothing
+        pretrain(PretrainingTexts(texts=lines(40)), small(batch_size=64), tmp_path / "little")
+    assert {path.name for path in tmp_path.iterdir()} == {"bert", "other.unfinished"}
+    assert [path.name for path in other.iterdir() if path.name != ".lock"] == ["x"]
 
 
 @pytest.fixture(scope="module")
@@ -187,15 +181,6 @@ def test_a_training_of_other_software_does_not_continue(
     monkeypatch.setattr(name, value)
     with pytest.raises(InputError, match=f"^{left}: holds an unfinished training with other settings \\({said}"):
         pretrain(texts, small(), left.with_name("bert"))
-
-
-def test_a_training_with_lost_tokens_continues_when_they_are_written_again(
-    tmp_path: Path, finished: Path, texts: PretrainingTexts, left: Path
-) -> None:
-    for name in ("tokenizer.json", "documents.npy", "tokens.bin"):
-        (left / name).unlink()
-    pretrain(texts, small(), tmp_path / "bert")
-    torch.testing.assert_close(weights(tmp_path / "bert"), weights(finished), rtol=0, atol=0)
 
 
 def test_a_full_disk_is_said_before_the_texts_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

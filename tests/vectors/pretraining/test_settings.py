@@ -5,7 +5,6 @@ import pytest
 from input_errors import raises_input_error
 from pretraining_parts import GIVEN
 
-from mtl.base.errors import InputError
 from mtl.base.settings.layers import shipped
 from mtl.vectors.pretraining.settings import read_settings
 
@@ -27,20 +26,16 @@ def test_herbert_has_the_papers_figures_and_given_limits_replace_those_of_a_file
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("changes", "key"),
     [
-        ({"hidden_size": 33}, "num_heads=2: must divide hidden_size=33"),
-        ({"accumulate": 3}, "accumulate=3: must divide batch_size=8"),
-        ({"learning_rate": float("nan")}, "learning_rate=nan: must be a finite number"),
-        ({"max_steps": None}, "max_steps: set it, or max_minutes"),
-        ({"warmup": 5, "max_minutes": 1}, "warmup=5: with max_minutes, must be a share of the training, below 1"),
-        ({"warmup": 12}, "warmup=12: must be less than max_steps=12"),
+        *(({"hidden_size": 33}, "num_heads"), ({"accumulate": 3}, "accumulate"), ({"max_steps": None}, "max_steps")),
+        *(({"learning_rate": float("nan")}, "learning_rate"), ({"warmup": 5, "max_minutes": 1}, "warmup")),
+        ({"warmup": 12}, "warmup"),
     ],
 )
-def test_a_setting_that_makes_no_sense_is_one_line(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError) as error:
+def test_a_setting_that_makes_no_sense_is_one_line(changes: dict[str, Any], key: str) -> None:
+    with raises_input_error(key=key):
         read_settings("tiny", {**GIVEN, **changes})
-    assert str(error.value).startswith(message) and "\n" not in str(error.value)
 
 
 def test_a_file_of_ones_own_may_lack_nothing(tmp_path: Path) -> None:

@@ -19,9 +19,7 @@ from mtl.vectors.pretraining.tokens import (
     SEP,
     PretrainingTexts,
     Segments,
-    Tokens,
     read_tokens,
-    token_type,
     word_beginnings,
     write_tokens,
 )
@@ -106,10 +104,9 @@ def test_accents_and_rare_characters(monkeypatch: pytest.MonkeyPatch) -> None:
         tokenizer(vocab_size=20)
 
 
-def tokens(*documents: list[int]) -> Tokens:
+def segments_of(chunk: int, *documents: list[int]) -> Segments:
     flat = [token for document in documents for token in (*document, SEP)]
-    ends = np.cumsum([len(document) + 1 for document in documents])
-    return Tokens(np.array(flat, dtype=np.uint16), ends)
+    return Segments(np.array(flat, dtype=np.uint32), np.cumsum([len(document) + 1 for document in documents]), chunk)
 
 
 def rows(ids: np.ndarray) -> list[list[int]]:
@@ -119,17 +116,17 @@ def rows(ids: np.ndarray) -> list[list[int]]:
 def test_documents_come_back_in_order(tmp_path: Path) -> None:
     learnt, texts = tokenizer(), lines(2500)
     write_tokens(iter(texts), learnt, 0, tmp_path)
-    read = read_tokens(tmp_path, learnt.get_vocab_size())
+    flat, ends = read_tokens(tmp_path)
     expected = [learnt.encode(text, add_special_tokens=False).ids for text in texts]
-    assert read.flat.tolist() == [token for ids in expected for token in (*ids, SEP)]
-    assert read.count == sum(map(len, expected)) and len(read.ends) == 2500
-    assert read.flat.dtype == np.uint16 and token_type(2**16 + 1) == np.uint32
+    assert flat.tolist() == [token for ids in expected for token in (*ids, SEP)] and len(ends) == 2500
+    segments = Segments(flat, ends, 14)
+    assert segments.tokens == sum(map(len, expected)) and segments.documents == 2500
 
 
 def test_short_documents_are_dropped(tmp_path: Path) -> None:
     learnt = tokenizer()
     write_tokens(["kot", "kot idzie drogą idzie"], learnt, 4, tmp_path)
-    assert len(read_tokens(tmp_path, learnt.get_vocab_size()).ends) == 1
+    assert len(read_tokens(tmp_path)[1]) == 1
     for texts, least in ((["kot"], 90), ([], 0)):
         with raises_input_error():
             write_tokens(texts, learnt, least, tmp_path)
@@ -153,19 +150,18 @@ def test_damaged_files_are_one_line(tmp_path: Path, name: str, content: str | np
     else:
         path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     with raises_input_error(file=name):
-        read_tokens(tmp_path, learnt.get_vocab_size())
+        read_tokens(tmp_path)
 
 
 def test_a_special_token_written_in_a_text_is_plain_text(tmp_path: Path) -> None:
     learnt = tokenizer()
     write_tokens(["kot [MASK] kot [SEP] kot"], learnt, 0, tmp_path)
-    flat = read_tokens(tmp_path, learnt.get_vocab_size()).flat.tolist()
+    flat = read_tokens(tmp_path)[0].tolist()
     assert MASK not in flat and flat.count(SEP) == 1
 
 
 def test_segments_hold_one_document_each() -> None:
-    segments = Segments(tokens([10, 11, 12, 13, 14], [20], [30, 31, 32, 33]), 4)
+    segments = segments_of(4, [10, 11, 12, 13, 14], [20], [30, 31, 32, 33])
     ids = segments.inputs(np.array([3, 0, 1, 2]))
     assert rows(ids) == [[CLS, 30, 31, 32, 33, SEP], [CLS, 10, 11, 12, 13, SEP], [CLS, 14, SEP], [CLS, 20, SEP]]
-    segments = Segments(tokens([10, 11, 12], [20]), 8)
-    assert segments.inputs(np.array([1])).tolist() == [[CLS, 20, SEP]]
+    assert segments_of(8, [10, 11, 12], [20]).inputs(np.array([1])).tolist() == [[CLS, 20, SEP]]

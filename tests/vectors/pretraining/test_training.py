@@ -16,12 +16,12 @@ from mtl.vectors.pretraining.tokens import CLS, MASK, PAD, SEP, Segments, read_t
 from mtl.vectors.pretraining.training import (
     MASK_SHARE,
     MaskedLanguageModelling,
-    Order,
     decayed_groups,
     mask,
     masked_outputs,
     new_bert,
     parameter_count,
+    pass_batches,
     progress_at,
     rate_at,
 )
@@ -30,25 +30,9 @@ from mtl.vectors.pretraining.training import (
 def training(folder: Path, settings: PretrainingSettings) -> MaskedLanguageModelling:
     learnt = tokenizer()
     write_tokens(lines(), learnt, 0, folder)
-    tokens = read_tokens(folder, learnt.get_vocab_size())
     begins = word_beginnings(learnt)
-    bert, segments = new_bert(settings, len(begins)), Segments(tokens, settings.chunk)
-    return MaskedLanguageModelling(bert, segments, begins, settings, folder / "last.ckpt", torch.device("cpu"))
-
-
-def test_training_lowers_the_perplexity(tmp_path: Path) -> None:
-    one = training(tmp_path, small(max_steps=60, validate_every=15, dropout=0.0))
-    one.run("test")
-    rows = one.curve
-    assert [row["step"] for row in rows] == [15, 30, 45, 60]
-    assert rows[-1]["perplexity"] < rows[0]["perplexity"] and rows[-1]["train_loss"] < rows[0]["train_loss"]
-
-
-def test_the_checkpoint_of_another_model_is_one_line(tmp_path: Path) -> None:
-    training(tmp_path, small(max_steps=1)).run("test")
-    for other in (small(max_steps=2, hidden_size=16), small(max_steps=2, num_layers=1)):
-        with raises_input_error(file="last.ckpt"):
-            training(tmp_path, other).run("test")
+    bert, segments = new_bert(settings, len(begins)), Segments(*read_tokens(folder), settings.chunk)
+    return MaskedLanguageModelling(bert, segments, begins, settings, folder, torch.device("cpu"))
 
 
 def test_perplexity_and_accuracy_are_those_of_a_plain_loop(tmp_path: Path) -> None:
@@ -81,7 +65,7 @@ def test_parts_of_a_batch_give_the_same_step(tmp_path: Path) -> None:
     for accumulate in (1, 4):
         one = training(tmp_path, small(dropout=0.0, accumulate=accumulate))
         one.train()
-        one.compute(one.chosen[one.order.batch(0)])
+        one.compute(one.batch_at(0))
         gradients.append({name: parameter.grad for name, parameter in one.network.named_parameters()})
     torch.testing.assert_close(*gradients, atol=1e-6, rtol=1e-4)
 
@@ -135,21 +119,14 @@ def test_time_limits_end_at_a_rate_of_0_and_the_first_limit_ends_the_training() 
 
 def test_a_pass_has_no_segment_twice_and_batches_differ_from_pass_to_pass() -> None:
     lengths = np.random.default_rng(0).integers(1, 50, 409)
-    order = Order(lengths, 10, 1)
-    passes = [np.concatenate([order.batch(40 * number + i) for i in range(40)]) for number in range(2)]
-    assert all(len(set(one.tolist())) == 400 for one in passes)
-    assert passes[0].tolist() != passes[1].tolist()
-    left_out = [set(range(409)) - set(one.tolist()) for one in passes]  # chosen before segments are sorted by length
+    batches = [pass_batches(lengths, 10, [1, number]) for number in range(2)]
+    assert all([len(batch) for batch in one] == [10] * 40 for one in batches)
+    passes = [set(np.concatenate(one).tolist()) for one in batches]
+    assert all(len(one) == 400 for one in passes)
+    left_out = [set(range(409)) - one for one in passes]  # chosen before segments are sorted by length
     assert all(min(lengths[list(one)]) < 25 < max(lengths[list(one)]) for one in left_out)
-    assert [len(order.batch(step)) for step in range(90)] == [10] * 90
-    spread = np.mean([np.ptp(lengths[order.batch(step)]) for step in range(40)])
-    assert spread < 15  # segments of similar length are together; 40 or so in batches of random ones
-    assert Order(lengths, 10, 1).batch(57).tolist() == order.batch(57).tolist()
-    # Of 40 batches, those of similar length are put together from 5 batches' segments, not from all of them.
-    order = Order(np.random.default_rng(0).integers(1, 50, 409), 10, 1)
-    first, second = ([set(order.batch(start + i).tolist()) for i in range(40)] for start in (0, 40))
-    alike = [max(len(one & other) for other in second) for one in first]
-    assert np.mean(alike) < 3
+    # Segments of similar length are together; the spread is 40 or so in batches of random ones.
+    assert np.mean([np.ptp(lengths[batch]) for batch in batches[0]]) < 15
 
 
 VOCABULARY = 60
@@ -196,6 +173,8 @@ def test_the_chosen_words_are_those_of_a_plain_loop(seed: int) -> None:
         expected += words[number]
     assert masked.places.tolist() == sorted(expected)
     assert masked.labels.tolist() == [ids.flat[place] for place in sorted(expected)]
+    alone = mask(np.array([[CLS, 7, 9, 12, SEP]]), BEGINS, np.random.default_rng(0))
+    assert alone.labels.tolist() == [7, 9, 12]  # a single long word
 
 
 def test_of_the_chosen_tokens_8_in_10_are_masked_and_1_is_random() -> None:
@@ -210,12 +189,6 @@ def test_of_the_chosen_tokens_8_in_10_are_masked_and_1_is_random() -> None:
     untouched = np.ones(ids.size, dtype=bool)
     untouched[masked.places] = False
     assert np.array_equal(masked.inputs.reshape(-1)[untouched], ids.reshape(-1)[untouched])
-
-
-def test_a_single_long_word_is_chosen() -> None:
-    ids = np.array([[CLS, 7, 9, 12, SEP]])
-    masked = mask(ids, BEGINS, np.random.default_rng(0))
-    assert masked.labels.tolist() == [7, 9, 12]
 
 
 @pytest.mark.parametrize("padded", [False, True])
@@ -248,6 +221,8 @@ def test_weights_follow_from_the_seed_and_the_settings() -> None:
     bert = new_bert(small(initial_deviation=0.07, hidden_size=64), 120).bert
     weights = bert.encoder.layer[0].intermediate.dense.weight
     assert weights.std().item() == pytest.approx(0.07, rel=0.1)
+    with raises_input_error():
+        new_bert(small(hidden_size=2**30), 2**30)
 
 
 def test_biases_and_scales_do_not_decay_and_positions_may_begin_as_sinusoids() -> None:
@@ -264,8 +239,3 @@ def test_biases_and_scales_do_not_decay_and_positions_may_begin_as_sinusoids() -
         expected = 0.1 * function(position / 10_000 ** ((place - place % 2) / 32))
         assert vectors[position, place].item() == pytest.approx(expected, abs=1e-6)
     assert vectors.requires_grad and parameter_count(settings) == parameter_count(small())
-
-
-def test_a_size_that_no_memory_has_is_one_line() -> None:
-    with raises_input_error():
-        new_bert(small(hidden_size=2**30), 2**30)

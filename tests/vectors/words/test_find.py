@@ -12,13 +12,6 @@ from mtl.base.locks import waiting_lock
 from mtl.embedders.recipes import load_recipe
 
 
-def test_missing_vectors_can_be_trained(suite_file: Path, tmp_path: Path) -> None:
-    run = small_job(suite_file, f"embeddings.path={tmp_path / 'none.bin'}")
-    refused(lambda: build(suite_file, run), file="none.bin")
-    run = small_job(suite_file, fasttext="fasttext-pl")
-    refused(lambda: build(suite_file, run), file="cc.pl.300.bin")
-
-
 def test_a_recipe_that_can_be_trained_is_trained_once(suite_file: Path) -> None:
     run = small_job(suite_file, fasttext="fasttext-sample")
     recipe = load_recipe("fasttext-sample")
@@ -30,6 +23,8 @@ def test_a_recipe_that_can_be_trained_is_trained_once(suite_file: Path) -> None:
     written = path.stat().st_mtime_ns
     assert build(suite_file, run).fingerprint() == made.fingerprint()
     assert path.stat().st_mtime_ns == written
+    missing = small_job(suite_file, f"embeddings.path={path.with_name('none.bin')}")
+    refused(lambda: build(suite_file, missing), file="none.bin")
     # Vectors that were trained on other texts than these are not used.
     with (suite_file.parent / "data/train.tsv").open("a", encoding="utf-8") as file:
         file.write("ny rad\tglad\n")
@@ -48,7 +43,7 @@ def test_a_recipe_that_another_process_trains_is_waited_for(
     monkeypatch.setattr("mtl.vectors.words.fasttext.FastTextTraining.train", None)  # must not be called
     caplog.clear()
     with caplog.at_level("INFO", logger="mtl"), ThreadPoolExecutor() as pool:
-        with waiting_lock(path.with_name(f".{path.name}.lock"), ""):
+        with waiting_lock(path.with_name(f".{path.name}.training"), ""):
             obtained = pool.submit(vectors_of, run)
             while "another process is training these vectors" not in caplog.text and not obtained.done():
                 time.sleep(0.01)

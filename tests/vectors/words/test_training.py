@@ -11,20 +11,17 @@ import torch
 from input_errors import raises_input_error
 
 from mtl.api.cli import main
-from mtl.base.errors import InputError
 from mtl.data.dataset import load_dataset
 from mtl.data.text import tokenized
-from mtl.embedders.recipes import check_recipe, load_recipe, noted_source
+from mtl.embedders.recipes import check_recipe, load_recipe
 from mtl.tasks.suite import load_suite
 from mtl.vectors.words.fasttext import FastTextTraining
 from mtl.vectors.words.training import (
     TrainingRequest,
     file_text,
     note_source,
-    suite_text,
     train_embeddings,
     train_recipe,
-    train_vectors,
     training_settings,
 )
 
@@ -54,8 +51,9 @@ def test_dev_rows_of_the_run_are_not_trained_on(suite_file: Path, trained_on: li
     dataset = load_dataset(suite, suite.choose(["samma"]), data, share)
     tokens = tokenized(dataset.texts, suite.language, 256)
     texts = {split: {" ".join(tokens.words(i)) for i in dataset.distinct_texts(split)} for split in ("train", "dev")}
-    train_recipe(load_recipe("fasttext-sample"), suite, data, share, suite_file.parent / "v.bin", CPU)
-    train_vectors(FastTextTraining(), [suite_text(suite, data, share)], suite_file.parent / "v.bin", CPU)
+    path, of_suite = suite_file.parent / "v.bin", {"suite": str(suite_file), "data_dir": str(data)}
+    train_recipe(load_recipe("fasttext-sample"), suite, data, share, path, CPU)
+    train_embeddings("fasttext", TrainingRequest(**of_suite, suite_held_out=share, out=str(path)), {})
     assert trained_on == [texts["train"]] * 2
     assert texts["dev"] - texts["train"]
 
@@ -75,8 +73,7 @@ def test_vectors_of_other_texts_or_another_tokenizer_are_refused(
             patch.setattr("sacremoses.__version__", version)
             with raises_input_error(file="v.bin"):
                 check_recipe(suite, data, 0.1, path)
-            train_vectors(FastTextTraining(), [file_text([tmp_path / "t.txt"], "sv")], tmp_path / "w.bin", CPU)
-            noted.append(noted_source(tmp_path / "w.bin"))
+            noted.append(file_text([tmp_path / "t.txt"], "sv")[1])
     assert noted[0] != noted[1]
     for share, added in ((0.2, ""), (0.1, "ny rad\tglad\n")):
         with (data / "train.tsv").open("a", encoding="utf-8") as file:
@@ -117,54 +114,38 @@ def test_vectors_of_a_suite_have_its_name(suite_file: Path, tmp_path: Path, monk
 
 
 @pytest.mark.parametrize(
-    ("given", "problem"),
+    "given",
     [
-        ({"texts": "a.txt", "language": "sv", "suite": "klej", "out": "x"}, "language: is that of the suite; drop it"),
-        ({"texts": "a.txt", "language": "sv"}, "name what to write: out=PATH"),
-        ({"texts": "a.txt", "out": "x"}, "name the language of the texts, for the tokenizer: language=CODE"),
-        ({"texts": ["none.txt"], "language": "sv", "out": "x"}, r"none\.txt: no such file"),
-        ({"suite": "none"}, "suite=none: unknown"),
+        *({"texts": "a.txt", "language": "sv", "suite": "klej", "out": "x"}, {"texts": "a.txt", "language": "sv"}),
+        *({"texts": "a.txt", "out": "x"}, {"texts": ["none.txt"], "language": "sv", "out": "x"}, {"suite": "none"}),
     ],
 )
-def test_wrong_arguments_are_one_line(
-    given: dict[str, Any], problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wrong_arguments_are_one_line(given: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match=problem):
+    with raises_input_error():
         train_embeddings("fasttext", TrainingRequest.take(given.copy()), {})
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_that_mtl_did_not_train_is_not_replaced(tmp_path: Path) -> None:
-    for name in ("texts.txt", "thesis.txt"):
-        (tmp_path / name).write_text("ett två tre fyra\n" * 50, encoding="utf-8")
-    request = TrainingRequest(texts=[str(tmp_path / "texts.txt")], language="sv", out=str(tmp_path / "thesis.txt"))
-    with raises_input_error(file="thesis.txt"):
-        train_embeddings("fasttext", request, SMALL)
-    assert (tmp_path / "thesis.txt").read_text(encoding="utf-8").startswith("ett")
-
-
-def test_names_that_look_like_numbers_are_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_that_look_like_numbers_are_names_and_no_text_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "2024").write_text("ala ma kota\n" * 9, encoding="utf-8")
     settings = [f"{key}={value}" for key, value in SMALL.items()]
     for texts, out in (("2024", "1"), ("[2024]", "2")):
         assert main(["embeddings", "train", "fasttext", f"texts={texts}", "language=pl", f"out={out}", *settings]) == 0
         assert (tmp_path / out).is_file()
+    with raises_input_error(file="2024"):
+        train_embeddings("fasttext", TrainingRequest(texts=["2024"], language="sv", out="2024"), SMALL)
+    assert (tmp_path / "2024").read_text(encoding="utf-8").startswith("ala")
 
 
-@pytest.mark.parametrize(
-    ("name", "given", "problem"),
-    [
-        ("random", {}, "embeddings=random: cannot be trained; fasttext and "),
-        ("skipgram", {}, "embeddings.name=skipgram: must be one of random, fasttext, glove, elmo, word2vec"),
-        ("fasttext", {"dimension": 3}, "unknown key 'dimension'; "),
-        ("fasttext", {"dim": "wide"}, "dim=wide: "),
-    ],
-)
-def test_wrong_settings_are_one_line(name: str, given: dict[str, object], problem: str) -> None:
-    with pytest.raises(InputError, match=f"^{problem}"):
-        training_settings(name, given)
+def test_wrong_settings_are_one_line() -> None:
+    given = [("random", {}), ("skipgram", {}), ("fasttext", {"dimension": 3}), ("fasttext", {"dim": "wide"})]
+    for name, settings in given:
+        with raises_input_error():
+            training_settings(name, settings)
 
 
 def test_what_a_killed_training_leaves_is_removed(tmp_path: Path) -> None:
@@ -179,9 +160,11 @@ def test_what_a_killed_training_leaves_is_removed(tmp_path: Path) -> None:
     kept = [".v.bin.x.0123456789abcdef0123456789abcdef.partial", ".w.bin.abcdefgh.txt", ".v.bin.notes.txt"]
     for name in (*kept, text.name, ".v.bin.0123456789abcdef0123456789abcdef.partial"):
         (tmp_path / name).touch()
-    train_vectors(training, [([["ett"]], "x")], path, CPU)
-    left = {file.name for file in tmp_path.iterdir()} - {".v.bin.lock"}
-    assert left == {"v.bin", "v.bin.source", *kept}
+    (tmp_path / "a.txt").write_text("ett\n", encoding="utf-8")
+    request = TrainingRequest(texts=[str(tmp_path / "a.txt")], language="sv", out=str(path))
+    train_embeddings("fasttext", request, {**SMALL, "dim": 2})
+    left = {file.name for file in tmp_path.iterdir()} - {".v.bin.training"}
+    assert left == {"a.txt", "v.bin", "v.bin.source", *kept}
 
 
 ENDLESS = """
@@ -202,7 +185,6 @@ def test_the_process_of_a_killed_training_ends(tmp_path: Path) -> None:
             time.sleep(0.05)
             children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         process.kill()
-    while (state := Path(f"/proc/{children[0]}/stat")).exists() and state.read_text().rpartition(")")[2].split()[
-        0
-    ] != "Z":
+    state = Path(f"/proc/{children[0]}/stat")
+    while state.exists() and state.read_text().rpartition(")")[2].split()[0] != "Z":
         time.sleep(0.05)
