@@ -26,8 +26,6 @@ def content(folder: Path) -> dict[str, bytes]:
     files = {str(path.relative_to(folder)): path.read_bytes() for name in names for path in sorted(folder.rglob(name))}
     if (summary := folder / "summary.json").exists():
         # Seconds and memory are measured; where things lie, and the command, may differ.
-        result = read_json(summary)
-        files["summary.json"] = repr(
-            [result[key] for key in result if key not in ("cost", "config", "command")]
-        ).encode()
+        kept = [value for key, value in read_json(summary).items() if key not in ("cost", "config", "command")]
+        files["summary.json"] = repr(kept).encode()
     return files

@@ -7,38 +7,10 @@ from typing import Any
 import h5py
 import numpy as np
 
-WORDS = [
-    "a",
-    "zażółć",
-    "gęślą",
-    "🙂👍🏽",
-    "Łódź",
-    "konstantynopolitańczykowianeczka" * 3,
-    "ż" * 24,
-    "ż" * 25,
-    ",",
-    "日本語",
-    "\x00",
-]
-
-OPTIONS: dict[str, Any] = {
-    "lstm": {
-        "dim": 14,
-        "projection_dim": 6,
-        "cell_clip": 0.8,
-        "proj_clip": 0.5,
-        "n_layers": 2,
-        "use_skip_connections": True,
-    },
-    "char_cnn": {
-        "activation": "relu",
-        "embedding": {"dim": 4},
-        "filters": [[1, 3], [2, 4], [5, 5]],
-        "max_characters_per_token": 50,
-        "n_characters": 262,
-        "n_highway": 2,
-    },
-}
+WORDS = ["a", "zażółć", "gęślą", "🙂👍🏽", "Łódź", "konstantynopolitańczykowianeczka" * 3, "ż" * 24, "ż" * 25, ",", "日本語", "\x00"]  # fmt: skip
+LSTM = {"dim": 14, "projection_dim": 6, "cell_clip": 0.8, "proj_clip": 0.5, "n_layers": 2, "use_skip_connections": True}
+CNN = {"activation": "relu", "embedding": {"dim": 4}, "filters": [[1, 3], [2, 4], [5, 5]], "n_highway": 2}
+OPTIONS: dict[str, Any] = {"lstm": LSTM, "char_cnn": {**CNN, "max_characters_per_token": 50, "n_characters": 262}}
 
 
 def write_elmo(folder: Path, scale: float = 1.0, **changes: Any) -> tuple[Path, Path]:
@@ -74,6 +46,5 @@ def write_elmo(folder: Path, scale: float = 1.0, **changes: Any) -> tuple[Path, 
 
 def sentences(count: int, longest: int) -> list[list[str]]:
     rng = np.random.default_rng(count)
-    return [
-        [WORDS[i] for i in rng.integers(len(WORDS), size=size)] for size in rng.integers(1, longest + 1, size=count)
-    ]
+    sizes = rng.integers(1, longest + 1, size=count)
+    return [[WORDS[i] for i in rng.integers(len(WORDS), size=size)] for size in sizes]

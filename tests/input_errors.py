@@ -102,7 +102,7 @@ def raises_input_error(
     MESSAGES.check(os.environ["PYTEST_CURRENT_TEST"].rpartition(" ")[0], raised)
 
 
-def refused(made: Callable[[], object], **where: Any) -> None:
-    """What is made must raise as in `raises_input_error`."""
+def refused(made: Callable[..., object], *arguments: Any, **where: Any) -> None:
+    """What is called with these arguments must raise as in `raises_input_error`."""
     with raises_input_error(**where):
-        made()
+        made(*arguments)

@@ -108,10 +108,8 @@ def drop_last_row(file: Path) -> None:
 def _mood(i: int, labelled: bool) -> Row:
     good = i % 2 == 0
     text = f"the {THINGS[i % 5]} number {i} was {(GOOD if good else BAD)[i % 3]}"
-    return {
-        "review": {"text": text, "writer": f"w{i // 3}"},
-        **({"label": "good" if good else "bad"} if labelled else {}),
-    }
+    label = {"label": "good" if good else "bad"} if labelled else {}
+    return {"review": {"text": text, "writer": f"w{i // 3}"}, **label}
 
 
 def _stars(i: int, labelled: bool) -> Row:

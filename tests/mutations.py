@@ -4,39 +4,23 @@ import json
 import random
 from collections.abc import Callable, Iterator
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
 
 DEPTH = 100_000
 VALUES = {
-    "null": "null",
-    "true": "true",
-    "zero": "0",
-    "negative": "-1",
-    "fraction": "0.5",
-    "large": str(10**18),
-    "huge": str(10**400),
-    "infinite": "1e400",
-    "NaN": "NaN",
-    "text": '"x"',
-    "empty text": '""',
-    "number as text": '"5"',
-    "surrogate": '"\\ud800"',
-    "control": '"\\u001b]0;x\\u0007\\n\\u0000"',
-    "long": f'"{"a" * 100_000}"',
-    "outside": '"../../x"',
-    "list": "[]",
-    "texts": '["x"]',
-    "nested list": "[[{}]]",
-    "object": "{}",
-    "foreign object": '{"x": {"y": 1}}',
-    "deep": "[" * DEPTH + "]" * DEPTH,
-    "deep object": '{"a":' * DEPTH + "1" + "}" * DEPTH,
-}
+    **{"null": "null", "true": "true", "zero": "0", "negative": "-1", "fraction": "0.5", "large": str(10**18)},
+    **{"huge": str(10**400), "infinite": "1e400", "NaN": "NaN", "text": '"x"', "empty text": '""', "number as text": '"5"'},
+    **{"surrogate": '"\\ud800"', "control": '"\\u001b]0;x\\u0007\\n\\u0000"', "long": f'"{"a" * 100_000}"'},
+    **{"outside": '"../../x"', "list": "[]", "texts": '["x"]', "nested list": "[[{}]]", "object": "{}"},
+    **{"foreign object": '{"x": {"y": 1}}', "deep": "[" * DEPTH + "]" * DEPTH, "deep object": '{"a":' * DEPTH + "1" + "}" * DEPTH},
+}  # fmt: skip
 """By name, the JSON texts that stand in place of a field's value."""
 
 PLACE = "the mutated value stands here"
+INSERTED = [b"\n", b"\t", b'"', b"{", b"\xff", b"\xef\xbb\xbf", b"\0", b"\x1b[2J"]
 
 
 def mutated_json(content: Any, most: int = 500, seed: int = 1) -> Iterator[tuple[str, bytes]]:
@@ -99,13 +83,22 @@ def mutated_bytes(content: bytes, most: int = 200, seed: int = 1) -> Iterator[tu
             "zeros": before + bytes(len(here)) + after,
             "drawn": before + draw.randbytes(len(here)) + after,
             "flipped": before + bytes(byte ^ 1 << draw.randrange(8) for byte in here) + after,
-            "inserted": before
-            + draw.choice([b"\n", b"\t", b'"', b"{", b"\xff", b"\xef\xbb\xbf", b"\0", b"\x1b[2J"])
-            + here
-            + after,
+            "inserted": before + draw.choice(INSERTED) + here + after,
         }
         change = draw.choice(list(changes))
         yield f"{change} at {place}", changes[change]
+
+
+def damaged(file: Path, most: int) -> Iterator[str]:
+    """Damages a file again and again, and restores it at the end. Yields what was changed, with the file's name."""
+    content = file.read_bytes()
+    changes = mutated_json(json.loads(content), most) if file.suffix == ".json" else mutated_bytes(content, most)
+    try:
+        for what, changed in changes:
+            file.write_bytes(changed)
+            yield f"{file.name}: {what}"
+    finally:
+        file.write_bytes(content)
 
 
 def message_of(action: Callable[[], object], what: str) -> str | None:

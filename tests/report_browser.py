@@ -50,9 +50,7 @@ class Page:
 
     def wait(self, selector: str, count: int | None = None) -> None:
         """Wait until there is such an element, or until there are `count` of them."""
-        WebDriverWait(self.driver, 20).until(
-            lambda _: len(self.all(selector)) == (count or len(self.all(selector)) or 1)
-        )
+        WebDriverWait(self.driver, 20).until(lambda _: len(found := self.all(selector)) == (count or len(found) or 1))
 
     def all(self, selector: str) -> list[Any]:
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
@@ -61,28 +59,21 @@ class Page:
         return self.find(f'[data-key="{key}"]')
 
     def rows(self) -> list[str]:
-        return [row.get_attribute("data-row") for row in self.all("tr[data-row]")]
+        return list(self.script("return [...document.querySelectorAll('tr[data-row]')].map((row) => row.dataset.row)"))
 
     def script(self, code: str) -> Any:
         return self.driver.execute_script(code)
 
     def position(self, header: str) -> int:
         """The number of a column, from 1."""
-        titles = [
-            button.get_attribute("data-key").removeprefix("sort:").removeprefix("task:")
-            for button in self.all("#board thead button")
-        ]
-        return titles.index(header) + 1
+        keys = [button.get_attribute("data-key").removeprefix("sort:") for button in self.all("#board thead button")]
+        return [key.removeprefix("task:") for key in keys].index(header) + 1
 
     def column(self, header: str) -> dict[str, str]:
         """The scores of a column as shown, by row."""
-        position = self.position(header)
-        return {
-            row: self.script(
-                f"return document.querySelector('tr[data-row={row}] > :nth-child({position}) .score')?.firstChild.textContent ?? ''"
-            )
-            for row in self.rows()
-        }
+        code = "return Object.fromEntries([...document.querySelectorAll('tr[data-row]')].map((row) => [row.dataset.row,"
+        code += f" row.querySelector(':scope > :nth-child({self.position(header)}) .score')?.firstChild.textContent ?? '']))"
+        return dict(self.script(code))
 
     def notes(self) -> str:
         """The text of the notes, also of those that are folded."""

@@ -53,12 +53,8 @@ def summary_of(
 def answers_of(task: Task) -> np.ndarray:
     """Some answers to the task, all different: its labels, whole numbers in its range, candidates, or words."""
     number = task.bounds[0] + np.arange(5) if task.range else ()
-    answers = {
-        "labels": range(len(task.labels or ())),
-        "number": number,
-        "choice": range(CANDIDATES),
-        "word": ["cold", "small", "slow"],
-    }
+    answers = {"labels": range(len(task.labels or ())), "number": number, "choice": range(CANDIDATES)}
+    answers["word"] = ["cold", "small", "slow"]
     return np.array(answers[task.kind], dtype=target_kind(task).dtype)
 
 
@@ -136,26 +132,12 @@ def _make_seed(folder: RunFolder, job: Job, tasks: Sequence[Task], predict: Pred
     if lstm:
         _write_curves(folder, tasks, seed)
     parameters = 40_000 * job.config.encoder.hidden_size
-    cost = {
-        "parameters": parameters + 9_000_000 if lstm else 500,
-        "parameters_without_embeddings": parameters if lstm else 500,
-        "pretrain_seconds": 100.0 * seed if lstm else None,
-        "finetune_seconds": 65.0,
-        "peak_memory": 2**30,
-        "sentences_per_second": 310.4,
-    }
-    done = {
-        "scores": scores,
-        "average": job.suite.mean(scores),
-        "also": also,
-        "dev_scores": {task.id: scores[task.id] for task in tasks if task.scored_split == "dev"},
-        "same_answer": [],
-        "seconds": 165.0,
-        "cost": cost,
-        "versions": {"mtl": "1", "torch": "2"},
-        "machine": "CPU: a",
-        "remarks": [],
-    }
+    cost = {"finetune_seconds": 65.0, "peak_memory": 2**30, "sentences_per_second": 310.4}
+    cost |= {"parameters": parameters + 9_000_000 if lstm else 500, "pretrain_seconds": 100.0 * seed if lstm else None}
+    cost |= {"parameters_without_embeddings": parameters if lstm else 500}
+    on_dev = {task.id: scores[task.id] for task in tasks if task.scored_split == "dev"}
+    done = {"scores": scores, "average": job.suite.mean(scores), "also": also, "dev_scores": on_dev, "same_answer": []}
+    done |= {"cost": cost, "seconds": 165.0, "machine": "CPU: a", "versions": {"mtl": "1", "torch": "2"}, "remarks": []}
     write_json(folder.scores(seed), done)
     return done
 
@@ -170,10 +152,8 @@ def _write_curves(folder: RunFolder, tasks: Sequence[Task], seed: int) -> None:
     _write_record(pretrain_folder(folder.seed(seed)) / DONE, curve)
     for task in trained:
         first = {"step": 0, "seconds": 0.0, "dev/average": 4.5, f"dev/{task.id}": 4.5}
-        after = [
-            {"step": 10 * n, "seconds": n, "train/loss": 0.3, "dev/average": 5.0 * n, f"dev/{task.id}": 5.0 * n}
-            for n in (1, 2)
-        ]
+        scores = [{"dev/average": 5.0 * n, f"dev/{task.id}": 5.0 * n} for n in (1, 2)]
+        after = [{"step": 10 * n, "seconds": n, "train/loss": 0.3, **of} for n, of in enumerate(scores, start=1)]
         _write_record(finetune_folder(folder.seed(seed), task.id) / DONE, [first, *after])
 
 

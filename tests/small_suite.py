@@ -47,19 +47,9 @@ def write_tsv(path: Path, *lines: tuple[str, ...]) -> None:
     write_lines(path, map("\t".join, lines))
 
 
-SMALL = [
-    "baselines=false",
-    "encoder.hidden_size=8",
-    "head.hidden_size=16",
-    "embeddings.dim=12",
-    "pretrain.max_steps=12",
-    "pretrain.validate_every=4",
-    "pretrain.batch_size=16",
-    "pretrain.learning_rate=0.01",
-    "finetune.max_epochs=2",
-    "finetune.batch_size=16",
-    "trainer.threads=1",
-]
+SMALL = ["baselines=false", "encoder.hidden_size=8", "head.hidden_size=16", "embeddings.dim=12", "trainer.threads=1"]
+SMALL += ["pretrain.max_steps=12", "pretrain.validate_every=4", "pretrain.batch_size=16", "pretrain.learning_rate=0.01"]
+SMALL += ["finetune.max_epochs=2", "finetune.batch_size=16"]
 
 
 def write_suite(folder: Path) -> Path:
@@ -83,12 +73,7 @@ def write_suite(folder: Path) -> Path:
 
 def locations(folder: Path) -> list[str]:
     """Write the suite to a folder; return settings that name it, its data, and `run` beside it for the results."""
-    return [
-        f"suite={write_suite(folder)}",
-        f"data_dir={folder / 'data'}",
-        f"run_dir={folder / 'run'}",
-        f"cache_dir={folder / 'cache'}",
-    ]
+    return [f"suite={write_suite(folder)}", *(f"{name}_dir={folder / name}" for name in ("data", "run", "cache"))]
 
 
 def small_settings(folder: Path) -> list[str]:

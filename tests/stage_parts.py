@@ -1,6 +1,7 @@
 """A small stage: batches of vectors with labels, a head on them, and how it is trained."""
 
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch.utils.data import DataLoader
@@ -56,20 +57,10 @@ def stage(
             raise Cut
         return loader(batches(epoch + 1, 4))
 
-    return Stage(
-        title="test",
-        section="pretrain",
-        folder=folder,
-        seed=1,
-        epochs=10,
-        total_steps=40,
-        patience=patience,
-        gradient_clip=5.0,
-        train=train,
-        dev=lambda rank, ranks: loader(DEV[rank::ranks]),
-        checkpoint=checkpoint,
-        validate_first=validate_first,
-    )
+    size: dict[str, Any] = {"epochs": 10, "total_steps": 40, "patience": patience, "gradient_clip": 5.0, "seed": 1}
+    read: dict[str, Any] = {"train": train, "dev": lambda rank, ranks: loader(DEV[rank::ranks])}
+    kept: dict[str, Any] = {"folder": folder, "checkpoint": checkpoint, "validate_first": validate_first}
+    return Stage(title="test", section="pretrain", **size, **read, **kept)
 
 
 def loader(made: list[Batch]) -> DataLoader[Batch]:

@@ -2,12 +2,16 @@
 
 import ast
 import configparser
+import os
 import re
+import shutil
 import subprocess
 import sys
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parent.parent
 
@@ -15,9 +19,8 @@ ROOT = Path(__file__).parent.parent
 @cache
 def documented_order() -> list[str]:
     """The packages of the document's table, from top to bottom."""
-    rows = re.findall(
-        r"^\| (`.+?) \|", (ROOT / "docs/explanation/architecture.md").read_text(encoding="utf-8"), re.MULTILINE
-    )
+    document = (ROOT / "docs/explanation/architecture.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.+?) \|", document, re.MULTILINE)
     return [name for row in rows for name in re.findall(r"`(\w+)`", row)]
 
 
@@ -32,23 +35,12 @@ def imported(module: Path) -> set[str]:
     nodes = list(ast.walk(ast.parse(module.read_text(encoding="utf-8"))))
     names = {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
     names |= {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    names |= {
-        f"mtl.{alias.name}"
-        for node in nodes
-        if isinstance(node, ast.ImportFrom) and node.module == "mtl"
-        for alias in node.names
-    }
-    names |= {
-        node.value
-        for node in nodes
-        if isinstance(node, ast.Constant)
-        and isinstance(node.value, str)
-        and re.fullmatch(r"mtl(\.\w+)+(:\w+)?", node.value)
-    }
+    of_package = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module == "mtl"]
+    names |= {f"mtl.{alias.name}" for node in of_package for alias in node.names}
+    texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    names |= {text for text in texts if re.fullmatch(r"mtl(\.\w+)+(:\w+)?", text)}
     assert "mtl" not in names, f"{module} imports the package, which stands above all"
-    return {
-        part for name in names if name.startswith("mtl.") and (part := re.split("[.:]", name)[1]) in documented_order()
-    }
+    return {re.split("[.:]", name)[1] for name in names if name.startswith("mtl.")} & {*documented_order()}
 
 
 def modules() -> list[Path]:
@@ -81,7 +73,6 @@ def test_the_core_imports_no_wing_and_no_wing_another() -> None:
         if name != part_of(module)
     }
     assert across == set()
-    wings = {file.parent.name for file in (ROOT / "mtl").glob("*/wing.py")}
     core = sorted(name for name, module in FILES.items() if part_of(module) not in wings)
     code = f"import importlib, sys; [importlib.import_module(name) for name in {core!r}]; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
@@ -125,9 +116,8 @@ def test_names_of_lazy_imports_exist() -> None:
         path, _, attribute = name.partition(":")
         tree = ast.parse(FILES[path].read_text(encoding="utf-8"))
         defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-        defined |= {
-            node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-        }
+        stored = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+        defined |= {node.id for node in stored}
         assert attribute in defined, name
 
     order = documented_order()
@@ -139,9 +129,38 @@ def test_every_package_is_in_the_wheel() -> None:
     config = configparser.ConfigParser()
     config.read(ROOT / "setup.cfg", encoding="utf-8")
     listed = {name for name in config["options"]["packages"].split() if not name.startswith("mtl.shipped.")}
-    assert listed == {
-        ".".join(init.parent.relative_to(ROOT).parts) for init in sorted((ROOT / "mtl").rglob("__init__.py"))
-    }
+    packages = [init.parent.relative_to(ROOT) for init in (ROOT / "mtl").rglob("__init__.py")]
+    assert listed == {".".join(package.parts) for package in packages}
     folders = {path.parent.relative_to(ROOT / "configs") for path in (ROOT / "configs").rglob("*.yaml")}
     shipped = {".".join(("mtl", "shipped", "configs", *folder.parts)) for folder in folders}
     assert shipped <= set(config["options"]["packages"].split())
+
+
+WINGS = sorted(file.parent.name for file in (ROOT / "mtl").glob("*/wing.py"))
+# A copy must not find the wings of an editable installation.
+SITE = """\
+import sys
+sys.meta_path[:] = [finder for finder in sys.meta_path if not finder.__module__.startswith("__editable__")]
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not WINGS, reason="this is such a copy")
+def test_the_core_passes_its_tests_without_the_wings(tmp_path: Path) -> None:
+    for name in ("mtl", "tests", "configs", "embeddings", "docs", "tools", "benchmarks"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", *WINGS))
+    for name in ("pyproject.toml", "setup.cfg", "Makefile", "README.md", "mkdocs.yml"):
+        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / "sitecustomize.py").write_text(SITE, encoding="utf-8")
+    absent = [sys.executable, "-c", f"import mtl.{WINGS[0]}"]
+    assert subprocess.run(absent, cwd=tmp_path, env=environment(tmp_path), capture_output=True).returncode == 1
+    # The documents, the table of packages and the installation are about all of mtl; what these packages do follows from no wing.
+    left_out = ["test_docs.py", "test_makefile.py", "test_architecture.py", "model", "stats", "embedders/vector_files"]
+    command = ["-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *(f"--ignore=tests/{name}" for name in left_out)]
+    command = [sys.executable, *command, "-m", "not slow and not ray and not browser and not wings"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
+def environment(folder: Path) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(folder)}

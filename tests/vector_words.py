@@ -13,37 +13,9 @@ from input_errors import raises_input_error
 from mtl.embedders.fasttext import training_process
 from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
 
-LEXICON = [
-    "źdźbło",
-    "żółć",
-    "gęś",
-    "kot",
-    "pies",
-    "jaźń",
-    "w",
-    "ó",
-    "😀",
-    "👩‍👩‍👧",
-    "e\u0301tude",
-    "a\u00a0b",
-    "</s>",
-    "naïve",
-]
+LEXICON = ["źdźbło", "żółć", "gęś", "kot", "pies", "jaźń", "w", "ó", "😀", "👩‍👩‍👧", "e\u0301tude", "a\u00a0b", "</s>", "naïve"]  # fmt: skip
 LEXICON += [f"słowo{n}" for n in range(200)]
-OUTSIDE = [
-    "",
-    "x",
-    "ż",
-    "🦆",
-    "🦆🦆",
-    "gżegżółka",
-    "o\u0308lkanne",
-    "\u0301",
-    "nie znam",
-    "a" * 300,
-    "ąę" * 150,
-    "\udcff\udc80",
-]
+OUTSIDE = ["", "x", "ż", "🦆", "🦆🦆", "gżegżółka", "o\u0308lkanne", "\u0301", "nie znam", "a" * 300, "ąę" * 150, "\udcff\udc80"]  # fmt: skip
 
 TABLE = {"źdźbło": [0.5, -1.25, 3e-05], "a\u00a0b": [1, 2, 3], "na pewno": [4, 5, 6.5], "kot": [7, 8, 9]}
 WANTED = ["kot", "na pewno", "na", "nie ma", "źdźbło", "a\u00a0b", "kot", "a", ""]

@@ -72,14 +72,14 @@ MUTATIONS = (
         "training/stage.py",
         'self.score = state["score"]',
         "self.score = None",
-        ("training", "jobs/test_together_baseline_resumed.py"),
+        ("training", "jobs/test_together_baseline.py"),
     ),
     Mutation(
         "early stopping: a stage that resumes goes on though its patience is used up",
         "training/stage.py",
         "if self.wait_count >= self.patience:",
         "if False:",
-        ("training", "jobs/test_together_baseline_resumed.py"),
+        ("training", "jobs/test_together_baseline.py"),
     ),
     Mutation(
         "schedule: each pass over a task's rows has the same order",

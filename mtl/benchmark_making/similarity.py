@@ -214,7 +214,7 @@ def _in_common(ours: csr_matrix, theirs: csr_matrix) -> np.ndarray:
 def _blocks(keys: Sequence[np.ndarray]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The numbers of the texts of both sides that have the same key, in blocks of at most BLOCK pairs (or of one first text)."""
     order = [np.argsort(side, kind="stable") for side in keys]
-    for key in np.intersect1d(*keys):
+    for key in np.intersect1d(keys[0], keys[1]):
         ours, theirs = (
             numbers[slice(*(np.searchsorted(side[numbers], key, end) for end in ("left", "right")))]
             for side, numbers in zip(keys, order, strict=True)

@@ -6,16 +6,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from input_errors import raises_input_error, refused
+from input_errors import refused
+from small_suite import locations, write_suite
 
 import mtl
 
 FLOORS = ("constant", "random", "majority")
 
 
-@pytest.fixture
-def runs(floor_settings: list[str], tmp_path: Path) -> list[mtl.Run]:
-    folder = tmp_path / "runs"
+@pytest.fixture(scope="module")
+def floor_settings(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    return locations(tmp_path_factory.mktemp("floors"))
+
+
+@pytest.fixture(scope="module")
+def runs(floor_settings: list[str], tmp_path_factory: pytest.TempPathFactory) -> list[mtl.Run]:
+    folder = tmp_path_factory.mktemp("runs")
     return [mtl.run(*floor_settings, method=method, seeds=3, run_dir=folder / method) for method in FLOORS]
 
 
@@ -25,8 +31,8 @@ def compare(runs: Any, **options: Any) -> mtl.Comparison:
 
 def test_it_has_what_the_report_has(runs: list[mtl.Run], tmp_path: Path) -> None:
     out = tmp_path / "report"
-    assert mtl.report(tmp_path / "runs", out, cache_dir=None) == out / "index.html"
-    comparison = compare(tmp_path / "runs")
+    assert mtl.report(runs[0].path.parent, out, cache_dir=None) == out / "index.html"
+    comparison = compare(runs[0].path.parent)
 
     def lines(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader((out / name).read_text(encoding="utf-8").splitlines()))
@@ -42,8 +48,8 @@ def test_it_has_what_the_report_has(runs: list[mtl.Run], tmp_path: Path) -> None
         assert own[["low", "high"]].iloc[0].tolist() == [float(line["interval_low"]), float(line["interval_high"])]
 
 
-def test_every_form_of_runs(runs: list[mtl.Run], tmp_path: Path) -> None:
-    folder = tmp_path / "runs"
+def test_every_form_of_runs(runs: list[mtl.Run]) -> None:
+    folder = runs[0].path.parent
     mixed = compare([runs[0], str(runs[1].path), runs[2].path, runs[0]])
     assert mixed.scores.index.tolist() == list(FLOORS)
     assert compare([folder]).scores.sort_index().equals(mixed.scores.sort_index())
@@ -62,7 +68,7 @@ def test_runs_of_one_name_are_told_apart(runs: list[mtl.Run], floor_settings: li
     assert "| random − constant" in comparison.table() or "| constant − random" in comparison.table()
 
 
-def test_a_plot_has_each_run(runs: list[mtl.Run], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plot_has_each_run(runs: list[mtl.Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MPLBACKEND", "agg")
     comparison = compare(runs)
     ax = comparison.plot()
@@ -71,7 +77,7 @@ def test_a_plot_has_each_run(runs: list[mtl.Run], monkeypatch: pytest.MonkeyPatc
     assert [label.get_text() for label in ax.get_yticklabels()] == [titles[name] for name in by_score.index]
     assert [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"] == by_score.tolist()
     assert compare(runs).plot(ax=ax) is ax
-    twice = compare([*runs, mtl.open(shutil.copytree(runs[0].path, runs[0].path.parent / "again"))]).plot()
+    twice = compare([*runs, mtl.open(shutil.copytree(runs[0].path, tmp_path / "again"))]).plot()
     assert {"Best constant", "Best constant, again"} < {text.get_text() for text in twice.get_yticklabels()}
     named = compare({"a": runs[0], "b": runs[1]}).plot()
     assert {label.get_text() for label in named.get_yticklabels()} == {"a", "b"}
@@ -79,14 +85,13 @@ def test_a_plot_has_each_run(runs: list[mtl.Run], monkeypatch: pytest.MonkeyPatc
 
 
 def test_what_cannot_be_compared(runs: list[mtl.Run], floor_settings: list[str], tmp_path: Path) -> None:
-    for bad in ([], [3], {"a": tmp_path / "runs"}):
-        with raises_input_error():
-            compare(bad)
+    for bad in ([], [3], {"a": runs[0].path.parent}):
+        refused(compare, bad)
+    (tmp_path / "data").mkdir()
     for folder in ("none", "data"):
-        with raises_input_error(file=folder):
-            compare([tmp_path / folder])
+        refused(compare, [tmp_path / folder], file=folder)
     refused(lambda: compare(runs, references=["nix"]), key="reference")
-    suite = tmp_path / "liten.yaml"
+    suite = write_suite(tmp_path)
     suite.write_text(suite.read_text(encoding="utf-8").replace("name: liten", "name: annan"), encoding="utf-8")
-    other = mtl.run(*floor_settings, method="constant", seeds=3)
+    other = mtl.run(*floor_settings, suite=suite, method="constant", seeds=3, run_dir=tmp_path / "run")
     refused(lambda: compare([runs[0], other]))

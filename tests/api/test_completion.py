@@ -1,8 +1,6 @@
 """What a shell completes, as it asks for it."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,11 +11,17 @@ BASH = {"_ARGCOMPLETE_COMP_WORDBREAKS": " \t\n\"'><=;|&(:"}
 
 
 def completions(line: str, folder: Path, **environment: str) -> list[str]:
-    """The words that can stand at the end of a command line."""
-    out, command = folder / "out", [sys.executable, "-m", "mtl"]
+    """The words that can stand at the end of a command line. argcomplete ends the process in which it finds them."""
+    out = folder / "out"
     asked = {"_ARGCOMPLETE": "1", "_ARGCOMPLETE_IFS": "\n", "_ARGCOMPLETE_SUPPRESS_SPACE": "1", **environment}
     asked |= {"COMP_LINE": line, "COMP_POINT": str(len(line.encode())), "_ARGCOMPLETE_STDOUT_FILENAME": str(out)}
-    subprocess.run(command, env=os.environ | asked, capture_output=True, check=True, stdin=subprocess.DEVNULL)
+    if (child := os.fork()) == 0:
+        os.environ.update(asked)
+        try:
+            main([])
+        finally:
+            os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
     return [word.strip() for word in out.read_text(encoding="utf-8").split("\n")]
 
 

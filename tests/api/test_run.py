@@ -2,6 +2,7 @@
 
 import inspect
 import itertools
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,7 +13,8 @@ import numpy as np
 import pytest
 from command_line import content
 from data_files import read_json
-from input_errors import raises_input_error, refused
+from input_errors import refused
+from small_suite import locations
 
 import mtl
 from mtl.api.cli import main
@@ -21,19 +23,24 @@ from mtl.base.typed import declared_keys
 from mtl.data.files import read_lines
 
 
-@pytest.fixture
-def run(floor_settings: list[str]) -> mtl.Run:
-    return mtl.run(*floor_settings, "method=random", seeds=2)
+@pytest.fixture(scope="module")
+def given(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    return locations(tmp_path_factory.mktemp("run"))
 
 
-def test_it_makes_what_the_command_makes_and_only_once(floor_settings: list[str], run: mtl.Run, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def run(given: list[str]) -> mtl.Run:
+    return mtl.run(*given, "method=random", seeds=2)
+
+
+def test_it_makes_what_the_command_makes_and_only_once(given: list[str], run: mtl.Run, tmp_path: Path) -> None:
     other = tmp_path / "other"
-    assert main(["baseline", *floor_settings, "method=random", "seeds=[1,2]", f"run_dir={other}"]) == 0
+    assert main(["baseline", *given, "method=random", "seeds=[1,2]", f"run_dir={other}"]) == 0
     assert content(run.path) == content(other) != {}
     one, two = (read_json(path / "summary.json")["command"] for path in (run.path, other))
     assert one.startswith("mtl.run('suite=") and two.startswith("mtl baseline")
     before = (run.path / "summary.json").stat().st_mtime_ns
-    again = mtl.run(*floor_settings, {"method": "random"}, seeds=2)
+    again = mtl.run(*given, {"method": "random"}, seeds=2)
     assert again.path == run.path and (run.path / "summary.json").stat().st_mtime_ns == before
 
 
@@ -74,21 +81,21 @@ def test_scores_and_predictions_are_those_of_the_files(run: mtl.Run) -> None:
     [(("nix",), "task"), (("kansla", "train"), "split"), (("kansla", "nix"), "split"), (("kansla", "dev", 3), "seed")],
 )
 def test_predictions_that_are_not_there(run: mtl.Run, arguments: tuple[str, ...], key: str) -> None:
-    with raises_input_error(key=key):
-        run.predictions(*arguments)  # type: ignore[arg-type]
+    refused(run.predictions, *arguments, key=key)
 
 
 def test_a_damaged_run_one_without_a_model_and_folders_that_hold_none(run: mtl.Run, tmp_path: Path) -> None:
     # A run without a model.
     refused(lambda: run.predict("kansla", [["solen skiner"]]), file="run")
     assert run.curves.empty
-    file = run.path / "seed-1/predictions/dev_pred_kansla.tsv"
+    copy = Path(shutil.copytree(run.path, tmp_path / "run"))
+    file = copy / "seed-1/predictions/dev_pred_kansla.tsv"
     file.write_text("label\nglad\n", encoding="utf-8")
-    refused(lambda: mtl.open(run.path), file=file.name)
-    (run.path / "summary.json").unlink()
+    refused(mtl.open, copy, file=file.name)
+    (copy / "summary.json").unlink()
+    (tmp_path / "data").mkdir()
     for folder in ("none", "data", "run"):
-        with raises_input_error(file=folder):
-            mtl.open(tmp_path / folder)
+        refused(mtl.open, tmp_path / folder, file=folder)
 
 
 def test_the_command_line_says_the_same(floor_settings: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -100,8 +107,7 @@ def test_the_command_line_says_the_same(floor_settings: list[str], capsys: pytes
 
 def test_a_missing_package_is_one_line(run: mtl.Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: None)
-    with raises_input_error():
-        _ = run.scores
+    refused(lambda: run.scores)
 
 
 def test_a_confusion_matrix_counts_each_prediction(run: mtl.Run) -> None:
@@ -143,8 +149,7 @@ def test_probabilities_are_those_of_the_classifier(floor_settings: list[str]) ->
     np.testing.assert_array_equal(run.predict_proba("kansla", [text for [text] in rows]), made)
     assert run.predict_proba("kansla", []).shape == (0, len(task.labels))
     for bad in (("betyg", [["a"]]), ("nix", rows), ("kansla", "a")):
-        with raises_input_error():
-            run.predict_proba(*bad)
+        refused(run.predict_proba, *bad)
 
 
 @pytest.mark.slow

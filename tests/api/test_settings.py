@@ -44,17 +44,10 @@ def test_settings_of_another_form(settings: list[Any], named: dict[str, Any], ke
     refused(lambda: plain_settings(settings, named), key=key)
 
 
-@pytest.mark.parametrize(
-    "named",
-    [
-        {"seeds": "many"},
-        {"seeds": 0},
-        {"seeds": 1.5},
-        {"seeds": True},
-        {"encoder": {"hidden_size": object}},
-        {"nix": 1},
-    ],
-)
+SEEDS = [{"seeds": "many"}, {"seeds": 0}, {"seeds": 1.5}, {"seeds": True}]
+
+
+@pytest.mark.parametrize("named", [*SEEDS, {"encoder": {"hidden_size": object}}, {"nix": 1}])
 def test_values_that_no_run_takes(named: dict[str, Any]) -> None:
     with pytest.raises(mtl.InputError):
         mtl.run(suite="klej-sample", **named)

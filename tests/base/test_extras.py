@@ -2,9 +2,9 @@
 
 import configparser
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
@@ -36,11 +36,26 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def with_core(core: Path, arguments: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run mtl in a new process that has only the packages of `core`."""
+RUN = """
+import sys
+from contextlib import suppress
+from mtl.api.cli import main
+for words in sys.argv[1:]:
+    with suppress(SystemExit):  # of --version
+        print("status", main(words.split()), flush=True)
+    print("end of", words, file=sys.stderr, flush=True)
+"""
+
+
+def with_core(core: Path, folder: Path, *commands: str) -> tuple[str, list[str]]:
+    """Run mtl with these commands, one after another, in a process that has only the packages of `core`. Returns what it prints, and the
+    errors of each command."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(core), str(SETUP.parent)))}
-    command = [sys.executable, "-S", "-m", "mtl", *arguments]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8")
+    command = [sys.executable, "-S", "-c", RUN, *commands]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8")
+    errors = re.split("^end of .*\n", done.stderr, flags=re.MULTILINE)
+    assert done.returncode == 0 and len(errors) == len(commands) + 1, done.stderr
+    return done.stdout, errors[:-1]
 
 
 @pytest.mark.wings
@@ -63,35 +78,34 @@ def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPat
 @pytest.mark.slow
 @pytest.mark.wings
 def test_a_run_a_floor_a_report_and_an_audit_need_no_extra(core: Path, tmp_path: Path) -> None:
-    for arguments in (["baseline", *SMALL], ["baseline", "method=majority", "seeds=[1]"], ["report"], ["audit"]):
-        done = with_core(core, arguments, tmp_path)
-        assert done.returncode == 0, done.stderr
+    commands = ("baseline " + " ".join(SMALL), "baseline method=majority seeds=[1]", "report", "audit", "--version")
+    printed, errors = with_core(core, tmp_path, *commands)
+    assert printed.count("status 0\n") == 4, errors
     assert (tmp_path / "report/index.html").is_file()
     assert not list(tmp_path.rglob("tensorboard"))  # the log of an extra
-    assert with_core(core, ["--version"], tmp_path).stdout.endswith("; extras: none\n")
+    assert printed.endswith("; extras: none\n")
+
+
+CORE = {
+    **{"baseline embeddings=elmo": "elmo", "baseline method=transformer": "transformers", "baseline engine=ray": "ray"},
+    "baseline suite=suite.yaml data_dir=.": "parquet",
+}
+OF_WINGS = {
+    **{"baseline embeddings=fasttext": "fasttext", "mteb average": "mteb"},
+    "embeddings train fasttext suite=klej-sample out=v.bin": "fasttext",
+    "embeddings train elmo suite=klej-sample out=e": "elmo",
+    "pretrain transformer suite=klej-sample out=b": "transformers",
+}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("arguments", "extra"),
-    [
-        ("baseline embeddings=elmo", "elmo"),
-        pytest.param("baseline embeddings=fasttext", "fasttext", marks=pytest.mark.wings),
-        ("baseline method=transformer", "transformers"),
-        ("baseline engine=ray", "ray"),
-        pytest.param("mteb average", "mteb", marks=pytest.mark.wings),
-        pytest.param("embeddings train fasttext suite=klej-sample out=v.bin", "fasttext", marks=pytest.mark.wings),
-        pytest.param("embeddings train elmo suite=klej-sample out=e", "elmo", marks=pytest.mark.wings),
-        pytest.param("pretrain transformer suite=klej-sample out=b", "transformers", marks=pytest.mark.wings),
-        ("baseline suite=suite.yaml data_dir=.", "parquet"),
-    ],
-)
-def test_a_command_names_the_package_that_it_lacks(arguments: str, extra: str, core: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("extras", [CORE, pytest.param(OF_WINGS, marks=pytest.mark.wings)])
+def test_a_command_names_the_package_that_it_lacks(extras: dict[str, str], core: Path, tmp_path: Path) -> None:
     suite = "name: own\nlanguage: pl\ntasks:\n  a:\n    text: [text]\n    target: label\n    labels: [x, y]\n    metric: accuracy\n"
-    (tmp_path / "suite.yaml").write_text(
-        f"{suite}    files: {{train: a.parquet, dev: a.parquet, test: null}}\n", encoding="utf-8"
-    )
+    files = "    files: {train: a.parquet, dev: a.parquet, test: null}\n"
+    (tmp_path / "suite.yaml").write_text(suite + files, encoding="utf-8")
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
-    done = with_core(core, arguments.split(), tmp_path)
-    assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
-    assert done.stderr.rstrip().endswith(f"install it: pip install 'mtl-baselines[{extra}]'"), done.stderr
+    printed, errors = with_core(core, tmp_path, *extras)
+    assert printed.count("status 2\n") == len(extras)
+    for extra, error in zip(extras.values(), errors, strict=True):
+        assert error.rstrip().endswith(f"install it: pip install 'mtl-baselines[{extra}]'") and "Traceback" not in error

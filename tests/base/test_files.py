@@ -1,7 +1,8 @@
 import errno
 import hashlib
 import resource
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,7 +10,6 @@ import numpy as np
 import pytest
 import safetensors.torch
 import torch
-from file_limit import file_limit
 from input_errors import refused
 
 from mtl.base.errors import InputError
@@ -24,6 +24,17 @@ from mtl.base.files import (
     write_text,
 )
 from mtl.base.folders import new_folder
+
+
+@contextmanager
+def file_limit(size: int) -> Iterator[None]:
+    """Within the block, no file that this process or its children write can be larger than `size` bytes."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_an_old_file_stays_and_an_error_names_the_path_and_not_the_temporary_one(tmp_path: Path) -> None:

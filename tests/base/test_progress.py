@@ -72,10 +72,8 @@ def test_note_stands_in_the_lines_that_follow(clock: Clock, caplog: pytest.LogCa
         shown.note("perplexity 3.1")
         clock.now += 5
         shown.reach(6)
-    assert caplog.messages == [
-        "training · 6 of 10 steps (60%) · perplexity 3.1 · 4 s left",
-        "training · finished: 6 steps in 6 s · perplexity 3.1",
-    ]
+    line = "training · 6 of 10 steps (60%) · perplexity 3.1 · 4 s left"
+    assert caplog.messages == [line, "training · finished: 6 steps in 6 s · perplexity 3.1"]
 
 
 def test_details_are_lines_and_remarks_appear_once(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:

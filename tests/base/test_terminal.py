@@ -67,12 +67,8 @@ def test_bars_move_on_standard_error_alone(text: str, shown: str) -> None:
 @pytest.mark.parametrize(
     ("redirection", "environment"),
     [
-        (">&-", {}),
-        ("2>&-", {}),
-        ("<&- >&- 2>&-", {}),
-        ("2>/dev/full", {}),
-        ("", {"PYTHONIOENCODING": "ascii"}),
-        ("", {"PYTHONIOENCODING": "iso-8859-2"}),
+        *((">&-", {}), ("2>&-", {}), ("<&- >&- 2>&-", {}), ("2>/dev/full", {})),
+        *(("", {"PYTHONIOENCODING": encoding}) for encoding in ("ascii", "iso-8859-2")),
         ("", {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"}),
     ],
 )

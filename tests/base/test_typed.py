@@ -17,13 +17,9 @@ from mtl.base.typed import AT_LEAST_ONE, LAYERS, NOT_NEGATIVE, PART, POSITIVE, S
 @pytest.mark.parametrize(
     ("bounds", "inside", "outside"),
     [
-        (POSITIVE, (1e-300, 1), (0, -1, math.nan, math.inf)),
-        (NOT_NEGATIVE, (0, 1), (-1e-300, math.nan, math.inf)),
-        (AT_LEAST_ONE, (1, 2), (0, 0.5)),
-        (SHARE, (0, 0.999), (1, -0.1)),
-        (PART, (1e-9, 0.999), (0, 1)),
-        (ZERO_TO_ONE, (0, 1), (-0.1, 1.1)),
-        (LAYERS, (1, 100), (0, 101)),
+        *((POSITIVE, (1e-300, 1), (0, -1, math.nan, math.inf)), (NOT_NEGATIVE, (0, 1), (-1e-300, math.nan, math.inf))),
+        *((AT_LEAST_ONE, (1, 2), (0, 0.5)), (SHARE, (0, 0.999), (1, -0.1)), (PART, (1e-9, 0.999), (0, 1))),
+        *((ZERO_TO_ONE, (0, 1), (-0.1, 1.1)), (LAYERS, (1, 100), (0, 101))),
     ],
 )
 def test_ends_belong_to_bounds_or_not(bounds: Meta, inside: tuple[float, ...], outside: tuple[float, ...]) -> None:

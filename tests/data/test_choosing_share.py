@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from command_line import job
 from data_files import read_json
-from input_errors import raises_input_error
+from input_errors import refused
 from kinds_suite import kinds_job, write_kinds_suite
 
 from mtl.data.dataset import Dataset, load_dataset
@@ -43,8 +43,7 @@ def test_the_two_parts_are_the_dev_rows_and_groups_stay_together(settings: list[
     assert parts[0] and parts[1] and not parts[0] & parts[1]
     assert half.rows() == whole.rows()
     (run.data_dir / "dev.tsv").write_text("text\tlabel\nen rad\tglad\n", encoding="utf-8")
-    with raises_input_error(key="choosing_share"):
-        load_dataset(run.suite, run.run_tasks[:1], run.data_dir, 0.1, choosing_share=0.5)
+    refused(lambda: load_dataset(run.suite, run.run_tasks[:1], run.data_dir, 0.1, choosing_share=0.5), key="choosing_share")  # fmt: skip
 
 
 @pytest.mark.parametrize("method", ["svm", "lstm"])
@@ -96,10 +95,8 @@ def test_an_ensemble_has_the_same_rows_as_its_runs(tmp_path: Path) -> None:
     half, both = (read_json(tmp_path / name / "scored_rows.json") for name in ("half", "both"))
     assert half == both and half["mood"]["lines"]
     assert "mood" in read_json(tmp_path / "both/seed-1/scores.json")["choosing_scores"]
-    with raises_input_error(key="ensemble.runs"):
-        run_baseline(
-            ensemble_job([str(tmp_path / "half")], {**given, "choosing_share": 0.3, "run_dir": str(tmp_path / "other")})
-        )
+    other = {**given, "choosing_share": 0.3, "run_dir": str(tmp_path / "other")}
+    refused(lambda: run_baseline(ensemble_job([str(tmp_path / "half")], other)), key="ensemble.runs")
 
 
 def test_a_submission_is_written_where_no_dev_row_is_needed(floor_settings: list[str], tmp_path: Path) -> None:

@@ -46,11 +46,8 @@ def test_rows_are_indices_into_distinct_texts(suite_file: Path) -> None:
     assert len(dataset.texts) == len(set(dataset.texts)) == 100
     assert dataset.splits["samma"]["train"].texts.shape == (54, 2)
     assert np.isnan(dataset.splits["kansla"]["test"].targets).all()
-    assert dataset.rows() == {
-        "kansla": {"train": 60, "dev": 30, "test": 10},
-        "samma": {"train": 60},
-        "betyg": {"train": 60, "dev": 30, "test": 10},
-    }
+    every = {"train": 60, "dev": 30, "test": 10}
+    assert dataset.rows() == {"kansla": every, "samma": {"train": 60}, "betyg": every}
     assert len(dataset.held_out["samma"]) == 6
     assert dataset.distinct_texts("test").tolist() == list(range(90, 100))
 
@@ -135,10 +132,8 @@ def test_scored_rows_are_described_without_their_texts() -> None:
 
 def test_spans_of_rows_and_their_texts() -> None:
     task = replace(LABELS, spans={"x": ["one", "two"]})
-    rows = [
-        Example(2, (("a bank",),), 1.0, spans=((2, 6), (0, 1))),
-        Example(3, (("en fil",),), 0.0, spans=((0, 2), (3, 6))),
-    ]
+    spans = ((2, 6), (0, 1)), ((0, 2), (3, 6))
+    rows = [Example(2, (("a bank",),), 1.0, spans=spans[0]), Example(3, (("en fil",),), 0.0, spans=spans[1])]
     texts = ["en fil", "a bank"]
     split = make_split(task, rows, numbered(texts))
     assert split.spans is not None and split.spans.tolist() == [[[2, 6], [0, 1]], [[0, 2], [3, 6]]]

@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from data_files import write_jsonl, write_rows, write_table
-from input_errors import raises_input_error, refused
+from input_errors import refused
 
 from mtl.data.examples import Example, make_example, read_examples, read_rows, read_targets, span_texts
 from mtl.tasks.task import Task
@@ -43,8 +43,7 @@ def test_wrong_choices_name_the_line(tmp_path: Path) -> None:
     good = {"id": "n", "question": "q", "answers": ["a", "b"], "right": 1}
     for row in ({"answers": []}, {"right": 2}, {"right": "1"}, {"right": None}):
         path = write_jsonl(tmp_path / "x.jsonl", [good, {**good, **row}])
-        with raises_input_error(file="x.jsonl", line=2):
-            read_examples(LISTS, path)
+        refused(read_examples, LISTS, path, file="x.jsonl", line=2)
 
 
 def test_targets_of_a_file_with_one_column(tmp_path: Path) -> None:
@@ -106,8 +105,7 @@ def test_spans_of_a_table_are_two_columns_each(tmp_path: Path) -> None:
         assert read_examples(task, path)[0].spans == ((4, 8),)
         for ends in (("4", "x"), ("4.0", "8"), ("-4", "8"), ("", "8"), ("8", "4")):
             write_table(path, header, [("hög bank", *ends, "n")], separator)
-            with raises_input_error(file=path.name, line=2):
-                read_examples(task, path)
+            refused(read_examples, task, path, file=path.name, line=2)
 
 
 @pytest.mark.parametrize("targets", [True, False])
@@ -115,21 +113,15 @@ def test_wrong_spans_name_the_line(tmp_path: Path, targets: bool) -> None:
     ends = [(4, 4), (-1, 3), (2, 7), (2.0, 6), (True, 6), (None, 6)]
     for span in (*({"start": start, "stop": stop} for start, stop in ends), {"start": 2}, None):
         path = write_jsonl(tmp_path / "x.jsonl", [MARKED, {**MARKED, "two": {"text": "👩 bank", "at": span}}])
-        with raises_input_error(file="x.jsonl", line=2):
-            read_examples(SPANS, path, targets)
+        refused(read_examples, SPANS, path, targets, file="x.jsonl", line=2)
 
 
 @pytest.mark.parametrize(
     "row",
     [
-        ("hög bank", "bank"),
-        ("hög bank", "bank", (4, 8), (0, 8)),
-        ("hög bank", (4, 8), (0, 8), (0, 4)),
-        ("hög bank", "bank", (4, 8), (0, 8), (0, 5)),
-        ("hög bank", "bank", (4, 8), (0, 8), "bank"),
-        ("hög bank", "bank", (4, 8), (0, 8), (0, 2, 4)),
+        *(("hög bank", "bank"), ("hög bank", "bank", (4, 8), (0, 8)), ("hög bank", (4, 8), (0, 8), (0, 4)), ()),
+        *(("hög bank", "bank", (4, 8), (0, 8), last) for last in ((0, 5), "bank", (0, 2, 4))),
         ("hög bank", 7, (4, 8), (0, 8), (0, 4)),
-        (),
     ],
 )
 def test_rows_that_are_not_of_the_task(row: tuple[object, ...]) -> None:

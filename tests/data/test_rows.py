@@ -14,6 +14,8 @@ from data_files import write_rows
 from input_errors import raises_input_error, refused
 
 from mtl.data import files, rows
+from mtl.data import files as module
+from mtl.data.files import read_lines, split_lines
 from mtl.data.records import column_names, read_records
 from mtl.data.rows import stream_rows
 from mtl.tasks.task import Layout, Reading, Task
@@ -166,10 +168,8 @@ def test_files_in_folders_are_texts_with_labels(tmp_path: Path) -> None:
 def test_two_files_line_by_line(tmp_path: Path) -> None:
     texts, labels = write(tmp_path / "text.txt", "a b\nc\n"), write(tmp_path / "label", "1\n0\n")
     layout = Layout(beside=labels)
-    assert [row for _, row in stream_rows(texts, layout)] == [
-        {"text": "a b", "label": "1"},
-        {"text": "c", "label": "0"},
-    ]
+    expected = [{"text": "a b", "label": "1"}, {"text": "c", "label": "0"}]
+    assert [row for _, row in stream_rows(texts, layout)] == expected
     named = Layout(["sentence", "class"], beside=labels)
     records = read_records(texts, ["class", "sentence"], layout=named)
     assert [record.values for record in records] == [("1", "a b"), ("0", "c")]
@@ -208,7 +208,27 @@ def test_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refused(lambda: list(stream_rows(bomb)), file="a.jsonl.gz")
     names = [f"c{number}" for number in range(rows.MOST_COLUMNS + 1)]
     refused(lambda: column_names(write(tmp_path / "wide.csv", ",".join(names) + "\n")), file="wide.csv", line=1)
-    with raises_input_error(file="wide.jsonl", line=1):
-        list(stream_rows(write(tmp_path / "wide.jsonl", json.dumps(dict.fromkeys(names, 1)))))
+    wide = write(tmp_path / "wide.jsonl", json.dumps(dict.fromkeys(names, 1)))
+    refused(lambda: list(stream_rows(wide)), file="wide.jsonl", line=1)
     monkeypatch.setattr(files, "MOST_LINES", 3)
     refused(lambda: list(stream_rows(write(tmp_path / "long.txt", "a\n" * 4))), file="long.txt")
+
+
+CONTENT = "\ufeffa\r\nb\x0b\u2028c\n\nd".encode()
+
+
+def test_lines_end_with_a_line_feed_only(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(CONTENT)
+    assert read_lines(path) == split_lines(CONTENT, "x") == ["a", "b\x0b\u2028c", "", "d"]
+    assert split_lines(b"", "x") == []
+    assert split_lines(b"\n", "x") == [""]
+
+
+def test_files_that_cannot_be_read_or_that_no_memory_may_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in (tmp_path / "none", tmp_path):
+        refused(read_lines, path)
+    monkeypatch.setattr(module, "FILE_LIMIT", 5)
+    path = tmp_path / "x"
+    path.write_bytes(b"123456")
+    refused(lambda: read_lines(path), file="x")

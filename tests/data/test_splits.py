@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from input_errors import raises_input_error, refused
+from input_errors import refused
 from kinds_suite import write_kinds_suite
 from small_suite import write_tsv
 
@@ -203,10 +203,8 @@ def test_files_that_exist_are_copied_and_rows_that_are_no_lines_refused(tmp_path
     rows = [{"text": f"word {i}", "label": str(i % 2)} for i in range(40)]
     (tmp_path / "all.json").write_text(json.dumps(rows), encoding="utf-8")
     files = {"train": "all.json", "dev": None, "test": None}
-    with raises_input_error(file="all.json"):
-        split_files(
-            replace(task, text=["text"], target="label", labels=["0", "1"], files=files, folder=""), tmp_path, 0.1
-        )
+    task = replace(task, text=["text"], target="label", labels=["0", "1"], files=files, folder="")
+    refused(split_files, task, tmp_path, 0.1, file="all.json")
 
 
 @pytest.mark.parametrize(
@@ -236,8 +234,7 @@ def test_splits_that_are_not_whole_files_are_not_written(train: str, dev: str | 
         reading=Reading(form="document") if train.startswith("texts") else None,
     )  # fmt: skip
     assert read_task(task, tmp_path, 0.2).rows["dev"]
-    with raises_input_error(file=Path((dev or train).partition("#")[0].partition(" ")[0]).name):
-        split_files(task, tmp_path, 0.2)
+    refused(split_files, task, tmp_path, 0.2, file=Path((dev or train).partition("#")[0].partition(" ")[0]).name)
 
 
 LETTERS = Task(id="a", kind="labels", text=["text"], target="label", labels=["0", "1"], metric="accuracy",

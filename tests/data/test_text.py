@@ -8,7 +8,17 @@ import numpy as np
 import pytest
 from input_errors import refused
 
-from mtl.data.text import BOUNDARIES, UNKNOWN, TokenizedTexts, Vocabulary, moses, text_lines, tokenized
+from mtl.data.text import (
+    BOUNDARIES,
+    UNKNOWN,
+    TokenizedTexts,
+    Vocabulary,
+    encode_blocks,
+    moses,
+    text_blocks,
+    text_lines,
+    tokenized,
+)
 
 
 def test_moses_does_not_escape_and_shortened_texts_equal_texts_tokenized_with_that_length() -> None:
@@ -30,10 +40,8 @@ def check(texts: TokenizedTexts) -> None:
     assert words == [["a", "b", "a"], ["c"], [UNKNOWN], ["d", "e", "f"]]
     assert (texts.empty, texts.cut, len(texts)) == (2, 1, 5)
     assert texts.lengths.tolist() == [3, 1, 1, 3, 1]
-    assert dict(zip(texts.types, texts.counts(np.array([0, 1])).tolist(), strict=True)) == {
-        **dict.fromkeys([UNKNOWN, "d", "e", "f"], 0),
-        **{"a": 2, "b": 1, "c": 1},
-    }
+    counts = dict(zip(texts.types, texts.counts(np.array([0, 1])).tolist(), strict=True))
+    assert counts == {**dict.fromkeys([UNKNOWN, "d", "e", "f"], 0), **{"a": 2, "b": 1, "c": 1}}
 
 
 def test_distinct_texts_are_tokenized_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,3 +144,23 @@ def test_gzipped_text_files_that_are_plain_damaged_or_endless(tmp_path: Path) ->
         for _ in range(20):
             file.write(b"a" * 2**20)
     refused(lambda: list(text_lines([tmp_path / "a.gz"], "x")), file="a.gz", line=1)
+
+
+def test_every_text_is_encoded_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mtl.data.text.BLOCK", 3)
+    sizes: list[int] = []
+
+    def lengths(texts: list[str]) -> np.ndarray:
+        sizes.append(len(texts))
+        return np.array([[len(text), 0] for text in texts])
+
+    for progress in (False, True):
+        vectors = encode_blocks(["a" * number for number in range(8)], lengths, 2, progress)
+        assert vectors.dtype == np.float32 and vectors[:, 0].tolist() == list(range(8))
+    assert sizes == [3, 3, 2] * 2
+    assert encode_blocks([], lengths, 2, False).shape == (0, 2)
+
+
+def test_what_is_no_list_of_texts() -> None:
+    refused(lambda: list(text_blocks("abc")))
+    refused(lambda: list(text_blocks(["a", 1.5])))

@@ -31,8 +31,7 @@ def test_missing_vectors_are_one_line_that_says_how_to_get_them(suite_file: Path
     for paths in ("fasttext", "elmo-sample"), ("glove", str(tmp_path / "none.zip"), "glove-840b"):
         for path in ([], *([f"embeddings.path={path}"] for path in paths[1:])):
             run = small_job(suite_file, f"embeddings={paths[0]}", *path)
-            with raises_input_error():
-                build(suite_file, run)
+            refused(build, suite_file, run)
 
 
 def test_without_the_wing_that_trains_a_recipe_is_one_line(suite_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

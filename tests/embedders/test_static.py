@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from embedding_requests import build_request
-from input_errors import raises_input_error, refused
+from input_errors import refused
 from vector_words import PACKED, write_fasttext
 
 from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
@@ -69,8 +69,8 @@ def test_min_count_and_max_words_count_only_the_training_texts(suite_file: Path,
         assert given.options.takes_all_words and not limited.options.takes_all_words
     note = "fastText's vectors; words that occur fewer than 1 times in the training texts are unknown, and all but the 5 most"
     assert FASTTEXT.audit_note(limited.options).startswith(note)
-    with raises_input_error(key="embeddings.min_count"):
-        static_embeddings(request(suite_file, tmp_path / "v.bin", min_count=999))
+    rare = request(suite_file, tmp_path / "v.bin", min_count=999)
+    refused(static_embeddings, rare, key="embeddings.min_count")
 
 
 def test_words_that_a_text_file_lacks_are_unknown(suite_file: Path, tmp_path: Path) -> None:

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 from data_files import read_column, read_json
+from input_errors import refused
 from rows_suite import write_rows_suite
 
 from mtl.api.cli import main
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.imports import import_job
+from mtl.jobs.job import parse_settings
 from mtl.runs.finished import find_runs
 from mtl.submissions.answers import answer_targets
 from mtl.submissions.lines import read_cells
@@ -45,12 +47,11 @@ def imported(*settings: str) -> int:
     return main(["import", "theirs", "theirs", "suite=rader.yaml", "data_dir=data", *settings])
 
 
-def refused(capsys: pytest.CaptureFixture[str], *settings: str) -> str:
-    """The one line with which an import is refused. Nothing may have been written."""
-    assert imported(*settings) == 2
-    (error,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("mtl: error: ")]
+def bad(*settings: str, **where: Any) -> None:
+    """The import is refused, and writes nothing."""
+    given = parse_settings(["suite=rader.yaml", "data_dir=data", *settings])
+    refused(lambda: run_baseline(import_job("theirs", [Path("theirs")], given)), **where)
     assert not [path for path in Path("runs").rglob("*") if path.is_file() and path.name != ".lock"]
-    return error.removeprefix("mtl: error: ")
 
 
 def predicted(split: str, task: str, seed: int = 1) -> list[str]:
@@ -88,76 +89,52 @@ def test_held_out_rows_have_the_ids_of_the_training_file(home: Path, capsys: pyt
 
 
 @pytest.mark.parametrize(
-    ("lines", "error"),
+    "lines",
     [
-        ([*GRAD[:3], GRAD[0]], 'dev_pred_grad.jsonl:4: id "g2" stands on line 1 already'),
-        (
-            [*GRAD[:3], {"id": "t1", "prediction": 1}],
-            'dev_pred_grad.jsonl:4: id "t1" is not among the 4 rows of data/grad/dev.jsonl; is this another file\'s?',
-        ),
-        (GRAD[:2], "dev_pred_grad.jsonl: 2 of the 4 rows of data/grad/dev.jsonl have no prediction; the first has the id 'g1'"),
-        ([*GRAD[:3], {"prediction": 1}], "dev_pred_grad.jsonl:4: has no id, and line 1 has one; write the ids of all rows, or of none"),
-        ([{"prediction": 1}, *GRAD[1:]], "dev_pred_grad.jsonl:2: has an id, and line 1 has none; write the ids of all rows, or of none"),
-        ([GRAD[0], {"id": "g0", "answer": 1}], 'dev_pred_grad.jsonl:2: no key \'prediction\'; a line is {"id": …, "prediction": …}'),
-        ([{**GRAD[0], "id": None}, *GRAD[1:]], "dev_pred_grad.jsonl:1: id null must be a text or a whole number"),
-        ([*GRAD[:3], '{"id": "g1", "prediction": NaN}'], "dev_pred_grad.jsonl:4: not a row: NaN is not a JSON number; one JSON object a line"),
-        ([*GRAD[:3], {"id": "g1", "prediction": "4"}], 'dev_pred_grad.jsonl:4: prediction "4" must be a number'),
-        ([{**GRAD[0], "prediction": [[]]}], "dev_pred_grad.jsonl:1: prediction [[]] must be a value, or a list of texts or numbers"),
-        ([], "dev_pred_grad.jsonl:1: the file is empty; it needs a prediction for each row"),
-        (
-            [{"prediction": 1}, {"prediction": 2}],
-            "dev_pred_grad.jsonl:2: 2 predictions for the 4 rows of data/grad/dev.jsonl; without ids, each row has one, in their order",
-        ),
+        *([*GRAD[:3], GRAD[0]], [*GRAD[:3], {"id": "t1", "prediction": 1}], GRAD[:2], [*GRAD[:3], {"prediction": 1}]),
+        *([{"prediction": 1}, *GRAD[1:]], [GRAD[0], {"id": "g0", "answer": 1}], [{**GRAD[0], "id": None}, *GRAD[1:]]),
+        *([*GRAD[:3], '{"id": "g1", "prediction": NaN}'], [*GRAD[:3], {"id": "g1", "prediction": "4"}], []),
+        *([{**GRAD[0], "prediction": [[]]}], [{"prediction": 1}, {"prediction": 2}]),
     ],
-)  # fmt: skip
-def test_bad_lines(lines: list[Line | str], error: str, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+)
+def test_bad_lines(lines: list[Line | str], home: Path) -> None:
     write("dev_pred_grad.jsonl", *lines)
-    assert refused(capsys) == f"theirs/{error}"
+    bad(file="dev_pred_grad.jsonl")
     assert not Path("runs").exists()
 
 
 @pytest.mark.parametrize("file", ["dev_pred_grad.tsv", "dev_pred_grad.jsonl", "grad/dev.jsonl"])
-def test_lines_are_counted_before_they_take_memory(
-    file: str, home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lines_are_counted_before_they_take_memory(file: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mtl.submissions.lines.MORE_LINES", 10)
     write("dev_pred_par.tsv", "target", *PAR)
     Path("theirs", file).parent.mkdir(exist_ok=True)
     write(file, *["1"] * 15)
-    assert refused(capsys) == f"theirs/{file}: has more than 14 lines; leave out those that are not needed"
+    bad(file=Path(file).name)
 
 
-def test_a_label_or_candidate_that_the_row_has_not_is_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_label_or_candidate_that_the_row_has_not_is_refused(home: Path) -> None:
     write("dev_pred_par.jsonl", {"prediction": "ja"}, {"prediction": "Nej"})
-    assert refused(capsys) == "theirs/dev_pred_par.jsonl:2: prediction: unknown label 'Nej', expected one of ja, nej"
+    bad(file="dev_pred_par.jsonl", line=2)
     Path("theirs/dev_pred_par.jsonl").unlink()
     write("dev_pred_grad.jsonl", *GRAD)
     write("test_pred_val.jsonl", *({"id": i, "prediction": i} for i in range(4)))
     write("dev_pred_val.tsv", "label", "1")
-    error = "test_pred_val.jsonl:3: prediction: target 2 is not the index of one of the row's 2 candidates"
-    assert refused(capsys) == f"theirs/{error}"
+    bad(file="test_pred_val.jsonl", line=3)
 
 
-def test_ids_that_two_rows_share_or_the_data_lacks_are_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ids_that_two_rows_share_or_the_data_lacks_are_refused(home: Path) -> None:
     write("dev_pred_par.jsonl", {"id": 1, "prediction": "ja"}, {"id": 2, "prediction": "nej"})
-    assert refused(capsys) == (
-        "theirs/dev_pred_par.jsonl:1: has ids, and data/par/dev.jsonl has no column id or idx; leave them out where the lines are in"
-        " the order of its rows, or name the column in the suite file (submission: ids)"
-    )
+    bad(file="dev_pred_par.jsonl", line=1)
     file = home / "data/grad/dev.jsonl"
     file.write_text(file.read_text(encoding="utf-8").replace('"g3"', '"g0"'), encoding="utf-8")
     write("dev_pred_grad.jsonl", *GRAD)
-    assert refused(capsys) == (
-        "data/grad/dev.jsonl:4: column 'id' has 'g0' twice and does not tell rows apart; leave the ids out of the predictions,"
-        " in the order of these rows"
-    )
+    bad(file="dev.jsonl", line=4)
 
 
-def test_two_files_of_the_same_rows_are_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_files_of_the_same_rows_are_refused(home: Path) -> None:
     write("dev_pred_par.jsonl", *({"prediction": label} for label in PAR))
     write("dev_pred_par.tsv", "label", *PAR)
-    error = "theirs/dev_pred_par.tsv: dev_pred_par.jsonl has predictions of the same rows; leave one out"
-    assert refused(capsys) == error
+    bad(file="dev_pred_par.tsv")
 
 
 def test_answers_are_read_as_labels_and_those_that_fit_none_count_as_wrong(home: Path) -> None:
@@ -209,58 +186,49 @@ def test_labels_may_stand_on_the_command_line(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "error"),
+    "content",
     [
-        ("humor: {yes: ja}", "labels.yaml: humor: suite rader has no such task; it has grad, val, par"),
-        ("par: {yes: yes}", "labels.yaml: par.yes: unknown label 'yes', expected one of ja, nej"),
-        ("grad: {six: 6}", "labels.yaml: grad.six: target 6 is outside 0 to 5"),
-        ("val: {A: a}", "labels.yaml: val.A: target 'a' is not the index of a candidate (0, 1, …)"),
-        ("par: {yes: ja, Yes: nej}", "labels.yaml: par.Yes: stands twice, with different labels; letter case does not count"),
-        ("par:\n  yes: ja\n  yes: nej", "labels.yaml:2: not YAML: a key stands twice"),
-        ("par: yes", "labels.yaml: par: must be keys and values, got a text; it holds sections of keys and values"),
-        ("par: {[a]: ja}", "labels.yaml:1: not YAML: found unhashable key"),
-        ("par: {", "labels.yaml:2: not YAML: did not find expected node content"),
-        ('par: {"a\\nb": ja}', "labels.yaml: par.'a\\nb': a spelling has only printable characters, and no '${'"),
-        ("par: {" + ", ".join(f"s{i}: ja" for i in range(5001)) + "}", "labels.yaml: has too many keys; leave out what is not needed"),
-    ],
-)  # fmt: skip
-def test_bad_labels_are_refused(content: str, error: str, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (home / "labels.yaml").write_text(f"{content}\n", encoding="utf-8")
-    write("dev_pred_par.tsv", "label", *PAR)
-    assert refused(capsys, "labels=labels.yaml") == error
-
-
-@pytest.mark.parametrize(
-    ("setting", "error"),
-    [
-        ("labels={par: {yes: ja}}", "labels.par.True: a spelling is a text; put it in quotes"),
-        ("labels={par: 3}", 'labels.par: must map spellings to labels, as in {"yes": 1, "no": 0}'),
-        ("labels=3", "labels=3: must be the path of a YAML file, or its content as keys and values"),
-        ("labels=none.yaml", "none.yaml: no such file"),
-        ("imported.labels.par=3", "imported.labels.par: "),
+        *(
+            "humor: {yes: ja}",
+            "par: {yes: yes}",
+            "grad: {six: 6}",
+            "val: {A: a}",
+            "par: {yes: ja, Yes: nej}",
+            "par: yes",
+        ),
+        *("par:\n  yes: ja\n  yes: nej", "par: {[a]: ja}", "par: {", 'par: {"a\\nb": ja}'),
+        "par: {" + ", ".join(f"s{i}: ja" for i in range(5001)) + "}",
     ],
 )
-def test_bad_labels_of_a_command(setting: str, error: str, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_labels_are_refused(content: str, home: Path) -> None:
+    (home / "labels.yaml").write_text(f"{content}\n", encoding="utf-8")
     write("dev_pred_par.tsv", "label", *PAR)
-    assert refused(capsys, setting).startswith(error)
+    bad("labels=labels.yaml", file="labels.yaml")
 
 
-def test_answers_are_still_predictions_of_all_rows(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+LABELS = ["labels={par: {yes: ja}}", "labels={par: 3}", "labels=3", "labels=none.yaml", "imported.labels.par=3"]
+
+
+@pytest.mark.parametrize("setting", LABELS)
+def test_bad_labels_of_a_command(setting: str, home: Path) -> None:
+    write("dev_pred_par.tsv", "label", *PAR)
+    bad(setting)
+
+
+def test_answers_are_still_predictions_of_all_rows(home: Path) -> None:
     labels = 'labels={par: {"yes": ja}}'
     write("dev_pred_par.tsv", "label", "yes")
-    assert refused(capsys, labels) == "theirs/dev_pred_par.tsv:2: 1 predictions for the 2 rows of data/par/dev.jsonl"
+    bad(labels, file="dev_pred_par.tsv", line=2)
     Path("theirs/dev_pred_par.tsv").unlink()
     write("dev_pred_par.jsonl", {"prediction": "yes"}, {"prediction": None})
-    error = "theirs/dev_pred_par.jsonl:2: prediction: a text or a number is expected here, not null"
-    assert refused(capsys, labels) == error
+    bad(labels, file="dev_pred_par.jsonl", line=2)
 
 
-def test_labels_do_not_map_files_of_rows(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_labels_do_not_map_files_of_rows(home: Path) -> None:
     rows = [json.loads(line) for line in (home / "data/par/dev.jsonl").read_text(encoding="utf-8").splitlines()]
     Path("theirs/par").mkdir(parents=True)
     write("par/dev.jsonl", *({**row, "prediction": "ja"} for row in rows))
-    error = "theirs/par/dev.jsonl: par: labels map answers in dev_pred_par.jsonl, not in files of rows"
-    assert refused(capsys, 'labels={par: {"yes": ja}}') == error
+    bad('labels={par: {"yes": ja}}', file="dev.jsonl")
 
 
 def test_rows_of_a_dev_file_that_the_data_lacks_are_left_out(home: Path) -> None:
@@ -299,8 +267,8 @@ def test_words_and_texts_have_no_labels(home: Path) -> None:
     suite.write_text(text.replace("    also: [macro_f1]\n", ""), encoding="utf-8")
     write("dev_pred_par.tsv", "label", *PAR)
     settings = {"suite": "rader.yaml", "data_dir": "data"}
-    with pytest.raises(Exception, match="^labels.par: an answer of kind word means itself; leave the task out$"):
-        import_job("theirs", [Path("theirs")], {**settings, "labels": {"par": {"yes": "ja"}}})
+    labels = {"labels": {"par": {"yes": "ja"}}}
+    refused(lambda: import_job("theirs", [Path("theirs")], {**settings, **labels}), key="labels.par")
     assert run_baseline(import_job("theirs", [Path("theirs")], settings))["tasks"]["par"]["median"] == 100
 
 
@@ -325,41 +293,27 @@ def test_tables_whose_header_is_plain(file: str, lines: list[str], home: Path) -
     assert predicted("dev", "grad") == ["0.0", "1.0", "2.0", "3.0"]
 
 
-EXPECTED = "it must be id and prediction, or 'label' alone with a prediction for each row in their order"
+QUOTED = ["id,prediction", 'g0,"0', '"', "", "g1,1", "g2,2", "g3,x"]  # a mark that begins a cell of several lines
 
 
 @pytest.mark.parametrize(
-    ("file", "lines", "error"),
+    ("file", "lines"),
     [
-        ("csv", ["a,b", "g0,0"], f":1: the header is 'a, b'; {EXPECTED}"),
-        ("csv", ["id,index", "g0,0"], f":1: the header is 'id, index'; {EXPECTED}"),
-        ("csv", ["label,prediction", "0,0"], f":1: the header is 'label, prediction'; {EXPECTED}"),
-        ("csv", ["id,text,prediction", "g0,a,0"], f":1: the header is 'id, text, prediction'; {EXPECTED}"),
-        ("tsv", ["0", "1", "2", "3"], f":1: the header is '0'; {EXPECTED}"),
-        ("csv", [], f":1: the header is ''; {EXPECTED}"),
-        ("csv", ["id,prediction", "g0,0", "g1"], ":3: must have 2 cells, as the header"),
-        ("csv", ["id,prediction", 'g0,"0'], ":2: unexpected end of data; a cell that holds a quote mark stands in quotes, with the mark doubled"),
-        ("csv", ["id,prediction", 'g0,"0', '"', "", "g1,1", "g2,2", "g3,x"], ":7: target 'x' is not a number"),
-        ("csv", ["id,prediction", "g0,0", "g0,1"], ':3: id "g0" stands on line 2 already'),
-        ("csv", [",prediction", "12,1", "13,0", "14,2", "15,3"], """:2: column '' has "12", which neither numbers the 4 rows of"""
-         " data/grad/dev.jsonl from 0 or 1 nor is an id of theirs; put the predictions in the order of these rows (sort_index() does, where the"
-         " index of their frame increases), then reset_index(drop=True)"),
-        ("csv", ["id,prediction", "g0,0", "g1,1", "g2,2", "g3,x"], ":5: target 'x' is not a number"),
+        *(("csv", ["a,b", "g0,0"]), ("csv", ["id,index", "g0,0"]), ("csv", ["label,prediction", "0,0"]), ("csv", [])),
+        *(("csv", ["id,text,prediction", "g0,a,0"]), ("tsv", ["0", "1", "2", "3"]), ("csv", ["id,prediction", "g0,0", "g1"])),
+        *(("csv", ["id,prediction", 'g0,"0']), ("csv", QUOTED), ("csv", ["id,prediction", "g0,0", "g0,1"])),
+        *(("csv", [",prediction", "12,1", "13,0", "14,2", "15,3"]), ("csv", ["id,prediction", "g0,0", "g1,1", "g2,2", "g3,x"])),
     ],
 )  # fmt: skip
-def test_tables_that_are_not_plain_are_refused(
-    file: str, lines: list[str], error: str, home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_tables_that_are_not_plain_are_refused(file: str, lines: list[str], home: Path) -> None:
     write(f"dev_pred_grad.{file}", *lines)
-    assert refused(capsys) == f"theirs/dev_pred_grad.{file}{error}"
+    bad(file=f"dev_pred_grad.{file}")
 
 
 def write_order(home: Path, ids: str) -> None:
     """Dev rows of `par` with the column `idx`, which is not in order, in a suite with these columns of ids."""
-    rows = [
-        {"first": {"text": "a"}, "second": "b", "label": label, "idx": i}
-        for label, i in (("ja", 2), ("nej", 0), ("ja", 1))
-    ]
+    order = (("ja", 2), ("nej", 0), ("ja", 1))
+    rows = [{"first": {"text": "a"}, "second": "b", "label": label, "idx": i} for label, i in order]
     (home / "data/par/dev.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     suite = home / "rader.yaml"
     suite.write_text(suite.read_text(encoding="utf-8").replace("ids: [id, idx]", f"ids: {ids}"), encoding="utf-8")
@@ -372,13 +326,10 @@ def test_numbers_in_a_column_of_ids_are_ids(home: Path) -> None:
     assert predicted("dev", "par") == ["nej", "nej", "ja"]
 
 
-def test_numbers_that_may_be_ids_are_asked_about(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_numbers_that_may_be_ids_are_asked_about(home: Path) -> None:
     write_order(home, "[id]")
     write("dev_pred_par.csv", "Idx,label", "0,nej", "1,ja", "2,nej")
-    assert refused(capsys) == (
-        "theirs/dev_pred_par.csv:2: column 'Idx' has 0, and column 'idx' of data/par/dev.jsonl has 2 on line 1; if it has ids, name it in"
-        " the suite file (submission: {ids: [idx]}); if the lines are in the order of the rows, leave it out"
-    )
+    bad(file="dev_pred_par.csv", line=2)
     file = home / "data/par/dev.jsonl"
     rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     file.write_text("".join(f"{json.dumps({**row, 'idx': i})}\n" for i, row in enumerate(rows)), encoding="utf-8")
@@ -386,20 +337,17 @@ def test_numbers_that_may_be_ids_are_asked_about(home: Path, capsys: pytest.Capt
     assert predicted("dev", "par") == ["nej", "ja", "nej"]
 
 
-def test_numbers_that_are_ids_of_other_rows_are_asked_about(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_numbers_that_are_ids_of_other_rows_are_asked_about(home: Path) -> None:
     write_order(home, "[idx]")
     write("dev_pred_par.csv", "index,label", "1,ja", "0,nej", "2,nej")
-    assert refused(capsys) == (
-        "theirs/dev_pred_par.csv:3: column 'index' has 0, and column 'idx' of data/par/dev.jsonl has 2 on line 1; if it has ids, call it"
-        " idx; if the lines are in the order of the rows, leave it out"
-    )
+    bad(file="dev_pred_par.csv", line=3)
 
 
-def test_one_file_is_named_and_put_in_a_folder(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_file_is_named_and_put_in_a_folder(home: Path) -> None:
     Path("mine.csv").write_text("prediction\nja\n", encoding="utf-8")
-    assert main(["import", "theirs", "mine.csv", "suite=rader.yaml", "data_dir=data"]) == 2
-    problem = "is one file; name it as in dev_pred_TASK.csv, put it in a folder, and name the folder"
-    assert f"mtl: error: mine.csv: {problem}\n" in capsys.readouterr().err
+    refused(
+        lambda: import_job("theirs", [Path("mine.csv")], {"suite": "rader.yaml", "data_dir": "data"}), file="mine.csv"
+    )
 
 
 def test_a_target_may_have_the_name_of_a_column_of_ids(home: Path) -> None:

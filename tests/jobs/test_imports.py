@@ -44,9 +44,8 @@ def summary(home: Path, name: str, suite: str = "klej-sample") -> dict[str, Any]
 
 
 def test_an_imported_run_has_the_scores_of_the_run_that_made_the_predictions(floor: Path, home: Path) -> None:
-    (home / "system.yaml").write_text(
-        "title: A model\nfamily: llm\nparameters: 7000000000\nlink: https://example.org/model\n", encoding="utf-8"
-    )
+    system = "title: A model\nfamily: llm\nparameters: 7000000000\nlink: https://example.org/model\n"
+    (home / "system.yaml").write_text(system, encoding="utf-8")
     paths = [str(predictions(floor, seed)) for seed in (1, 2)]
     assert main(["import", "guess", *paths, "suite=klej-sample", "system=system.yaml"]) == 0
     own, original = summary(home, "guess"), summary(floor, "random")
@@ -74,9 +73,8 @@ def test_one_seed_some_tasks_and_dev_alone_and_a_zip_of_a_run(floor: Path, home:
         assert main(["import", "theirs", "theirs", "suite=klej-sample", "seed=7"]) == 0
     done = summary(home, "theirs")
     assert (done["seeds"], list(done["tasks"])) == ([7], ["ar"])
-    assert not list(
-        home.glob("runs/klej-sample/theirs/seed-7/*.zip")
-    )  # without test predictions there is no submission
+    # Without test predictions there is no submission.
+    assert not list(home.glob("runs/klej-sample/theirs/seed-7/*.zip"))
     # A zip of a run is taken.
     archive = shutil.make_archive(str(home / "both"), "zip", predictions(floor, 1))
     run = run_baseline(import_job("zipped", [Path(archive)], {"suite": "klej-sample"}))

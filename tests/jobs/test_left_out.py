@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from data_files import read_json
-from input_errors import raises_input_error, refused
+from input_errors import refused
 from kinds_suite import write_kinds_suite
 
 from mtl.api.cli import main
@@ -47,13 +47,11 @@ def test_methods_answer_what_they_can(suite: Path) -> None:
 
 
 def test_tasks_that_are_named_must_be_answered(suite: Path) -> None:
-    with raises_input_error(key="tasks"):
-        _ = job(suite, tasks=["mood", "opposite"]).run_tasks
+    refused(lambda: job(suite, tasks=["mood", "opposite"]).run_tasks, key="tasks")
     assert ids(job(suite, tasks=["mood"])) == ["mood"]
     text = suite.read_text(encoding="utf-8").replace("target: label\n", "target: label\n    level: word\n")
     suite.write_text(text.replace("target: stars\n", "target: stars\n    level: word\n"), encoding="utf-8")
-    with raises_input_error(key="method"):
-        _ = job(suite).run_tasks
+    refused(lambda: job(suite).run_tasks, key="method")
 
 
 def test_a_run_says_what_it_leaves_out(suite: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -120,8 +118,8 @@ def test_tasks_without_files_are_left_out_if_the_suite_says_so(suite: Path, capl
     assert f"left out, since {made.data_dir} has none of their files: mood, mood-elsewhere" in caplog.messages
     assert summary["partial"] and summary["missing"] == ["mood", "opposite", "mood-elsewhere"]
     # A task that is named, and a task with some of its files, must be complete.
-    with raises_input_error(file="train.jsonl"):
-        run_baseline(job(suite, tasks=["mood", "stars"], run_dir=str(suite.parent / "named")))
+    named = job(suite, tasks=["mood", "stars"], run_dir=str(suite.parent / "named"))
+    refused(run_baseline, named, file="train.jsonl")
     (suite.parent / "data/answer/dev.jsonl").unlink()
     refused(lambda: run_baseline(job(suite, run_dir=str(suite.parent / "incomplete"))), file="dev.jsonl")
 

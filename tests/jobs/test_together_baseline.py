@@ -1,5 +1,6 @@
 """The whole job, as its user runs it."""
 
+import random
 import re
 import shutil
 import zipfile
@@ -12,13 +13,15 @@ import torch
 from command_line import content, job
 from data_files import read_json
 from embedding_requests import train_one_epoch
-from input_errors import raises_input_error
+from input_errors import refused
+from processes import start
 from small_suite import small_settings
 
 from mtl.api.cli import main
 from mtl.base.settings.schema import TrainerConfig
 from mtl.data.examples import read_examples, read_targets
 from mtl.data.records import read_records
+from mtl.data.sample import write_sample
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.together import run_apart
 from mtl.methods import coded
@@ -41,7 +44,7 @@ def working_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("embeddings", "seeds"),
     [
-        ("random", [1, 2, 3]),
+        ("random", [1]),
         pytest.param("fasttext", [1], marks=pytest.mark.wings),
         pytest.param("elmo", [2], marks=pytest.mark.wings),
     ],
@@ -56,7 +59,7 @@ def test_the_embedded_suite_end_to_end(
 ) -> None:
     monkeypatch.chdir(working_dir)
     train_one_epoch(monkeypatch)
-    small = "encoder.hidden_size=16 head.hidden_size=32 pretrain.max_steps=60 pretrain.validate_every=20 finetune.max_epochs=3"
+    small = "encoder.hidden_size=16 head.hidden_size=32 pretrain.max_steps=40 pretrain.validate_every=20 finetune.max_epochs=2"
     command = ["baseline", f"embeddings={embeddings}", f"seeds={seeds}", *small.split()]
     assert main(command) == 0
     output = capsys.readouterr().out
@@ -156,22 +159,18 @@ def test_the_same_seed_gives_the_same_bytes(finished: list[str], tmp_path: Path)
 def test_another_configuration_or_other_data_is_refused(finished: list[str], tmp_path: Path) -> None:
     shutil.copytree(job(finished).folder.path.parent, tmp_path, dirs_exist_ok=True)
     copy = [*finished, f"run_dir={tmp_path / 'run'}", f"data_dir={tmp_path / 'data'}"]
-    with raises_input_error():
-        run_baseline(job([*copy, "max_length=9"]))
+    refused(lambda: run_baseline(job([*copy, "max_length=9"])))
     path = tmp_path / "data/train.tsv"
     path.write_text(path.read_text(encoding="utf-8") + "ny rad\tglad\n", encoding="utf-8")
-    with raises_input_error():
-        run_baseline(job(copy))
+    refused(lambda: run_baseline(job(copy)))
     (tmp_path / "run/summary.json").unlink()
-    with raises_input_error():
-        run_baseline(job(copy))
+    refused(lambda: run_baseline(job(copy)))
 
 
 def test_tasks_chooses_a_subset_where_others_are_missing(floor_settings: list[str], tmp_path: Path) -> None:
     (tmp_path / "data/pairs/train.tsv").unlink()
     plain = [*floor_settings, "method=constant", "seeds=[1]"]
-    with raises_input_error():
-        run_baseline(job(plain))
+    refused(lambda: run_baseline(job(plain)))
     # What was refused has not claimed the folder.
     summary = run_baseline(job([*plain, "tasks=[kansla,betyg]"]))
     assert summary["partial"] and summary["missing"] == ["samma"]
@@ -241,3 +240,54 @@ def test_divergence_is_one_line_and_status_1(
     # What it says to try needs another folder.
     assert main([*command, f"{section}.learning_rate=0.00005"]) == 2
     assert "was made with another configuration" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Settings for three tasks of the embedded suite; runs share its data and the cache."""
+    folder = tmp_path_factory.mktemp("sample")
+    write_sample("klej-sample", folder / "data")
+    common = "seeds=[1] tasks=[nkjp-ner,cdsc-r,cbd] encoder.hidden_size=16 head.attention_size=8 pretrain.max_steps=32"
+    common += " pretrain.validate_every=4 finetune.max_epochs=3"
+    return [
+        "suite=klej-sample",
+        "baselines=false",
+        f"data_dir={folder / 'data'}",
+        f"cache_dir={folder / 'cache'}",
+        *common.split(),
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("variant", "moments"),
+    [
+        (
+            "frozen",
+            ["pretrain/log", "pretrain/last.ckpt", "finetune/nkjp-ner/best.ckpt", "finetune/cbd", "predictions"],
+        ),
+        ("finetune", ["pretrain/last.ckpt", "finetune/nkjp-ner/last.ckpt", "finetune/cdsc-r/last.ckpt"]),
+        ("attention", ["finetune/cdsc-r/last.ckpt", "finetune/cbd"]),
+        ("frozen preset=laptop", ["pretrain/last.ckpt", "finetune/cdsc-r/last.ckpt", "finetune/cbd/done.json"]),
+    ],
+)
+def test_killed_at_any_moment_it_ends_as_if_undisturbed(
+    sample: list[str], tmp_path: Path, variant: str, moments: list[str]
+) -> None:
+    command = ["baseline", *sample, *f"variant={variant}".split()]
+    plain, killed = tmp_path / "plain", tmp_path / "killed"
+    assert main([*command, f"run_dir={plain}"]) == 0
+    chance = random.Random(1)
+    for moment in moments:
+        # Killed when it reports a point of progress that it had not reached before.
+        point = killed / "seed-1" / moment
+        seen = point.stat().st_mtime_ns if point.exists() else None
+        process = start([*command, f"run_dir={killed}"], tmp_path / "errors")
+        while process.is_alive():
+            if point.exists() and point.stat().st_mtime_ns != seen:
+                process.join(chance.uniform(0, 0.2))
+                process.kill()
+                process.join()
+            process.join(0.002)
+    assert main([*command, f"run_dir={killed}"]) == 0
+    assert content(plain) == content(killed)

@@ -9,7 +9,7 @@ import pytest
 import torch
 from command_line import content, job
 from data_files import read_json
-from input_errors import raises_input_error
+from input_errors import refused
 
 from mtl.api.cli import main
 from mtl.data.examples import read_targets
@@ -114,8 +114,7 @@ def test_a_run_continues_only_in_its_own_precision(settings: list[str], monkeypa
     begin(plain)
     for other in (forced, plain):
         set_instructions(monkeypatch, other is plain)
-        with raises_input_error():
-            run_baseline(other)
+        refused(run_baseline, other)
     set_instructions(monkeypatch, False)
     assert run_baseline(plain)["precision"] == "32-true"
     # A finished run is read on any machine.

@@ -18,25 +18,16 @@ from mtl.tasks.task import Task
 pytestmark = pytest.mark.wings  # the method word_vectors is one of a wing
 
 TITLES = {
-    "lstm": "LSTM, random, frozen",
-    "random": "Random targets",
-    "constant": "Best constant",
-    "overlap": "TF-IDF, overlap of a pair",
-    "svm": "TF-IDF + linear SVM",
-    "logistic": "TF-IDF + logistic regression",
-    "naive_bayes": "TF-IDF + naive Bayes",
-    "fasttext": "fastText classifier",
-    "static": "Static vectors, random",
-    "tree": "TF-IDF + decision tree",
-    "forest": "TF-IDF + random forest",
-    "uniform": "Uniform",
-    "majority": "Majority or mean",
-    "lead": "First sentences",
-    "word_vectors": "Word vectors, random",
-    "imported": "another system, imported",
-    "ensemble": "ensemble",
-    "selected": "chosen settings",
-    "transformer": "Transformer, tiny, finetune",
+    **{"lstm": "LSTM, random, frozen", "random": "Random targets", "constant": "Best constant", "uniform": "Uniform"},
+    **{
+        "overlap": "TF-IDF, overlap of a pair",
+        "svm": "TF-IDF + linear SVM",
+        "logistic": "TF-IDF + logistic regression",
+    },
+    **{"naive_bayes": "TF-IDF + naive Bayes", "fasttext": "fastText classifier", "static": "Static vectors, random"},
+    **{"tree": "TF-IDF + decision tree", "forest": "TF-IDF + random forest", "majority": "Majority or mean"},
+    **{"lead": "First sentences", "word_vectors": "Word vectors, random", "imported": "another system, imported"},
+    **{"ensemble": "ensemble", "selected": "chosen settings", "transformer": "Transformer, tiny, finetune"},
 }
 TRAINED = ["lstm", "transformer"]
 SHARED = {  # keys that other methods read than the rest of their section

@@ -1,14 +1,13 @@
 """Run folders from other people: whatever is in their files, a command succeeds or says what is wrong in one line."""
 
-import json
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from command_line import job
-from mutations import message_of, mutated_bytes, mutated_json
+from mutations import damaged, message_of
 from run_folders import make_run, right
 from small_suite import small_settings
 
@@ -24,18 +23,6 @@ RECORDS = (
     *("summary.json", "inputs.json", "scored_rows.json", "held_out.json"),
     *("seed-1/scores.json", "seed-1/pretrain/done.json", "seed-1/finetune/cbd/done.json"),
 )
-
-
-def damaged(file: Path, most: int) -> Iterator[str]:
-    """Damages a file again and again, and restores it at the end."""
-    content = file.read_bytes()
-    fields = mutated_json(json.loads(content), most) if file.suffix == ".json" else mutated_bytes(content, most)
-    try:
-        for what, changed in fields:
-            file.write_bytes(changed)
-            yield f"{file.name}: {what}"
-    finally:
-        file.write_bytes(content)
 
 
 @pytest.fixture(scope="module")

@@ -46,10 +46,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "one-split": lambda: superlim("svm", "absabank-imm"),
     # Tasks beside the average do not mark it; one is reduced with the task whose head answers it.
     "diagnostics": lambda: superlim("svm", swediagnostics={"dev": 340, "test": 764}),
-    "answered": lambda: superlim(
-        "constant", "swenli", "swediagnostics", swenli={"train": 15_001, "dev": 9815, "test": 305}
-    ),
-}
+    "answered": lambda: superlim("constant", "swenli", "swediagnostics", swenli={"train": 15_001, "dev": 9815, "test": 305}),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", TABLES)

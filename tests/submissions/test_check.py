@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from data_files import read_json, write_lines
+from golden import check_golden
 from rows_suite import read
 
 from mtl.api.cli import main
@@ -81,69 +82,30 @@ def test_numbers_outside_the_range_are_valid_and_counted(check: Check, made: Pat
     file = tmp_path / "copy/grad/test.jsonl"
     rows = read(file)
     for place, number in ((0, "5.03"), (2, "-0.01")):
-        replaced(place, '"prediction": .*}', f'"prediction": {number}}}')(rows)
+        predicting(place, number)(rows)
     write_lines(file, rows)
     status, lines, _ = check()
     assert status == 0 and lines[0] == "grad/test.jsonl: 2 of 4 predictions are outside 0 to 5"
     assert lines[-1].endswith("which are not the official ones")
 
 
-@pytest.mark.parametrize(
-    ("name", "edit", "problem"),
-    [
-        ("grad/dev", lambda rows: rows.pop(1), ":2: row 2 of DATA/grad/dev.jsonl is missing"),
-        ("grad/dev", lambda rows: rows.insert(2, rows[0]), ":3: is none of the rows of DATA/grad/dev.jsonl, or stands here"),
-        ("grad/dev", lambda rows: rows.insert(0, rows.pop(1)), ":2: row 1 of DATA/grad/dev.jsonl stands here; the rows must"),
-        ("grad/dev", replaced(0, "1e-5", "1e-4"), ":1: key 'meta.weight' is 0.0001, and in the data's row 1e-05"),
-        ("grad/dev", replaced(0, "\x85", " "), ':1: key \'text\' is "å ö 1", and in the data\'s row "\\u00e5\\u0085\\u00f6 1"'),
-        ("grad/dev", replaced(1, '"a":2', '"a":2,"c":3'), ":2: key 'meta.c' is not in the data's row"),
-        ("grad/dev", replaced(1, ',"a":2', ""), ":2: key 'meta.a' of the data's row is missing"),
-        ("grad/test", replaced(1, "null", "2.0"), ":2: key 'label' is 2.0, and in the data's row null"),
-        ("grad/dev", replaced(2, '"prediction": .*}', '"prediction": "3"}'), ':3: prediction "3" must be a number'),
-        ("grad/dev", replaced(2, '"prediction": .*}', '"prediction": 1e101}'), ":3: prediction: target 1e+101 is not finite"),
-        ("grad/dev", replaced(2, '"prediction": .*}', '"prediction": NaN}'), ":3: not a row: NaN is not a JSON number"),
-        ("grad/dev", replaced(2, ', "prediction": .*}', "}"), ":3: no key 'prediction'"),
-        ("grad/dev", lambda rows: rows.insert(1, ""), ":2: not a row: the line is empty; one JSON object a line"),
-        ("val/test", replaced(3, '"prediction": 0', '"prediction": 0.0'), ":4: prediction 0.0 must be an integer"),
-        ("val/test", replaced(3, '"prediction": 0', '"prediction": 2'), ":4: prediction: target 2 is not the index of one of the row's 2"),
-        ("par/test", replaced(0, '"ja"}', '"Ja"}'), ":1: prediction: unknown label 'Ja', expected one of ja, nej"),
-    ],
-)  # fmt: skip
-def test_a_damaged_file_is_one_line_with_file_and_line(
-    name: str, edit: Callable[[Rows], None], problem: str, check: Check, made: Path, tmp_path: Path
-) -> None:
-    file = tmp_path / f"copy/{name}.jsonl"
-    rows = read(file)
-    edit(rows)
-    write_lines(file, rows)
-    status, lines, error = check()
-    assert status == 2 and len(lines) == 1 and "(1 problem)" in error
-    assert lines[0].startswith(f"{name}.jsonl{problem.replace('DATA', str(made / 'data'))}")
+Change = Callable[[Path], object]
 
 
-@pytest.mark.parametrize(
-    ("damage", "problem"),
-    [
-        (lambda copy: shutil.rmtree(copy / "val"), "val: the task is missing, and the entry does not say so under left_out"),
-        (lambda copy: (copy / "grad/dev.jsonl").unlink(), "grad/dev.jsonl: is missing"),
-        (lambda copy: shutil.copy(copy / "val/test.jsonl", copy / "val/dev.jsonl"), "val/dev.jsonl: "),
-        (lambda copy: (copy / "val/train.jsonl").touch(), "val/train.jsonl: not a file of a submission of suite rader"),
-        (lambda copy: next(copy.glob("*.json")).rename(copy / "x.json"), "x.json: is the entry of 'Majority or mean'"),
-        (lambda copy: next(copy.glob("*.json")).unlink(), "COPY: no file of the form NAME.json"),
-        (lambda copy: (copy / "y.json").write_text("{}"), "COPY: 2 files (Majority or mean.json, y.json) of the form"),
-        (lambda copy: next(copy.glob("*.json")).write_text("[1]"), "Majority or mean.json: it must be keys and values"),
-    ],
-)  # fmt: skip
-def test_a_file_that_is_missing_or_too_many_is_one_line(
-    damage: Callable[[Path], object], problem: str, check: Check, tmp_path: Path
-) -> None:
-    damage(tmp_path / "copy")
-    status, lines, _ = check()
-    assert status == 2 and len(lines) == 1
-    assert lines[0].startswith(problem.replace("COPY", str(tmp_path / "copy")))
+def in_rows(name: str, edit: Callable[[Rows], object]) -> Change:
+    def change(copy: Path) -> None:
+        rows = read(copy / f"{name}.jsonl")
+        edit(rows)
+        write_lines(copy / f"{name}.jsonl", rows)
+
+    return change
 
 
-def edited(*keys: str, value: object = None) -> Callable[[Entry], None]:
+def predicting(place: int, prediction: str) -> Callable[[Rows], None]:
+    return replaced(place, '"prediction": .*}', f'"prediction": {prediction}}}')
+
+
+def in_entry(*keys: str, value: object = None) -> Change:
     """Puts a value at this place of an entry; without a value, takes the place out."""
 
     def edit(entry: Entry) -> None:
@@ -154,44 +116,48 @@ def edited(*keys: str, value: object = None) -> Callable[[Entry], None]:
         else:
             entry[keys[-1]] = value
 
-    return edit
+    return lambda copy: edit_entry(copy, edit)
 
 
-def edit_entry(folder: Path, edit: Callable[[Entry], None]) -> Path:
+def edit_entry(folder: Path, edit: Callable[[Entry], None]) -> None:
     (file,) = folder.glob("*.json")
     entry = read_json(file)
     edit(entry)
     file.write_text(json.dumps(entry), encoding="utf-8")
-    return file
 
 
-@pytest.mark.parametrize(
-    ("edit", "problem"),
-    [
-        (edited("tasks", "grad", "dev", "alpha", value=0.99), "tasks.grad.dev.alpha: is 0.99, but the predictions give 0.117647"),
-        (edited("tasks", "grad", "dev", "N", value=5), "tasks.grad.dev.N: is 5, but the predictions give 4"),
-        (edited("tasks", "grad", "dev", "alpha", value="0.3"), 'tasks.grad.dev.alpha: "0.3" must be a number or null'),
-        (edited("tasks", "val", "test", "N", value=float("nan")), "not JSON: JSON is malformed: invalid character"),
-        (edited("tasks", "val", "tset", value={}), "tasks.val.tset: unknown split, expected dev or test"),
-        (edited("tasks", "ny", value={}), "tasks.ny: unknown task"),
-        (edited("tasks", "grad"), "tasks.grad: is missing, though the submission has the task's files"),
-        (edited("tasks", "grad", "dev"), "tasks.grad.dev: is missing, or no object"),
-        (edited("tasks", "grad", "dev", "alpha"), "tasks.grad.dev.alpha: is missing"),
-        (edited("extra", value=1), "extra: unknown key; the template has link, model, tasks"),
-        (edited("link", value={"a": 1}), "link: must be a single value"),
-        (edited("model", "colour", value="red"), "model.colour: unknown key"),
-        (edited("model", "name"), "model.name: must be the system's name"),
-        (edited("left_out", value=["borta", "val"]), "left_out: val is not left out: the submission has its files"),
-        (edited("left_out", value=["borta", "ny"]), "left_out: suite rader has no task ny"),
-    ],
-)  # fmt: skip
-def test_what_the_template_or_the_files_contradict_is_one_line(
-    edit: Callable[[Entry], None], problem: str, check: Check, tmp_path: Path
-) -> None:
-    file = edit_entry(tmp_path / "copy", edit)
-    status, lines, _ = check()
-    assert status == 2 and len(lines) == 1
-    assert lines[0].startswith(f"{file.name}: {problem}")
+ALPHA = ("tasks", "grad", "dev", "alpha")
+PROBLEMS: list[Change] = [
+    *(in_rows("grad/dev", lambda rows: rows.pop(1)), in_rows("grad/dev", lambda rows: rows.insert(2, rows[0]))),
+    *(in_rows("grad/dev", lambda rows: rows.insert(0, rows.pop(1))), in_rows("grad/dev", lambda rows: rows.insert(1, ""))),
+    *(in_rows("grad/dev", replaced(0, "1e-5", "1e-4")), in_rows("grad/dev", replaced(0, "\x85", " "))),
+    *(in_rows("grad/dev", replaced(1, '"a":2', '"a":2,"c":3')), in_rows("grad/dev", replaced(1, ',"a":2', ""))),
+    *(in_rows("grad/test", replaced(1, "null", "2.0")), in_rows("grad/dev", replaced(2, ', "prediction": .*}', "}"))),
+    *(in_rows("grad/dev", predicting(2, prediction)) for prediction in ('"3"', "1e101", "NaN")),
+    *(in_rows("val/test", predicting(3, prediction)) for prediction in ("0.0", "2")),
+    *(in_rows("par/test", replaced(0, '"ja"}', '"Ja"}')), lambda copy: shutil.rmtree(copy / "val")),
+    *(lambda copy: (copy / "grad/dev.jsonl").unlink(), lambda copy: (copy / "val/train.jsonl").touch()),
+    lambda copy: shutil.copy(copy / "val/test.jsonl", copy / "val/dev.jsonl"),
+    lambda copy: next(copy.glob("*.json")).rename(copy / "x.json"),
+    *(lambda copy: next(copy.glob("*.json")).unlink(), lambda copy: (copy / "y.json").write_text("{}")),
+    *(lambda copy: next(copy.glob("*.json")).write_text("[1]"), in_entry("tasks", "grad", "dev", "N", value=5)),
+    *(in_entry(*ALPHA, value=0.99), in_entry(*ALPHA, value="0.3"), in_entry(*ALPHA), in_entry("tasks", "grad")),
+    *(in_entry("tasks", "val", "test", "N", value=float("nan")), in_entry("tasks", "val", "tset", value={})),
+    *(in_entry("tasks", "ny", value={}), in_entry("tasks", "grad", "dev"), in_entry("extra", value=1)),
+    *(in_entry("link", value={"a": 1}), in_entry("model", "colour", value="red"), in_entry("model", "name")),
+    *(in_entry("left_out", value=["borta", left_out]) for left_out in ("val", "ny")),
+]  # fmt: skip
+
+
+def test_each_problem_is_one_line_that_says_where(check: Check, made: Path, tmp_path: Path) -> None:
+    said = []
+    for number, change in enumerate(PROBLEMS):
+        copy = Path(shutil.copytree(tmp_path / "copy", tmp_path / str(number)))
+        change(copy)
+        status, lines, error = check(copy)
+        assert status == 2 and len(lines) == 1 and "(1 problem)" in error, lines
+        said.append(lines[0].replace(str(made / "data"), "DATA").replace(str(copy), "COPY"))
+    check_golden("submission-problems.txt", "\n".join(said) + "\n")
 
 
 def test_a_rounded_figure_and_what_template_or_entry_leave_out_are_no_problems(check: Check, tmp_path: Path) -> None:

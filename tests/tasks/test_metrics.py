@@ -84,10 +84,8 @@ def text_case(rng: np.random.Generator, metric: str) -> Case:
     """Texts of no to nine words, with letters that Google's tokenizer drops."""
     rows = int(rng.choice([1, 2, 5, 17]))
     words = ["på", "en", "Väg", "går", "vi", "2", "år_24", "—", "C3PO"]
-    gold, predictions = (
-        np.array([" ".join(rng.choice(words, rng.integers(0, 10))) + "." for _ in range(rows)], dtype=object)
-        for _ in range(2)
-    )
+    texts = [[" ".join(rng.choice(words, rng.integers(0, 10))) + "." for _ in range(rows)] for _ in range(2)]
+    gold, predictions = (np.array(of, dtype=object) for of in texts)
     return task(metric, "text"), predictions, gold
 
 

@@ -104,8 +104,7 @@ def test_a_wrong_suite_file_is_one_line_that_names_the_key(suite_file: Path, tmp
     for content in (b"", b"- a\n", b"just text", b"\xff\xfe", b"name: x\n", b"name: x\ntasks: {}\n"):
         path = tmp_path / "bad.yaml"
         path.write_bytes(content)
-        with raises_input_error(file="bad.yaml"):
-            load_suite(path)
+        refused(load_suite, path, file="bad.yaml")
 
 
 def test_names_that_nothing_registers(suite_file: Path) -> None:

@@ -2,12 +2,13 @@
 
 import random
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from scipy.special import log_softmax
+from scipy.special import log_softmax, softmax
 
 from mtl.tasks.kinds.text import escape, unescape
 from mtl.tasks.target_kind import MOST_CONSTANTS
@@ -267,3 +268,94 @@ def test_a_backslash_that_begins_no_escape(line: str, named: str) -> None:
     with pytest.raises(ValueError) as caught:
         unescape(line)
     assert named in str(caught.value)
+
+
+TASK = CHOICE.task
+
+
+# candidates of each row
+
+
+def test_a_choice_has_one_text_or_none_and_candidates_that_may_be_named() -> None:
+    choice = replace(TASK)
+    choice.text = []
+    assert CHOICE.problem(choice) is None
+    choice.text = ["a", "b"]
+    assert CHOICE.problem(choice) == "text: a choice has at most one text column beside its candidates"
+    kind = target_kind(replace(TASK, indices=["1", "2", "3"]))
+    assert [kind.parse(cell, 3) for cell in "123"] == [0, 1, 2]
+    assert (kind.format(1.0), kind.to_json(1.0)) == ("2", "2")
+    assert [kind.has_type(value) for value in (1, "1", 1.0, True)] == [True, True, False, False]
+    for cell, candidates in (("0", 3), ("3", 2), ("A", None)):
+        with pytest.raises(ValueError, match="one of 1, 2"):
+            kind.parse(cell, candidates)
+    assert CHOICE.problem(replace(TASK, indices=["A", "A"])) == "indices: needs at least two, all different"
+
+
+def test_the_loss_of_a_choice_is_cross_entropy_over_the_row_s_candidates() -> None:
+    rng = np.random.default_rng(2)
+    rows = [rng.normal(size=size) for size in SIZES]
+    targets = np.array([1, 3, 7, 0])
+    expected = -np.mean([log_softmax(row)[target] for row, target in zip(rows, targets, strict=True)])
+    outputs, sizes = torch.from_numpy(np.concatenate(rows)).float()[:, None], torch.from_numpy(SIZES)
+    loss = CHOICE.head.loss(outputs, torch.from_numpy(targets).double(), sizes)
+    assert float(loss) == pytest.approx(expected, rel=1e-5)
+    assert CHOICE.head.predict(outputs, sizes).tolist() == [int(row.argmax()) for row in rows]
+    # The candidates of another row change nothing.
+    assert CHOICE.head.predict(-outputs.abs() - 5, sizes).tolist() == [int((-abs(row)).argmax()) for row in rows]
+
+
+def test_separate_candidates_are_rows_of_a_yes_no_problem() -> None:
+    kind = target_kind(TASK)
+    kind.head = kind.head.separated()
+    rng = np.random.default_rng(2)
+    rows = [rng.normal(size=size) for size in (2, 1, 2)]
+    targets = np.array([1, 0, 0])
+    losses = []
+    for row, target in zip(rows, targets, strict=True):
+        for place, output in enumerate(row):
+            probability = 1 / (1 + np.exp(-output))
+            losses.append(-np.log(probability if place == target else 1 - probability))
+    outputs, sizes = torch.from_numpy(np.concatenate(rows)).float()[:, None], torch.tensor([2, 1, 2])
+    loss = kind.head.loss(outputs, torch.from_numpy(targets).float(), sizes)
+    assert float(loss) == pytest.approx(np.mean(losses), rel=1e-5)
+    # The prediction is the candidate with the highest output, as ever.
+    assert kind.head.predict(outputs, sizes).tolist() == [int(row.argmax()) for row in rows]
+
+
+@pytest.mark.parametrize("separately", [False, True])
+def test_the_mean_of_choices_is_the_weighted_mean_of_its_parts(separately: bool) -> None:
+    kind = target_kind(TASK)
+    if separately:
+        kind.head = kind.head.separated()
+    outputs, codes, sizes = torch.arange(7.0)[:, None], torch.tensor([1.0, 0.0, 3.0]), torch.tensor([2, 1, 4])
+    first = kind.head.loss(outputs[:2], codes[:1], sizes[:1]) * kind.head.loss_weight(codes[:1], sizes[:1])
+    second = kind.head.loss(outputs[2:], codes[1:], sizes[1:]) * kind.head.loss_weight(codes[1:], sizes[1:])
+    mean = (first + second) / kind.head.loss_weight(codes, sizes)
+    torch.testing.assert_close(kind.head.loss(outputs, codes, sizes), mean)
+
+
+def test_labels_numbers_and_candidates_are_averaged() -> None:
+    rng = np.random.default_rng(1)
+    outputs = [4 * rng.normal(size=(5, 3)) for _ in range(3)]
+    head = LABELS.head
+    joint = head.joint([torch.from_numpy(scores) for scores in outputs], None)
+    np.testing.assert_allclose(joint.exp(), np.mean([softmax(scores, axis=1) for scores in outputs], axis=0), atol=1e-6)
+    rng, sizes = np.random.default_rng(2), np.array([2, 4, 1])
+    outputs = [rng.normal(size=(7, 1)) for _ in range(2)]
+    head = CHOICE.head
+    joint = head.joint([torch.from_numpy(scores) for scores in outputs], torch.from_numpy(sizes))
+    expected = [
+        np.logaddexp(*(log_softmax(scores[start:stop, 0]) for scores in outputs)) - np.log(2)
+        for start, stop in [(0, 2), (2, 6), (6, 7)]
+    ]
+    np.testing.assert_allclose(joint[:, 0], np.concatenate(expected), atol=1e-6)
+    head = NUMBER.head
+    joint = head.joint([torch.tensor([[0.0], [1.0]]), torch.tensor([[1.0], [0.5]])], None)
+    assert joint.tolist() == [[0.5], [0.75]]
+    # Both heads predict the same numbers from them.
+    raw = np.array([[1.0], [2.0], [6.0]], dtype=np.float32)
+    standard = head.unscaled().standard(raw)
+    assert standard.dtype == np.float32
+    assert head.predict(torch.from_numpy(standard), None).tolist() == raw[:, 0].tolist()
+    assert (head.standard(raw) == raw).all()

@@ -32,17 +32,11 @@ def test_texts_of_an_input_files_and_the_scored_split() -> None:
     [
         *({"text": ["x"]}, {"target": "x"}, {"labels": ["arg", "glad"]}, {"labels": None, "range": [0.0, 1.0]}),
         *({"metric": "macro_f1"}, {"positive": "glad"}, {"group": "x"}, {"same_source": "glad"}, {"scored": "test"}),
-        *(
-            {"chance": "1/5"},
-            {"candidates": ["x[]"]},
-            {"answered_by": "samma"},
-            {"columns": ["x"]},
-            {"spans": {"text": ["x"]}},
-        ),
+        *({"chance": "1/5"}, {"candidates": ["x[]"]}, {"answered_by": "samma"}, {"columns": ["x"]}, {"spans": {"text": ["x"]}}),
         {"files": {"train": "dev.tsv", "dev": "train.tsv", "test": "test.tsv"}},
         {"files": {"train": "train.tsv", "dev": None, "test": "test.tsv"}},
     ],
-)
+)  # fmt: skip
 def test_a_fingerprint_follows_what_scores_depend_on(suite_file: Path, change: dict[str, object]) -> None:
     task = load_suite(suite_file).tasks["kansla"]
     before = task.fingerprint()

@@ -118,12 +118,12 @@ def _system_page(board: Leaderboard, entry: Entry) -> str:
         same = ", ".join(f'<a href="{_page(other).rpartition("/")[2]}">{other.name}</a>' for other in alike)
         facts.append(("The same predictions", same))
     scores = []
-    for column, about in board.columns.items():
+    for column, shown in board.columns.items():
         cells, score, show = [MISSING] * 3, row.score(column), board.scale.show
         if score is not None:
             interval = " to ".join(map(show, score.interval)) if score.interval else MISSING
             cells = [show(score.median) + row.mark(column), interval, rank_text(entry.ranks.get(column))]
-        scores.append([html.escape(f"{about.title}, {about.metric}"), *cells])
+        scores.append([html.escape(f"{shown.title}, {shown.metric}"), *cells])
     body = [
         '<p><a href="../index.html">All systems</a></p>',
         f'<p class="quiet">{html.escape(board.title)}: {row.name}</p>',

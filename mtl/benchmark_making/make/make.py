@@ -17,7 +17,7 @@ from mtl.base.version import VERSION
 from mtl.benchmark_making.data_files import write_records
 from mtl.benchmark_making.make.recipe import TaskRecipe, Use, load_recipe, read_source
 from mtl.benchmark_making.make.table import SPLIT, Dropped, Origin, SourceRow, Table, Work
-from mtl.data.columns import LIST, listed
+from mtl.data.columns import LIST, Value, listed
 from mtl.data.examples import read_examples
 from mtl.data.sample import CORPORA, write_sample
 from mtl.jobs.job import load_job
@@ -219,14 +219,10 @@ def _write_task(
         raise InputError(problem, path=recipe.path, key=key)
     changed = 0
     for name, rows in splits.items():
-        for row, column in ((row, column) for row in rows for column in columns.values()):
-            if row.values.get(column) is None:
-                raise row.error(f"nothing stands in column {column!r}, which is to be written; drop such rows before")
         path = folder / "data" / task.folder / f"{name}.{recipe.written[task.id].format}"
         path.parent.mkdir(parents=True, exist_ok=True)
-        changed += write_records(
-            path, list(columns), [[row.values[column] for column in columns.values()] for row in rows]
-        )
+        cells = [[_value(row, column) for column in columns.values()] for row in rows]
+        changed += write_records(path, list(columns), cells)
         try:
             read_examples(task, path, True)
         except InputError as error:
@@ -234,6 +230,12 @@ def _write_task(
             where = f"{rows[number].origins[0]}: " if error.line and path.suffix != ".csv" else ""
             raise InputError(f"{where}{error.message}", path=recipe.path, key=key) from None
     return changed
+
+
+def _value(row: SourceRow, column: str) -> Value:
+    if (value := row.values.get(column)) is None:
+        raise row.error(f"nothing stands in column {column!r}, which is to be written; drop such rows before")
+    return value
 
 
 def _dropped_lines(done: Sequence[Done], rows: Sequence[SourceRow], used: set[Origin]) -> Iterator[dict[str, Any]]:

@@ -109,7 +109,7 @@ class PairRows:
         def check(count: int) -> None:
             work.claim(count // 2 if is_one_side else count, width, "most")
 
-        comparison = TextComparison(*texts, self.units, title)
+        comparison = TextComparison(texts[0], texts[1], self.units, title)
         if self.scope == "across":  # texts without a common unit are no pair
             keys, apart, low = same, groups, max(self.at_least, np.nextafter(0, 1))
         else:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from input_errors import raises_input_error, refused
+from input_errors import refused
 
 from mtl.base.errors import InputError
 from mtl.base.settings.layers import (
@@ -76,8 +76,7 @@ def test_what_is_not_a_configuration_is_named(tmp_path: Path) -> None:
         path.write_text(text, encoding="utf-8")
         refused(lambda: read(path), file="config.yaml")
     for call in (lambda: read(tmp_path / "none/config.yaml"), lambda: differences(tmp_path / "none", config())):
-        with raises_input_error():
-            call()
+        refused(call)
 
 
 def test_deleted_options_of_an_earlier_version_are_ignored_where_they_changed_nothing(tmp_path: Path) -> None:
@@ -95,8 +94,7 @@ def test_deleted_options_of_an_earlier_version_are_ignored_where_they_changed_no
         assert read(path) == config() and differences(path, config()) == []
         path.write_text(plain.replace(f"{section}:\n", f"{section}:\n  {option}: {value}\n"), encoding="utf-8")
         for call in (lambda: read(path), lambda: differences(path, config())):
-            with raises_input_error(file="config.yaml", key=f"{section}.{option}"):
-                call()
+            refused(call, file="config.yaml", key=f"{section}.{option}")
     path.write_text(f"{plain}distill:\n  run: null\n  augment: 0\n", encoding="utf-8")
     assert read(path) == config()
     path.write_text(f"{plain}distill:\n  run: runs/teacher\n", encoding="utf-8")

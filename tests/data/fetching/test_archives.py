@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from input_errors import raises_input_error, refused
+from input_errors import refused
 from mutations import message_of, mutated_bytes
 
 from mtl.data.fetching import archives as module
@@ -27,8 +27,7 @@ def zipped(path: Path, members: list[tuple[str | zipfile.ZipInfo, bytes]]) -> Pa
 
 def assert_rejected(archive: Path, folder: Path) -> None:
     """Unpacking fails with a one-line message that names the archive, and writes nothing."""
-    with raises_input_error(file=archive.name):
-        unpack(archive, folder, NAMES)
+    refused(unpack, archive, folder, NAMES, file=archive.name)
     assert not folder.exists() or list(folder.iterdir()) == []
 
 
@@ -40,10 +39,8 @@ def test_requested_members_are_unpacked_from_any_folder_of_the_archive(tmp_path:
     folder.mkdir(parents=True)
     (folder / "train.tsv").write_bytes(b"older and longer")
     unpack(archive, folder, NAMES)
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == {
-        "train.tsv": b"train",
-        "test_features.tsv": b"test",
-    }
+    unpacked = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert unpacked == {"train.tsv": b"train", "test_features.tsv": b"test"}
 
 
 def test_paths_outside_the_archive_links_and_names_that_stand_twice_are_rejected(tmp_path: Path) -> None:

@@ -150,10 +150,8 @@ def test_a_task_whose_files_are_all_gone_leaves_no_folder_and_is_not_called_down
     assert fetch(single, tmp_path / "target") == 2
     assert not (tmp_path / "target/pairs").exists()
     done = [line for line in caplog.messages if " downloaded to " in line]
-    assert done == [
-        f"kansla: downloaded to {tmp_path / 'target'}",
-        f"betyg: train.tsv, test.tsv downloaded to {tmp_path / 'target/scores'}",
-    ]
+    target = tmp_path / "target"
+    assert done == [f"kansla: downloaded to {target}", f"betyg: train.tsv, test.tsv downloaded to {target / 'scores'}"]
 
 
 def test_without_a_server_no_folder_is_left(

@@ -21,8 +21,8 @@ from mtl.embedders.recipes import fetch_embeddings, load_recipe
 from mtl.tasks.suite import load_suite
 from mtl.tasks.task import Source
 
-# The largest content that is sent; what is larger (QQP-clean.zip, MNLI.zip, glove.840B.300d.zip) is declared to have this size here.
-LARGEST = 2**24
+# The largest content that is sent; what is larger is declared to have this size here.
+LARGEST = 2**20
 SUITE_FILES = sorted((shipped("configs") / "suite").glob("*.yaml"))
 SUITES = [load_suite(path) for path in SUITE_FILES if "\ngenerated: true" not in path.read_text(encoding="utf-8")]
 TASKS = [(suite.name, id) for suite in SUITES for id, task in suite.tasks.items() if task.source and not task.withdrawn]

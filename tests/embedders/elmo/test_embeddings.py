@@ -1,7 +1,4 @@
 import logging
-import os
-import subprocess
-import sys
 from collections import namedtuple
 from pathlib import Path
 
@@ -9,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 from elmo_files import sentences, write_elmo
-from input_errors import raises_input_error, refused
+from input_errors import refused
+from processes import CONTEXT
 
 from mtl.base.errors import InputError
 from mtl.data.text import TokenizedTexts
@@ -148,22 +146,23 @@ def test_complete_shards_are_kept_after_a_crash(elmo: ELMo, tmp_path: Path, monk
     assert not list(tmp_path.glob(".*.partial"))
 
 
+def fill(files: tuple[Path, Path], folder: Path, name: str) -> None:
+    texts = [[chr(97 + i % 26) * (1 + j % 5) for j in range(1 + i % 30)] for i in range(400)]
+    cached = LayerCache(folder / "cache", ELMo(*files), np.dtype("float32")).sequences(texts)
+    (folder / name).write_text(
+        f"{len(cached.rows.shards)} {float(cached.rows[np.arange(100)].sum())}", encoding="utf-8"
+    )
+
+
 @pytest.mark.slow
-def test_two_processes_fill_one_cache(elmo_files: tuple[Path, Path], elmo: ELMo, tmp_path: Path) -> None:
-    code = f"""if True:
-        import numpy as np
-        from pathlib import Path
-        from mtl.embedders.elmo import ELMo
-        from mtl.embedders.elmo.embeddings import LayerCache
-        texts = [[chr(97 + i % 26) * (1 + j % 5) for j in range(1 + i % 30)] for i in range(400)]
-        elmo = ELMo({str(elmo_files[0])!r}, {str(elmo_files[1])!r})
-        cached = LayerCache(Path({str(tmp_path)!r}), elmo, np.dtype("float32")).sequences(texts)
-        print(len(cached.rows.shards), float(cached.rows[np.arange(100)].sum()))
-    """
-    command = [sys.executable, "-c", code]
-    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ) for _ in range(2)]
-    outputs = [process.communicate()[0] for process in both]
-    assert outputs[0] == outputs[1] and outputs[0].startswith("1 ")
+def test_two_processes_fill_one_cache(elmo_files: tuple[Path, Path], tmp_path: Path) -> None:
+    both = [CONTEXT.Process(target=fill, args=(elmo_files, tmp_path, name)) for name in "ab"]
+    for process in both:
+        process.start()
+    for process in both:
+        process.join()
+    one, other = ((tmp_path / name).read_text(encoding="utf-8") for name in "ab")
+    assert one == other and one.startswith("1 ")
 
 
 def test_full_disk(
@@ -182,5 +181,4 @@ def test_broken_shard_gives_a_one_line_error(elmo: ELMo, tmp_path: Path) -> None
     layer_cache = LayerCache(tmp_path, elmo, np.dtype("float32"))
     layer_cache.sequences([["a"]])
     next(tmp_path.glob("*.rows.npy")).write_bytes(b"")
-    with raises_input_error(file="9ff807771f08be9d.rows.npy"):
-        layer_cache.sequences([["a"]])
+    refused(layer_cache.sequences, [["a"]], file="9ff807771f08be9d.rows.npy")

@@ -1,6 +1,5 @@
 import json
 import os
-import random
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -10,9 +9,10 @@ import h5py
 import numpy as np
 import pytest
 import torch
-from elmo_files import WORDS, sentences, write_elmo
+from elmo_files import OPTIONS, WORDS, sentences, write_elmo
 from elmo_reference import Reference
-from input_errors import raises_input_error, refused
+from input_errors import refused
+from mutations import damaged
 
 from mtl.base.errors import InputError
 from mtl.embedders.elmo import ELMo
@@ -125,8 +125,7 @@ def test_options_that_do_not_fit(tmp_path: Path) -> None:
         {"char_cnn": {"filters": [[1, 3], [2, 4]]}},
     ):
         fewer, _ = write_elmo(tmp_path / "c", **changes)
-        with raises_input_error(file="weights.hdf5"):
-            ELMo(fewer, weights)
+        refused(ELMo, fewer, weights, file="weights.hdf5")
     refused(lambda: ELMo(other, weights), file="weights.hdf5")
 
 
@@ -141,18 +140,6 @@ def replaced(
     return options, weights
 
 
-def link_to_itself(file: h5py.File, name: str) -> None:
-    file[name] = h5py.SoftLink(f"/{name}")
-
-
-def link_outside(file: h5py.File, name: str) -> None:
-    file[name] = h5py.ExternalLink("other.hdf5", f"/{name}")
-
-
-def stored_outside(file: h5py.File, name: str) -> None:
-    file.create_dataset(name, shape=(6,), dtype="f4", external=[("secret.txt", 0, 24)])
-
-
 def virtual(file: h5py.File, name: str) -> None:
     layout = h5py.VirtualLayout(shape=(6,), dtype="f4")
     layout[:] = h5py.VirtualSource("other.hdf5", name, shape=(6,))
@@ -162,7 +149,10 @@ def virtual(file: h5py.File, name: str) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        *(link_to_itself, link_outside, stored_outside, virtual),
+        virtual,
+        lambda file, name: file.__setitem__(name, h5py.SoftLink(f"/{name}")),  # to itself
+        lambda file, name: file.__setitem__(name, h5py.ExternalLink("other.hdf5", f"/{name}")),
+        lambda file, name: file.create_dataset(name, shape=(6,), dtype="f4", external=[("secret.txt", 0, 24)]),
         lambda file, name: file.create_dataset(name, data=np.full(6, np.nan)),
         lambda file, name: file.create_dataset(name, data=np.full(6, b"x", dtype="S5")),
     ],
@@ -175,7 +165,10 @@ def test_datasets_are_in_the_file(tmp_path: Path, change: Callable[[h5py.File, s
 
 
 def test_group_behind_a_link_and_a_pipe(tmp_path: Path) -> None:
-    options, weights = replaced(tmp_path, lambda file, name: link_outside(file, name), "CNN_proj")
+    def outside(file: h5py.File, name: str) -> None:
+        file[name] = h5py.ExternalLink("other.hdf5", f"/{name}")
+
+    options, weights = replaced(tmp_path, outside, "CNN_proj")
     refused(lambda: ELMo(options, weights), file="weights.hdf5")
     os.mkfifo(tmp_path / "pipe.hdf5")
     refused(lambda: ELMo(options, tmp_path / "pipe.hdf5"), file="pipe.hdf5")
@@ -196,13 +189,39 @@ def test_datasets_far_larger_than_the_file(tmp_path: Path) -> None:
 
 
 def test_mutated_weights_are_read_or_rejected(tmp_path: Path) -> None:
-    chance = random.Random(0)
     options, weights = write_elmo(tmp_path)
-    original = weights.read_bytes()
-    for _ in range(40):
-        content = bytearray(original)
-        for _ in range(chance.randint(1, 4)):
-            content[chance.randrange(len(content))] = chance.randrange(256)
-        weights.write_bytes(content)
+    for _ in damaged(weights, 60):
         with suppress(InputError):
             read_weights(weights, read_options(options))
+
+
+def write(path: Path, **changes: Any) -> Path:
+    path.write_text(json.dumps({part: {**values, **changes.get(part, {})} for part, values in OPTIONS.items()}))
+    return path
+
+
+def test_options_are_read_also_without_a_clip(tmp_path: Path) -> None:
+    options = read_options(write(tmp_path / "a.json"))
+    assert (options.n_filters, options.lstm_dim, options.projection_dim, options.cell_clip) == (12, 14, 6, 0.8)
+    options = read_options(write(tmp_path / "a.json", lstm={"cell_clip": None, "proj_clip": 0}))
+    assert options.cell_clip is None and options.state_clip is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"lstm": {"dim": "x"}}, {"lstm": {"n_layers": 0}}, {"lstm": {"cell_clip": -3}}, {"lstm": {"proj_clip": float("nan")}},
+        {"lstm": {"use_skip_connections": 1}}, {"char_cnn": {"filters": []}}, {"char_cnn": {"filters": [[1, 2]] * 10**5}},
+        {"char_cnn": {"max_characters_per_token": 10**6}}, {"char_cnn": {"filters": [[60, 3]]}}, {"char_cnn": {"activation": "gelu"}},
+        {"char_cnn": {"n_characters": 300}}, {"char_cnn": {"embedding": {}}},
+    ],
+)  # fmt: skip
+def test_wrong_options(tmp_path: Path, changes: dict[str, Any]) -> None:
+    refused(lambda: read_options(write(tmp_path / "options.json", **changes)), file="options.json")
+
+
+@pytest.mark.parametrize("content", [b"", b"[1]", b"{", b"\xff", b'{"lstm": 3}', b"[" * 100_000, b'{"lstm":' * 100_000])
+def test_file_without_options(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "options.json").write_bytes(content)
+    refused(lambda: read_options(tmp_path / "options.json"))
+    refused(lambda: read_options(tmp_path / "none.json"), file="none.json")

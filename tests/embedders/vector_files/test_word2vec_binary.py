@@ -1,13 +1,18 @@
 """Vectors in word2vec's binary format."""
 
 import gzip
+import pickle
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from gensim.models import KeyedVectors
-from input_errors import raises_input_error, refused
+from gensim.models import KeyedVectors, Word2Vec
+from input_errors import refused
+from vector_words import LEXICON, assert_rejected
 
+from mtl.base.errors import InputError
 from mtl.embedders.vector_files.vector_file import VectorFile
 from mtl.embedders.vector_files.word2vec_binary import is_word2vec_binary
 
@@ -33,8 +38,7 @@ def test_words_with_spaces_are_refused(tmp_path: Path, word: str, place: int, en
     path = tmp_path / "v.bin"
     path.write_bytes(b"6 50\n" + b"".join(rows))
     for read in (VectorFile(path).read, VectorFile(path).read_once):
-        with raises_input_error(file="v.bin"):
-            read(["7"])
+        refused(read, ["7"], file="v.bin")
 
 
 def test_a_packed_file_is_to_be_unpacked(path: Path, tmp_path: Path) -> None:
@@ -71,17 +75,49 @@ def test_the_first_of_two_equal_words_counts_and_text_is_told_from_binary(path: 
 
 def test_damaged_files_and_numbers_that_are_not_finite(path: Path) -> None:
     whole = path.read_bytes()
-    for content in (
-        whole[:-1],
-        whole.replace(b"5 4", b"6 4"),
-        whole.replace(b"5 4", b"5 5"),
-        whole.replace(b"5 4", b"5 99999999"),
-        whole.replace(b"5 4", b"99999999999 4"),
-        whole.replace(b"5 4", b"5 0"),
-        whole.replace(b"5 4", b"0 4"),
-        whole[:4] + b"x" * 10**5,
-    ):
+    headers = (b"6 4", b"5 5", b"5 99999999", b"99999999999 4", b"5 0", b"0 4")
+    for content in (whole[:-1], *(whole.replace(b"5 4", header) for header in headers), whole[:4] + b"x" * 10**5):
         path.write_bytes(content)
         refused(lambda: VectorFile(path).read(["solen"]), file="v.bin")
     path.write_bytes(b"1 4\nsolen " + np.full(4, np.nan, dtype=np.float32).tobytes())
     refused(lambda: VectorFile(path).read(["solen"]), file="v.bin")
+
+
+def test_a_refused_file_says_how_to_convert_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    keyed = KeyedVectors(3)
+    keyed.add_vectors(["kot", "pies"], np.array([[0.5, -1.25, 3e-05], [7, 8, 9]], dtype=np.float32))
+    keyed.save("v.kv")
+    Word2Vec([LEXICON], vector_size=3, min_count=1, workers=1).save("model")
+    Path("text.kv").write_text("kot 1 2\n")
+    line = 'KeyedVectors.load("v.kv").save_word2vec_format("v.bin", binary=True)'
+    for name in ("v.kv", "text.kv", "model"):
+        assert_rejected(Path(name))
+    eval(line, {"KeyedVectors": KeyedVectors})
+    assert (VectorFile(Path("v.bin")).read(["pies", "kot"]).vectors == keyed[["pies", "kot"]]).all()
+
+
+class Malicious:
+    """Creates a file when it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (self.path,)
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("name", ["v.vec", "v.txt", "v.bin", "v.kv", "v"])
+def test_no_code_from_a_file_is_run(tmp_path: Path, name: str, protocol: int) -> None:
+    content = pickle.dumps(Malicious(tmp_path / "run"), protocol)
+    pickle.loads(content)
+    (tmp_path / "run").unlink()  # the pickle does run code when it is loaded
+    keyed = KeyedVectors(1)
+    keyed.add_vectors(["kot"], np.ones((1, 1), dtype=np.float32))
+    keyed.more = Malicious(tmp_path / "run")
+    for pickled in (content, pickle.dumps(keyed, protocol)):
+        (tmp_path / name).write_bytes(pickled)
+        with suppress(InputError):
+            assert VectorFile(tmp_path / name).read_once(["kot"]).vectors.tolist() == [[1]]
+        assert not (tmp_path / "run").exists()

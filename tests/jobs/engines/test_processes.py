@@ -5,21 +5,25 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from command_line import content, job, mtl
+from command_line import content, job
 from input_errors import refused
 from processes import CONTEXT, interrupted, start, wait_for
 from small_suite import small_settings
 
+from mtl.api.cli import main
 from mtl.base.errors import DivergedError, InputError, UserError
 from mtl.base.locks import LOST
+from mtl.base.progress import Advanced, Detail, Ended, Event, Progress, Remark, Scored, set_display, show
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.engines import Done, Needs, Unit
-from mtl.jobs.engines.processes import Processes
+from mtl.jobs.engines.processes import Processes, relay, send
 from mtl.jobs.together import run_together
 from mtl.runs.summary import read_summary
 
@@ -38,14 +42,28 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return settings
 
 
-def test_results_do_not_depend_on_the_number_of_processes(finished: list[str], tmp_path: Path) -> None:
+@pytest.fixture
+def forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes are forked from a server that has imported what they need, which a new Python imports for seconds."""
+    context = SimpleNamespace(get_context=lambda _: CONTEXT)
+    monkeypatch.setattr("mtl.jobs.engines.processes.multiprocessing", context)
+
+
+def test_results_do_not_depend_on_the_number_of_processes(
+    finished: list[str],
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+    forked: None,
+) -> None:
+    caplog.set_level("INFO", "mtl")
     places = (f"run_dir={tmp_path / 'run'}", f"cache_dir={tmp_path / 'cache'}")
-    parallel = mtl("baseline", *finished, *places, "seeds_in_parallel=2")
-    assert parallel.returncode == 0, parallel.stderr
+    assert main(["baseline", *finished, *places, "seeds_in_parallel=2"]) == 0
     assert content(tmp_path / "run") == content(job(finished).folder.path) != {}
     # Each line of progress names its seed, and what all seeds share is logged once.
-    assert parallel.stderr.count("distinct texts") == 1
-    assert all(f"seed {seed} ({seed}/2)" in parallel.stderr for seed in (1, 2))
+    lines = "\n".join({*capfd.readouterr().err.splitlines(), *caplog.messages})
+    assert lines.count("distinct texts") == 1
+    assert all(f"seed {seed} ({seed}/2)" in lines for seed in (1, 2))
     run_together([job([*finished, "seeds_in_parallel=2"])])
     assert run_baseline(job([*finished, "seeds_in_parallel=2"])) == run_baseline(job(finished))
 
@@ -167,16 +185,16 @@ def test_each_process_has_its_threads_and_its_gpu(tmp_path: Path, monkeypatch: p
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     before = dict(os.environ)
     results = run(share, tmp_path, "a", "b", "c")
-    assert [results[name][0] for name in "ab"] == ["1 0", "1 1"] and all(
-        len(big) == 10**6 for _, big in results.values()
-    )
+    assert [results[name][0] for name in "ab"] == ["1 0", "1 1"]
+    assert all(len(big) == 10**6 for _, big in results.values())
     assert results["c"][0] in ("1 0", "1 1")  # it takes the place of the first that ends
     assert dict(os.environ) == before
-    assert run(share, tmp_path, "e")["e"][0] == "1 0"  # as many threads as it would have with another one beside it
+    # As many threads as it would have with another one beside it, or as it needs.
+    assert run(share, tmp_path, "e")["e"][0] == "1 0"
     assert run(share, tmp_path, "d", needs=Needs(threads=3))["d"][0] == "3 0"
 
 
-def test_a_unit_begins_after_those_that_it_names(tmp_path: Path) -> None:
+def test_a_unit_begins_after_those_that_it_names(tmp_path: Path, forked: None) -> None:
     order: list[str] = []
     first, last = frozenset({"first"}), frozenset({"a", "b"})
     after = {"last": last, "a": first, "b": first, "first": frozenset[str]()}
@@ -206,14 +224,14 @@ def test_units_share_the_memory_of_the_machine(tmp_path: Path, monkeypatch: pyte
     ],
 )
 def test_an_error_in_a_process_is_raised_here(
-    call: Callable[[Path, str], None], error: type[Exception], message: str, tmp_path: Path
+    call: Callable[[Path, str], None], error: type[Exception], message: str, tmp_path: Path, forked: None
 ) -> None:
     with pytest.raises(error, match=message):
         run(call, tmp_path, "seed 7")
 
 
 def test_what_a_process_prints_and_its_traceback_appear_here(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], forked: None
 ) -> None:
     with pytest.raises(UserError, match="ended with status 1; what it wrote is above"):
         run(print_and_fail, tmp_path, "seed 7")
@@ -236,3 +254,58 @@ def print_and_fail(folder: Path, name: str) -> None:
     print("from Python", file=sys.stderr)
     os.write(2, b"from a library\n")
     raise RuntimeError("a fault")
+
+
+def relayed(written: bytes) -> list[Event]:
+    """The events of a process that has written this."""
+    reader, writer = os.pipe()
+    seen = list[Event]()
+    set_display(seen.append)
+    thread = relay(os.fdopen(reader, "rb"))
+    os.write(writer, written)
+    os.close(writer)
+    thread.join()
+    set_display(None)
+    return seen
+
+
+def sent(tmp_path: Path, prefix: str = "") -> bytes:
+    """What a process with `send` as its display writes to its standard error."""
+    before, file = os.dup(2), (tmp_path / "errors").open("wb")
+    os.dup2(file.fileno(), 2)
+    try:
+        set_display(partial(send, prefix))
+        with Progress("seed 1 · stage 1", 10, "steps") as bar:
+            bar.reach(4, "average 50.0")
+        show(Scored(1, {"cbd": "50.0"}, final=True))
+        show(Detail("done"))
+        show(Remark("21 MB"))
+    finally:
+        os.dup2(before, 2)
+        os.close(before)
+        file.close()
+        set_display(None)
+    return (tmp_path / "errors").read_bytes()
+
+
+def test_events_arrive_with_the_name_of_their_run(tmp_path: Path) -> None:
+    begun, ended, scored, *rest = relayed(sent(tmp_path, "random-frozen · "))
+    assert isinstance(begun, Advanced) and isinstance(ended, Ended)
+    assert begun.title == ended.last.title == "random-frozen · seed 1 · stage 1"
+    assert (begun.done, begun.total, begun.note) == (4, 10, "average 50.0")
+    assert scored == Scored(1, {"cbd": "50.0"}, final=True, run="random-frozen")
+    assert rest == [Detail("random-frozen · done"), Remark("21 MB")]
+
+
+def test_what_else_is_written_is_printed_in_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mark = sent(tmp_path).splitlines(keepends=True)[-1]
+    events = relayed(b"a line\nhalf a" + mark + b" line\n" + b"Fatal \xff error, without an end")
+    assert events == [Remark("21 MB")]
+    assert capsys.readouterr().err == "a line\nhalf a line\nFatal \ufffd error, without an end"
+    # Operations of a process that was killed end.
+    begun = sent(tmp_path).splitlines(keepends=True)[0]
+    last = relayed(begun)[-1]
+    assert isinstance(last, Ended) and last.failed
+    # An event that was cut off is left out.
+    begun, *_, mark = sent(tmp_path).splitlines(keepends=True)
+    assert relayed(mark + begun[: len(begun) // 2]) == [Remark("21 MB")]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import pytorch_lightning as pl
 import torch
-from input_errors import raises_input_error, refused
+from input_errors import refused
 from small_suite import small_settings
 
 import mtl
@@ -70,8 +70,7 @@ def test_lightning_trains_it_further(run: mtl.Run, stage: str) -> None:
     now = module.network.state_dict()
     changed = {name.partition(".")[0] for name, weight in now.items() if not weight.equal(before[name])}
     assert changed == ({"heads", "encoder"} if stage == "pretrain" else {"heads"})  # stage 2 has trained heads alone
-    with raises_input_error():
-        trainer.validate(module, batches, verbose=False)
+    refused(lambda: trainer.validate(module, batches, verbose=False))
     outputs = torch.cat([module.eval()(batch)[batch.rows.argsort()] for batch in batches]).softmax(dim=1)
     np.testing.assert_allclose(module.predictor.predict_proba("kansla", ROWS), outputs.detach(), rtol=1e-5)
 
@@ -80,15 +79,13 @@ def test_lightning_trains_it_further(run: mtl.Run, stage: str) -> None:
 def test_files_that_are_no_checkpoints_and_targets_of_another_form(run: mtl.Run, tmp_path: Path) -> None:
     outside = Path(shutil.copy(run.path / "seed-2/pretrain/best.ckpt", tmp_path))
     for path in (outside, tmp_path / "none.ckpt"):
-        with raises_input_error(file=path.name):
-            mtl.Module.load_from_checkpoint(path)
+        refused(mtl.Module.load_from_checkpoint, path, file=path.name)
     copy = Path(shutil.copytree(run.path, tmp_path / "copy"))
     torch.save({"state_dict": {"a": print}}, copy / "seed-2/pretrain/best.ckpt")
     refused(lambda: mtl.Module.load_from_checkpoint(copy / "seed-2/pretrain/best.ckpt"), file="best.ckpt")
     module = loaded(run, "pretrain")
     for targets in (["glad"], ["nix"] * 4):
-        with raises_input_error(key="targets"):
-            module.loader("kansla", ROWS, targets)
+        refused(module.loader, "kansla", ROWS, targets, key="targets")
     refused(lambda: module.loader("nix", ROWS))
 
 

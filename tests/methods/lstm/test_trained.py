@@ -74,20 +74,13 @@ def test_it_predicts_what_the_run_predicted(frozen: Trained) -> None:
 @pytest.mark.parametrize(
     "settings",
     [
-        ("variant=finetune",),
-        ("variant=attention",),
-        ("encoder.join_input=true", "boundary_words=true"),
-        ("head.projection=6", "embeddings.max_words=9"),
-        ("architecture=jiant", "variant=finetune"),
-        ("head.overlap=true",),
-        ("head.pair=cosine", "head.projection=6"),
-        ("head.pair=cosine", "variant=attention"),
-        ("loss.choice=pairs",),
-        ("loss.choice=pairs", "head.overlap=true", "variant=attention"),
+        *(("variant=finetune",), ("encoder.join_input=true", "boundary_words=true"), ("architecture=jiant", "variant=finetune")),
+        *(("head.projection=6", "embeddings.max_words=9"), ("head.pair=cosine", "head.projection=6")),
+        *(("head.pair=cosine", "variant=attention"), ("loss.choice=pairs", "head.overlap=true", "variant=attention")),
         ("head.overlap=true", "head.projection=6", "variant=attention"),
         ("architecture=jiant", "variant=attention", "finetune.token_outputs=recompute"),
     ],
-)
+)  # fmt: skip
 def test_variants_and_parts_predict_what_the_run_predicted(tmp_path: Path, settings: tuple[str, ...]) -> None:
     assert_predicts_the_same(trained_seed(tmp_path, "architecture=paper", "finetune.token_outputs=float32", *settings))
 

@@ -1,7 +1,6 @@
 """Whole runs of the LSTM."""
 
 import gc
-import itertools
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,6 @@ from command_line import job
 from data_files import read_json
 from elmo_files import write_elmo
 
-import mtl
 from mtl.jobs.baseline import run_baseline
 from mtl.methods import stage2
 from mtl.model.sequences import ArraySequences
@@ -45,30 +43,6 @@ def test_the_cost_counts_one_encoder_all_heads_and_both_stages(settings: list[st
     assert cost["pretrain_seconds"] == seconds.pop("pretrain")
     assert cost["finetune_seconds"] >= sum(seconds.values())  # encoding the texts counts too
     assert cost["peak_memory"] > 0 and cost["sentences_per_second"] > 0
-
-
-@pytest.mark.slow
-def test_the_run_s_encoder_is_the_best(settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stage 2 reads it, and so do predictions and sentence vectors."""
-    from mtl.methods.lstm import two_stages
-
-    read: list[dict[str, torch.Tensor]] = []
-    encode_once = two_stages.encode_once
-
-    def spy(config, dataset, sequences, network, *rest):  # type: ignore[no-untyped-def]
-        read.append({name: value.clone() for name, value in network.state_dict().items() if "encoder" in name})
-        return encode_once(config, dataset, sequences, network, *rest)
-
-    monkeypatch.setattr(two_stages, "encode_once", spy)
-    # The first validation of stage 1 is the best one.
-    falling = itertools.count(0, -1)
-    monkeypatch.setattr("mtl.training.module.score", lambda *_: float(next(falling)))
-    run_baseline(job(given(settings, "random", tmp_path, f"run_dir={tmp_path / 'run'}")))
-    (best,) = read
-    kept = torch.load(tmp_path / "run/seed-1/pretrain/best.ckpt", weights_only=True)
-    assert kept["epoch"] == 0 and all(torch.equal(best[name], kept["state_dict"][name]) for name in best)
-    loaded = mtl.load(tmp_path / "run").model.encoder.state_dict()
-    assert all(torch.equal(best[f"encoder.{name}"], value) for name, value in loaded.items())
 
 
 @pytest.mark.slow

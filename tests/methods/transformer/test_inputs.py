@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from input_errors import raises_input_error
+from input_errors import refused
 from tiny_transformers import write_bert, write_roberta
 
 from mtl.methods.transformer.inputs import InputReader
@@ -90,8 +90,7 @@ def test_an_input_is_never_longer_than_the_limit_and_a_limit_without_room_is_an_
         sides, further = min(len(parts), 2), max(0, len(parts) - 2)
         least = marks[sides - 1] + sides + 2 * further
         for length in range(1, least):
-            with raises_input_error(key="max_length"):
-                read(pretrained, [("dag",) * len(parts), parts], length)
+            refused(read, pretrained, [("dag",) * len(parts), parts], length, key="max_length")
         for length in range(least, 30):
             ((found,), _) = read(pretrained, [parts], length)
             assert least <= len(found) <= length

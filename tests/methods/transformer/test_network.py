@@ -32,9 +32,8 @@ def pretrained(tmp_path: Path) -> Pretrained:
 
 def made(pretrained: Pretrained, precision: str, device: str) -> TransformerNetwork:
     trainer = TrainerConfig("auto", precision, force_precision=True)
-    return TransformerNetwork(
-        pretrained, TASKS, {"t": 2, "u": 2}, 1, trainer, torch.device(device), section(TransformerConfig)
-    ).eval()
+    given = (1, trainer, torch.device(device), section(TransformerConfig))
+    return TransformerNetwork(pretrained, TASKS, {"t": 2, "u": 2}, *given).eval()
 
 
 def test_plain_attention_gives_the_same_outputs_and_tasks_begin_with_one_body(
@@ -69,10 +68,8 @@ def test_numbers_are_raw_or_scaled_everywhere(pretrained: Pretrained, number_los
 
 @pytest.fixture
 def network(pretrained: Pretrained) -> TransformerNetwork:
-    trainer = TrainerConfig("cpu", "32-true")
-    return TransformerNetwork(
-        pretrained, TASKS[:1], {"t": 2}, 1, trainer, torch.device("cpu"), section(TransformerConfig)
-    )
+    given = (1, TrainerConfig("cpu", "32-true"), torch.device("cpu"), section(TransformerConfig))
+    return TransformerNetwork(pretrained, TASKS[:1], {"t": 2}, *given)
 
 
 @pytest.mark.parametrize(("warmup", "total"), [(100, 400), (0.06, 50), (0, 7), (10, 4), (4, 4)])
