@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import logging
 import math
 import re
 import shutil
@@ -43,6 +44,7 @@ audit_data = lazy("mtl.benchmark_making.audits.audit:audit")
 # The only one that trains, and so needs torch.
 audit_artefacts = lazy("mtl.benchmark_making.audits.artefacts_report:audit_artefacts")
 audit_near = lazy("mtl.benchmark_making.audits.near:audit_near")
+logger = logging.getLogger("mtl")
 FRAMES_FORMAT = 1  # increase it when `Suite.from_frames` writes other files of the same frames
 FRAMES = "as in {'train': frame, 'dev': frame}"
 # What tasks= may declare of a task, by the start of the problem that it solves.
@@ -363,6 +365,7 @@ def _written(
     place: Path, name: str, language: str | None, known: Mapping[str, Mapping[str, Any]], files: Mapping[str, bytes]
 ) -> Suite:
     """The suite with these data files in a folder. Raises InputError if it exists with other content."""
+    from mtl.benchmark_making.init_suite.guessing import TEST_TOO
     from mtl.benchmark_making.init_suite.init_suite import guess_suite
 
     data_dir, path = place / "data", place / f"{name}.yaml"
@@ -395,4 +398,6 @@ def _written(
             raise
     if not path.exists():
         write_text(path, guessed.document)
+        if TEST_TOO in guessed.document:
+            logger.warning("suite %s: %s", name, TEST_TOO)
     return Suite(path.resolve(), data_dir.resolve(), guessed.summary)

@@ -123,6 +123,12 @@ def test_frames_with_a_question_say_what_to_do(frame: dict[str, Any]) -> None:
         suite_of({"train": frame})
 
 
+def test_labels_of_test_that_are_not_scored_are_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    for _ in range(2):
+        suite_of({"train": ROWS, "dev": ROWS, "test": ROWS})
+    assert [message[:38] for message in caplog.messages] == ["suite mina: the test file has targets "]
+
+
 def test_lists_of_tags_are_labels_and_dates_are_texts() -> None:
     columns = {"tags": [["a"], ["a", "b"], ["b"]] * 20, "when": [pd.Timestamp(0)] * 60}
     task = load_suite(suite_of({"train": {"text": ROWS["text"], **columns}}).path).tasks["mina"]

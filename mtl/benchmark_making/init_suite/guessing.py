@@ -37,6 +37,7 @@ SETTLED = {
 }
 MADE_OF_SPANS = f"{TAGS}{LIST}"  # the column of tags that are made of marked spans
 MOST_NAMED = 8  # files and labels in a message
+TEST_TOO = "the test file has targets too; scores are on dev unless the task says scored: test"
 PRINTED_LIST = re.compile(r"\[(['\"]).*\1\]$")
 LEAST_ROWS = 10  # of a file whose targets are all the same: fewer say nothing
 
@@ -258,7 +259,7 @@ def _guess_splits(guess: Guess, tables: Mapping[str, FileTable], test_has_target
             guess.keys["scored"] = "test"
             guess.why["scored"] = "there is no dev file, and the test file has targets"
     elif test_scored:
-        guess.notes.append("the test file has targets too; scores are on dev unless the task says scored: test")
+        guess.notes.append(TEST_TOO)
 
 
 def choose_answering_tasks(guesses: Sequence[Guess]) -> None:

@@ -190,7 +190,7 @@ def label_questions(main: FileColumn, column: FileColumn, by_split: Mapping[str,
             questions.append(f"labels: {counted}: one label, misspelt? Then mend the files, or list the labels")
         negative = label == "-1" and "1" in column.counts and len(column.counts) > 2
         if label.strip().lower() in NO_LABEL or negative:
-            stands = "may stand for no label; leave these rows out of the files, or keep it as a label"
+            stands = "may stand for no label; leave these rows out of the files (a recipe of mtl make can), or keep it as a label"
             questions.append(f"labels: {quoted(label)} ({count(rows, 'row')}) {stands}")
     for split, other in by_split.items():
         if strange := [label for label in other.counts if not main.counts[label]]:
