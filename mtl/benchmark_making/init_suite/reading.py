@@ -182,11 +182,11 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> Split
     without = [split for split in paths if headers[split]]
     if without and "header" not in known:
         made = headers[without[0]]
-        if headed := [table for split, table in read.items() if not headers[split]]:
+        if with_header := [table for split, table in read.items() if not headers[split]]:
             # Columns of texts have the names that they have in another file, if both have as many of them.
             ours, theirs = (
                 [column.name for column in table.columns.values() if 2 * column.several_words > column.rows]
-                for table in (read[without[0]], headed[0])
+                for table in (read[without[0]], with_header[0])
             )
             renamed = dict(zip(ours, theirs, strict=True)) if len(ours) == len(theirs) else {}
             made = [renamed.get(name, name) for name in read[without[0]].columns]
