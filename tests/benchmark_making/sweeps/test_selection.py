@@ -176,7 +176,7 @@ def test_the_plan_is_that_of_the_rung(given: dict[str, Any], planned: Planned, t
     again = sweep_of(tmp_path, given, "{halving: 3}")
     second = sum(2 in seeds for seeds in trained)
     assert plan_text(again.begun, None).splitlines()[-2] == f"{7 + second} seeds in all, 7 finished"
-    search(again, with_scores(planned))
+    search(sweep_of(tmp_path, given, "{halving: 3}"), with_scores(planned))
     text, count = plan_text(sweep_of(tmp_path, given, "{halving: 3}").begun, None), sum(map(len, trained))
     assert text.splitlines()[-1] == f"{count} seeds in all, {count} finished"
 
