@@ -195,10 +195,6 @@ class Transformer(TypedDict, total=False):
     """which weights predict: those after the last epoch, or those of the epoch with the best score on dev (default: last)"""
     patience: int | None
     """for best: epochs without a better score before training stops; None: all epochs are trained (default: None)"""
-    layer_decay: float
-    """the factor between the learning rates of a layer and of the layer above it; not for layers that share weights, as ALBERT's (not …"""
-    freeze: int
-    """how many of the lowest layers stay fixed, with the embeddings below them; 0: everything is trained; not for layers that share …"""
     gradient_checkpointing: bool
     """True: layers are computed again in the backward pass: less memory, more time (not in the paper) (default: False)"""
 

@@ -243,9 +243,10 @@ def guess_suite(
         _check_known(id, keys)
     guesses = [guess_task(files, data_dir, known.get(files.id)) for files in found.tasks]
     choose_answering_tasks(guesses)
-    for guess in guesses if source else ():
-        guess.keys |= source.keys
-        guess.problem = guess.problem and guess.problem.replace(f"{data_dir}/", "")
+    for guess in guesses:
+        guess.keys |= source.keys if source else {}
+        if source and guess.problem is not None:
+            guess.problem = guess.problem.replace(f"{data_dir}/", "")
     shown = Path("data", name) if source else data_dir  # a suite's data is there, if nothing else is said
     document = suite_document(name, language, guesses, shown, path, address)
     problems = {guess.id: guess.problem for guess in guesses if guess.problem is not None}

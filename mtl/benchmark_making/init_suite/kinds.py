@@ -78,7 +78,7 @@ def joined(columns: Sequence[FileColumn]) -> FileColumn:
 
 def _choice(column: FileColumn, candidates: Sequence[FileColumn]) -> Target | None:
     """A choice if each target is the index, or the letter, of one of its row's candidates, else None."""
-    rows = candidates[0].lists or list(zip(*(candidate.texts for candidate in candidates), strict=True))
+    rows = candidates[0].lists or list(map(list, zip(*(each.texts for each in candidates), strict=True)))
     sizes = [len(row) for row in rows]
     letters = next((letters for letters in (LETTERS, LETTERS.lower()) if set(column.counts) <= set(letters)), "")
     if not letters and not all(value.isascii() and value.isdecimal() for value in column.counts):

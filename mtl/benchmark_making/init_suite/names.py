@@ -246,9 +246,8 @@ def _named(path: PurePosixPath, archive: PurePosixPath | None) -> _Named | None:
     if shard and (shard.start() or of_folder):
         stem = stem[: shard.start()]
     plain = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", stem).lower()
-    splits = {SPLIT_OF[word] for word in WORD.findall(plain)} or {of_folder}
-    split = splits.pop()
-    if split is None or splits:
+    split, *others = {SPLIT_OF[word] for word in WORD.findall(plain)} or [of_folder]
+    if split is None or others:
         return None
     words = [word for word in re.split(r"[^a-z0-9]+", VERSION.sub("", WORD.sub("", plain))) if word]
     role, parts = "", {*words, suffix.removeprefix(".")}

@@ -181,17 +181,17 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> Split
         read[split] = read_table(path, replace(layouts[split], header=headers[split]))
     without = [split for split in paths if headers[split]]
     if without and "header" not in known:
-        header = headers[without[0]]
-        if headed := [table for split, table in read.items() if not headers[split]]:
+        made = headers[without[0]]
+        if with_header := [table for split, table in read.items() if not headers[split]]:
             # Columns of texts have the names that they have in another file, if both have as many of them.
             ours, theirs = (
                 [column.name for column in table.columns.values() if 2 * column.several_words > column.rows]
-                for table in (read[without[0]], headed[0])
+                for table in (read[without[0]], with_header[0])
             )
             renamed = dict(zip(ours, theirs, strict=True)) if len(ours) == len(theirs) else {}
-            header = [renamed.get(name, name) for name in read[without[0]].columns]
-        read |= {split: read_table(paths[split], replace(layouts[split], header=header)) for split in without}
-        guess.keys["header"] = header
+            made = [renamed.get(name, name) for name in read[without[0]].columns]
+        read |= {split: read_table(paths[split], replace(layouts[split], header=made)) for split in without}
+        guess.keys["header"] = made
         first = f"the first line of {', '.join(files[split] for split in without)}"
         guess.why["header"] = f"{first} looks like a row, so the names are made up; give the columns names"
     guess.rows = {split: table.rows for split, table in read.items()}

@@ -233,7 +233,8 @@ def _flat(row: Mapping[str, Any], is_nested: bool, prefix: str = "") -> Iterator
         elif isinstance(value, list):
             kinds = {kind_of(item).removeprefix("a ").removeprefix("an ") for item in value}
             other = Other(f"a list of {' and '.join(sorted(f'{kind}s' for kind in kinds))}")
-            yield from [(f"{name}.{key}{LIST}", item) for key, item in lists_below(value).items()] or [(name, other)]
+            below: dict[str, Any] = {f"{name}.{key}{LIST}": item for key, item in lists_below(value).items()}
+            yield from (below or {name: other}).items()
         elif value is None or isinstance(value, str):
             yield name, value
         elif isinstance(value, int | float):

@@ -58,34 +58,27 @@ def test_the_file_and_its_summary(data_dir: Path, tmp_path: Path) -> None:
     assert (sts.range, sts.metric, sts.labels) == ([0, 4], "spearman", None)
 
 
-def test_load_suite_takes_every_kind_of_target_and_split(tmp_path: Path) -> None:
-    """A choice that is scored on test, words, and a task without training rows that another task answers."""
-    words = [a + b for a in "abcde" for b in "klmnopqr"]
-    faq = [{"question": t, "answers": [t[::-1], "it is not"], "label": i % 2} for i, t in enumerate(TEXTS)]
-    analogy = [{"a": a, "b": b, "label": c} for a, b, c in zip(words, words[::-1], words, strict=True)]
+def test_load_suite_takes_a_task_that_another_one_answers(tmp_path: Path) -> None:
     nli = [{"a": a, "b": b, "label": "xyz"[i % 3]} for i, (a, b) in enumerate(zip(TEXTS, OTHERS, strict=True))]
     gender = [row for row in nli if row["label"] != "z"]
-    files = {"faq_train": faq, "faq_test": faq, "analogy_train": analogy, "nli_train": nli, "gender_test": gender}
-    for name, rows in files.items():
+    for name, rows in {"nli_train": nli, "gender_test": gender}.items():
         write_jsonl(tmp_path / "data" / f"{name}.jsonl", rows)
     path = init_suite(tmp_path / "data", out=tmp_path / "out.yaml").path
     with raises_input_error(file="out.yaml"):
         load_suite(path)  # before its questions are answered
     content = yaml.safe_load(path.read_text())
-    asked = {id: [question.partition(":")[0] for question in task.pop("decide", [])] for id, task in content["tasks"].items()}  # fmt: skip
-    assert asked == {"analogy": [], "faq": [], "gender": ["answered_by"], "nli": []}
+    (question,) = content["tasks"]["gender"].pop("decide")
     path.write_text(yaml.safe_dump(content))
     suite = load_suite(path)
-    kinds = {"analogy": "word", "faq": "choice", "gender": "labels", "nli": "labels"}
-    assert {id: task.kind for id, task in suite.tasks.items()} == kinds
-    faq_task, of_gender = suite.tasks["faq"], suite.tasks["gender"]
-    assert (faq_task.scored_split, faq_task.text, faq_task.candidates) == ("test", ["question"], ["answers[]"])
-    assert (suite.tasks["analogy"].scored_split, suite.tasks["analogy"].text) == ("dev", ["a", "b"])
-    assert of_gender.files == {"train": None, "dev": None, "test": "gender_test.jsonl"}
-    assert (of_gender.answered_by, of_gender.scored_split, of_gender.labels) == ("nli", "test", ["x", "y", "z"])
-    # The data is read with what was guessed.
+    task = suite.tasks["gender"]
+    assert question.startswith("answered_by: ") and task.files == {
+        "train": None,
+        "dev": None,
+        "test": "gender_test.jsonl",
+    }
+    assert (task.answered_by, task.scored_split, task.labels) == ("nli", "test", ["x", "y", "z"])
     dataset = load_dataset(suite, suite.choose(None), tmp_path / "data", 0.1)
-    assert dataset.scored(faq_task).sizes is not None and len(dataset.scored(of_gender)) == len(gender)
+    assert len(dataset.scored(task)) == len(gender)
 
 
 def test_no_link_leads_out_of_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,12 +48,11 @@ def test_columns_of_nested_rows_and_tables(
 
 
 def test_damaged_files_and_files_without_columns(tmp_path: Path) -> None:
-    path = write_jsonl(tmp_path / "train.jsonl", [{"text": "a", "label": "b"}])
-    path.write_text(path.read_text() + "{\n")
-    with raises_input_error(file="train.jsonl", line=2):
-        read_table(path)
-    with raises_input_error(file="train.jsonl"):
-        read_table(write_jsonl(tmp_path / "train.jsonl", [{"text": None}]))
+    for rows, end, line in (([{"text": "a"}], "{\n", 2), ([{"text": None}], "", None)):
+        path = write_jsonl(tmp_path / "train.jsonl", rows)
+        path.write_text(path.read_text() + end)
+        with raises_input_error(file="train.jsonl", line=line):
+            read_table(path)
 
 
 @pytest.mark.parametrize("wrong", ["nan", "inf", "1e999", "1_000", "", "١"])
