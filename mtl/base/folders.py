@@ -153,8 +153,7 @@ def _hash_if_known(folder: Path, name: str, known: Sequence[str]) -> str | None:
 
 
 def _move(stage: Path, folder: Path, moves: Sequence[tuple[str, str | None]]) -> None:
-    """Replace or remove files of a folder: by their names, the names of the staged files that replace them; None removes the file. After an error,
-    all are as before."""
+    """Replace files of a folder, by their names, by staged files, or with None remove them. After an error, all are as before."""
     new, old = stage / "new", stage / "old"
     begun = dict[str, bool]()  # by the name of a file that may have changed, whether it was there before
     try:

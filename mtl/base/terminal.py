@@ -210,8 +210,7 @@ class StandardOutput:
 
 
 class StandardError(StandardOutput):
-    """Standard error, with the bars that libraries draw by tqdm: it begins a write with a carriage return, and moves the cursor in writes
-    of their own."""
+    """Standard error, with the bars of tqdm, which begins a write with a carriage return and moves the cursor in writes of their own."""
 
     _raises = False
 

@@ -94,8 +94,7 @@ def _peeked(lines: Iterable[str]) -> tuple[Iterator[str], str | None]:
 
 
 def _without_further(sentence: Sentence) -> Sentence:
-    """The sentence without a comment of as many cells and the lines of several tokens and of empty nodes, if the first cells of the others
-    count them."""
+    """The sentence without a comment of as many cells and lines of several or no tokens, if the first cells of the others count them."""
     # In a file of two columns, the words "#" and "1" follow each other; a counter stands beside a word and its label.
     if sentence.rows[0][0] == "#" and len(sentence.rows[0]) > 2 and [cells[0] for cells in sentence.rows[1:2]] == ["1"]:
         sentence.rows = sentence.rows[1:]

@@ -71,8 +71,7 @@ class Vectors:
 
 
 def find_vectors(config: Config, suite: Suite) -> Vectors | None:
-    """The word vectors that the configuration or the suite names; None for a kind of embeddings that needs no file. Raises InputError if no vectors
-    are named."""
+    """The word vectors that the configuration or the suite names; None for embeddings without a file. Raises InputError if none are named."""
     name = config.embeddings.name
     if EMBEDDERS[name].exists is None:
         return None

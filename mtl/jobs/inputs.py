@@ -55,8 +55,7 @@ def prepare(job: Job, vectors: "Vectors | None") -> tuple[Dataset, Method]:
 
 
 def source_stamps(config: Config, vectors: "Vectors | None") -> dict[str, list[int]]:
-    """By path, the size in bytes and the time of change in nanoseconds of each file beside the data, such as word vectors, that a run is made
-    from."""
+    """By path, the size in bytes and the time of change in nanoseconds of each file beside the data, such as word vectors."""
     files: list[Path] = []
     for path in [*METHODS[config.method].sources(config), *([] if vectors is None else [vectors.path])]:
         files += path.iterdir() if path.is_dir() else [path]

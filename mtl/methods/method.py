@@ -190,8 +190,7 @@ class MethodKind(ABC):
         return resolve(self.loads)(request)
 
     def chosen_run(self, config: Config, folder: Path, task: str | None) -> Path | None:
-        """The folder of the run whose models answer a task (None: all tasks) of the run in `folder`; None: this run itself. Raises InputError if
-        several do."""
+        """The folder of the run whose models answer a task (None: all) of the run in `folder`; None: itself. Raises InputError if several do."""
         return None
 
     def check(self, config: Config, suite: Suite) -> None:  # noqa: B027

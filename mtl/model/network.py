@@ -91,8 +91,7 @@ class Batch:
 
 
 class TaskNetwork(nn.Module):
-    """The interface through which training and prediction use a network that answers some tasks; `kinds` are what heads need of their targets, by
-    id."""
+    """The interface through which training and prediction use a network of some tasks; `kinds` are what heads need of targets, by id."""
 
     def __init__(self, tasks: Sequence[Task]) -> None:
         super().__init__()

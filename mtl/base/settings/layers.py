@@ -15,27 +15,18 @@ from mtl.base.untrusted_yaml import read_yaml
 
 # Options that earlier versions of this format had, with the values that changed nothing.
 DELETED = {
-    "pretrain.average": 0.0,
-    "pretrain.checkpoint": "best",
-    "pretrain.warmup_steps": 0,
-    "transformer.layer_decay": 1.0,
-    "transformer.freeze": 0,
-    "finetune.encoder_dropout": False,
-    "embeddings.init_std": 1.0,
-    "encoder.variational_dropout": False,
-    "loss.r_drop": 0.0,
-    "embeddings.map": False,
-    "static.weighting": "none",
-    "word_vectors.exclude_question": True,
-    "word_vectors.ignore_case": False,
-    "transformer.joint": False,
-    "transformer.joint_epochs": 4,
-    "distill.run": None,
-    "distill.weight": 0.5,
-    "distill.temperature": 2.0,
-    "distill.texts": [],
-    "distill.rows": 10000,
-    "distill.augment": 0,
+    **{"pretrain.average": 0.0, "pretrain.checkpoint": "best", "pretrain.warmup_steps": 0, "embeddings.init_std": 1.0},
+    **dict.fromkeys(("finetune.encoder_dropout", "encoder.variational_dropout", "embeddings.map"), False),
+    **{"loss.r_drop": 0.0, "static.weighting": "none"},
+    **{"word_vectors.exclude_question": True, "word_vectors.ignore_case": False},
+    **{
+        "transformer.joint": False,
+        "transformer.joint_epochs": 4,
+        "transformer.layer_decay": 1.0,
+        "transformer.freeze": 0,
+    },
+    **{"distill.run": None, "distill.weight": 0.5, "distill.temperature": 2.0, "distill.texts": []},
+    **{"distill.rows": 10000, "distill.augment": 0},
 }
 
 

@@ -143,7 +143,7 @@ def _read_start(path: Path, lines: OpenLines) -> _Start:
     has_header = len(cells) == 2 and cells[0].isdigit() and cells[1].isdigit()
     # int() refuses more than 4,300 digits, and a number of 18 is too large in any case.
     expected, dim = (int(cells[0][:18]), int(cells[1][:18])) if has_header else (0, len(cells) - 1)
-    if dim < 1:
+    if dim < 1 or not (has_header or any(map(_is_number, cells[1:]))):
         message = "neither 'count dimension' nor a word and its vector; give a .vec file"
         raise InputError(message, path=path, line=1)
     if has_header and not (line := lines.readline()):
@@ -155,15 +155,11 @@ def _read_start(path: Path, lines: OpenLines) -> _Start:
     # Always parse the first row: it shows whether the dimension is right before memory is allocated.
     try:
         _split_row(path, number, line, dim)
-    except InputError as error:
+    except InputError:
         if has_header and dim != (there := line.rstrip().count(b" ")):
             problem = f"announces vectors of {dim} numbers, but line 2 has {there}: correct it, or give another file"
             raise InputError(problem, path=path, line=1) from None
-        if has_header or any(map(_is_number, cells[1:])):
-            raise
-        raise InputError(
-            "neither 'count dimension' nor a word and its vector; give a .vec file", path=path, line=1
-        ) from error
+        raise
     if dim > LARGEST_DIM:
         raise InputError(f"has vectors of {dim:,} numbers; at most {LARGEST_DIM:,} can be read", path=path)
     return _Start(expected, dim, line, number, lines.offset - len(line), bool(lines.packing), has_tabs)

@@ -38,8 +38,7 @@ MOST_COPIES = 20  # of a row of a rare class
 
 
 class _Dense(BaseEstimator):
-    """A model of dense features, which it standardizes: linear, or mlp with one hidden layer; `alpha` is the weight of the squared weights in the
-    loss."""
+    """A model of dense features, which it standardizes: linear, or mlp with one hidden layer; `alpha` weighs the squared weights."""
 
     _parameter_constraints = {
         "head": [StrOptions({"linear", "mlp"})],

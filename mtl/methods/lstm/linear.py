@@ -77,8 +77,7 @@ class _CachedModel(TypedDict):
 
 @dataclass(frozen=True)
 class LinearModels:
-    """The linear models of a run, by the id of the task that each was trained on, and the seconds that they took to train. Outputs are by task id and
-    split."""
+    """The linear models of a run, by the task that each was trained on, and the seconds of their training. Outputs are by task id and split."""
 
     kept: Mapping[str, Kept]
     outputs: Mapping[str, Mapping[str, np.ndarray]]

@@ -96,8 +96,7 @@ class Frozen(Method):
 
     @cached_property
     def _encoded(self) -> tuple[Coded, Tensor, float]:
-        """The data with the numbers of marked words, the vectors of all texts and of these words, and the seconds they took: the same for
-        all seeds."""
+        """The data with the numbers of marked words, the vectors of all texts and of these words, and their seconds, for all seeds."""
         start, device = time.monotonic(), device_of(self.config.trainer.accelerator)
         body, dataset = self.pretrained.body.to(device), self.dataset
         splits = [(task, split) for task in dataset.tasks for split in dataset.splits[task.id].values()]
