@@ -45,10 +45,10 @@ def test_it_makes_what_the_command_makes_and_only_once(given: list[str], run: mt
 
 
 def test_a_finished_run_without_its_data_says_so(
-    floor_settings: list[str], run: mtl.Run, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    given: list[str], run: mtl.Run, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO")
-    mtl.run(*floor_settings, "method=random", seeds=2, data_dir=tmp_path / "none")
+    mtl.run(*given, "method=random", seeds=2, data_dir=tmp_path / "none")
     assert f"{tmp_path}/none: no such folder; the finished run is not compared with its data" in caplog.messages
 
 

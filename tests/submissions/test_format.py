@@ -143,7 +143,7 @@ def test_a_zip_comes_back_as_a_submission_and_scores(
     _, *rows = (home / "data/MRPC/test.tsv").read_text(encoding="utf-8").splitlines()
     lines = [MRPC, *(f"1\t{row.partition(chr(9))[2]}" for row in rows)]
     (tmp_path / "gold/MRPC/test.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    arguments = [f"gold={tmp_path}/gold", f"out={tmp_path}/site", f"cache={tmp_path}/cache"]
+    arguments = [f"gold={tmp_path}/gold", f"out={tmp_path}/site"]
     assert main(["leaderboard", "glue", f"{tmp_path}/all", *arguments]) == 0
     (system,) = read_json(tmp_path / "site/leaderboard.json")["systems"]
     with zipfile.ZipFile(path) as archive:

@@ -200,7 +200,7 @@ def test_new_rows_are_predicted_as_in_the_run(run: Path) -> None:
         if task.kind == "number":
             np.testing.assert_allclose(np.array(predicted, dtype=float), np.array(cells, dtype=float), atol=1e-4)
         else:
-            assert predicted == cells, task.id
+            assert list(map(str, predicted)) == cells, task.id
     assert read_json(run / "summary.json")["title"].endswith(", linear")
     files = {path.name for path in (run / "seed-1/models").iterdir()}
     assert files == {"answer.ckpt", "mood.ckpt", "stars.ckpt", "tasks.json"}
