@@ -30,8 +30,7 @@ def device_of(accelerator: str, key: str = "trainer.accelerator") -> torch.devic
 
 @cache
 def bfloat16_instructions() -> tuple[str, ...]:
-    """Those of the CPU's instruction sets that multiply bfloat16 numbers: amx_bf16 and avx512_bf16 (x86), bf16 (Arm). Empty on a system without
-    /proc/cpuinfo."""
+    """The CPU's instruction sets that multiply bfloat16 numbers: amx_bf16, avx512_bf16, bf16 (Arm); none without /proc/cpuinfo."""
     if not CPU_INFORMATION.is_file():
         return ()
     words = set(CPU_INFORMATION.read_text(encoding="utf-8", errors="replace").split())

@@ -51,8 +51,7 @@ def one_spelling(name: str) -> str:
 
 
 def text_problem(text: str) -> str | None:
-    """Why a text cannot be part of a path or a file; None if it can. In a path that is not valid UTF-8, Python reads each wrong byte as half of a
-    surrogate pair."""
+    """Why a text cannot be part of a path or a file; None if it can. Python reads a byte that is no UTF-8 as half a surrogate pair."""
     if "\0" in text:
         return "holds the character NUL, which no name and no text has; leave it out"
     if any("\ud800" <= sign <= "\udfff" for sign in text):

@@ -67,8 +67,7 @@ def check_plain_folder(folder: Path) -> None:
 
 
 def open_regular(path: Path) -> IO[bytes]:
-    """Open a file to read its bytes. Raises InputError if it is a folder, a pipe or a device, and OSError as `open` does. A pipe without a writer
-    is not waited for."""
+    """Open a file to read its bytes. Raises InputError for a folder, a pipe (without waiting for a writer) or a device; OSError as `open`."""
     file = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     if not stat.S_ISREG(os.fstat(file).st_mode):
         os.close(file)

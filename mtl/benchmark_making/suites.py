@@ -314,14 +314,15 @@ def _records(where: str, rows: Frame) -> tuple[list[str], list[list[Any]]]:
             raise InputError("names of columns must be strings, each once", key=key)
         if odd := next((name for name in names if text_problem(name)), None):
             raise InputError(f"column {odd!r} {text_problem(odd)}", key=key)
-        columns = []
+        columns, features = [], getattr(rows, "features", None)  # which may be a column of a DataFrame
+        features = features if isinstance(features, Mapping) else {}
         for name in names:
-            cells, labels = rows[name], getattr((getattr(rows, "features", None) or {}).get(name), "names", None)
+            cells, labels = rows[name], getattr(features.get(name), "names", None)
             if isinstance(cells, str | bytes | Mapping) or not hasattr(cells, "__len__"):
                 raise InputError(f"column {name} must be a list, not a {type(cells).__name__}", key=key)
             if labels is not None:  # of the numbers in a Dataset; -1 stands for no label
-                numbers = range(len(labels))
-                cells = [labels[c] if c in numbers else None if isinstance(c, int) else c for c in cells]
+                numbers, plain = range(len(labels)), [c.tolist() if hasattr(c, "tolist") else c for c in cells]
+                cells = [labels[int(c)] if c in numbers else None if isinstance(c, int | float) else c for c in plain]
             columns.append([_cell(cell, key, name, row) for row, cell in enumerate(cells)])
     if len({len(column) for column in columns}) > 1:
         raise InputError("its columns have different lengths", key=key)

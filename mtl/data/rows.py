@@ -182,8 +182,7 @@ def member_of(path: Path, layout: Layout) -> tuple[str | None, str | None]:
 
 
 def value_part(path: Path, layout: Layout) -> tuple[str | None, str]:
-    """The column and the value that a part COLUMN=VALUE names; None without such a part. Raises InputError for another part, which only the
-    objects of .json files have."""
+    """The column and the value that a part COLUMN=VALUE names; None without one. Raises InputError for a part that only .json files have."""
     part = member_of(path, layout)[1]
     name, equals, value = (part or "").partition("=")
     if part is None or (not equals and form_of(path, layout) == "json"):

@@ -40,8 +40,7 @@ class TaskExamples:
 
 
 def read_task(task: Task, data_dir: Path, share: float) -> TaskExamples:
-    """Read a task's files, and hold out a share of the training rows if there is no dev file. Raises InputError as
-    `mtl.data.examples.read_examples` does."""
+    """Read a task's files, and hold out a share of the training rows if there is no dev file. Raises InputError as `read_examples`."""
     rows = {}
     for split in SPLITS:
         if path := task.path(split, data_dir):

@@ -77,7 +77,7 @@ def values_of_seeds(predictions: Sequence[Any], suite: Suite, indices: Indices) 
             with foreign(f"{key}.{id}"):
                 for split, rows in _by_split(values, suite.tasks[id], f"{key}.{id}").items():
                     predicted = [row[PREDICTION] for row in rows]
-                    keys = _places(rows, split, labels)
+                    keys = _places(rows, split, labels, f"{key}.{id}")
                     lines[id, split] = PredictionLines(f"{key}.{id}.{split}", predicted, **keys)
         seeds.append(GivenPredictions(f"predictions-{number + 1}", lines))
     return seeds
@@ -105,7 +105,9 @@ def _by_split(values: Any, task: Task, key: str) -> dict[str, list[dict[str, Any
     return by_split
 
 
-def _places(rows: Sequence[Mapping[str, Any]], split: str, labels: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+def _places(
+    rows: Sequence[Mapping[str, Any]], split: str, labels: Mapping[str, Sequence[Any]], key: str
+) -> dict[str, Any]:
     """Which rows of the data the rows of a split are, as keywords of `PredictionLines`. `labels`: by split, those of the index of the frame that
     the suite was made of, if it was."""
     if ID in rows[0]:
@@ -113,6 +115,9 @@ def _places(rows: Sequence[Mapping[str, Any]], split: str, labels: Mapping[str, 
     index, of_rows = [row[INDEX] for row in rows if INDEX in row], labels.get(split, [])
     if not index or index == of_rows or (rows[0][IS_PLAIN] and {*index} != {*of_rows}):
         return {}
+    if rows[0][IS_PLAIN]:
+        problem = f"the index may number the rows, or be labels of the frame of {split}: give {{{split!r}: …}} without"
+        raise InputError(f"{problem} the column {SPLIT}, or the frame's own index (set_index)", key=key)
     places = {label: place for place, label in enumerate(of_rows)}
     lacking = [label for label in index if label not in places]
     if not lacking and len({*index}) == len(index) and len(places) == len(of_rows):
@@ -132,9 +137,10 @@ def _rows(values: Any, task: Task, key: str) -> list[dict[str, Any]]:
     one for each label. Rows without ids have their labels of its index, unless it is the one that pandas makes by itself for the rows of a split."""
     index, names = getattr(values, INDEX, None), [*getattr(values, "columns", ())]
     labels = index.tolist() if index is not None and hasattr(index, "tolist") and ID not in names else None
+    kind = target_kind(task)
     if hasattr(values, "columns"):
         columns = {name: values[name] for name in (ID, SPLIT) if name in names}
-        names, kind = [name for name in names if name not in columns], target_kind(task)
+        names = [name for name in names if name not in columns]
         if PREDICTION in names or len(names) == 1:
             columns[PREDICTION] = values[PREDICTION if PREDICTION in names else names[0]]
         elif kind.has_parts and {*names} == {*kind.labels}:
@@ -143,7 +149,9 @@ def _rows(values: Any, task: Task, key: str) -> list[dict[str, Any]]:
         else:
             problem = f"the table has no column {PREDICTION!r}; it has {', '.join(map(str, names))}"
             raise InputError(problem, key=key)
-    elif isinstance(values, Mapping) and all(isinstance(x, str) or not isinstance(x, Sized) for x in values.values()):
+    elif isinstance(values, Mapping) and all(
+        kind.has_type([]) or isinstance(x, str) or not isinstance(x, Sized) for x in values.values()
+    ):
         columns = {ID: values.keys(), PREDICTION: values.values()}
     elif isinstance(values, Iterable) and isinstance(values, Sized) and not isinstance(values, str | bytes | Mapping):
         columns = {PREDICTION: values}

@@ -45,8 +45,7 @@ def label_decisions(outputs: np.ndarray, gold: np.ndarray, label: int) -> Decisi
 
 
 def best_shift(decisions: Decisions) -> float:
-    """What to add to the outputs so that F1 over these decisions is highest; 0 if nothing is better than 0. Among equal scores, the shift
-    nearest to 0 is taken."""
+    """What to add to the outputs so that F1 over these decisions is highest; of equal scores, the shift nearest to 0."""
     margins, right, at_zero = decisions
     order = np.argsort(margins, kind="stable")
     unshifted = 2 * (at_zero & right).sum() / (at_zero.sum() + right.sum()) if at_zero.any() else 0.0
@@ -64,8 +63,7 @@ def best_shift(decisions: Decisions) -> float:
 
 
 def bagged_shift(decisions: Decisions) -> float:
-    """The mean of `best_shift` over resamples of the decisions, each with as many right ones as there are, and as many others. The resamples
-    are the same in every call."""
+    """The mean of `best_shift` over resamples of the decisions, the same in every call, each with as many right ones and others."""
     rng = np.random.default_rng(0)
     parts = [np.flatnonzero(decisions.right), np.flatnonzero(~decisions.right)]
     shifts = []
@@ -115,8 +113,7 @@ def shift_outputs(outputs: np.ndarray, shifts: dict[int, float], sign: int = 1) 
 
 
 def recorded_shifts(folder: Path, task: Task) -> dict[int, float] | None:
-    """The shifts that the finished stage's checkpoint in `folder` contains, by output; None if none were chosen yet. Raises InputError for a file
-    that is damaged."""
+    """The shifts in the finished stage's checkpoint in `folder`, by output; None if none were chosen. Raises InputError for a damaged file."""
     path, labels = folder / WEIGHTS["best"], shifted_outputs(task)
     recorded = read_checkpoint(path, Checkpoint).get("threshold_shift")
     if recorded is None:

@@ -56,8 +56,7 @@ def submitted_rows(task: Task, contents: Mapping[str, bytes], path: Path) -> dic
 
 
 def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
-    """Compare a submission with the files of a data folder. Raises InputError if the data folder has no file of the suite, and for files that
-    cannot be read."""
+    """Compare a submission with a data folder. Raises InputError if that has no file of the suite, and for files that cannot be read."""
     data = {task.id: files for task in suite.tasks.values() if (files := data_files(task, data_dir))}
     if not data:
         raise InputError(f"has no files of suite {suite.name} to compare with; set data_dir=", path=data_dir)

@@ -184,8 +184,7 @@ def keyed(column: str, cells: Sequence[str]) -> dict[str, Any]:
 
 
 def read_json_lines(content: bytes, name: str, most: int = MOST_PREDICTIONS) -> PredictionLines:
-    """The predictions in the file `name` with an object on each of at most so many lines. Raises InputError, which names the line, for
-    another form."""
+    """The predictions in the file `name` with an object on each of at most so many lines. Raises InputError, which names the line."""
     lines = []
     for number, written in enumerate(split_lines(content, name, most=most), start=1):
         row = parse_row(name, number, written)

@@ -193,8 +193,7 @@ class TargetKind(ABC):
 
     @abstractmethod
     def parse(self, cell: str, candidates: int | None = None) -> Target:
-        """The target in a cell; `candidates` is how many candidates or units the row has (`size`), if known. Raises ValueError, which says what is
-        wrong."""
+        """The target in a cell; `candidates` is how many candidates or units the row has (`size`), if known. Raises ValueError with the fault."""
 
     def located(self, target: Target, texts: Sequence[str], starts: Sequence[str] | None) -> Target:
         """The target of a row with these texts; `starts` are in the column of the task's `starts`. Raises ValueError if it does not fit them."""

@@ -395,8 +395,7 @@ class Task:
         return replace(self.plain_layout, part=part, beside=second)
 
     def fingerprint(self) -> str:
-        """SHA-256 of the fields that scores depend on. Fields that are None do not count, so that finished runs stay valid when
-        this class gets a new field."""
+        """SHA-256 of the fields that scores depend on, but for those that are None, so that finished runs stay valid after a new field."""
         fields = {name: value for name in SCORES_DEPEND_ON if (value := getattr(self, name)) is not None}
         if self.reading is not None:
             fields["reading"] = {k: v for k, v in vars(self.reading).items() if k != "spans" or v is not None}

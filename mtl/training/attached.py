@@ -41,17 +41,24 @@ def attached(settings: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], list
         if any(isinstance(item, Logger | pl.Callback) for item in values):
             kinds = [type(item) if isinstance(item, Logger | pl.Callback) else item for item in values]
             names = [f"{kind.__module__}:{kind.__qualname__}" if isinstance(kind, type) else kind for kind in kinds]
-            named[key], objects[key] = names if key == CALLBACKS else ", ".join(names), values
-    token, given = _objects.set(objects), [item for values in objects.values() for item in values]
+            named[key], objects[key] = names if key == CALLBACKS else ", ".join(map(str, names)), values
+    given = [item for values in objects.values() for item in values if isinstance(item, Logger | pl.Callback)]
     for item in given:
         _remember(item)
+    token = _objects.set(objects)
     try:
         yield named, list(objects)
     finally:
         _objects.reset(token)
         for item in filter(_is_reset, given):  # what trainings leave alone, the user may set before the next run
             start, now = vars(item)[START], vars(item)
-            now[START] = {name: value for name, value in start.items() if now.get(name) is not value}
+            # Dictionaries are copied for each training.
+            same = {
+                key
+                for key, value in start.items()
+                if now.get(key) is value or (type(value) is dict and now.get(key) == value)
+            }
+            now[START] = {key: value for key, value in start.items() if key not in same}
 
 
 def check_attached(config: TrainerConfig) -> None:
@@ -136,10 +143,10 @@ def stage_loggers(
 
 def _made(value: Any, kind: Any, key: str) -> Any:
     """An object of this kind, as a training begins with it, or a new one of the class with a name as in "package.module:Class"."""
-    if isinstance(value, kind):
-        return _begun(value)
     problem = f"is not a subclass of pytorch_lightning's {kind.__name__}"
     try:
+        if isinstance(value, kind):
+            return _begun(value)
         made = resolve(value)
         if isinstance(made, type) and issubclass(made, kind):
             return made()

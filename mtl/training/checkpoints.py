@@ -27,8 +27,7 @@ def checkpoint_bytes(folder: Path) -> int:
 
 
 def load_finished(network: nn.Module, folder: Path, checkpoint: str = "best") -> bool:
-    """If the stage in this folder has finished, load its weights into the network. Return whether it has finished. Raises InputError as
-    `load_weights` does."""
+    """Load the weights of the stage in this folder into the network if it has finished, and return whether. Raises InputError as `load_weights`."""
     if not (folder / DONE).exists():
         return False
     (folder / RESUME).unlink(missing_ok=True)  # still there if the process was killed just after the stage finished

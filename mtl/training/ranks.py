@@ -182,8 +182,7 @@ def _check(pipe: Any, process: Any) -> None:
 
 
 def _join(group: Group, number: int, pipe: Any) -> None:
-    """The main function of every rank but 0, which gets its work through the pipe. It reports an empty text when it is ready, and later why it
-    ends."""
+    """The main function of every rank but 0, with its work from the pipe. It reports an empty text when ready, and later why it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to every process; rank 0 ends the others
     threading.Thread(target=exit_with_parent, daemon=True).start()
     set_display(lambda event: None)

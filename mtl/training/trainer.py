@@ -146,8 +146,7 @@ def train(
 
 
 def read_state(resume: Path, module: pl.LightningModule) -> State:
-    """The state of an interrupted training, without the values of its tensors. Raises InputError for a damaged file, and for the
-    state of another model."""
+    """The state of an interrupted training, without its tensors' values. Raises InputError for a damaged file or another model's state."""
     state = read_checkpoint(resume, State, REMEDY, "meta")
     if not are_weights_of(module, state["state_dict"]):
         raise InputError("is the state of another model; delete it", path=resume)

@@ -62,6 +62,8 @@ def test_a_dataset_dict_with_the_hub_s_names(home: Path) -> None:
     made = {name: datasets.Dataset.from_dict(split, features=features) for name, split in splits.items()}
     (task,) = mtl.Suite.from_frames(datasets.DatasetDict(made), name="hub").content.tasks.values()
     assert task.labels == ["neg", "pos"] and list(task.files.values()) == ["train.jsonl", "dev.jsonl", "test.jsonl"]
+    numbers = {name: dataset.with_format("numpy") for name, dataset in made.items()}
+    assert mtl.Suite.from_frames(numbers, name="numbers").content.tasks["numbers"].labels == ["neg", "pos"]
     with raises_input_error(key="frames.both"):
         mtl.Suite.from_frames({"both": {"dev": rows, "eval": rows}}, name="both")
 

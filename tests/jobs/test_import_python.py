@@ -102,6 +102,10 @@ def test_the_index_of_the_frames_of_a_suite_and_predictions_of_its_only_task(hom
         list(dev["label"]),
     )
     assert [score(form, f"form-{number}") for number, form in enumerate(forms)] == [100.0] * 5
+    # Numbers from 0 may be the labels of this frame, whose rows are in another order.
+    mixed = mtl.Suite.from_frames({"train": rows[:20], "dev": rows[:20].sample(frac=1, random_state=1)}, name="mixed")
+    table = pandas.DataFrame({"prediction": labels[:20], "split": "dev"})
+    refused(lambda: mtl.import_predictions("mixed", table, suite=mixed), key="predictions.mixed")
     # Numbers from 1 are other rows' labels.
     refused(lambda: score(pandas.Series(list(dev["label"]), index=range(1, 21)), "numbers"))
     test = rows[:20].rename(lambda label: label + 100)

@@ -145,10 +145,12 @@ def test_a_logger_object_has_a_folder_for_each_training(tmp_path: Path, kind: An
         assert sorted(rows) == [10, 10, 10, 20]
 
 
-def test_one_callback_needs_no_list(tmp_path: Path) -> None:
-    mine = Steps()
-    fitted(tmp_path, callbacks=mine)
+def test_one_callback_needs_no_list_and_a_list_may_name_classes_too(tmp_path: Path) -> None:
+    mine, made = Steps(), Steps.made
+    fitted(tmp_path / "one", callbacks=mine)
     assert mine.steps == 40
+    fitted(tmp_path / "both", callbacks=[EarlyStopping("dev/average"), NAME])
+    assert Steps.made == made + 2
 
 
 @pytest.mark.parametrize(("value", "meant"), [(True, "auto"), (False, "none")])

@@ -26,7 +26,7 @@ def add_results(commands: Commands) -> None:
     predict.add_argument(
         "only", nargs="?", metavar="TASK", help="the id of the task that the examples are of, of a run with several"
     )
-    rows = "a .tsv, .csv, .jsonl or .parquet file with the task's text columns"
+    rows = "a .tsv, .csv, .jsonl or .parquet file with the task's text columns, after TASK"
     predict.add_argument("file", type=Path, metavar="FILE", help=rows)
     predict.add_argument("--task", help="the same as TASK")
     seed = "a seed of the run; default: the one with the best score on the task's dev split"

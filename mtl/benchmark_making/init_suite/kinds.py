@@ -184,8 +184,8 @@ def label_questions(main: FileColumn, column: FileColumn, by_split: Mapping[str,
         counted = ", ".join(f"{quoted(label)} ({count(column.counts[label], 'row')})" for label in labels)
         questions.append(f"labels: {counted}: one label in several spellings? Then write one in the files")
     for label, rows in column.counts.items():
-        alike = get_close_matches(label, column.counts.keys() - {label}, 1, ALIKE) if label.isalpha() else []
-        if alike and rows * MISSPELT <= column.counts[alike[0]]:
+        frequent = [other for other, of_other in column.counts.items() if rows * MISSPELT <= of_other]
+        if alike := get_close_matches(label, frequent, 1, ALIKE) if label.isalpha() else []:
             counted = f"{quoted(label)} ({count(rows, 'row')}) is like {quoted(alike[0])}"
             questions.append(f"labels: {counted}: one label, misspelt? Then mend the files, or list the labels")
         negative = label == "-1" and "1" in column.counts and len(column.counts) > 2

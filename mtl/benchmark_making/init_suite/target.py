@@ -160,7 +160,8 @@ def possible_targets(table: FileTable) -> list[FileColumn]:
         or (_is_named(first) and not _is_named(second) and follows_from(second, first))
     }
     possible = [column for column in possible if column.name not in repeated]
-    return [column for column in possible if _is_named(column) or not evidence.is_repeated_text(column)] or possible
+    plain = [column for column in possible if _is_named(column) or not evidence.is_repeated_text(column)]
+    return plain if any(_is_named(column) or LIKELY_NAMES & set(column.words) for column in plain) else possible
 
 
 def _is_named(column: FileColumn) -> bool:

@@ -116,8 +116,7 @@ def _fetch(
     unavailable: list[str],
     unverified: list[str],
 ) -> None:
-    """Download a task's files from its source, and from its zip also those of the tasks `together`. If this fails, use the task's copy on the
-    Hub, if there is one."""
+    """Download a task's files from its source, and from its zip those of the tasks `together`; if this fails, from its copy on the Hub."""
     try:
         with without_empty_folders(data_dir / task.folder):
             if source.single_files:

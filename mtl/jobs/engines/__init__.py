@@ -55,8 +55,7 @@ def ready(waiting: Sequence[Unit], ended: set[str]) -> Unit | None:
 
 
 def result_or_error(call: Callable[..., Any], *arguments: Any) -> Any:
-    """The result of a call, or the UserError that it raises, also if the disk is full or memory runs out. If a unit raised it, the engine
-    would end all other units."""
+    """The result of a call, or the UserError that it raises, also for a full disk or memory: raised, it would end all other units."""
     try:
         with resources_as_input():
             return call(*arguments)

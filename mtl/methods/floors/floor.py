@@ -121,8 +121,7 @@ class Floor(Method):
         }
 
     def _learn(self, task: Task, seed: int, folder: Path) -> Kept:
-        """Train with each combination of settings, unless an earlier run has chosen one. The estimator that is best on dev (among equals,
-        the first one)."""
+        """Train with each combination of settings, unless an earlier run has chosen one. The first estimator that is best on dev."""
         start = time.monotonic()
         floor, kind = self.config.floor, target_kind(task)
         vectorizers = [{VECTORIZER: name} for name in floor.vectorizers] if self.joined and not kind.by_unit else [{}]

@@ -1,5 +1,6 @@
 """The LightningModule of a finished LSTM, from one of its checkpoints: for your own loops, callbacks and Trainers."""
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader
 
-from mtl.base.errors import InputError
+from mtl.base.errors import InputError, shortened
 from mtl.base.interface import foreign
 from mtl.base.untrusted import read_checkpoint
 from mtl.data.examples import Row, make_example
@@ -24,7 +25,7 @@ from mtl.runs.folder import finetune_folder, pretrain_folder
 from mtl.tasks.metrics import score
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import ScoredRows
-from mtl.training.checkpoints import fill, read_weights, weights_below
+from mtl.training.checkpoints import WEIGHTS, fill, read_weights, weights_below
 from mtl.training.module import MultitaskModule, falling_adam
 
 NO_STAGE = "must be a stage's checkpoint in a run's folder, as in RUN/seed-1/pretrain/best.ckpt, or a saved mtl.Module"
@@ -75,8 +76,9 @@ class Module(MultitaskModule):
         stage = read_checkpoint(path, dict[str, Any], device="meta").get("stage")
         if stage is None:
             return cls._of_stage(path, device)
-        if not isinstance(stage, str) or not Path(stage).is_file():
-            raise InputError(f"continues {stage}, which is missing; put that run's folder back there", path=path)
+        if not isinstance(stage, str) or not os.path.isfile(stage):  # noqa: PTH113 - Path's raises for long names
+            shown = shortened(str(stage), 200)
+            raise InputError(f"continues {shown}, which is missing; put that run's folder back there", path=path)
         module = cls._of_stage(Path(stage), device)
         fill(module, read_weights(path), path, f"it does not continue {stage}")
         return module
@@ -93,7 +95,8 @@ class Module(MultitaskModule):
         if not isinstance(model, TrainedLstm):
             raise InputError("only runs of lstm have such a module", path=path, key="method", value=config.method)
         is_first = folder == pretrain_folder(seed_folder)
-        if not is_first and folder != finetune_folder(seed_folder, folder.name):
+        is_stage = is_first or folder == finetune_folder(seed_folder, folder.name)
+        if not is_stage or path.name not in WEIGHTS.values():
             raise InputError(NO_STAGE, path=path)
         network = _stage1(predictor, model, path) if is_first else model.network(predictor.task(folder.name))
         assert isinstance(network, Network)
@@ -171,7 +174,10 @@ class Module(MultitaskModule):
         if targets is not None:
             kind, texts = target_kind(suite_task), [make_example(suite_task, row).inputs[0][-1] for row in rows]
             with foreign("targets"):
-                parsed = np.array([kind.parse(str(target)) for target in targets], dtype=kind.dtype)
+                parsed = np.array(
+                    [kind.parse(kind.join(t) if isinstance(t, list) else str(kind.from_python(t))) for t in targets],
+                    dtype=kind.dtype,
+                )
                 codes = kind.head.encode(parsed, model.answers.get(suite_task.id, []), texts)
             if len(codes) != len(rows):
                 raise InputError(f"{len(codes)} for {len(rows)} rows", key="targets")

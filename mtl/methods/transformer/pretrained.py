@@ -213,8 +213,7 @@ def _is_further_layer(body: Any, name: str) -> bool:
 
 
 def check_sizes(path: str) -> None:
-    """Raise InputError for a transformer, in a folder or on the Hub, whose configuration cannot be read, or describes more weights than its
-    files or the memory can hold."""
+    """Raise InputError for a transformer whose configuration cannot be read, or describes more weights than its files or the memory hold."""
     size = sum(weight.numel() for weight in _without_weights(path, _open_config(path)).parameters())
     check_fits(FLOAT * size, f"{path}: a transformer of these sizes (config.json)", "name a smaller one")
     if Path(path).is_dir() and size > (most := stored_weights(Path(path)) + FURTHER_WEIGHTS):

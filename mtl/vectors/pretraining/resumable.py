@@ -71,7 +71,7 @@ def train_once(
     folder = unfinished_folder(out)
     message = f"{folder}: another process is training this model"
     with waiting_lock(folder / LOCK, message), threads_of_torch(settings.threads):
-        others = [path for path in folder.iterdir() if path.name not in (LOCK, CLAIM)]
+        others = [path for path in folder.iterdir() if path.name != CLAIM and not path.name.startswith(".")]
         if others and not (folder / CLAIM).exists():
             problem = "holds files of no unfinished training; move them away or name another folder with out="
             raise InputError(problem, path=folder)

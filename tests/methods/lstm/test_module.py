@@ -127,7 +127,7 @@ def test_what_a_trainer_saved_and_what_is_asked_of_it_must_fit(run: mtl.Run, tmp
     saved, changed = tmp_path / "mine.ckpt", tmp_path / "changed.ckpt"
     trainer.save_checkpoint(saved)
     content = torch.load(saved, weights_only=True)
-    stages = (str(tmp_path / "gone/seed-1/pretrain/best.ckpt"), str(changed), "\0")
+    stages = (str(tmp_path / "gone/seed-1/pretrain/best.ckpt"), str(changed), "\0", "a" * 5000)
     other = str(run.path / "seed-2/pretrain/best.ckpt")
     for wrong in (*({"stage": stage} for stage in (*stages, 3, other)), {"state_dict": {"a": print}}):
         torch.save({**content, **wrong}, changed)
@@ -146,6 +146,9 @@ def test_files_that_are_no_checkpoints_and_targets_of_another_form(run: mtl.Run,
     copy = Path(shutil.copytree(run.path, tmp_path / "copy"))
     torch.save({"state_dict": {"a": print}}, copy / "seed-2/pretrain/best.ckpt")
     refused(lambda: mtl.Module.load_from_checkpoint(copy / "seed-2/pretrain/best.ckpt"), file="best.ckpt")
+    beside = Path(shutil.copy(run.path / "seed-2/pretrain/best.ckpt", run.path / "seed-2/pretrain/epoch=1.ckpt"))
+    refused(mtl.Module.load_from_checkpoint, beside, file=beside.name)  # another callback's
+    beside.unlink()
     module = loaded(run, "pretrain")
     for targets in (["glad"], ["nix"] * 4):
         refused(module.loader, "kansla", ROWS, targets, key="targets")

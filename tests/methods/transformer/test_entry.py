@@ -66,7 +66,7 @@ def test_settings_that_contradict_each_other(settings: list[str]) -> None:
     ("variant", "keys"),
     [
         ("finetune", ["finetune.learning_rate", "head.hidden_size", "finetune.threshold", "head.overlap"]),
-        ("frozen", ["transformer.epochs", "transformer.learning_rate", "transformer.freeze"]),
+        ("frozen", ["transformer.epochs", "transformer.learning_rate", "transformer.accumulate"]),
     ],
 )
 def test_keys_that_only_other_variants_read(variant: str, keys: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -121,17 +121,19 @@ def test_what_a_killed_preparation_left_is_replaced_and_files_of_no_training_sta
     left, other = (unfinished_folder(tmp_path / name) for name in ("bert", "other"))
     for path, content in (
         (left / "claim.json", "{}"),
+        (tmp_path / "mac.unfinished/.DS_Store", ""),
         (left / "tokenizer.json", "of other texts"),
         (other / "x", "mine"),
     ):
         path.parent.mkdir(exist_ok=True)
         path.write_text(content)
     pretrain(PretrainingTexts(texts=lines()), small(max_steps=1), tmp_path / "bert")
+    pretrain(PretrainingTexts(texts=lines()), small(max_steps=1), tmp_path / "mac")
     with raises_input_error(file="other.unfinished"):
         pretrain(PretrainingTexts(texts=lines()), small(max_steps=1), tmp_path / "other")
     with raises_input_error():  # a training that fails leaves nothing
         pretrain(PretrainingTexts(texts=lines(40)), small(batch_size=64), tmp_path / "little")
-    assert {path.name for path in tmp_path.iterdir()} == {"bert", "other.unfinished"}
+    assert {path.name for path in tmp_path.iterdir()} == {"bert", "mac", "other.unfinished"}
     assert [path.name for path in other.iterdir() if path.name != ".lock"] == ["x"]
 
 
