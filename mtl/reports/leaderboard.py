@@ -227,8 +227,7 @@ def _group_line(metric: str, tasks: Sequence[Task], row: Row) -> GroupLine:
 
 
 def breakdowns(rows: Sequence[Row]) -> list[Breakdown]:
-    """The breakdowns of the runs among a leaderboard's rows: by the columns that tasks name, by the parts of what metrics count, and by how
-    many runs answer a row right."""
+    """The breakdowns of the runs among a leaderboard's rows: by columns that tasks name, parts of metrics, and how many runs are right."""
     return [*_by_columns(rows), *_by_parts(rows), *_by_hardness(rows)]
 
 

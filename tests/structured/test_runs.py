@@ -214,12 +214,12 @@ def test_a_report_reads_long_rows_and_no_other_numbers_of_tags(own: Path) -> Non
 def test_a_leaderboard_takes_a_tag_for_each_token_alone(folder: Path) -> None:
     suite = load_suite(folder / "several.yaml")
     tags = [" ".join("O" for _ in row) for row in sentences("test")]
-    for read in (read_labelled_rows, read_public_rows):
-        rows = read(suite, folder / "data", "test")["slots"]
+    labelled = read_labelled_rows(suite, folder / "data", "test")["slots"].data
+    for rows in (labelled, read_public_rows(suite, folder / "data", "test")["slots"]):
         for line, number in ((tags[2], None), (tags[2] + " O", 4)):
             submitted = "\n".join(["slots", *tags[:2], line, *tags[3:], ""]).encode()
             with nullcontext() if number is None else raises_input_error(file="x.tsv", line=number):
-                rows.data.put(read_tsv(rows.task, submitted, "x.tsv"), (), None)
+                rows.put(read_tsv(rows.task, submitted, "x.tsv"), (), None)
 
 
 def test_linear_models_learn_from_a_bounded_number_of_words(
