@@ -254,7 +254,7 @@ def load_run(settings: Mapping[str, Any], placed: Callable[[Job], Job] = lambda 
         if not begun:
             show(Remark(f"one seed, since method {config.method} gives the same result with every seed"))
     if job.suite.generated and job.origins["suite"] == DEFAULTS and not begun:
-        show(Remark(f"no suite= is set: this is {job.suite.name}, the embedded sample of KLEJ"))
+        show(Remark(f"no suite= is set: this is {job.suite.name}, the embedded sample of KLEJ", logging.WARNING))
     if not chosen:
         return job
     job = load_job({**settings, **chosen})
