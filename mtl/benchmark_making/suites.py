@@ -31,7 +31,7 @@ from mtl.base.wings import lazy
 from mtl.benchmark_making.data_files import write_records
 from mtl.data.files import read_bytes
 from mtl.tasks import suite as tasks_suite
-from mtl.tasks.task import SPLITS
+from mtl.tasks.task import SPLIT_OF, SPLITS
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -280,7 +280,6 @@ def audit_job(job: "Job", check: str = "data", share: float | None = None) -> "A
 
 def _by_task(frames: Mapping[str, Any], name: str) -> dict[str, Mapping[str, Frame]]:
     """The frames by task and split. Raises InputError for names that are not valid, and without frames."""
-    from mtl.benchmark_making.init_suite.names import SPLIT_OF
 
     def by_split_name(value: Any) -> Any:
         """The frames by the names that splits have here: those of the Hub are others."""

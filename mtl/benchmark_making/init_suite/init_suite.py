@@ -23,7 +23,7 @@ from mtl.base.files import listed, write_text
 from mtl.base.settings.layers import shipped
 from mtl.base.typed import typed
 from mtl.benchmark_making.init_suite.guessing import choose_answering_tasks, guess_task
-from mtl.benchmark_making.init_suite.names import SCHEME, SPLIT_WORDS, FoundFiles, Guess, file_name
+from mtl.benchmark_making.init_suite.names import SCHEME, FoundFiles, Guess, file_name
 from mtl.benchmark_making.init_suite.reading import files_of_tasks
 from mtl.benchmark_making.init_suite.target import KIND
 from mtl.benchmark_making.init_suite.wording import count, printable, quoted, quoted_names
@@ -232,7 +232,7 @@ def guess_suite(
     found, known = source.found if source else files_of_tasks(data_dir), known or {}
     address = source.address if source else ""
     if not found.tasks:
-        words = ", ".join(names[0] for names in SPLIT_WORDS.values())
+        words = ", ".join(SPLITS)
         seen = f"; {quoted_names(found.unreadable[:SHOWN])} cannot be read" if found.unreadable else ""
         problem = f"no file of a split below it{seen}; its name has one of the words {words}, and ends in {', '.join(SUFFIXES)}"
         raise InputError(problem, path=address or data_dir)

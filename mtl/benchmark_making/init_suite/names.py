@@ -16,17 +16,10 @@ from mtl.base.untrusted import is_inside
 from mtl.benchmark_making.init_suite.wording import quoted_names
 from mtl.data.rows import PACKED, SUFFIXES
 from mtl.tasks.suite import AVERAGE, SPLITS
-from mtl.tasks.task import BESIDE, NUMBERED, PART
+from mtl.tasks.task import BESIDE, NUMBERED, PART, SPLIT_OF
 
 GIVEN = "as given"  # why a key that the user names is taken
 SCHEME = "hf://"  # before the name of a data set of the Hugging Face Hub
-# Words that name splits, in GLUE, KLEJ, Superlim, on the Hugging Face Hub, and in the folders of shared tasks.
-SPLIT_WORDS = {
-    "train": ("train", "training", "trn", "trainset"),
-    "dev": ("dev", "development", "devel", "valid", "validation", "val", "eval", "devset"),
-    "test": ("test", "testing", "tst", "testset"),
-}
-SPLIT_OF = {word: split for split, words in SPLIT_WORDS.items() for word in words}
 WORD = re.compile(rf"(?<![a-z])({'|'.join(sorted(SPLIT_OF, key=len, reverse=True))})(?![a-z])")
 VERSION = re.compile(r"(?<![a-z])v\d+([._]\d+)*(?![a-z0-9])")
 # How the number of one of several parts ends a name: train-00000-of-00003, part-0, train_0000; in the Hub's conversions nothing else is

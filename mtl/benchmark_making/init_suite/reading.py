@@ -14,7 +14,6 @@ from mtl.benchmark_making.init_suite import names
 from mtl.benchmark_making.init_suite.names import (
     GIVEN,
     NO_SPLIT,
-    SPLIT_OF,
     WORD,
     FoundFiles,
     Guess,
@@ -27,7 +26,7 @@ from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names
 from mtl.data.files import data_lines
 from mtl.data.json_rows import JsonText
 from mtl.data.rows import TABLES, form_of
-from mtl.tasks.task import BESIDE, PART, Layout, Reading, Task
+from mtl.tasks.task import BESIDE, PART, SPLIT_OF, Layout, Reading, Task
 
 MOST_PARTS = 20  # keys of an object with words of splits; more of them are the ids of rows
 FOLDER = re.compile("[^{},#]+")  # a folder's name that can be a part of a file's name in a suite file
