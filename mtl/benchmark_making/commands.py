@@ -1,7 +1,6 @@
 """The commands of this wing: suites, audits, annotation, leaderboards, sweeps, power."""
 
 import argparse
-import os
 import sys
 from dataclasses import replace
 from functools import partial
@@ -47,7 +46,6 @@ def add_commands(commands: Commands) -> None:
     sheets.add_argument("--write-clean", type=Path, metavar="DIR", help=clean)
     share = "for --near and --write-clean: the character n-grams that near duplicates have in common (else 0.8)"
     audit.add_argument("--share", type=float, metavar="S", help=share)
-    audit.add_argument("--out", type=Path, metavar="FILE", help="for --sheet: a file to write to, else standard output")
     audit.set_defaults(run=_audit)
 
     annotate = commands.add_parser(
@@ -102,19 +100,13 @@ def add_commands(commands: Commands) -> None:
 
 
 def _audit(arguments: argparse.Namespace) -> int:
-    from mtl.base.files import write_text
     from mtl.benchmark_making.suites import audit_job
 
-    job, out, share = job_of(arguments.settings), arguments.out, arguments.share
-    if out is not None and arguments.sheet is None:
-        raise InputError(f"--out {out}: is for --sheet TASK only")
-    if out is not None and os.path.lexists(out):  # a sheet is for people to complete
-        raise InputError("already there; remove it, or name another file with --out", path=out)
+    job, share = job_of(arguments.settings), arguments.share
     if arguments.sheet is not None:
         from mtl.benchmark_making.audits.sheet import draft_sheet
 
-        sheet = draft_sheet(job, arguments.sheet)
-        sys.stdout.write(sheet) if out is None else write_text(out, sheet)
+        sys.stdout.write(draft_sheet(job, arguments.sheet))
         return 0
     if share is not None and not (arguments.near or arguments.write_clean):
         raise InputError(f"--share {share:g}: is for --near and --write-clean only")

@@ -32,7 +32,7 @@ from mtl.benchmark_making.init_suite.tables import FileColumn, read_table
 from mtl.benchmark_making.init_suite.target import named_labels, possible_targets
 from mtl.benchmark_making.init_suite.wording import quoted
 from mtl.data.files import changed_splits, hash_files
-from mtl.data.splits import hold_out, read_split
+from mtl.data.splits import check_present, has_files, hold_out, read_split
 from mtl.data.text import TokenizedTexts
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.interface import EmbeddingsRequest
@@ -70,7 +70,8 @@ class Audit:
 def audit(job: Job) -> Audit:
     """Read the suite's data as a run does, and check it. Raises InputError without data, and if the embeddings cannot be loaded."""
     config, suite, folder = job.config, job.suite, job.data_dir
-    _check_folder(suite, job.tasks, folder)
+    if not any(has_files(task, folder) for task in job.tasks):
+        check_present(suite, job.tasks, folder)
     read = [read_files(suite, task, folder, config.held_out) for task in job.tasks]
     tokens = Tokens(config, suite, folder, read)
     findings = {files.task.id: list(files.findings) for files in read}
@@ -99,18 +100,6 @@ def audit(job: Job) -> Audit:
         "\n".join(["### Notes", "", *(f"- {inert(note)}" for note in notes)]) if notes else "",
     ]
     return Audit(list(chain.from_iterable(findings.values())), sections)
-
-
-def _check_folder(suite: Suite, tasks: Sequence[Task], folder: Path) -> None:
-    """Raise InputError unless the folder exists and has a file of at least one of the tasks."""
-    can_be_had = suite.generated or any(task.source or task.hub for task in tasks)
-    how = f"; get it with: mtl data {suite.name}" if can_be_had else ""
-    if not folder.is_dir():
-        problem = f"no such folder; the data of suite {suite.name} should be there{how}, or set data_dir="
-        raise InputError(problem, path=folder)
-    paths = [path for task in tasks for split in SPLITS if (path := task.path(split, folder))]
-    if not any(path.exists() for path in paths):
-        raise InputError(f"has no file of {', '.join(task.id for task in tasks)} ({paths[0]}, …){how}", path=folder)
 
 
 def read_files(suite: Suite, task: Task, folder: Path, share: float) -> TaskFiles:
@@ -268,10 +257,8 @@ class Tokens:
             yield part.finding("cut", len(rows), what, meaning, part.where(rows))
         if (share := self.unknown_share(part) or 0.0) > UNKNOWN_SHARE:
             what = f"the embeddings do not know {share:.1%} of the words"
-            meaning = (
-                "the vectors are of another language or tokenization, or there is too little text to learn vectors"
-            )
-            yield part.finding("unknown words", 1, what, meaning)
+            why = "the vectors are of another language or tokenization, or there is too little text to learn vectors"
+            yield part.finding("unknown words", 1, what, why)
 
     @property
     def note(self) -> str:

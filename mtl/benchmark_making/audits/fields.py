@@ -102,7 +102,7 @@ def guess(
     guessed = np.empty_like(targets)
     numbers = {group: number for number, group in enumerate(dict.fromkeys(filter(None, groups)))}
     of_rows = [len(values) + row if group is None else numbers[group] for row, group in enumerate(groups)]
-    _, indices = np.unique(of_rows, return_inverse=True)
+    indices = np.unique(of_rows, return_inverse=True)[1]
     folds = (np.random.default_rng(0).permutation(indices.max() + 1) % FOLDS)[indices]
     for fold in range(FOLDS):
         rows_of: dict[Value | None, list[int]] = defaultdict(list)
@@ -126,16 +126,16 @@ def guess(
 
 
 def question_findings(parts: dict[str, Part]) -> list[Finding]:
-    """The findings in a task's files, by split."""
-    findings = [shared_candidates(part) for part in parts.values()]
+    """The findings in a task's files with targets, by split."""
     labelled = [part for part in parts.values() if all(row.target is not None for row in part.rows)]
+    findings = [shared_candidates(part) for part in labelled if part.task.candidates is not None]
     if largest := max(labelled, key=lambda part: len(part.rows), default=None):
         task = largest.task
         if task.candidates is None and len(task.text) > 2 and target_kind(task).dtype is object:
             # The columns of the dictionary that answers most questions right.
             orders = permutations(range(len(task.text)), 3)
             columns = max(orders, key=lambda columns: _right(largest, _answers(largest, columns), 1))
-            findings += [answered_by_pairs(part, columns) for part in parts.values()]
+            findings += [answered_by_pairs(part, columns) for part in labelled]
     return [finding for finding in findings if finding]
 
 
@@ -158,17 +158,11 @@ def answered_by_pairs(part: Part, columns: Columns) -> Finding | None:
     """Analogy questions that a dictionary of the pairs in the file's own questions answers."""
     answers, rows = _answers(part, columns), len(part.rows)
     word, answer, asked = (part.task.text[column] for column in columns)
-    if all(row.target is not None for row in part.rows):
-        first, constant = _right(part, answers, 1), Counter(row.target for row in part.rows).most_common(1)[0][1]
-        if first <= constant or first - constant < LEAST_REMOVED * (rows - constant):
-            return None
-        count = _right(part, answers)
-        share = f"{count} of {rows} questions ({count / rows:.1%})"
-        has = f"has the right answer to {share}, in {first} of them as its most frequent one"
-    else:
-        if (count := sum(map(bool, answers))) < LEAST_REMOVED * rows:
-            return None
-        has = f"has an answer to {count} of {rows} questions ({count / rows:.1%})"
+    first, constant = _right(part, answers, 1), Counter(row.target for row in part.rows).most_common(1)[0][1]
+    if first <= constant or first - constant < LEAST_REMOVED * (rows - constant):
+        return None
+    count = _right(part, answers)
+    has = f"has the right answer to {count} of {rows} questions ({count / rows:.1%}), in {first} of them as its most frequent one"
     what = f"a dictionary of the pairs ({word}, {answer}) in the file's own questions, asked for {asked}, {has}"
     meaning = "a system that collects these pairs needs to know no words; build nothing from questions that are scored"
     return part.finding("answers", count, what, meaning, part.file)
@@ -176,8 +170,6 @@ def answered_by_pairs(part: Part, columns: Columns) -> Finding | None:
 
 def shared_candidates(part: Part) -> Finding | None:
     """Rows of a choice that share their candidates, of which each is the right answer of one row only."""
-    if part.task.candidates is None:
-        return None
     shared = len(part.task.text)
     lists: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for number, key in enumerate(part.keys):
@@ -187,24 +179,16 @@ def shared_candidates(part: Part) -> Finding | None:
     count = sum(map(len, groups))
     if count < SHARED_SHARE * len(part.rows):
         return None
-    labelled = all(row.target is not None for row in part.rows)
     alone = 0
     for numbers in groups:
         rows = [part.rows[number] for number in numbers]
-        if labelled:
-            right = Counter(plain(row.inputs[int(row.target or 0)][-1]) for row in rows)
-            alone += sum(number == 1 for number in right.values())
-        elif abs(len(rows[0].inputs) - len(rows)) <= (1 - ALONE_SHARE) * len(rows):
-            alone += len(rows)  # which are about as many as the candidates
+        right = Counter(plain(row.inputs[int(row.target or 0)][-1]) for row in rows)
+        alone += sum(number == 1 for number in right.values())
     if alone < ALONE_SHARE * count:
         return None
-    sized = (
-        "are the only row with their answer"
-        if labelled
-        else "are in lists with as many rows as candidates, or nearly as many"
-    )
     share = f"{part.of(count, 'share', 'shares')} all candidates with other rows, in {counted(len(groups), 'list')}"
-    what = f"{share}, and {alone} of them {sized}, such as {excerpt(part.rows[groups[0][0]].texts[0])}"
+    such = excerpt(part.rows[groups[0][0]].texts[0])
+    what = f"{share}, and {alone} of them are the only row with their answer, such as {such}"
     meaning = "a system that chooses for the rows of a list jointly solves an easier task; say so, or answer each row by itself"
     where = part.where(part.rows[number] for number in sorted(chain.from_iterable(groups)))
     return part.finding("shared candidates", count, what, meaning, where)

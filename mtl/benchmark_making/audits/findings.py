@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from mtl.base.errors import InputError
+from mtl.base.files import counted
 from mtl.data.examples import Example
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
@@ -196,9 +197,8 @@ def quoting(part: Part) -> Iterator[Finding]:
 
     rows = [row for row in part.rows if marks(row)]
     count, marked = sum(map(marks, rows)), sum('"' in cell for column in columns for cell in column)
-    cells = f"{count} cell is" if count == 1 else f"{count} cells are"
-    share = "all cells that have any" if count == marked else f"out of {marked} cells that have any"
-    what = f"the quotation marks of a CSV writer: {cells} wrapped in quotation marks, with inner ones doubled ({share})"
+    cells = f"{count} of the {counted(marked, 'cell')} with quotation marks"
+    what = f"the quotation marks of a CSV writer: {cells} are wrapped in them, with inner ones doubled"
     return part.finding_of("quoting", rows, what, "a run reads the added marks as part of the text")
 
 
@@ -249,21 +249,16 @@ def conflicts(part: Part) -> Iterator[Finding]:
     groups = [rows for rows in part.groups if len({row.target for row in rows}) > 1]
     if not groups:
         return
-    count = sum(map(len, groups))
+    count, kind = sum(map(len, groups)), target_kind(part.task)
     texts = "text has" if len(groups) == 1 else "texts have"
     example = excerpt(groups[0][0].texts[0])
     what = f"{len(groups)} {texts} different targets, in {count} of {len(part.rows)} rows, such as {example}"
-    wording = target_kind(part.task)
-    if distance := wording.distance([[row.target for row in rows if row.target is not None] for rows in groups]):
+    if distance := kind.distance([[row.target for row in rows if row.target is not None] for rows in groups]):
         what += f"; {distance}"
     lines = []
-    for rows in groups:
-        firsts = sorted(
-            {row.target: row for row in reversed(rows)}.values(), key=lambda row: row.line
-        )  # of each target
-        lines.append(
-            ", ".join(f"{row.line} {'' if row.target is None else wording.show(row.target)}" for row in firsts)
-        )
+    for rows in groups:  # the first row of each target
+        firsts = sorted({row.target: row for row in reversed(rows)}.values(), key=lambda row: row.line)
+        lines.append(", ".join(f"{row.line} {'' if row.target is None else kind.show(row.target)}" for row in firsts))
     meaning = "no prediction is right for all of these rows"
     yield part.finding("conflicts", count, what, meaning, places(part.file, lines, "; "))
 

@@ -71,15 +71,13 @@ def _shared_rows(part: Part, source: Part, source_split: str) -> Finding | None:
     where = places(part.file, [f"{row.line} = {equal[0].line}" for row, equal in matches])
     if part.file != source.file:
         where += f" of {source.file}"
-    right = sum(_answer(part, row) in {_answer(source, match) for match in equal} for row, equal in matches)
     if source_split == "dev":
         effect = "checkpoints are chosen on dev, so the test score is slightly too high"
     elif matches[0][0].target is None:
         effect = "a model that memorised train has seen a target for them"
     else:
-        rows = "this one" if right else "not even this one"
-        rows = rows if count == 1 else f"{'' if right == count else f'{right} of '}these {count}"
-        effect = f"a model that memorised train would get {rows} right"
+        right = sum(_answer(part, row) in {_answer(source, match) for match in equal} for row, equal in matches)
+        effect = f"a model that memorised train would get {right} of them right"
     return part.finding("shared", count, what, effect, where)
 
 

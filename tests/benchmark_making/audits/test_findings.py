@@ -27,10 +27,10 @@ def test_blank_texts() -> None:
 def test_csv_quoting() -> None:
     found = only(text_findings(part('"a ""b"""', "c", 'd "e"', '"""f"" g"', '"h"', "i")))
     assert (found.kind, found.count) == ("quoting", 2)
-    assert "2 of 6 rows have" in found.what and "2 cells are wrapped" in found.what and "of 4 cells" in found.what
+    assert "2 of 6 rows have" in found.what and "2 of the 4 cells with quotation marks" in found.what
     assert found.where == "kansla/train.tsv:2, 5"
     pairs = only(text_findings(part(('"a ""b"""', '"""c"""'), ("d", "e"), task=PAIR)))
-    assert pairs.count == 1 and "2 cells are wrapped" in pairs.what and "all cells that have any" in pairs.what
+    assert pairs.count == 1 and "2 of the 2 cells" in pairs.what
     found = only(text_findings(part('"a"', '"b"', '"c"', "d")))  # nearly every cell
     assert (found.kind, found.count) == ("quoting", 3)
 

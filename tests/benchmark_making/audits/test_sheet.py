@@ -81,25 +81,13 @@ def test_a_draft_of_each_kind_has_the_template_and_a_value_in_each_obligatory_fi
     assert all(sheet[name][0] for name in FIELDS if name.endswith("*"))
 
 
-def test_out(settings: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(settings: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", *settings, "--sheet", "kansla"]) == 0
-    printed, file = capsys.readouterr().out, tmp_path / "new/sheet.tsv"
-    assert main(["audit", *settings, "--sheet", "kansla", "--out", str(file)]) == 0
-    assert capsys.readouterr().out == "" and file.read_text(encoding="utf-8") == printed
-    file.write_text("completed", encoding="utf-8")
-    assert main(["audit", *settings, "--sheet", "kansla", "--out", str(file)]) == 2
-    assert "already there" in capsys.readouterr().err and file.read_text(encoding="utf-8") == "completed"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--sheet", "none"], "--sheet none: suite liten has no such task; it has kansla, samma, betyg"),
-        (["--out", "sheet.tsv"], "--out sheet.tsv: is for --sheet TASK only"),
-        (["--sheet", "kansla", "data_dir=none"], "--sheet kansla: no file of the task can be read in none"),
-    ],
-)
-def test_bad_input(settings: list[str], arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["audit", *settings, *arguments]) == 2
-    printed = capsys.readouterr()
-    assert printed.out == "" and message in printed.err and printed.err.count("\n") == 1
+    assert capsys.readouterr().out == draft_sheet(job(settings), "kansla")
+    for words, message in (
+        (["none"], "--sheet none: suite liten has no such task; it has kansla, samma, betyg"),
+        (["kansla", "data_dir=none"], "--sheet kansla: no file of the task can be read in none"),
+    ):
+        assert main(["audit", *settings, "--sheet", *words]) == 2
+        printed = capsys.readouterr()
+        assert printed.out == "" and message in printed.err and printed.err.count("\n") == 1
