@@ -207,7 +207,7 @@ def _sweep(arguments: argparse.Namespace) -> None:
     if arguments.plan:
         from mtl.benchmark_making.sweeps.plan import plan_text
 
-        print(plan_text(sweep.begun, config.seeds_in_parallel))
+        print(plan_text(sweep.begun))
         return
     check_written(arguments.out)  # before days of training
     for run in sweep.runs:

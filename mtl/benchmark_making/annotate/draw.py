@@ -20,7 +20,7 @@ from mtl.data.examples import Example
 from mtl.data.fetching.fetch import write_generated
 from mtl.data.files import decode, read_bytes
 from mtl.data.sampled import Key, TaskKey, scored_file
-from mtl.data.splits import missing_tasks, read_task
+from mtl.data.splits import check_present, read_task
 from mtl.jobs.job import Job
 from mtl.tasks.targets import first_kind
 from mtl.tasks.task import Task
@@ -66,10 +66,7 @@ def write_forms(job: Job, wanted: Wanted, out: Path) -> list[Path]:
         raise InputError("is for one task; write those of several tasks into the suite file", key="instructions")
     instructions = wanted.instructions and decode(read_bytes(Path(wanted.instructions)), wanted.instructions)
     write_generated(job.suite, job.data_dir)
-    missing = missing_tasks(job.suite, job.data_dir)
-    for id in (task.id for task in tasks if task.id in missing):
-        get = f"get it with mtl data {job.suite.name}, set data_dir=, or leave {id} out of task="
-        raise InputError(f"no such file; {get}", path=missing[id])
+    check_present(job.suite, tasks, job.data_dir)
     key = Key(suite=job.suite.name, tasks={})
     forms: dict[str, str] = {}
     for task in tasks:

@@ -38,20 +38,12 @@ from mtl.tasks.task import Task
 FAMILY = "people"
 MOST_PAIRS = 10  # of people that are named; the others are counted
 LEAST_FOR_MAJORITY = 3  # people; of two, each would be the majority
-# Settings of `mtl import` that answers of people cannot have, with the reason.
-UNUSED = {
-    "run_dir": "names one folder, and each person has one; set runs_dir=",
-    "seed": "a person has no seed; drop it",
-    "system": "the files say who answered; drop it",
-    "labels": "the answers of a form are labels; drop it",
-    "tasks": "the files say which tasks were answered; drop it",
-}
+UNUSED = ("run_dir", "seed", "system", "labels", "tasks")  # settings of `mtl import` that answers of people cannot have
 MAJORITY = "majority"  # the name of what all people answer together
 MOST_NAMED = 3  # lines in one message; the others are counted
 DIGITS = re.compile("[0-9]{1,15}")
-Level = Literal[
-    "nominal", "ordinal", "interval"
-]  # the distance of two answers: whether they differ, of their ranks among all, or of the numbers
+# The distance of two answers: whether they differ, of their ranks among all, or of the numbers.
+Level = Literal["nominal", "ordinal", "interval"]
 
 
 @dataclass
@@ -94,7 +86,7 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
     if settings.get("rows") is None:
         raise InputError("name the key.json that was written with the form, as in rows=forms/key.json", key="rows")
     for key in (key for key in UNUSED if key in settings):
-        raise InputError(UNUSED[key], key=key, value=settings[key])
+        raise InputError("is not for answers of people; drop it (runs_dir= names the folder of all runs)", key=key)
     job = load_job({key: value for key, value in settings.items() if key != "rows"})
     write_generated(job.suite, job.data_dir)
     people = read_answers(paths, job, key_of(settings["rows"], job), Path(settings["rows"]))

@@ -126,7 +126,7 @@ def find_artefacts(job: Job) -> list[Artefacts]:
 def _artefacts(job: Job, dataset: Dataset, texts: TokenizedTexts, task: Task) -> Artefacts:
     splits, classes = dataset.splits[task.id], np.arange(len(task.labels or ()))
     # No word of one text should tell the relation of two. Of single texts, words are often what the task is about.
-    has_words = bool(task.is_pair and task.labels or task.candidates) and not target_kind(task).by_unit
+    has_words = bool((task.is_pair and task.labels) or task.candidates) and not target_kind(task).by_unit
     words, tested = telling_words(task, splits["train"], texts.words) if has_words else ([], 0)
     known = {name: split for name, split in splits.items() if task.labels and not np.isnan(split.targets).any()}
     predicted: dict[str, np.ndarray] = {}  # by part, the targets of the scored rows, (rows,)
@@ -267,15 +267,15 @@ def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -
 def artefact_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
     """What a task gives away clearly."""
     task, words = artefacts.task, artefacts.words
-    scores = {score.part: score.score for score in artefacts.scores}
+    scores = {each.part: each.score for each in artefacts.scores}
     constant, everything = scores[CONSTANT], scores[EVERYTHING] - scores[CONSTANT]
-    for score in sorted(artefacts.scores, key=lambda score: -score.score):
-        part, gain = score.part, score.score - constant
-        is_sure = gain >= LARGE_SHARE * everything and score.gain[0] > max(0, SURE_SHARE * everything)
+    for each in sorted(artefacts.scores, key=lambda each: -each.score):
+        part, gain = each.part, each.score - constant
+        is_sure = gain >= LARGE_SHARE * everything and each.gain[0] > max(0, SURE_SHARE * everything)
         # A pair's overlap is a part of most tasks; it is a fault where hardly anything else is needed.
         if part in (EVERYTHING, CONSTANT) or not is_sure or (part == OVERLAP and gain < NEARLY_ALL * everything):
             continue
-        shown = f"{part}: {scale.show(score.score)}, {scale.show(gain)} ({_ends(score.gain, scale)}) above the constant answer"
+        shown = f"{part}: {scale.show(each.score)}, {scale.show(gain)} ({_ends(each.gain, scale)}) above the constant answer"
         beside = f"; everything is {scale.show(everything)} above it" if everything > 0 else ""
         meaning = f"{'hardly more than this is needed; ' if part == OVERLAP else ''}{REMEDIES.get(part, ONE_TEXT)}"
         yield Finding(f"artefact: {part}", task.id, task.scored_split, 1, shown + beside, meaning)
@@ -301,12 +301,12 @@ def artefact_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
 
 def render_artefacts(suite: Suite, artefacts: Sequence[Artefacts]) -> list[str]:
     """The sections of the report before the findings, in Markdown, which also reads well in a terminal."""
-    scale, scores = suite.shown, [{score.part: score for score in of_task.scores} for of_task in artefacts]
+    scale, scores = suite.shown, [{each.part: each for each in of_task.scores} for of_task in artefacts]
     parts = [part for part in (*PARTS, CANDIDATES) if any(part in of_task for of_task in scores)]
     table = [["task", "split", *parts]]
     for of_task, by_part in zip(artefacts, scores, strict=True):
         cells = [
-            f"{scale.show(score.score)} ({_ends(score.interval, scale)})" if (score := by_part.get(part)) else MISSING
+            f"{scale.show(each.score)} ({_ends(each.interval, scale)})" if (each := by_part.get(part)) else MISSING
             for part in parts
         ]
         table.append([of_task.task.id, of_task.task.scored_split, *cells])

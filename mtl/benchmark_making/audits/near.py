@@ -210,10 +210,14 @@ def write_clean(job: Job, share: float, out: Path) -> str:
         for task, hit in removals:
             texts = [text if len(text) <= MOST_LOGGED else f"{text[:MOST_LOGGED]}…" for text in hit.row.texts]
             about = {"task": task, "row": location(hit.part, hit.row), "like": location(hit.source, hit.match)}
-            log += json.dumps({**about, "similarity": round(hit.similarity, 4), "texts": texts}, ensure_ascii=False) + "\n"
+            log += (
+                json.dumps({**about, "similarity": round(hit.similarity, 4), "texts": texts}, ensure_ascii=False) + "\n"
+            )
         write_text(partial / REMOVED, log)
     path = out / "suite.yaml"
-    return f"{what}\n{out / REMOVED}: which rows, and why\n{path}; run on the copy: mtl baseline suite={path} method=svm"
+    return (
+        f"{what}\n{out / REMOVED}: which rows, and why\n{path}; run on the copy: mtl baseline suite={path} method=svm"
+    )
 
 
 def copy_rows(path: Path, copy: Path, lines: Sequence[int], left_out: Container[int], layout: Layout) -> None:

@@ -3,7 +3,6 @@
 The labels stay hidden: messages are about the submissions alone, scores are rounded as the suite shows them, and nothing says which rows are right.
 """
 
-import hashlib
 import logging
 import os
 import unicodedata
@@ -41,15 +40,10 @@ SYSTEMS_NOTE = (
 
 @dataclass(frozen=True)
 class Rules:
-    """What a leaderboard asks of submissions.
+    """What a leaderboard asks of submissions."""
 
-    Args:
-        split: the split that they predict.
-        limit: the most submissions of a team in a month; None: any number. Those that are refused do not count.
-    """
-
-    split: Literal["dev", "test"] = "test"
-    limit: Annotated[int, AT_LEAST_ONE] | None = None
+    split: Literal["dev", "test"] = "test"  # that they predict
+    limit: Annotated[int, AT_LEAST_ONE] | None = None  # of a team in a month; those that are refused do not count
 
 
 def check_submissions(suite: Suite, folder: Path, data_dir: Path, rules: Rules) -> dict[str, str]:
@@ -106,11 +100,7 @@ def make_leaderboard(suite: Suite, folder: Path, gold: Path, out: Path, rules: R
 
 
 def _judge(folder: Path, data: Path, rules: Rules, take: Callable[[Path, Entrant], None], title: str) -> dict[str, str]:
-    """Take the submissions in a folder, the earliest first; return by name why one is refused, or an empty text.
-
-    Args:
-        data: the folder of the rows.
-    """
+    """Take the submissions in a folder, the earliest first; return by name why one is refused, or an empty text. `data`: the folder of the rows."""
     refused = dict[str, str]()
 
     @contextmanager
@@ -162,14 +152,7 @@ def build_board(
     suite: Suite, tasks: Mapping[str, LabelledRows], scored: Sequence[ScoredSubmission], split: str
 ) -> Leaderboard:
     """The leaderboard of submissions. Scores and intervals are rounded as the suite shows them; ranks are those of the scores before."""
-    cases = Counter(each.name.casefold() for each in scored)
-    rows = by_family(_row(suite, each, split, cases[each.name.casefold()] == 1) for each in scored)
-    scale = suite.shown
-    ranks = dict(pair_tests(rows).ranks)
-    for column in (AVERAGE, *tasks):  # a single system has the first rank
-        alone = [number for number, row in enumerate(rows) if row.score(column)]
-        if len(alone) == 1:
-            ranks[column] = {alone[0]: (1, 1)}
+    rows, scale = by_family(_row(suite, each, split) for each in scored), suite.shown
     marks = [
         f"{scale.heading}, on the labels of {split}, rounded. AVG is the mean over {suite.average_text}. "
         "A system without one of these has no average."
@@ -180,16 +163,12 @@ def build_board(
     for id, task in ((id, each.task) for id, each in tasks.items() if any(id in row.scores for row in rows)):
         metric = metric_named(task.metric).title
         columns[id] = Column(task.title, metric, task.metric, id, id in suite.averaged)
-    title, tests = f"{suite.title}, {split}", PairTests(ranks=ranks)
-    facts = [SYSTEMS_NOTE]
+    title, tests, facts = f"{suite.title}, {split}", PairTests(ranks=pair_tests(rows).ranks), [SYSTEMS_NOTE]
     return Leaderboard(suite.name, title, scale, columns, rows, marks=marks, facts=facts, tests=tests, noun="system")
 
 
-def _row(suite: Suite, scored: ScoredSubmission, split: str, is_unlike: bool) -> Row:
-    """is_unlike: whether no other name differs in case alone: some file systems would give both one page. No name has "~"."""
-    system = scored.system
-    page = scored.name if is_unlike else f"{scored.name}~{hashlib.sha256(scored.name.encode()).hexdigest()[:8]}"
-    samples = scored.samples
+def _row(suite: Suite, scored: ScoredSubmission, split: str) -> Row:
+    system, samples = scored.system, scored.samples
     scores = {id: _score(suite, samples[id], lowest_score(suite.tasks[id])) for id in samples if id != AVERAGE}
     means = {}
     if average := samples.get(AVERAGE):
@@ -208,7 +187,7 @@ def _row(suite: Suite, scored: ScoredSubmission, split: str, is_unlike: bool) ->
         cost={"parameters": system.parameters, "finetune_seconds": system.seconds},
         samples=samples,
         comparable=dict.fromkeys(samples, "labels"),
-        page=f"systems/{page}.html",
+        page=f"systems/{scored.name}.html",
     )
 
 

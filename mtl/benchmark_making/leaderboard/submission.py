@@ -55,19 +55,12 @@ class UnreadSubmission:
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
-    """The rows of one task with their gold targets.
+    """The rows of one task with their gold targets."""
 
-    Args:
-        task: the task, scored on the board's split.
-        data: the rows in the form in which predictions are checked against them.
-        rows: what metrics read of them.
-        groups: the groups of rows that resampling draws.
-    """
-
-    task: Task
-    data: DataRows
-    rows: ScoredRows
-    groups: RowGroups
+    task: Task  # scored on the board's split
+    data: DataRows  # the form in which predictions are checked against them
+    rows: ScoredRows  # what metrics read
+    groups: RowGroups  # that resampling draws
 
 
 def find_submissions(folder: Path) -> list[Path]:
@@ -184,16 +177,12 @@ def _data_rows(task: Task, split: str, path: Path, examples: Sequence[Example]) 
 
 @dataclass(frozen=True, eq=False)
 class ScoredSubmission:
-    """A submission with its scores.
-
-    Args:
-        digest: SHA-256 of its predictions, equal for submissions with the same ones in whatever form.
-        samples: its scores and what tests resample, by task id, and by AVERAGE if the submission has every averaged task that the labels are of.
-    """
+    """A submission with its scores."""
 
     name: str
     system: Entrant
-    digest: str
+    digest: str  # SHA-256 of its predictions, equal for submissions with the same ones in whatever form
+    # Its scores and what tests resample, by task id, and by AVERAGE if it has every averaged task that the labels are of.
     samples: Mapping[str, Sample]
 
 

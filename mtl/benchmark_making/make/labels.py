@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
+from fractions import Fraction
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -133,36 +133,33 @@ class Set:
 
 @dataclass
 class Number:
-    """Make the mean of several columns of numbers, in exact decimal arithmetic. A number outside the range is an error.
+    """Make the mean of several columns of numbers, in exact arithmetic. A number outside the range is an error.
 
     Args:
         columns: the columns of numbers, as one for each annotator.
         into: the new column, with their mean.
         range: the smallest and the largest number that a column may have.
-        decimals: the decimals that the mean is rounded to, half to even; without it, 10.
+        decimals: the decimals that the mean is rounded to, half to even.
     """
 
     columns: list[str]
     into: str
     range: Range | None = None
-    decimals: Annotated[int, Meta(ge=0, le=10)] | None = None
+    decimals: Annotated[int, Meta(ge=0, le=10)] = 10
 
     def check(self) -> None:
         check_range("range", self.range)
 
     def run(self, work: Work, table: Table) -> Table:
         work.check_columns(table, "columns", *self.columns, lists=False)
-        step = Decimal(1).scaleb(-(10 if self.decimals is None else self.decimals))
         rows = []
         for row in table.rows:
-            for column in self.columns:
-                value = row.number(column)
+            numbers = {column: row.number(column) for column in self.columns}
+            for column, value in numbers.items():
                 if not is_within(value, self.range):
-                    problem = f"{value:g} in column {column!r} is outside the range of step {work.number}, number"
-                    raise row.error(problem)
-            try:
-                mean = sum(Decimal(row.cell(column)) for column in self.columns) / Decimal(len(self.columns))
-                rows.append(row.with_values(**{self.into: float(mean.quantize(step, ROUND_HALF_EVEN))}))
-            except InvalidOperation:
-                raise row.error("the mean has too many digits to round; correct the row, or set range:") from None
+                    raise row.error(
+                        f"{value:g} in column {column!r} is outside the range of step {work.number}, number"
+                    )
+            mean = sum(Fraction(repr(numbers[column])) for column in self.columns) / len(self.columns)
+            rows.append(row.with_values(**{self.into: float(round(mean, self.decimals))}))
         return table.with_rows(rows, self.into)

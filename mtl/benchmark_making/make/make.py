@@ -26,7 +26,6 @@ from mtl.tasks.task import PART, SPLITS, Task
 
 FORMAT = 1  # of provenance.json
 MOST_WRITTEN = 2**30  # characters of a task's files
-SHOWN = 200  # characters of a dropped row's value
 DROPPED = "dropped.jsonl"
 PROVENANCE = "provenance.json"
 
@@ -143,29 +142,20 @@ def _write_all(
     rows_given: Sequence[SourceRow],
     folder: Path,
 ) -> Suite:
-    """Write all files into a folder. Returns the suite, as read from its file.
-
-    Args:
-        sources: what the provenance says of each source.
-        rows_given: the rows of all sources.
-
-    Raises:
-        InputError: for a table without splits, a row without a value that is to be written, and a target that the task does not have.
-    """
+    """Write all files into a folder. Returns the suite, as read from its file. `sources`: what the provenance says of each, whose rows
+    are `rows_given`."""
     splits = {id: _by_split(recipe, id, tables[own.table]) for id, own in recipe.written.items()}
-    tasks: dict[str, dict[str, Any]] = {
-        id: {"table": own.table, "rows": {name: len(rows) for name, rows in splits[id].items()}}
-        for id, own in recipe.written.items()
-    }
-    content, suite = recipe.suite({id: task["rows"] for id, task in tasks.items()})
-    for id, task in tasks.items():
-        task["cells_changed"] = _write_task(recipe, suite.tasks[id], tables[task["table"]], splits[id], folder)
+    rows = {id: {name: len(own) for name, own in by_split.items()} for id, by_split in splits.items()}
+    content, suite = recipe.suite(rows)
+    tasks: dict[str, dict[str, Any]] = {}
+    for id, own in recipe.written.items():
+        changed = _write_task(recipe, suite.tasks[id], tables[own.table], splits[id], folder)
+        tasks[id] = {"table": own.table, "rows": rows[id], "cells_changed": changed}
     head = f"# Made by mtl make from {recipe.path.name}; {PROVENANCE} says how.\n"
     write_text(folder / "suite.yaml", head + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120))
     load_job({"suite": str(folder / "suite.yaml")})  # its settings are right, too
-    used = {
-        origin for of_task in splits.values() for rows in of_task.values() for row in rows for origin in row.origins
-    }
+    written = [row for by_split in splits.values() for own in by_split.values() for row in own]
+    used = {origin for row in written for origin in row.origins}
     lines = [json.dumps(line, ensure_ascii=False) + "\n" for line in _dropped_lines(done, rows_given, used)]
     write_text(folder / DROPPED, "".join(lines))
     files = sorted(path for path in folder.rglob("*") if path.is_file())
@@ -211,9 +201,8 @@ def _write_task(
     if absent := [column for column in columns.values() if column not in table.columns]:
         lacks = f"table {table.name} has no column {absent[0]!r}; it has {listed(table.columns)}"
         raise InputError(f"{lacks}; data: columns: says which are written", path=recipe.path, key=key)
-    size = sum(
-        len(str(row.values.get(column))) for rows in splits.values() for row in rows for column in columns.values()
-    )
+    written = [row for rows in splits.values() for row in rows]
+    size = sum(len(str(row.values.get(column))) for row in written for column in columns.values())
     if size > MOST_WRITTEN:
         problem = f"would have {size:,} characters, more than {MOST_WRITTEN:,}; drop rows, or cut their texts"
         raise InputError(problem, path=recipe.path, key=key)
@@ -239,12 +228,8 @@ def _value(row: SourceRow, column: str) -> Value:
 
 
 def _dropped_lines(done: Sequence[Done], rows: Sequence[SourceRow], used: set[Origin]) -> Iterator[dict[str, Any]]:
-    """What dropped.jsonl says of each row that a step dropped, and of rows of sources that no step chose for a table of a task.
-
-    Args:
-        rows: those of all sources.
-        used: the rows of sources that files of tasks are made of.
-    """
+    """What dropped.jsonl says of each row that a step dropped, and of rows of sources that no step chose for a table of a task. `used`: the
+    rows of sources that files of tasks are made of."""
     left: list[tuple[dict[str, Any], SourceRow, str]] = []
     for each in done:
         step = {"step": each.use.number, "name": each.use.name, "table": each.use.into}
@@ -253,10 +238,6 @@ def _dropped_lines(done: Sequence[Done], rows: Sequence[SourceRow], used: set[Or
     no_step = dict.fromkeys(("step", "name", "table"))
     left += [(no_step, row, "no step chose it for a table of a task") for row in rows if known.isdisjoint(row.origins)]
     for step, row, reason in left:
-        values = {column: value for column, value in row.values.items() if not column.endswith(LIST)}
-        shown = {
-            column: f"{value[:SHOWN]}…" if isinstance(value, str) and len(value) > SHOWN else value
-            for column, value in values.items()
-        }
+        shown = {column: value for column, value in row.values.items() if not column.endswith(LIST)}
         about = {"sources": list(map(str, row.origins)), "reason": reason, "used": used.issuperset(row.origins)}
         yield {**step, **about, "row": shown}

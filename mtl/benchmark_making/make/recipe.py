@@ -69,75 +69,49 @@ class RecipeSource:
 
 @dataclass
 class Form:
-    """The keys of a recipe, but for steps and tasks, which are checked one by one.
-
-    Args:
-        name: of the suite, and of what it is made of.
-        title: the suite's name in tables; default: its name.
-        language: of the tokenizer, as in a suite file.
-        seed: all random choices follow from it.
-        sample: the embedded corpora whose files are the sources, where data_dir= names no others.
-        suite: further keys of the suite file.
-    """
+    """The keys of a recipe, but for steps and tasks, which are checked one by one."""
 
     name: str
     title: str = ""
     language: str = "en"
-    seed: int = 1
-    sample: str | None = None
+    seed: int = 1  # of all random choices
+    sample: str | None = None  # the embedded corpora whose files are the sources, where data_dir= names no others
     sources: dict[str, RecipeSource] = field(kw_only=True)
     steps: list[Any] = field(default_factory=list)
     tasks: dict[str, dict[str, Any]] = field(kw_only=True)
-    suite: dict[str, Any] = field(default_factory=dict)
+    suite: dict[str, Any] = field(default_factory=dict)  # further keys of the suite file
 
 
 @dataclass(frozen=True)
 class Use:
-    """A step as a recipe uses it.
-
-    Args:
-        step: an instance of its class in `STEPS`.
-        given: the options as the recipe has them.
-        tables: the tables that it takes.
-        into: the name of the table that it returns.
-    """
+    """A step as a recipe uses it."""
 
     number: int
     name: str
-    step: Any
-    given: Mapping[str, Any]
-    tables: list[str]
-    into: str
+    step: Any  # an instance of its class in `STEPS`
+    given: Mapping[str, Any]  # the options as the recipe has them
+    tables: list[str]  # that it takes
+    into: str  # the name of the table that it returns
 
 
 @dataclass
 class Written:
-    """What a task's files hold.
+    """What a task's files hold."""
 
-    Args:
-        table: its rows; their column `split` says which file each of them is in.
-        columns: by column of the file, the table's column; default: those that the task names, under the same names.
-        format: .tsv, .csv or .jsonl.
-    """
-
-    table: str
+    table: str  # its rows; their column `split` says which file each of them is in
+    # By column of the file, the table's column; default: those that the task names, under the same names.
     columns: dict[str, str] = field(default_factory=dict)
     format: Literal["csv", "jsonl", "tsv"] = "tsv"  # the bytes of a parquet file depend on the version of pyarrow
 
 
 @dataclass(frozen=True)
 class TaskRecipe:
-    """A recipe whose keys are checked.
-
-    Args:
-        form: its tasks have what their declarations in the suite file have, but for their files.
-        written: by task, what its files hold.
-    """
+    """A recipe whose keys are checked."""
 
     path: Path
-    form: Form
+    form: Form  # whose tasks have what their declarations in the suite file have, but for their files
     uses: list[Use]
-    written: dict[str, Written]
+    written: dict[str, Written]  # by task
 
     def suite(self, files: Mapping[str, Mapping[str, int]]) -> tuple[dict[str, Any], Suite]:
         """The content of the suite file, and the suite that it declares.

@@ -70,9 +70,6 @@ class SplitRows:
             raise work.error(problem, "keys" if keys else None)
         work.facts |= {"asked": asked, "reached": {name: reached[name] for name in asked}}
         work.facts |= {"groups": len(groups), "largest_group": len(order[0])}
-        if self.stratify is not None:
-            counts = Counter(zip(places, strata, strict=True))
-            work.facts["strata"] = {name: {s: counts[name, s] for s in sorted(set(strata))} for name in asked}
         for name, rows in asked.items():
             if abs(reached[name] - rows) > MOST_OFF * rows:
                 logger.warning(

@@ -19,7 +19,6 @@ from mtl.reports.leaderboard import by_suite, leaderboard
 from mtl.runs.finished import find_runs
 from mtl.stats.comparison import LEAST_SEEDS, LEVEL, NEGLIGIBLE
 from mtl.stats.samples import SampleCache
-from mtl.tasks.suite import AVERAGE
 from mtl.tasks.task import PERCENT, Scale
 
 Tested = tuple[tuple[int, int], PairTest]  # the indices of two runs, and a test of their difference
@@ -93,6 +92,7 @@ def power_text(board: Leaderboard, settings: PowerSettings) -> str:
     verdict = "Every task has a significant difference between some of the runs."
     verdict = f"Tasks without a significant difference: {undecided}." if undecided else verdict
     legend = (
+        "Examples: their number, or that of groups where examples belong together; of the average, those of its tasks. "
         f"Same examples, other examples: the smallest difference ({board.scale.unit}) that a single test at {100 * LEVEL:g} % shows in"
         f" {100 * POWER:g} % of the cases, where two runs are scored on the same examples, or each on as many other ones. "
         f"Examples for {wanted}: those that such a difference on the same examples needs at these seeds; seeds for {wanted}: the seeds that it "
@@ -127,19 +127,10 @@ def _line(board: Leaderboard, column: str, tested: Sequence[Tested], settings: P
     samples = [(board.rows[one].samples[column], board.rows[other].samples[column]) for (one, other), _ in tested]
     same, other = ([compared(*pair) for pair in samples] for compared in (same_rows, other_rows))
     seeds, difference = sorted({len(sample.by_seed) for pair in samples for sample in pair}), settings.difference
-    # The number of scored rows, or of their groups where rows belong together; of the average, those of its tasks.
-    row = board.rows[tested[0][0][0]]
-    assert row.run
-    ids = row.run.suite.averaged if column == AVERAGE else [column]
-    grouped = any(
-        len(row.run.rows(task).targets) > sum(rows.count for rows in row.samples[task.id].means)
-        for task in row.run.tasks
-        if task.id in ids
-    )
     return [
         escaped(board.columns[column].title),
         escaped(board.columns[column].metric),
-        f"{same[0].groups:,}{' groups' if grouped else ''}",
+        f"{same[0].groups:,}",
         str(settings.seeds or "–".join(map(str, dict.fromkeys((seeds[0], seeds[-1]))))),
         *(
             _shown(_median(designs, lambda each: each.smallest_difference(seeds=settings.seeds)), board.scale.show)

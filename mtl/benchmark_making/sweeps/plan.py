@@ -20,12 +20,8 @@ CLOCKS = 300.0  # seconds by which the clocks of this machine and of the file sy
 DONE = "done.json"  # the record of a stage that is finished
 
 
-def plan_text(runs: Sequence[Job], at_a_time: int | None) -> str:
-    """The units of a sweep, how far each is, and the hours that those which are not finished are expected to take.
-
-    Args:
-        at_a_time: seeds at once.
-    """
+def plan_text(runs: Sequence[Job]) -> str:
+    """The units of a sweep, how far each is, and the hours that those which are not finished are expected to take."""
     expected = expected_seconds(runs)
     lines = list[str]()
     left: list[float | None] = []  # seconds of the seeds that are not finished; None: unknown
@@ -49,9 +45,6 @@ def plan_text(runs: Sequence[Job], at_a_time: int | None) -> str:
     if not known:
         return "\n".join([*lines, "expected: unknown, since no seed of these runs is finished"])
     expectation = f"expected: {format_duration(sum(known))} one after another"
-    if at_a_time and at_a_time > 1:
-        least = format_duration(max(max(known), sum(known) / at_a_time))
-        expectation += f", at least {least} with {at_a_time} at a time"
     if unknown := len(left) - len(known):
         expectation += f"; unknown for {unknown} more, since no seed of their runs is finished"
     return "\n".join([*lines, expectation])

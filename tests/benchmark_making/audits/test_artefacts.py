@@ -134,7 +134,10 @@ def test_the_words_of_candidates_and_of_too_few_rows() -> None:
     words = [(word.word, word.answer, word.rows) for word in found]
     assert words == [("aldrig", "wrong", 60), ("svar", "right", 60)] and tested == 3
     task = Task("t", kind="labels", text=["x"], target="y", labels=["a", "b"], metric="accuracy")
-    assert telling_words(task, Split(np.array([[0], [1]]), np.array([0.0, 1.0])), lambda text: ["ett", "ord"]) == ([], 0)
+    assert telling_words(task, Split(np.array([[0], [1]]), np.array([0.0, 1.0])), lambda text: ["ett", "ord"]) == (
+        [],
+        0,
+    )
 
 
 def test_a_word_of_one_text_that_tells_the_class(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

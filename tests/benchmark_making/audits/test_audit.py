@@ -134,7 +134,10 @@ def test_strict_gives_exit_status_1_if_there_are_findings(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["data_dir=none"], "none/train.tsv: no such file; tasks of suite liten without their files: kansla, samma, betyg"),
+        (
+            ["data_dir=none"],
+            "none/train.tsv: no such file; tasks of suite liten without their files: kansla, samma, betyg",
+        ),
         (["embeddings=fasttext", "embeddings.path=none.bin"], "none.bin: no such vectors"),
     ],
 )

@@ -38,7 +38,7 @@ def run(settings: list[str], tmp_path: Path) -> Job:
 def test_how_far_each_seed_is(run: Job, settings: list[str], tmp_path: Path) -> None:
     steps = run.config.pretrain.max_steps
     with seed_lock(run.folder.seed(2)):
-        lines = plan_text([run], 2).splitlines()
+        lines = plan_text([run]).splitlines()
     assert lines[0] == "random-frozen, seed 1 · finished · average 61.2 · 2 min 00 s"
     assert " · running · " in lines[1]
     assert lines[1].endswith(f", stage 1, step 8/{steps}, average 42.5 · about 2 min 00 s in all")
@@ -46,10 +46,10 @@ def test_how_far_each_seed_is(run: Job, settings: list[str], tmp_path: Path) -> 
         "random-frozen, seed 3 · interrupted · stage 2, 1 of 3 tasks · about 2 min 00 s in all",
         "random-frozen, seed 4 · waiting · about 2 min 00 s in all",
         "4 seeds in all, 1 finished",
-        "expected: 6 min 00 s one after another, at least 3 min 00 s with 2 at a time",
+        "expected: 6 min 00 s one after another",
     ]
     other = job([*settings, "seeds=[1,2]", f"run_dir={tmp_path / 'elsewhere/other'}"], "other")
-    text = plan_text([run, other], None).splitlines()[-1]
+    text = plan_text([run, other]).splitlines()[-1]
     assert text.endswith("one after another; unknown for 2 more, since no seed of their runs is finished")
 
 
@@ -58,13 +58,13 @@ def test_a_seed_of_another_host_that_has_not_renewed_its_lock_is_not_running(run
     folder = run.folder.seed(2)
     write_json(folder / LOCK, {"host": "another", "pid": 1, "since": "2026-01-01 00:00:00 UTC", "token": "t"})
     os.utime(folder / LOCK, (time.time() - age,) * 2)
-    assert f" · {state} · " in plan_text([run], None).splitlines()[1]
+    assert f" · {state} · " in plan_text([run]).splitlines()[1]
 
 
 @pytest.mark.parametrize("content", [{"average": 3.0}, {"average": None, "seconds": "long", "cost": {}}, [], {}])
 def test_a_finished_seed_whose_time_is_not_known(run: Job, content: Any) -> None:
     write_json(run.folder.scores(1), content)
-    lines = plan_text([run], None).splitlines()
+    lines = plan_text([run]).splitlines()
     assert lines[0] == "random-frozen, seed 1 · finished" and lines[-1] == UNKNOWN
 
 
