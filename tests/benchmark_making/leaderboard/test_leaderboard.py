@@ -2,7 +2,6 @@
 
 import json
 import random
-import shutil
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -166,7 +165,6 @@ def test_removed_systems_lose_their_page(home: Path) -> None:
         (home / f"all/{name}").rename(home / name)
     assert main(RUN) == 0
     assert not (home / "site/systems/poor.html").exists() and (home / "site/CNAME").exists()
-    assert content(home)["systems"][0]["rank"] == [1, 1]  # of a single system
 
 
 def test_a_zip_in_the_folder_and_the_same_predictions_twice(home: Path) -> None:
@@ -301,18 +299,6 @@ def test_no_error_of_one_submission_stops_the_others_or_is_published(
         "needs more memory than there is",
         *(f"cannot be read ({name})" for name in ("RecursionError", "UnicodeError", "KeyError")),
     )
-
-
-def test_names_that_differ_in_case_alone_have_pages_that_differ_in_more(home: Path) -> None:
-    """Else they would have one page on some file systems."""
-    shutil.copytree(home / "all/poor", home / "all/Poor")
-    assert main(RUN) == 0
-    assert set(by_name(home)) == {"good", "fair", "Poor", "poor"}
-    pages = sorted(path.name for path in (home / "site/systems").iterdir())
-    assert len({page.lower() for page in pages}) == 4 and {"fair.html", "good.html"} < set(pages)
-    (one, other) = (page for page in pages if page.lower().startswith("poor~"))
-    assert f'<a href="{other}">poor</a>' in (home / "site/systems" / one).read_text(encoding="utf-8")
-    assert f"systems/{other}" in [row["page"] for row in report_of(home / "site/index.html")["suites"][0]["rows"]]
 
 
 @pytest.mark.parametrize(
