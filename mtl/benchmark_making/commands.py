@@ -92,7 +92,7 @@ def add_commands(commands: Commands) -> None:
     shows = "the smallest differences that tests detect, and the examples and seeds that they need"
     power = commands.add_parser("power", help=shows)
     of_runs = "a folder of runs, else runs; suite=NAME, difference=POINTS (else 2), seeds=N"
-    expected = "rows=N, accuracy=PER_CENT or [A,B], agreement=PER_CENT, difference="
+    expected = "rows=N, accuracy=PER_CENT, agreement=PER_CENT, difference="
     add_settings(power, f"{of_runs}; without runs: {expected}", "RUNS_DIR | key=value")
     as_report = "as for mtl report; default: cache"
     power.add_argument("--cache", type=Path, default=results.CACHE, metavar="DIR", help=as_report)
@@ -228,7 +228,7 @@ def _sweep(arguments: argparse.Namespace) -> None:
 
 def _power(arguments: argparse.Namespace) -> None:
     from mtl.base.settings.layers import find_suite
-    from mtl.benchmark_making.power.report import expectation_text, power_report, read_settings
+    from mtl.benchmark_making.power import expectation_text, power_report, read_settings
     from mtl.jobs.job import parse_settings
     from mtl.tasks.suite import load_suite
 
