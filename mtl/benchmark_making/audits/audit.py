@@ -75,7 +75,7 @@ def audit(job: Job) -> Audit:
     read = [read_files(suite, task, folder, config.held_out) for task in job.tasks]
     tokens = Tokens(config, suite, folder, read)
     findings = {files.task.id: list(files.findings) for files in read}
-    notes = [note for files in read for note in files.notes]
+    notes = list[str]()
     for files in progress(read, "auditing", "tasks"):
         of_task, parts = findings[files.task.id], list(files.files.values())
         of_task += [*_published(files, folder)]
@@ -109,7 +109,6 @@ def read_files(suite: Suite, task: Task, folder: Path, share: float) -> TaskFile
     """
     files: dict[str, Part] = {}
     findings: list[Finding] = []
-    notes = []
     paths = {split: path for split in SPLITS if (path := task.path(split, folder))}
     absent = [split for split, path in paths.items() if not path.exists()]
     if absent:
@@ -136,12 +135,10 @@ def read_files(suite: Suite, task: Task, folder: Path, share: float) -> TaskFile
         kept, held_out = hold_out(task, train.rows, share)
         if kept and held_out:
             parts["train"], parts["dev"] = replace(train, rows=kept), replace(train, split=HELD_OUT, rows=held_out)
-            count = f"{len(held_out)} of its {len(train.rows)} training rows"
-            notes.append(f"{task.id} has no dev file: {count} are held out as dev.")
         else:
             what = f"too few groups of rows to hold out {share:.0%} for validation"
             findings.append(train.finding("unreadable", 1, what, "a run would stop here", train.file))
-    return TaskFiles(task, files, parts, findings, notes)
+    return TaskFiles(task, files, parts, findings)
 
 
 def _published(files: TaskFiles, folder: Path) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -142,14 +142,13 @@ class Part:
 
 @dataclass(frozen=True)
 class TaskFiles:
-    """The readable files of a task by split, the rows of each split that training uses ("dev" may be held-out rows), findings about files that
-    are missing or cannot be read, and remarks for the report."""
+    """The readable files of a task by split, the rows of each split that training uses ("dev" may be held-out rows), and findings about files
+    that are missing or cannot be read."""
 
     task: Task
     files: dict[str, Part]
     parts: dict[str, Part]
     findings: list[Finding]
-    notes: list[str] = field(default_factory=list)
 
     @property
     def shown(self) -> dict[str, Part]:

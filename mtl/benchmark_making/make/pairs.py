@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from statistics import median
 from typing import Annotated, Literal
 
 import numpy as np
@@ -86,7 +85,6 @@ class PairRows:
         for table, used in ((first, found.lefts), (second, found.rights)):
             for number in sorted(set(range(len(table.rows))) - set(used.tolist())):
                 work.drop(table.rows[number], "in no pair")
-        work.facts |= {"pairs": len(rows), SIMILARITY: _range([row.number(SIMILARITY) for row in rows])}
         return Table(first.name, names, rows)
 
     def _search(
@@ -126,11 +124,6 @@ def _repeated(found: Pairs, groups: Sequence[np.ndarray]) -> list[str | None]:
     return [None if number in kept else "a more similar pair has the same two groups" for number in range(len(order))]
 
 
-def _range(values: Sequence[float]) -> dict[str, float]:
-    """The smallest, the middle and the largest value, for the provenance."""
-    return {"min": min(values), "median": float(median(values)), "max": max(values)} if values else {}
-
-
 @dataclass
 class Similarity:
     """Compute the similarity of two texts of each row, as of a question and a possible answer, into the column similarity.
@@ -151,7 +144,6 @@ class Similarity:
         work.check_columns(table, "columns", *self.columns, lists=False)
         lefts, rights = (table.texts(column) for column in self.columns)
         values = TextComparison(lefts, rights, self.units, f"step {work.number}, similarity").in_turn().tolist()
-        work.facts[SIMILARITY] = _range(values)
         rows = [row.with_values(**{SIMILARITY: value}) for row, value in zip(table.rows, values, strict=True)]
         return table.with_rows(rows, SIMILARITY)
 
@@ -181,8 +173,6 @@ class Cut:
         units = units_of([*models, *texts], self.units)
         both = zip(texts, models, strict=True)
         cut = [self._best_run(sentences(text), set(units(model)), units) for text, model in both]
-        before, after = ([len(text.split()) for text in side] or [0] for side in (texts, cut))
-        work.facts["words"] = {"median_before": median(before), "median_after": median(after)}
         rows = zip(table.rows, cut, strict=True)
         return table.with_rows(row.with_values(**{self.column: text}) for row, text in rows)
 

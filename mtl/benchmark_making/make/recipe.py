@@ -10,7 +10,7 @@ from mtl.base.names import advice
 from mtl.base.typed import AT_LEAST_ONE, typed
 from mtl.base.untrusted import inside, is_inside
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.benchmark_making.make import filtering, labels, pairs, splitting
+from mtl.benchmark_making.make import pairs, splitting, steps
 from mtl.benchmark_making.make.table import TAGS, TOKENS, Origin, SourceRow, Table, Values
 from mtl.data.conll import sentences
 from mtl.data.files import data_lines
@@ -20,18 +20,18 @@ from mtl.tasks.task import PART, SPLITS, Layout, Reading
 
 # The steps by name, in the order of docs/how-to/making-tasks.md.
 STEPS: dict[str, type[Any]] = {
-    "keep": filtering.Keep,
-    "duplicates": filtering.Duplicates,
-    "sample": filtering.SampleRows,
-    "top": filtering.Top,
-    "explode": filtering.Explode,
-    "stack": filtering.Stack,
-    "shuffle": filtering.Shuffle,
-    "entities": labels.Entities,
-    "only_item": labels.OnlyItem,
-    "map": labels.Map,
-    "set": labels.Set,
-    "number": labels.Number,
+    "keep": steps.Keep,
+    "duplicates": steps.Duplicates,
+    "sample": steps.SampleRows,
+    "top": steps.Top,
+    "explode": steps.Explode,
+    "stack": steps.Stack,
+    "shuffle": steps.Shuffle,
+    "entities": steps.Entities,
+    "only_item": steps.OnlyItem,
+    "map": steps.Map,
+    "set": steps.Set,
+    "number": steps.Number,
     "pairs": pairs.PairRows,
     "similarity": pairs.Similarity,
     "cut": pairs.Cut,
