@@ -19,7 +19,7 @@ variances of both scores add. benchmarks/power.py measures how often differences
 import math
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -237,8 +237,7 @@ def read_settings(given: Mapping[str, Any]) -> tuple[PowerSettings, Expectation 
 
 
 def power_text(board: Leaderboard, settings: PowerSettings) -> str:
-    """The table of a suite in Markdown, with a line for the average and each task that runs were tested on, and the tasks that cannot tell
-    them apart."""
+    """The table of a suite in Markdown, with a line for the average and each task that runs were tested on."""
     title, tested = f"# {escaped(board.title)}", tests_by_column(board.tests)
     if not tested:
         problem = f"No two runs have {LEAST_SEEDS} seeds or more and the same scored examples, so there are no tests."
@@ -247,9 +246,6 @@ def power_text(board: Leaderboard, settings: PowerSettings) -> str:
     columns = ["metric", "examples", "seeds", "same examples", "other examples"]
     header = ["", *columns, f"examples for {wanted}", f"seeds for {wanted}", "significant"]
     body = [_line(board, column, tested[column], settings) for column in board.columns if column in tested]
-    undecided = ", ".join(board.columns[column].title for column in undecided_columns(board.columns, tested))
-    verdict = "Every task has a significant difference between some of the runs."
-    verdict = f"Tasks without a significant difference: {undecided}." if undecided else verdict
     legend = (
         "Examples: their number, or that of groups where examples belong together; of the average, those of its tasks. "
         f"Same examples, other examples: the smallest difference ({board.scale.unit}) that a single test at {100 * LEVEL:g} % shows in"
@@ -258,7 +254,7 @@ def power_text(board: Leaderboard, settings: PowerSettings) -> str:
         "needs at these examples; never: more examples, or more seeds, are not enough alone. All are medians over the pairs of "
         "runs that were tested. Significant: the pairs with a significant difference, with Holm's correction, of those tested."
     )
-    return "\n\n".join([title, markdown_table([header, *body], left=2), legend, escaped(verdict)])
+    return "\n\n".join([title, markdown_table([header, *body], left=2), legend])
 
 
 def expectation_text(expectation: Expectation, difference: float) -> str:
@@ -304,7 +300,9 @@ def _line(board: Leaderboard, column: str, tested: Sequence[Tested], settings: P
 def power_note(columns: Mapping[str, Column], rows: Sequence[Row], tests: PairTests, scale: Scale) -> list[str]:
     """A note that names the tasks that cannot tell the runs apart, each with its smallest difference, if there are any."""
     tested, named = tests_by_column(tests), []
-    for column in undecided_columns(columns, tested):
+    for column in (
+        column for column in columns if column in tested and not any(test.holds for _, test in tested[column])
+    ):
         designs = [same_rows(*(rows[number].samples[column] for number in pair)) for pair, _ in tested[column]]
         named.append(f"{columns[column].title} {_shown(_median(designs, Design.smallest_difference), scale.show)}")
     if not named:
@@ -324,11 +322,6 @@ def tests_by_column(tests: PairTests) -> dict[str, list[Tested]]:
             if test.p is not None:
                 tested[column].append((pair, test))
     return tested
-
-
-def undecided_columns(columns: Iterable[str], tested: Mapping[str, Sequence[Tested]]) -> list[str]:
-    """The columns that have tests of which no verdict holds with Holm's correction."""
-    return [column for column in columns if column in tested and not any(test.holds for _, test in tested[column])]
 
 
 def _median(designs: Sequence[Design], figure: Callable[[Design], float]) -> float | None:

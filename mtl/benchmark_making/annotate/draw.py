@@ -56,12 +56,9 @@ def write_forms(job: Job, wanted: Wanted, out: Path) -> list[Path]:
         tasks = job.suite.choose(wanted.task)
     except InputError as error:
         raise error.located(key="task") from None
-    for task in tasks:
-        if first_kind(task.kind) not in KINDS:
-            problem = f"answers of kind {task.kind} are not asked for; only {', '.join(KINDS)}"
-            raise InputError(problem, key=task.id)
-        if not task.is_scored:
-            raise InputError("the task is not scored: no row has a label to compare answers with", key=task.id)
+    if bad := [task for task in tasks if first_kind(task.kind) not in KINDS or not task.is_scored]:
+        problem = f"answers are asked for scored tasks of kind {', '.join(KINDS)} alone; leave this task out"
+        raise InputError(problem, key=bad[0].id)
     if wanted.instructions is not None and len(tasks) > 1:
         raise InputError("is for one task; write those of several tasks into the suite file", key="instructions")
     instructions = wanted.instructions and decode(read_bytes(Path(wanted.instructions)), wanted.instructions)

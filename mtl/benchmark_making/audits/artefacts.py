@@ -46,7 +46,7 @@ NEARLY_ALL = 0.9  # of what everything gains; more is a finding of the overlap
 DIFFERENT_SHARES = 0.001  # the p of a difference between the splits' classes that is a finding
 
 EVERYTHING, CONSTANT = "everything", "constant"
-FIRST, SECOND, CANDIDATES = "first text alone", "second text alone", "candidates alone"
+FIRST, SECOND = "first text alone", "second text alone"  # of a choice, the second text is a candidate
 LENGTHS, OVERLAP = "lengths alone", "overlap alone"
 # What would mend what a part alone gives away, with the step of a recipe (`mtl make`) that does it.
 REMEDIES = {
@@ -132,8 +132,7 @@ def _artefacts(job: Job, dataset: Dataset, texts: TokenizedTexts, task: Task) ->
     predicted: dict[str, np.ndarray] = {}  # by part, the targets of the scored rows, (rows,)
     for part, (change, build, settings) in PARTS.items():
         if (changed := change(task, dataset)) is not None:
-            shown = CANDIDATES if task.candidates is not None and part == SECOND else part
-            predicted[shown] = _predictions(job, build, settings, *changed)
+            predicted[part] = _predictions(job, build, settings, *changed)
     # All are resampled together, so that differences are of the same rows.
     rows, recorded = dataset.scored(task).scored, dataset.scored_rows[task.id]
     groups = row_groups(recorded["texts"], np.array(recorded["groups"] or range(len(dataset.scored(task)))))
@@ -302,7 +301,7 @@ def artefact_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
 def render_artefacts(suite: Suite, artefacts: Sequence[Artefacts]) -> list[str]:
     """The sections of the report before the findings, in Markdown, which also reads well in a terminal."""
     scale, scores = suite.shown, [{each.part: each for each in of_task.scores} for of_task in artefacts]
-    parts = [part for part in (*PARTS, CANDIDATES) if any(part in of_task for of_task in scores)]
+    parts = [part for part in PARTS if any(part in of_task for of_task in scores)]
     table = [["task", "split", *parts]]
     for of_task, by_part in zip(artefacts, scores, strict=True):
         cells = [

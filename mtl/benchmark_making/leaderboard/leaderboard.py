@@ -136,9 +136,7 @@ def _reason(error: Exception, folders: Sequence[Path]) -> str:
     """Why a submission is refused, for everybody to read: a short line, without the paths of these folders. Of an error that mtl does not expect
     only its name, since its text may show a label."""
     text = str(error)
-    if isinstance(error, MemoryError):
-        text = "needs more memory than there is"
-    elif isinstance(error, OSError):
+    if isinstance(error, OSError):
         text = f"cannot be read: {error.strerror}"
     elif not isinstance(error, InputError):
         logger.debug("a submission is refused", exc_info=error)

@@ -9,7 +9,6 @@ from pathlib import Path
 from statistics import median
 
 from mtl.base.clock import format_duration
-from mtl.base.errors import InputError
 from mtl.base.locks import STALE_AFTER, holder_of
 from mtl.base.untrusted import read_json
 from mtl.jobs.job import Job
@@ -28,11 +27,9 @@ def plan_text(runs: Sequence[Job]) -> str:
     for run in runs:
         for seed in run.config.seeds:
             if run.folder.scores(seed).exists():
-                parts = ["finished"]
-                if done := _scores(run.folder.scores(seed)):
-                    average = done["average"]
-                    parts += [] if average is None else [f"average {run.suite.shown.show(average)}"]
-                    parts.append(format_duration(done["seconds"]))
+                done = read_json(run.folder.scores(seed), SeedScores)
+                average = "" if done["average"] is None else f"average {run.suite.shown.show(done['average'])}"
+                parts = ["finished", average, format_duration(done["seconds"])]
             else:
                 left.append(seconds := expected[run.name].get(seed))
                 parts = _begun(run, run.folder.seed(seed))
@@ -48,14 +45,6 @@ def plan_text(runs: Sequence[Job]) -> str:
     if unknown := len(left) - len(known):
         expectation += f"; unknown for {unknown} more, since no seed of their runs is finished"
     return "\n".join([*lines, expectation])
-
-
-def _scores(path: Path) -> SeedScores | None:
-    """The record of a finished seed; None if it is damaged."""
-    try:
-        return read_json(path, SeedScores)
-    except InputError:
-        return None
 
 
 def _begun(job: Job, folder: Path) -> list[str]:
@@ -98,7 +87,8 @@ def expected_seconds(runs: Sequence[Job]) -> dict[str, dict[int, float]]:
     expected: dict[str, dict[int, float]] = {}
     for run in runs:
         times = []
-        for scores in filter(None, map(_scores, sorted(run.folder.path.glob("seed-*/scores.json")))):
+        for path in sorted(run.folder.path.glob("seed-*/scores.json")):
+            scores = read_json(path, SeedScores)
             # The process that finished a seed may have taken less than its stages, which another one began.
             stages = [scores["cost"].get(f"{stage}_seconds") or 0.0 for stage in ("pretrain", "finetune")]
             times.append(max(scores["seconds"], sum(stages)))

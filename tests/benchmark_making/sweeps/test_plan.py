@@ -3,11 +3,11 @@
 import os
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from command_line import job
 from finished_seeds import finish
+from input_errors import ANY, raises_input_error
 
 from mtl.api.cli import main
 from mtl.base.files import write_json
@@ -61,11 +61,10 @@ def test_a_seed_of_another_host_that_has_not_renewed_its_lock_is_not_running(run
     assert f" · {state} · " in plan_text([run]).splitlines()[1]
 
 
-@pytest.mark.parametrize("content", [{"average": 3.0}, {"average": None, "seconds": "long", "cost": {}}, [], {}])
-def test_a_finished_seed_whose_time_is_not_known(run: Job, content: Any) -> None:
-    write_json(run.folder.scores(1), content)
-    lines = plan_text([run]).splitlines()
-    assert lines[0] == "random-frozen, seed 1 · finished" and lines[-1] == UNKNOWN
+def test_a_damaged_record_of_a_finished_seed_is_named(run: Job) -> None:
+    write_json(run.folder.scores(1), {"average": None, "seconds": "long", "cost": {}})
+    with raises_input_error(file="scores.json", key=ANY):
+        plan_text([run])
 
 
 def test_the_command_runs_nothing(
