@@ -300,11 +300,10 @@ def _line(board: Leaderboard, column: str, tested: Sequence[Tested], settings: P
 def power_note(columns: Mapping[str, Column], rows: Sequence[Row], tests: PairTests, scale: Scale) -> list[str]:
     """A note that names the tasks that cannot tell the runs apart, each with its smallest difference, if there are any."""
     tested, named = tests_by_column(tests), []
-    for column in (
-        column for column in columns if column in tested and not any(test.holds for _, test in tested[column])
-    ):
-        designs = [same_rows(*(rows[number].samples[column] for number in pair)) for pair, _ in tested[column]]
-        named.append(f"{columns[column].title} {_shown(_median(designs, Design.smallest_difference), scale.show)}")
+    for column in columns:
+        if column in tested and not any(test.holds for _, test in tested[column]):
+            designs = [same_rows(*(rows[number].samples[column] for number in pair)) for pair, _ in tested[column]]
+            named.append(f"{columns[column].title} {_shown(_median(designs, Design.smallest_difference), scale.show)}")
     if not named:
         return []
     return [

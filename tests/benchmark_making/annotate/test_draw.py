@@ -111,7 +111,7 @@ def test_words_are_not_asked_for_and_a_missing_file_is_named(tmp_path: Path) -> 
     with raises_input_error(key="opposite"):
         write_forms_of(tmp_path, suite="kinds.yaml", task="opposite", rows=3)
     job = load_job({"suite": str(write_suite(tmp_path)), "data_dir": str(tmp_path / "elsewhere")})
-    with raises_input_error(file="dev.tsv"):
+    with raises_input_error(key="data_dir"):
         write_forms(job, read_wanted({"task": "kansla"}), tmp_path / "forms")
 
 

@@ -43,12 +43,12 @@ def test_what_the_data_and_the_suite_file_say(settings: list[str], suite_file: P
     # Every fourth text has four words, the others five.
     lengths = "tokens in 'text': median 5, longest 5, together 285"
     total, train, dev, test = sheet["Dataset in numbers*"]
-    assert (total, train) == ("100 items in total", f"train: 60 items; glad: 40 (66.7%), arg: 20 (33.3%); {lengths}")
-    assert dev.startswith("dev: 30 items; glad: 20 (66.7%), arg: 10 (33.3%)") and test.startswith("test: 10 items; tok")
+    assert (total, train) == ("100 items in total", f"train: 60 items; label: glad 66.7%, arg 33.3%; {lengths}")
+    assert dev.startswith("dev: 30 items; label: glad 66.7%, arg 33.3%") and test.startswith("test: 10 items; tok")
     assert sheet["Format*"] == [
         "TSV, UTF-8, one item a line; files: train.tsv, dev.tsv, test.tsv",
         "'text': input",
-        "'label': the label to predict, one of glad or arg",
+        "'label': the target to predict: glad, arg",
     ]
 
 
@@ -61,8 +61,8 @@ def test_official_sizes_say_which_splits_the_publisher_has(settings: list[str], 
     numbers = sheet["Dataset in numbers*"]
     assert numbers[0] == "610 items in total"
     assert numbers[1].startswith("train: 600 items (60 at hand for this draft); score: mean ")
-    assert numbers[2].startswith("dev: 30 items (not among the published sizes); ")
-    assert numbers[3] == "test: 10 items (none at hand for this draft)"
+    assert numbers[2].startswith("dev: 30 items; ")
+    assert numbers[3] == "test: 10 items (0 at hand for this draft)"
     addresses = [f"https://example.org/scores/{split}.tsv" for split in ("train", "test")]
     addresses.append("https://huggingface.co/datasets/mine/betyg")
     assert sheet["Link(s) / permanent identifier(s)*"] == addresses
