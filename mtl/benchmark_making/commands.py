@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -91,7 +90,7 @@ def add_commands(commands: Commands) -> None:
 
     shows = "the smallest differences that tests detect, and the examples and seeds that they need"
     power = commands.add_parser("power", help=shows)
-    of_runs = "a folder of runs, else runs; suite=NAME, difference=POINTS (else 2), seeds=N"
+    of_runs = "a folder of runs, as runs/klej, else runs; difference=POINTS (else 2), seeds=N"
     expected = "rows=N, accuracy=PER_CENT, agreement=PER_CENT, difference="
     add_settings(power, f"{of_runs}; without runs: {expected}", "RUNS_DIR | key=value")
     as_report = "as for mtl report; default: cache"
@@ -227,10 +226,8 @@ def _sweep(arguments: argparse.Namespace) -> None:
 
 
 def _power(arguments: argparse.Namespace) -> None:
-    from mtl.base.settings.layers import find_suite
     from mtl.benchmark_making.power import expectation_text, power_report, read_settings
     from mtl.jobs.job import parse_settings
-    from mtl.tasks.suite import load_suite
 
     words = arguments.settings
     folders = [word for word in words if "=" not in word or Path(word).exists()]
@@ -240,8 +237,6 @@ def _power(arguments: argparse.Namespace) -> None:
         if expectation:
             problem = "a benchmark that does not exist yet has no runs; drop the folder"
         raise InputError(problem, path=folders[-1])
-    if settings.suite is not None and settings.suite.endswith((".yaml", ".yml")):
-        settings = replace(settings, suite=load_suite(find_suite(settings.suite)).name)
     if expectation:
         print(expectation_text(expectation, settings.difference))
     else:

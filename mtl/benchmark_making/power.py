@@ -189,7 +189,6 @@ def _fewest(enough: Callable[[float], bool], least: int) -> float:
 class PowerSettings:
     """The keys of `mtl power` for runs."""
 
-    suite: str | None = None  # the name of the suite (the command takes its file, too); None: every suite of the runs
     difference: Annotated[float, POSITIVE] = 2.0  # the difference × 100 that rows and seeds are counted for
     seeds: Annotated[int, Meta(ge=LEAST_SEEDS)] | None = None  # of each run in place of those that it has
 
@@ -201,19 +200,14 @@ def power_report(runs_dir: Path, settings: PowerSettings, cache_dir: Path | None
         cache_dir: as in `write_report`.
 
     Raises:
-        InputError: if there is no finished run, or none of the suite, or if a run's files cannot be read.
+        InputError: if there is no finished run, or if a run's files cannot be read.
     """
     cache = SampleCache(cache_dir and cache_dir / "resampled")
     runs = find_runs(runs_dir, cache.check)
     if not runs:
         problem = "holds no finished run; make one with mtl baseline, or give rows=, accuracy= and agreement="
         raise InputError(problem, path=runs_dir)
-    chosen = [run for run in runs if settings.suite in (None, run.suite.name)]
-    if not chosen:
-        names = ", ".join(sorted({run.suite.name for run in runs}))
-        problem = f"no finished run below {runs_dir}; there are runs of {names}"
-        raise InputError(problem, key="suite", value=settings.suite)
-    return "\n\n".join(power_text(leaderboard(same, cache), settings) for same in by_suite(chosen))
+    return "\n\n".join(power_text(leaderboard(same, cache), settings) for same in by_suite(runs))
 
 
 def read_settings(given: Mapping[str, Any]) -> tuple[PowerSettings, Expectation | None]:
@@ -229,9 +223,8 @@ def read_settings(given: Mapping[str, Any]) -> tuple[PowerSettings, Expectation 
     if missing := [f"{key}=" for key in ("rows", "accuracy", "agreement") if given.get(key) is None]:
         problem = "a benchmark that does not exist yet needs rows=, accuracy= and agreement="
         raise InputError(f"{problem}; add {' and '.join(missing)}")
-    for key in ("suite", "seeds"):
-        if key in given:
-            raise InputError("is for runs; drop it, or drop rows=, accuracy= and agreement=", key=key)
+    if "seeds" in given:
+        raise InputError("is for runs; drop it, or drop rows=, accuracy= and agreement=", key="seeds")
     expectation = typed(Expectation, {key: value for key, value in given.items() if key in expected})
     return typed(PowerSettings, {key: value for key, value in given.items() if key not in expected}), expectation
 

@@ -199,11 +199,8 @@ def test_the_command_on_runs_and_on_such_that_are_not_there(
     runs_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     report = power_report(runs_dir, PowerSettings(difference=8.0)) + "\n"
-    for words in ([], ["suite=klej"], ["suite=configs/suite/klej.yaml"]):
-        assert main(["power", *words, str(runs_dir), "difference=8", "--cache", str(tmp_path)]) == 0
-        assert capsys.readouterr().out == report and len(list(tmp_path.rglob("*.npz"))) == 4
-    with raises_input_error(key="suite"):
-        power_report(runs_dir, PowerSettings(suite="superlim"))
+    assert main(["power", str(runs_dir), "difference=8", "--cache", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == report and len(list(tmp_path.rglob("*.npz"))) == 4
     with raises_input_error(key=None):
         power_report(tmp_path, PowerSettings())
 
@@ -224,7 +221,6 @@ def test_the_command_on_an_expectation(capsys: pytest.CaptureFixture[str]) -> No
     [
         ({"rows": 1000}, None),
         ({"agrement": 85}, None),
-        ({"rows": 1000, "accuracy": 80, "agreement": 85, "suite": "klej"}, "suite"),
         ({"rows": 1000, "accuracy": 80, "agreement": 85, "seeds": 5}, "seeds"),
         ({"rows": 1000, "accuracy": "high", "agreement": 85}, "accuracy"),
         ({"rows": 1000, "accuracy": 120, "agreement": 85}, "accuracy"),

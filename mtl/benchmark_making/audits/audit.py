@@ -14,7 +14,6 @@ from mtl.base.files import counted
 from mtl.base.progress import progress
 from mtl.base.settings.schema import Config
 from mtl.base.terminal import MISSING, inert, markdown_table
-from mtl.benchmark_making.audits.fields import field_findings, question_findings
 from mtl.benchmark_making.audits.findings import (
     HELD_OUT,
     Finding,
@@ -25,7 +24,7 @@ from mtl.benchmark_making.audits.findings import (
     target_findings,
     text_findings,
 )
-from mtl.benchmark_making.audits.sharing import shared_across, shared_within
+from mtl.benchmark_making.audits.leaks import field_findings, question_findings, shared_across, shared_within
 from mtl.benchmark_making.init_suite.evidence import follows_from, is_long, is_source, with_counts
 from mtl.benchmark_making.init_suite.kinds import joined, label_questions
 from mtl.benchmark_making.init_suite.tables import FileColumn, read_table

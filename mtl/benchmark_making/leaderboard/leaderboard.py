@@ -21,7 +21,7 @@ from mtl.base.terminal import visible
 from mtl.base.typed import AT_LEAST_ONE
 from mtl.benchmark_making.leaderboard import submission
 from mtl.benchmark_making.leaderboard.site import write_site
-from mtl.benchmark_making.leaderboard.submission import Entrant, LabelledRows, ScoredSubmission, read_submission
+from mtl.benchmark_making.leaderboard.submission import Entrant, LabelledRows, ScoredSubmission
 from mtl.reports.board import Column, Leaderboard, PairTests, Row, Score, by_family
 from mtl.reports.leaderboard import pair_tests
 from mtl.stats.comparison import Sample, estimate
@@ -58,7 +58,7 @@ def check_submissions(suite: Suite, folder: Path, data_dir: Path, rules: Rules) 
     tasks = submission.read_public_rows(suite, data_dir, rules.split)
 
     def check(path: Path, about: Entrant) -> None:
-        submission.read_predictions(read_submission(path, about, suite, rules.split), suite, rules.split, tasks)
+        submission.read_predictions(path, suite, rules.split, tasks)
 
     return _judge(folder, data_dir, rules, check, "checking")
 
@@ -88,8 +88,7 @@ def make_leaderboard(suite: Suite, folder: Path, gold: Path, out: Path, rules: R
     scored = list[ScoredSubmission]()
 
     def score(path: Path, about: Entrant) -> None:
-        unread = read_submission(path, about, suite, rules.split)
-        scored.append(submission.score_submission(unread, suite, rules.split, tasks))
+        scored.append(submission.score_submission(path, about, suite, rules.split, tasks))
 
     refused = _judge(folder, gold, rules, score, "scoring")
     scored.sort(key=lambda each: each.name)

@@ -286,10 +286,10 @@ def test_no_error_of_one_submission_stops_the_others_or_is_published(
 ) -> None:
     score_submission = submission.score_submission
 
-    def score(unread: Any, *more: Any) -> Any:
-        if unread.name == "good":
+    def score(folder: Path, *more: Any) -> Any:
+        if folder.name == "good":
             raise error
-        return score_submission(unread, *more)
+        return score_submission(folder, *more)
 
     monkeypatch.setattr(submission, "score_submission", score)
     assert main(RUN) == 0
