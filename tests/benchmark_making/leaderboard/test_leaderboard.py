@@ -158,36 +158,25 @@ def test_the_same_folders_give_the_same_bytes_and_changed_labels_other_scores(ho
     assert by_name(home)["good"]["scores"]["mood"] == pytest.approx(100 - before)
 
 
-def test_removed_systems_lose_their_page(home: Path) -> None:
-    assert main(RUN) == 0
-    (home / "site/CNAME").write_text("example.org", encoding="utf-8")
-    for name in ("poor", "fair"):
-        (home / f"all/{name}").rename(home / name)
-    assert main(RUN) == 0
-    assert not (home / "site/systems/poor.html").exists() and (home / "site/CNAME").exists()
-
-
-def test_a_zip_in_the_folder_and_the_same_predictions_twice(home: Path) -> None:
+def test_a_zip_the_same_predictions_twice_a_system_without_a_task_and_removed_ones(home: Path) -> None:
     """The rows of the zip are in another order: their ids say which they are."""
-    folder = home / "all/zipped"
-    folder.mkdir()
+    (home / "all/zipped").mkdir()
     rows_of(home / "all/good", lambda rows: rows[::-1])
-    with zipfile.ZipFile(folder / "predictions.zip", "w") as archive:
+    with zipfile.ZipFile(home / "all/zipped/predictions.zip", "w") as archive:
         for file in ("test_pred_mood.tsv", "close/test.jsonl"):
             archive.write(home / "all/good" / file, file)
     rows_of(home / "all/good", lambda rows: rows[::-1])
-    assert main(RUN) == 0
-    assert by_name(home)["zipped"]["scores"] == by_name(home)["good"]["scores"]
-    assert by_name(home)["zipped"]["same_predictions"] == ["good"]
-    assert "The same predictions" in (home / "site/systems/good.html").read_text(encoding="utf-8")
-
-
-def test_a_system_without_a_task_has_no_average(home: Path) -> None:
     write_submission(home / "all/half", 0.9, 5, tasks="mood")
     assert main(RUN) == 0
-    half = by_name(home)["half"]
+    zipped, half = by_name(home)["zipped"], by_name(home)["half"]
+    assert zipped["scores"] == by_name(home)["good"]["scores"] and zipped["same_predictions"] == ["good"]
+    assert "The same predictions" in (home / "site/systems/good.html").read_text(encoding="utf-8")
     assert half["average"] is None and half["rank"] is None and "mood" in half["ranks"]
     assert content(home)["systems"][-1]["name"] == "half"
+    (home / "site/CNAME").write_text("example.org", encoding="utf-8")
+    (home / "all/poor").rename(home / "poor")
+    assert main(RUN) == 0
+    assert not (home / "site/systems/poor.html").exists() and (home / "site/CNAME").exists()
 
 
 TEAMS = ["a", "\uff21", "a ", "\uff41"]  # one name in several spellings

@@ -291,9 +291,6 @@ def test_what_is_damaged_or_changed_is_refused(given: dict[str, Any], tmp_path: 
         run_baseline(chosen)
     with raises_input_error(key="selected.runs"):
         run_baseline(load_job({**given, "method": "selected", "run_dir": str(tmp_path / "nothing")}))
-
-
-def test_a_folder_of_another_run_is_refused(given: dict[str, Any], tmp_path: Path) -> None:
-    run_baseline(load_job({**given, "run_dir": str(tmp_path / "runs/liten/tuned")}))
-    with raises_input_error(file="tuned"):
-        sweep_of(tmp_path, given, "{}")
+    run_baseline(load_job({**given, "run_dir": str(tmp_path / "other/liten/tuned")}))
+    with raises_input_error(file="tuned"):  # the folder of another run
+        sweep_of(tmp_path, {**given, "runs_dir": str(tmp_path / "other")}, "{}")
