@@ -45,7 +45,7 @@ def write_site(
         "index.html": render_page(document([board], "", "", title=title)),
         "leaderboard.json": json.dumps(_content(board, entries, refused), indent=1, ensure_ascii=False) + "\n",
     }
-    files |= {_page(entry.row): _system_page(board, entry) for entry in entries}
+    files |= {f"systems/{entry.row.name}.html": _system_page(board, entry) for entry in entries}
     write_files(out, files)
 
 
@@ -114,9 +114,7 @@ def _system_page(board: Leaderboard, entry: Entry) -> str:
     facts.append(("Link", f'<a href="{link}" rel="nofollow noopener">{link}</a>' if link else "not stated"))
     facts.append(("Predictions (SHA-256)", f"<code>{entry.scored.digest}</code>"))
     if entry.alike:
-        alike = [other for other in board.rows if other.name in entry.alike]
-        same = ", ".join(f'<a href="{_page(other).rpartition("/")[2]}">{other.name}</a>' for other in alike)
-        facts.append(("The same predictions", same))
+        facts.append(("The same predictions", ", ".join(f'<a href="{name}.html">{name}</a>' for name in entry.alike)))
     scores = []
     for column, shown in board.columns.items():
         cells, score, show = [MISSING] * 3, row.score(column), board.scale.show
@@ -134,12 +132,6 @@ def _system_page(board: Leaderboard, entry: Entry) -> str:
         _table(None, facts),
     ]
     return render_static(row.label, "\n".join(body))
-
-
-def _page(row: Row) -> str:
-    """The path of a system's page in the site."""
-    assert row.page is not None
-    return row.page
 
 
 def _table(header: Sequence[str] | None, lines: Iterable[Sequence[str]]) -> str:

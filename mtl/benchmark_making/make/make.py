@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -15,7 +15,7 @@ from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.settings.layers import find_yaml, shipped
 from mtl.base.version import VERSION
 from mtl.benchmark_making.data_files import write_records
-from mtl.benchmark_making.make.recipe import TaskRecipe, Use, load_recipe, read_source
+from mtl.benchmark_making.make.recipe import TaskRecipe, load_recipe, read_source
 from mtl.benchmark_making.make.table import SPLIT, Dropped, Origin, SourceRow, Table, Work
 from mtl.data.columns import LIST, Value, listed
 from mtl.data.examples import read_examples
@@ -30,47 +30,20 @@ DROPPED = "dropped.jsonl"
 PROVENANCE = "provenance.json"
 
 
-@dataclass(frozen=True)
-class Done:
-    """A step that was done: the numbers of rows of the tables that it took, by name, and of the one that it returned; what it dropped and noted."""
+class Done(NamedTuple):
+    """A step that was done: what the provenance says of it, and the rows that it dropped."""
 
-    use: Use
-    taken: dict[str, int]
-    rows: int
+    about: dict[str, Any]
     dropped: list[Dropped]
-    facts: dict[str, Any]
-
-    @property
-    def line(self) -> str:
-        """The step in one line, for people."""
-        options = ", ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in self.use.given.items())
-        taken = " and ".join(f"{rows} rows of {name}" for name, rows in self.taken.items())
-        return f"{self.use.number}. {self.use.name}{f' ({options})' if options else ''}: {taken} → {self.rows} rows of {self.use.into}"
-
-    @property
-    def provenance(self) -> dict[str, Any]:
-        """What the provenance says of the step."""
-        rows = {"rows_in": self.taken, "into": self.use.into, "rows_out": self.rows, "dropped": len(self.dropped)}
-        facts = {"facts": self.facts} if self.facts else {}
-        return {"step": self.use.name, "options": self.use.given, **rows, **facts}
 
 
 @dataclass(frozen=True)
 class Made:
-    """What was made: the folder of all files, the suite as its file declares it, and the steps in their order."""
+    """What was made: the folder of all files, the suite as its file declares it, and what was done and can be done next, for people."""
 
     folder: Path
     suite: Suite
-    steps: list[Done]
-
-    @property
-    def summary(self) -> str:
-        """The steps, the rows of each task, and what can be done next, for people."""
-        lines = [each.line for each in self.steps]
-        for id, task in self.suite.tasks.items():
-            lines.append(f"{id}: {', '.join(f'{rows} rows {split}' for split, rows in task.rows.items())}")
-        path = self.folder / "suite.yaml"
-        return "\n".join([*lines, f"{path}; check the data: mtl audit suite={path}, and with --artefacts"])
+    summary: str
 
 
 def make(name: str, out: Path, data_dir: Path | None = None) -> Made:
@@ -109,7 +82,21 @@ def make(name: str, out: Path, data_dir: Path | None = None) -> Made:
         if error.path in {source["file"] for source in sources.values()}:
             raise error.located(path=folder / str(error.path)) from None
         raise
-    return Made(out, suite, done)
+    lines = [_line(number, each.about) for number, each in enumerate(done, start=1)]
+    for id, task in suite.tasks.items():
+        lines.append(f"{id}: {', '.join(f'{rows} rows {split}' for split, rows in task.rows.items())}")
+    path = out / "suite.yaml"
+    return Made(
+        out, suite, "\n".join([*lines, f"{path}; check the data: mtl audit suite={path}, and with --artefacts"])
+    )
+
+
+def _line(number: int, about: Mapping[str, Any]) -> str:
+    """A step in one line, for people."""
+    options = ", ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in about["options"].items())
+    taken = " and ".join(f"{rows} rows of {name}" for name, rows in about["rows_in"].items())
+    given = f" ({options})" if options else ""
+    return f"{number}. {about['step']}{given}: {taken} → {about['rows_out']} rows of {about['into']}"
 
 
 def _run_steps(recipe: TaskRecipe, tables: dict[str, Table]) -> list[Done]:
@@ -130,7 +117,10 @@ def _run_steps(recipe: TaskRecipe, tables: dict[str, Table]) -> list[Done]:
         readers = {name for later in recipe.uses[place + 1 :] for name in later.tables}
         readers |= {own.table for own in recipe.written.values()}
         stays = len(taken) == 1 and use.into not in use.tables and use.tables[0] in readers
-        done.append(Done(use, rows, len(table.rows), [] if stays else work.dropped, work.facts))
+        dropped = [] if stays else work.dropped
+        about = {"step": use.name, "options": use.given, "rows_in": rows, "into": use.into, "rows_out": len(table.rows)}
+        facts = {"facts": work.facts} if work.facts else {}
+        done.append(Done({**about, "dropped": len(dropped), **facts}, dropped))
     return done
 
 
@@ -166,7 +156,7 @@ def _write_all(
         "recipe": {"file": recipe.path.name, "sha256": sha256(recipe.path)},
         "seed": recipe.form.seed,
         "sources": {name: {**own, "rows_used": of_file[own["file"]]} for name, own in sources.items()},
-        "steps": [each.provenance for each in done],
+        "steps": [each.about for each in done],
         "tasks": tasks,
         "files": {path.relative_to(folder).as_posix(): sha256(path) for path in files},
     }
@@ -231,9 +221,9 @@ def _dropped_lines(done: Sequence[Done], rows: Sequence[SourceRow], used: set[Or
     """What dropped.jsonl says of each row that a step dropped, and of rows of sources that no step chose for a table of a task. `used`: the
     rows of sources that files of tasks are made of."""
     left: list[tuple[dict[str, Any], SourceRow, str]] = []
-    for each in done:
-        step = {"step": each.use.number, "name": each.use.name, "table": each.use.into}
-        left += [(step, row, reason) for row, reason in each.dropped]
+    for number, (about, dropped) in enumerate(done, start=1):
+        step = {"step": number, "name": about["step"], "table": about["into"]}
+        left += [(step, row, reason) for row, reason in dropped]
     known = used | {origin for _, row, _ in left for origin in row.origins}
     no_step = dict.fromkeys(("step", "name", "table"))
     left += [(no_step, row, "no step chose it for a table of a task") for row in rows if known.isdisjoint(row.origins)]

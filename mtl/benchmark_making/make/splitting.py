@@ -37,14 +37,12 @@ class SplitRows:
     stratify: str | None = None
 
     def check(self) -> None:
-        if unknown := sorted(set(self.shares) - set(SPLITS)):
-            raise InputError(f"must be one of {', '.join(SPLITS)}", key=f"shares.{unknown[0]}")
-        if not self.shares:
-            raise InputError(f"names at least one of {', '.join(SPLITS)}", key="shares")
-        if min(self.shares.values()) <= 0:
-            raise InputError("must be greater than 0; leave out a split without rows", key="shares")
-        if sum(self.shares.values()) > 1 + 1e-9:
-            raise InputError("the shares are more than 1 together", key="shares")
+        shares = self.shares.values()
+        if not set(self.shares) <= set(SPLITS) or min(shares, default=0) <= 0 or sum(shares) > 1 + 1e-9:
+            problem = (
+                f"must be shares of {', '.join(SPLITS)}, or of some of them, greater than 0 and together at most 1"
+            )
+            raise InputError(problem, key="shares")
 
     def run(self, work: Work, table: Table) -> Table:
         total, keys, strata = len(table.rows), self.keys, [""] * len(table.rows)

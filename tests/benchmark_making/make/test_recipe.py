@@ -64,7 +64,7 @@ def step(name: str, **options: Any) -> dict[str, Any]:
         ({"steps": [FEW, {**SPLIT, "table": "corpus"}]}, "steps.1.sample"),
         ({"steps": [FEW, {"step": "shuffle", "table": "corpus", "into_table": "a"}, SPLIT]}, "steps.2.shuffle"),
         ({"steps": [{"step": "split", "shares": {"train": 0.9, "dev": 0.2}}]}, "steps.1.split.shares"),
-        ({"steps": [{"step": "split", "shares": {"train": 0.9, "valid": 0.1}}]}, "steps.1.split.shares.valid"),
+        ({"steps": [{"step": "split", "shares": {"train": 0.9, "valid": 0.1}}]}, "steps.1.split.shares"),
         ({"steps": [{"step": "split", "shares": {"train": 0.9, "dev": 0}}]}, "steps.1.split.shares"),
         ({"steps": [{"step": "split", "shares": {}}]}, "steps.1.split.shares"),
     ],
@@ -113,28 +113,16 @@ def test_lists_nested_keys_and_the_recipe_s_names_are_columns(tmp_path: Path) ->
     assert column(read(tmp_path, "a.tsv", "x\ty\nz\tw\n", header=["one", "two"]), "two") == ["y", "w"]
 
 
-def test_a_source_is_no_link_out_of_the_recipe_s_folder(tmp_path: Path) -> None:
+def test_files_that_are_no_sources(tmp_path: Path) -> None:
+    """A link out of the recipe's folder, a pipe, bytes that are no UTF-8, and a file with fewer columns."""
     (tmp_path / "secret.tsv").write_text("text\nSECRET\n", encoding="utf-8")
     (tmp_path / "r").mkdir()
     (tmp_path / "r/a.tsv").symlink_to("../secret.tsv")
-    with raises_input_error(file="a.tsv"):
-        read_source("corpus", RecipeSource("a.tsv"), tmp_path / "r")
-
-
-@pytest.mark.parametrize(
-    ("content", "keys", "line"),
-    [
-        (b"a\t\xff\n", {"tokens": TokenColumns(1, 2)}, 1),
-        (b"a\tO\n", {"tokens": TokenColumns(1, 3)}, 1),
-        (None, {"tokens": TokenColumns(1, 2)}, None),
-    ],
-)
-def test_files_that_are_no_sources(
-    content: bytes | None, keys: dict[str, Any], line: int | None, tmp_path: Path
-) -> None:
-    if content is None:
-        os.mkfifo(tmp_path / "a.conll")
-    else:
-        (tmp_path / "a.conll").write_bytes(content)
-    with raises_input_error(file="a.conll", line=line):
-        read_source("corpus", RecipeSource("a.conll", **keys), tmp_path)
+    os.mkfifo(tmp_path / "r/pipe.conll")
+    (tmp_path / "r/a.conll").write_bytes(b"a\t\xff\n")
+    (tmp_path / "r/b.conll").write_bytes(b"a\tO\n")
+    tags = {"a.tsv": None, "pipe.conll": 2, "a.conll": 2, "b.conll": 3}
+    for file, tag in tags.items():
+        source = RecipeSource(file, tokens=tag and TokenColumns(1, tag))
+        with raises_input_error(file=file, line=1 if file in ("a.conll", "b.conll") else None):
+            read_source("corpus", source, tmp_path / "r")
