@@ -32,7 +32,6 @@ from mtl.tasks.task import SPLITS, Layout
 SHARE = 0.8  # of these n-grams, from which on two rows are near duplicates
 SHOWN = 3  # pairs of a finding
 REMOVED = "removed.jsonl"
-MOST_LOGGED = 200  # characters of a removed row's text
 # Keys of a suite and a task that are not for a copy: they describe the files as they were, or what is handed in.
 OUTDATED = {"generated", "source", "hub", "checksums", "submission"}
 
@@ -208,16 +207,17 @@ def write_clean(job: Job, share: float, out: Path) -> str:
         load_suite(partial / "suite.yaml")
         log = ""
         for task, hit in removals:
-            texts = [text if len(text) <= MOST_LOGGED else f"{text[:MOST_LOGGED]}…" for text in hit.row.texts]
-            about = {"task": task, "row": location(hit.part, hit.row), "like": location(hit.source, hit.match)}
-            log += (
-                json.dumps({**about, "similarity": round(hit.similarity, 4), "texts": texts}, ensure_ascii=False) + "\n"
-            )
+            about: dict[str, Any] = {
+                "task": task,
+                "row": location(hit.part, hit.row),
+                "like": location(hit.source, hit.match),
+            }
+            about |= {"similarity": round(hit.similarity, 4), "texts": hit.row.texts}
+            log += json.dumps(about, ensure_ascii=False) + "\n"
         write_text(partial / REMOVED, log)
-    path = out / "suite.yaml"
-    return (
-        f"{what}\n{out / REMOVED}: which rows, and why\n{path}; run on the copy: mtl baseline suite={path} method=svm"
-    )
+    suite = out / "suite.yaml"
+    run = f"run on the copy: mtl baseline suite={suite} method=svm"
+    return f"{what}\n{out / REMOVED}: which rows, and why\n{suite}; {run}"
 
 
 def copy_rows(path: Path, copy: Path, lines: Sequence[int], left_out: Container[int], layout: Layout) -> None:
