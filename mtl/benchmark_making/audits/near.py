@@ -207,12 +207,12 @@ def write_clean(job: Job, share: float, out: Path) -> str:
         load_suite(partial / "suite.yaml")
         log = ""
         for task, hit in removals:
-            about: dict[str, Any] = {
-                "task": task,
-                "row": location(hit.part, hit.row),
-                "like": location(hit.source, hit.match),
-            }
-            about |= {"similarity": round(hit.similarity, 4), "texts": hit.row.texts}
+            row, like, similarity = (
+                location(hit.part, hit.row),
+                location(hit.source, hit.match),
+                round(hit.similarity, 4),
+            )
+            about = {"task": task, "row": row, "like": like, "similarity": similarity, "texts": hit.row.texts}
             log += json.dumps(about, ensure_ascii=False) + "\n"
         write_text(partial / REMOVED, log)
     suite = out / "suite.yaml"
