@@ -93,8 +93,6 @@ def add_commands(commands: Commands) -> None:
     of_runs = "a folder of runs, as runs/klej, else runs; difference=POINTS (else 2), seeds=N"
     expected = "rows=N, accuracy=PER_CENT, agreement=PER_CENT, difference="
     add_settings(power, f"{of_runs}; without runs: {expected}", "RUNS_DIR | key=value")
-    as_report = "as for mtl report; default: cache"
-    power.add_argument("--cache", type=Path, default=results.CACHE, metavar="DIR", help=as_report)
     power.set_defaults(run=_power)
 
 
@@ -240,4 +238,4 @@ def _power(arguments: argparse.Namespace) -> None:
     if expectation:
         print(expectation_text(expectation, settings.difference))
     else:
-        print(power_report(Path(folders[0] if folders else "runs"), settings, arguments.cache))
+        print(power_report(Path(folders[0] if folders else "runs"), settings, results.CACHE))

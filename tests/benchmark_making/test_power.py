@@ -196,10 +196,11 @@ def test_runs_with_equal_answers_differ_by_their_seeds_alone(tmp_path: Path) -> 
 
 
 def test_the_command_on_runs_and_on_such_that_are_not_there(
-    runs_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    runs_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     report = power_report(runs_dir, PowerSettings(difference=8.0)) + "\n"
-    assert main(["power", str(runs_dir), "difference=8", "--cache", str(tmp_path)]) == 0
+    monkeypatch.chdir(tmp_path)
+    assert main(["power", str(runs_dir), "difference=8"]) == 0
     assert capsys.readouterr().out == report and len(list(tmp_path.rglob("*.npz"))) == 4
     with raises_input_error(key=None):
         power_report(tmp_path, PowerSettings())

@@ -28,7 +28,7 @@ from mtl.benchmark_making.audits.leaks import field_findings, question_findings,
 from mtl.benchmark_making.init_suite.evidence import follows_from, is_long, is_source, with_counts
 from mtl.benchmark_making.init_suite.kinds import joined, label_questions
 from mtl.benchmark_making.init_suite.tables import FileColumn, read_table
-from mtl.benchmark_making.init_suite.target import named_labels, possible_targets
+from mtl.benchmark_making.init_suite.target import possible_targets
 from mtl.benchmark_making.init_suite.wording import quoted
 from mtl.data.files import changed_splits, hash_files
 from mtl.data.splits import check_present, has_files, hold_out, read_split
@@ -180,13 +180,8 @@ def column_findings(part: Part, folder: Path) -> tuple[list[Finding], list[str]]
         table = read_table(folder / part.file, task.layout(part.split, folder))
     except InputError:  # a file with more columns or other values than the task reads
         return [], []
-    known = {"target": task.target, "kind": task.kind, "label_separator": task.label_separator}
-    if several := named_labels(table, {key: value for key, value in known.items() if value is not None}):
-        target = several.joined(table).columns.get(task.target)
-    else:
-        target = table.columns.get(task.target)
-        target = None if target is None or target.lists else target
-    if target is None or any(row.target is None for row in part.rows):
+    target = table.columns.get(task.target)
+    if target is None or target.lists or any(row.target is None for row in part.rows):
         return [], []
     findings = []
     used = {**dict.fromkeys(task.text_columns, "an input"), **({task.group: "the group"} if task.group else {})}

@@ -41,27 +41,23 @@ def is_within(value: float, ends: Range | None) -> bool:
 
 @dataclass
 class Keep:
-    """Keep rows by a column's values, or by the length or number in it.
+    """Keep rows by a column's values, or by the length of its text.
 
     Args:
         column: the column that is looked at.
         values: keep rows with one of these values; of a column of lists, rows with at least one of them.
         words: keep rows whose text has so many words, from the smallest to the largest number. Words stand between white space and have a
             letter or a digit.
-        number: keep rows whose number lies between these ends.
     """
 
     column: str
     values: list[str] | None = None
     words: Range | None = None
-    number: Range | None = None
 
     def check(self) -> None:
-        options = [name for name in ("values", "words", "number") if getattr(self, name) is not None]
-        if len(options) != 1:
-            raise InputError("give exactly one of values, words, number", key=options[1] if options else "values")
+        if (self.values is None) == (self.words is None):
+            raise InputError("give either values or words", key="values")
         check_range("words", self.words)
-        check_range("number", self.number)
 
     def run(self, work: Work, table: Table) -> Table:
         work.check_columns(table, "column", self.column, lists=self.values is not None)
@@ -71,9 +67,6 @@ class Keep:
             if self.values is not None:
                 items = row.items(self.column)
                 return None if set(items) & set(self.values) else f"{self.column} is {', '.join(items)!r}"
-            if self.number is not None:
-                number = row.number(self.column)
-                return None if is_within(number, self.number) else f"{self.column} is {number:g}"
             # Punctuation alone is no word.
             size = sum(any(map(str.isalnum, part)) for part in row.cell(self.column).split())
             return None if is_within(size, self.words) else f"{self.column} has {size} words"
@@ -260,30 +253,26 @@ def _spans(tags: Sequence[str]) -> Iterator[tuple[str, int, int]]:
 
 @dataclass
 class OnlyItem:
-    """Take the only item of a list as the label, as the only type of entity in a sentence; drop rows with more items.
+    """Take the only type of entity in a sentence, of types[], as the column label; drop rows with more types.
 
     Args:
-        column: a column of lists.
-        into: the new column.
-        none: its value where the list is empty; without it, such rows are dropped.
+        none: the label where there is no type; without it, such rows are dropped.
     """
 
-    column: str = TYPES
-    into: str = "label"
     none: str | None = None
 
     def run(self, work: Work, table: Table) -> Table:
-        work.check_columns(table, "column", self.column)
+        work.check_columns(table, "table", TYPES)
         rows = []
         for row in table.rows:
-            items = list(dict.fromkeys(row.items(self.column)))
-            if len(items) > 1:
-                work.drop(row, f"{self.column} has {len(items)} items: {', '.join(items)}")
-            elif not items and self.none is None:
-                work.drop(row, f"{self.column} has no item")
+            types = list(dict.fromkeys(row.items(TYPES)))
+            if len(types) > 1:
+                work.drop(row, f"{TYPES} has {len(types)} items: {', '.join(types)}")
+            elif not types and self.none is None:
+                work.drop(row, f"{TYPES} has no item")
             else:
-                rows.append(row.with_values(**{self.into: items[0] if items else self.none}))
-        return table.with_rows(rows, self.into)
+                rows.append(row.with_values(label=types[0] if types else self.none))
+        return table.with_rows(rows, "label")
 
 
 @dataclass

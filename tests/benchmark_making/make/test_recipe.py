@@ -46,7 +46,7 @@ def step(name: str, **options: Any) -> dict[str, Any]:
         ({"steps": ["split"]}, "steps.1"),
         (step("divide"), "steps.1.step"),
         (step("keep", column="label"), "steps.1.keep.values"),
-        (step("keep", column="label", values=["x"], words=[1, 2]), "steps.1.keep.words"),
+        (step("keep", column="label", values=["x"], words=[1, 2]), "steps.1.keep.values"),
         (step("keep", column="label", words=[5, 3]), "steps.1.keep.words"),
         (step("keep", column="label", words=[5]), "steps.1.keep.words"),
         (step("keep", colum="label", values=["x"]), ANY),

@@ -20,7 +20,6 @@ LISTS = table_of(**{"id": ["a", "b", "c"], "parts[]": [["p", "q"], [], ["p"]]})
         ({"column": "label", "values": ["x"]}, [0, 2]),
         ({"column": "text", "words": [2, 3]}, [1, 2]),
         ({"column": "text", "words": [3, None]}, [2]),
-        ({"column": "size", "number": [0, 2.5]}, [0, 1]),
     ],
 )
 def test_keep(options: dict[str, Any], kept: list[int]) -> None:
@@ -143,7 +142,6 @@ def test_an_option_that_the_table_does_not_fit(
 @pytest.mark.parametrize(
     ("step", "columns", "options"),
     [
-        ("keep", {"text": ["1", "one"]}, {"column": "text", "number": [0, 1]}),
         ("entities", {"tokens[]": [["a"], ["a", "b"]], "tags[]": [["O"], ["O"]]}, {}),
         ("map", {"label": ["a", "b"]}, {"column": "label", "values": {"a": "x"}}),
         ("number", {"a": ["5", "6"]}, {"columns": ["a"], "into": "m", "range": [0, 5]}),
