@@ -18,7 +18,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from mtl.base.errors import InputError
-from mtl.base.files import listed, sha256
+from mtl.base.files import listed
 from mtl.benchmark_making.annotate.draw import sample_id
 from mtl.benchmark_making.annotate.form import COLUMNS, is_answers
 from mtl.data.columns import text
@@ -48,11 +48,10 @@ Level = Literal["nominal", "ordinal", "interval"]
 
 @dataclass
 class Person:
-    """What a person answered: targets (rows,) and the file that they stand in, by task id."""
+    """What a person answered: targets (rows,) by task id."""
 
     name: str
     answers: dict[str, np.ndarray] = field(default_factory=dict)
-    files: dict[str, Path] = field(default_factory=dict)
 
 
 def slug_of(name: str) -> str:
@@ -104,8 +103,7 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
     with TemporaryDirectory(prefix="mtl-people-") as folder:
         jobs = []
         for person in [*people, together] if together.answers else people:
-            sums = ", ".join(sha256(file) for file in person.files.values())
-            title, notes = person.name, [f"Answers of a person, in files with these SHA-256 sums: {sums}."]
+            title, notes = person.name, ["Answers of a person."]
             if person is together:
                 title, notes = f"majority of {len(people)} people", majority_notes
             own = Path(folder, slug_of(person.name))
@@ -200,11 +198,11 @@ def read_answers(paths: Sequence[Path], job: Job, key: Key, key_file: Path) -> l
                 raise ValueError(f"sample {sample} is not that of {key_file}, {known}; name the key.json of its form")
             if person.name != name:
                 raise ValueError(f"the names {name!r} and {person.name!r} would share a folder; change one of them")
-            if id in person.files:
-                raise ValueError(f"{person.files[id]} has answers of {name} to {id}, too; leave one of the files out")
+            if id in person.answers:
+                raise ValueError(f"an earlier file has answers of {name} to {id}, too; leave one of the files out")
         except ValueError as error:
             raise InputError(str(error), path=path, line=records[0].line) from None
-        person.answers[id], person.files[id] = _read_targets(path, records, job, key, id), path
+        person.answers[id] = _read_targets(path, records, job, key, id)
     return list(people.values())
 
 

@@ -273,8 +273,6 @@ def absent_targets(part: Part) -> Iterator[Finding]:
         meaning = "the score does not measure such rows"
         if part.split == "train":
             meaning = "a model cannot learn labels that it never sees"
-        elif part.task.positive in absent:
-            meaning = "F1 is computed for this label, and is 0 for all predictions"
         yield part.finding("labels", len(absent), what, meaning)
     elif len(values) == 1 and len(part.rows) > 1:
         yield part.finding("labels", 1, "all rows have the same target", "nothing can be learned or measured")
