@@ -1,7 +1,6 @@
 """The commands of this wing: suites, audits, annotation, leaderboards, sweeps, power."""
 
 import argparse
-import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,8 +37,7 @@ def add_commands(commands: Commands) -> None:
     sheets = audit.add_mutually_exclusive_group()
     gives_away = "instead: annotation artefacts, which simple baselines show that read a part of an example"
     sheets.add_argument("--artefacts", action="store_true", help=gives_away)
-    near = "instead: near duplicates, within a split and between splits"
-    sheets.add_argument("--near", action="store_true", help=near)
+    sheets.add_argument("--near", action="store_true", help="instead: near duplicates, within and between splits")
     sheets.add_argument("--sheet", metavar="TASK", help="instead: draft the task's documentation sheet")
     clean = "instead: a copy of the data without training examples that are near duplicates of dev or test examples"
     sheets.add_argument("--write-clean", type=Path, metavar="DIR", help=clean)
@@ -47,9 +45,7 @@ def add_commands(commands: Commands) -> None:
     audit.add_argument("--share", type=float, metavar="S", help=share)
     audit.set_defaults(run=_audit)
 
-    annotate = commands.add_parser(
-        "annotate", help="write forms in which people annotate a sample of a task's examples"
-    )
+    annotate = commands.add_parser("annotate", help="write forms in which people annotate a sample of examples")
     annotate.add_argument("suite", metavar="SUITE", help="a suite's name or file")
     keys = "task=ID or [ID,…], out=DIR, rows=N (else 50), seed=N (else 1), instructions=FILE, data_dir=FOLDER"
     add_settings(annotate, keys)
@@ -103,7 +99,7 @@ def _audit(arguments: argparse.Namespace) -> int:
     if arguments.sheet is not None:
         from mtl.benchmark_making.audits.sheet import draft_sheet
 
-        sys.stdout.write(draft_sheet(job, arguments.sheet))
+        print(draft_sheet(job, arguments.sheet), end="")
         return 0
     if share is not None and not (arguments.near or arguments.write_clean):
         raise InputError(f"--share {share:g}: is for --near and --write-clean only")
