@@ -254,12 +254,10 @@ class Tokens:
     @property
     def note(self) -> str:
         """What the columns of the table of sizes mean."""
-        embeddings = "no embeddings: the method reads none, or there are no training rows"
-        if self._unknown is not None:
-            embeddings = EMBEDDERS[self.config.embeddings.name].audit_note(self.config.embeddings)
+        vectors = "" if self._unknown is None else f" with embeddings={self.config.embeddings.name}"
         return (
             f"Lengths are in tokens, of each text of a pair separately; cut: share of texts longer than max_length={self.config.max_length};"
-            f" unknown words: share of all tokens, with {embeddings}."
+            f" unknown words: share of all tokens that have no vector{vectors}."
             " Held-out rows are part of the training file and are also counted there."
         )
 

@@ -252,8 +252,6 @@ def conflicts(part: Part) -> Iterator[Finding]:
     texts = "text has" if len(groups) == 1 else "texts have"
     example = excerpt(groups[0][0].texts[0])
     what = f"{len(groups)} {texts} different targets, in {count} of {len(part.rows)} rows, such as {example}"
-    if distance := kind.distance([[row.target for row in rows if row.target is not None] for rows in groups]):
-        what += f"; {distance}"
     lines = []
     for rows in groups:  # the first row of each target
         firsts = sorted({row.target: row for row in reversed(rows)}.values(), key=lambda row: row.line)
