@@ -1,19 +1,17 @@
 """Recipes: how tasks are made from raw data, read from a YAML file and checked before any data is read."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from mtl.base.errors import InputError
 from mtl.base.names import advice
-from mtl.base.typed import AT_LEAST_ONE, typed
+from mtl.base.typed import typed
 from mtl.base.untrusted import inside, is_inside
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making.make import pairs, splitting, steps
-from mtl.benchmark_making.make.table import TAGS, TOKENS, Origin, SourceRow, Table, Values
-from mtl.data.conll import sentences
-from mtl.data.files import data_lines
+from mtl.benchmark_making.make.table import TOKENS, Origin, SourceRow, Table, Values
 from mtl.data.records import column_names, read_records
 from mtl.tasks.suite import Suite, suite_from
 from mtl.tasks.task import PART, SPLITS, Layout, Reading
@@ -38,16 +36,10 @@ STEPS: dict[str, type[Any]] = {
     "split": splitting.SplitRows,
 }
 
+TEXT = "text"  # the column of a sentence's text, in a file of tokens
+
 # The number of tables that a step takes, where it is not one; None: two or more.
 TABLES = {"stack": None, "pairs": 2}
-
-
-@dataclass
-class TokenColumns:
-    """Where the cells of a token file are: columns by number, from 1."""
-
-    form: Annotated[int, AT_LEAST_ONE]  # the column of the tokens
-    tag: Annotated[int, AT_LEAST_ONE]  # the column of the tags
 
 
 @dataclass
@@ -55,9 +47,8 @@ class RecipeSource:
     """One source of a recipe."""
 
     file: str  # its path below the data folder
-    header: list[str] | None = None  # the columns of a tsv or csv file without a header line
+    header: list[str] | None = None  # the columns of a file without a header line, or of a file of tokens
     reading: Reading | None = None  # how the file is read, where its name does not say so, as in a suite file
-    tokens: TokenColumns | None = None  # for a token file. Any other file's suffix says its format.
 
     def check(self) -> None:
         """Raise InputError for a path outside the data folder."""
@@ -204,38 +195,19 @@ def _use(number: int, given: dict[str, Any], known: list[str], last: str | None)
 
 
 def read_source(name: str, source: RecipeSource, data_dir: Path) -> Table:
-    """The rows of a source with all of its columns, those of lists included. A row may lack values.
-
-    A token file has one row for each sentence, with the columns text, tokens[], tags[] and document.
+    """The rows of a source with all of its columns, those of lists included. A row may lack values. A sentence of a file of tokens whose text no
+    comment says has its tokens with spaces between them as its text.
 
     Raises:
         InputError: as `mtl.data.records.read_records` does, and for a link that leads out of the data folder.
     """
     path = inside(data_dir, source.file.partition(PART)[0])
-    if source.tokens is not None:
-        parts = [SourceRow(values, (Origin(source.file, line),)) for line, values in _sentences(path, source.tokens)]
-        return Table(name, ["text", TOKENS, TAGS, "document"], parts)
     layout = Layout(source.header, source.reading or Reading(), source.file.partition(PART)[2] or None)
     columns = column_names(path, layout)
-    rows = [
-        SourceRow(dict(zip(columns, record.values, strict=True)), (Origin(source.file, record.line),))
-        for record in read_records(path, [], columns, layout)
-    ]
-    return Table(name, columns, rows)
-
-
-def _sentences(path: Path, tokens: TokenColumns) -> Iterator[tuple[int, Values]]:
-    """The sentences of a token file (`mtl.data.conll`), each with the line of its first token.
-
-    The sentence's text stands in a line `# text = …`; without it, the text is the tokens with spaces between them, but for those
-    after a token with SpaceAfter=No.
-    """
-    lines = (line.rstrip("\r\n") for line in data_lines(path, None, None))
-    for sentence in sentences(path, lines, None):
-        if len(sentence.rows[0]) < max(tokens.form, tokens.tag):
-            problem = f"{len(sentence.rows[0])} cells, but tokens: names column {max(tokens.form, tokens.tag)}"
-            raise InputError(problem, path=path, line=sentence.line)
-        forms, tags = ([cells[column - 1] for cells in sentence.rows] for column in (tokens.form, tokens.tag))
-        glue = ("" if "SpaceAfter=No" in cells[-1] else " " for cells in sentence.rows)
-        text = sentence.text or "".join(form + space for form, space in zip(forms, glue, strict=True)).rstrip()
-        yield sentence.line, {"text": text, TOKENS: forms, TAGS: tags, "document": sentence.document}
+    rows = []
+    for record in read_records(path, [], columns, layout):
+        values: Values = dict(zip(columns, record.values, strict=True))
+        if isinstance(tokens := values.get(TOKENS), list) and values.get(TEXT) is None:
+            values = {**values, TEXT: " ".join(tokens)}
+        rows.append(SourceRow(values, (Origin(source.file, record.line),)))
+    return Table(name, list(dict.fromkeys([*([TEXT] if TOKENS in columns else []), *columns])), rows)

@@ -36,15 +36,12 @@ def plan_text(runs: Sequence[Job]) -> str:
                 parts += [] if seconds is None else [f"about {format_duration(seconds)} in all"]
             lines.append(" · ".join([f"{run.name}, seed {seed}", *filter(None, parts)]))
     lines.append(f"{len(lines)} seeds in all, {len(lines) - len(left)} finished")
-    known = [seconds for seconds in left if seconds is not None]
-    if not left:
-        return "\n".join(lines)
-    if not known:
-        return "\n".join([*lines, "expected: unknown, since no seed of these runs is finished"])
-    expectation = f"expected: {format_duration(sum(known))} one after another"
-    if unknown := len(left) - len(known):
-        expectation += f"; unknown for {unknown} more, since no seed of their runs is finished"
-    return "\n".join([*lines, expectation])
+    if left:
+        known = [seconds for seconds in left if seconds is not None]
+        expectation = f"{format_duration(sum(known))} one after another" if known else "unknown"
+        unknown = f"; the runs of {len(left) - len(known)} seeds have no finished seed to judge by" if None in left else ""
+        lines.append(f"expected: {expectation}{unknown}")
+    return "\n".join(lines)
 
 
 def _begun(job: Job, folder: Path) -> list[str]:

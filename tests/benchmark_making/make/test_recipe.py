@@ -8,8 +8,9 @@ import pytest
 from input_errors import ANY, raises_input_error
 from make_parts import SPLIT, TASK, column, recipe_of, write_recipe
 
-from mtl.benchmark_making.make.recipe import RecipeSource, TokenColumns, load_recipe, read_source
+from mtl.benchmark_making.make.recipe import RecipeSource, load_recipe, read_source
 from mtl.benchmark_making.make.table import Origin, Table
+from mtl.tasks.task import Reading
 
 FEW = {"step": "sample", "number": 2, "into_table": "a"}
 PAIR = {"texts": ["sentence", "sentence"], "groups": ["author", "author"]}
@@ -82,7 +83,7 @@ CONLL = """# newdoc id = first
 3\there\tO\t_
 4\t.\tO\t_
 
-1\tNo\tO\tSpaceAfter=No
+1\tNo\tO\t_
 2\t!\tO\t_
 
 # newdoc id = second
@@ -96,13 +97,13 @@ def read(folder: Path, name: str, content: str, **keys: object) -> Table:
 
 
 def test_a_token_file_has_a_row_for_each_sentence_and_documents_may_be_numbered(tmp_path: Path) -> None:
-    table = read(tmp_path, "a.conll", CONLL, tokens=TokenColumns(2, 3))
-    assert column(table, "text") == ["Anna's here.", "No!", "Oslo"]
+    table = read(tmp_path, "a.conll", CONLL, header=["id", "tokens", "tags", "misc"])
+    assert column(table, "text") == ["Anna's here.", "No !", "Oslo"]
     assert column(table, "tags[]") == [["B-per", "O", "O", "O"], ["O", "O"], ["B-place"]]
     assert column(table, "document") == ["first", "first", "second"]
     assert [row.origins for row in table.rows] == [(Origin("a.conll", line),) for line in (3, 8, 12)]
     content = "-DOCSTART- -X- O\n\nEU ORG O\n\n-DOCSTART- -X- O\n\nUN ORG B\n"
-    table = read(tmp_path, "a.txt", content, tokens=TokenColumns(1, 3))
+    table = read(tmp_path, "a.txt", content, header=["tokens", "pos", "tags"], reading=Reading(form="conll"))
     assert column(table, "document") == ["1", "2"] and column(table, "text") == ["EU", "UN"]
 
 
@@ -121,8 +122,7 @@ def test_files_that_are_no_sources(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "r/pipe.conll")
     (tmp_path / "r/a.conll").write_bytes(b"a\t\xff\n")
     (tmp_path / "r/b.conll").write_bytes(b"a\tO\n")
-    tags = {"a.tsv": None, "pipe.conll": 2, "a.conll": 2, "b.conll": 3}
-    for file, tag in tags.items():
-        source = RecipeSource(file, tokens=tag and TokenColumns(1, tag))
-        with raises_input_error(file=file, line=1 if file in ("a.conll", "b.conll") else None):
+    for file, width, line in (("a.tsv", 1, None), ("pipe.conll", 2, None), ("a.conll", 2, 1), ("b.conll", 3, 1)):
+        source = RecipeSource(file, header=["tokens", "tags", "more"][:width])
+        with raises_input_error(file=file, line=line):
             read_source("corpus", source, tmp_path / "r")

@@ -16,8 +16,6 @@ from mtl.jobs.job import Job
 from mtl.runs.folder import TRAINING as LOCK
 from mtl.runs.folder import seed_lock
 
-UNKNOWN = "expected: unknown, since no seed of these runs is finished"
-
 
 def finish(folder: Path, seconds: float, pretraining: float | None = None, finetuning: float = 0.0) -> None:
     """Write the record of a finished seed that took so many seconds in all, and for its stages."""
@@ -57,7 +55,7 @@ def test_how_far_each_seed_is(run: Job, settings: list[str], tmp_path: Path) -> 
     ]
     other = job([*settings, "seeds=[1,2]", f"run_dir={tmp_path / 'elsewhere/other'}"], "other")
     text = plan_text([run, other]).splitlines()[-1]
-    assert text.endswith("one after another; unknown for 2 more, since no seed of their runs is finished")
+    assert text.endswith("one after another; the runs of 2 seeds have no finished seed to judge by")
 
 
 @pytest.mark.parametrize(("age", "state"), [(0.0, "running"), (STALE_AFTER + CLOCKS + 60.0, "interrupted")])
@@ -82,9 +80,10 @@ def test_the_command_runs_nothing(
     (tmp_path / "s.yaml").write_text("grid: {head.dropout: [0.1, 0.3]}", encoding="utf-8")
     command = ["sweep", "s.yaml", *kept, "seeds=[1]", f"runs_dir={tmp_path / 'runs'}"]
     assert main([*command, "--plan"]) == 0
+    unknown = "expected: unknown; the runs of 2 seeds have no finished seed to judge by"
     names = [f"random-frozen,head.dropout={share}" for share in (0.1, 0.3)]
     waiting = [f"{name}, seed 1 · waiting" for name in names]
-    assert capsys.readouterr().out.splitlines() == [*waiting, "2 seeds in all, 0 finished", UNKNOWN]
+    assert capsys.readouterr().out.splitlines() == [*waiting, "2 seeds in all, 0 finished", unknown]
     assert not (tmp_path / "runs").exists()
     for name in names:
         finish(tmp_path / "runs/liten" / name / "seed-1", 3.0)
