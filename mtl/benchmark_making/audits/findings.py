@@ -122,6 +122,11 @@ class Part:
                 groups[key, row.spans].append(row)
         return list(groups.values())
 
+    def marked(self, row: Example) -> list[str]:
+        """The marked words, in the order of the alphabet: the same texts ask another question where another word is marked."""
+        spans = zip(self.task.marked, row.spans, strict=True)
+        return sorted(row.texts[side][start:stop].casefold() for (side, _), (start, stop) in spans)
+
     def where(self, rows: Iterable[Example]) -> str:
         """`file:line, line, …` of the first of these rows."""
         return places(self.file, [str(row.line) for row in islice(rows, SHOWN + 1)])

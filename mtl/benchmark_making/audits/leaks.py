@@ -247,7 +247,7 @@ def _shared_rows(part: Part, source: Part, source_split: str) -> Finding | None:
     reordered = 0
     for key, row in zip(part.keys, part.rows, strict=True):
         candidates = index.get(unordered(part.task, key), ())
-        if equal := [candidate for candidate in candidates if _marked(part, candidate) == _marked(part, row)]:
+        if equal := [candidate for candidate in candidates if part.marked(candidate) == part.marked(row)]:
             matches.append((row, equal))
             reordered += key not in source.lines
     if not matches:
@@ -293,8 +293,3 @@ def _answer(part: Part, row: Example) -> Target | None:
     if part.task.candidates is None or row.target is None:
         return row.target
     return plain(row.inputs[int(row.target)][-1])
-
-
-def _marked(part: Part, row: Example) -> list[tuple[str, tuple[int, int]]]:
-    """The row's spans with their texts: a text with another marked word is another question."""
-    return sorted((row.texts[side], span) for (side, _), span in zip(part.task.marked, row.spans, strict=True))

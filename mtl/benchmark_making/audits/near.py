@@ -95,11 +95,6 @@ def find_near(job: Job, share: float) -> list[tuple[TaskFiles, list[Near]]]:
     return near_rows
 
 
-def location(part: Part, row: Example) -> str:
-    """Where a row stands."""
-    return f"{part.file}:{row.line}"
-
-
 def _near(parts: Mapping[str, Part], share: float) -> list[Near]:
     """For each row, the row of each split that is most similar to it; of its own split, only earlier rows count."""
     splits = [split for split in SPLITS if split in parts]
@@ -124,16 +119,10 @@ def _near(parts: Mapping[str, Part], share: float) -> list[Near]:
                 Near(part, row, there, match, -value)
                 for value, text in likely
                 for there, match in with_text.get((text, source), ())
-                if (source != split or match.line < row.line) and _marked(part, row) == _marked(there, match)
+                if (source != split or match.line < row.line) and part.marked(row) == there.marked(match)
             )
             near += [hit] if (hit := next(hits, None)) else []
     return near
-
-
-def _marked(part: Part, row: Example) -> list[str]:
-    """The marked words: the same text asks another question where another word is marked."""
-    marks = zip(part.task.marked, row.spans, strict=True)
-    return [row.texts[side][start:stop].casefold() for (side, _), (start, stop) in marks]
 
 
 def near_findings(near: Sequence[Near]) -> list[Finding]:
@@ -145,7 +134,7 @@ def near_findings(near: Sequence[Near]) -> list[Finding]:
         part = hits[0].part
         least = sorted(hits, key=lambda hit: hit.similarity)[:SHOWN]
         pairs = "; ".join(
-            f"{hit.similarity:.2f} {location(part, hit.row)} and {location(hit.source, hit.match)}, "
+            f"{hit.similarity:.2f} {part.where([hit.row])} and {hit.source.where([hit.match])}, "
             + " and ".join(" / ".join(map(excerpt, row.texts)) for row in (hit.row, hit.match))
             for hit in least
         )
@@ -208,11 +197,8 @@ def write_clean(job: Job, share: float, out: Path) -> str:
         load_suite(partial / "suite.yaml")
         log = ""
         for task, hit in removals:
-            row, like, similarity = (
-                location(hit.part, hit.row),
-                location(hit.source, hit.match),
-                round(hit.similarity, 4),
-            )
+            row, like = hit.part.where([hit.row]), hit.source.where([hit.match])
+            similarity = round(hit.similarity, 4)
             about = {"task": task, "row": row, "like": like, "similarity": similarity, "texts": hit.row.texts}
             log += json.dumps(about, ensure_ascii=False) + "\n"
         write_text(partial / REMOVED, log)

@@ -39,7 +39,7 @@ def plan_text(runs: Sequence[Job]) -> str:
     if left:
         known = [seconds for seconds in left if seconds is not None]
         expectation = f"{format_duration(sum(known))} one after another" if known else "unknown"
-        unknown = f"; the runs of {len(left) - len(known)} seeds have no finished seed to judge by" if None in left else ""
+        unknown = f"; the runs of {left.count(None)} seeds have no finished seed to judge by" if None in left else ""
         lines.append(f"expected: {expectation}{unknown}")
     return "\n".join(lines)
 
