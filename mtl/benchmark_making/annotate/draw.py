@@ -20,7 +20,7 @@ from mtl.data.examples import Example
 from mtl.data.fetching.fetch import write_generated
 from mtl.data.files import decode, read_bytes
 from mtl.data.sampled import Key, TaskKey, scored_file
-from mtl.data.splits import missing_tasks, read_task
+from mtl.data.splits import check_present, read_task
 from mtl.jobs.job import Job
 from mtl.tasks.targets import first_kind
 from mtl.tasks.task import Task
@@ -56,20 +56,14 @@ def write_forms(job: Job, wanted: Wanted, out: Path) -> list[Path]:
         tasks = job.suite.choose(wanted.task)
     except InputError as error:
         raise error.located(key="task") from None
-    for task in tasks:
-        if first_kind(task.kind) not in KINDS:
-            problem = f"answers of kind {task.kind} are not asked for; only {', '.join(KINDS)}"
-            raise InputError(problem, key=task.id)
-        if not task.is_scored:
-            raise InputError("the task is not scored: no row has a label to compare answers with", key=task.id)
+    if bad := [task for task in tasks if first_kind(task.kind) not in KINDS or not task.is_scored]:
+        problem = f"answers are asked for scored tasks of kind {', '.join(KINDS)} alone; leave this task out"
+        raise InputError(problem, key=bad[0].id)
     if wanted.instructions is not None and len(tasks) > 1:
         raise InputError("is for one task; write those of several tasks into the suite file", key="instructions")
     instructions = wanted.instructions and decode(read_bytes(Path(wanted.instructions)), wanted.instructions)
     write_generated(job.suite, job.data_dir)
-    missing = missing_tasks(job.suite, job.data_dir)
-    for id in (task.id for task in tasks if task.id in missing):
-        get = f"get it with mtl data {job.suite.name}, set data_dir=, or leave {id} out of task="
-        raise InputError(f"no such file; {get}", path=missing[id])
+    check_present(job.suite, tasks, job.data_dir)
     key = Key(suite=job.suite.name, tasks={})
     forms: dict[str, str] = {}
     for task in tasks:

@@ -39,11 +39,6 @@ class SourceRow:
     origins: tuple[Origin, ...]
 
     @property
-    def size(self) -> int:
-        """How many values and origins it has."""
-        return len(self.values) + len(self.origins)
-
-    @property
     def place(self) -> str:
         """Where the row comes from."""
         return " and ".join(map(str, self.origins))
@@ -91,7 +86,7 @@ class Table:
     @property
     def width(self) -> int:
         """The most values and origins that a row has."""
-        return max((row.size for row in self.rows), default=0)
+        return max((len(row.values) + len(row.origins) for row in self.rows), default=0)
 
     def with_rows(self, rows: Iterable[SourceRow], *new: str) -> "Table":
         """The table with other rows, which have these further columns."""

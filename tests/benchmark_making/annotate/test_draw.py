@@ -90,6 +90,7 @@ def test_spans_are_marked() -> None:
 @pytest.mark.parametrize(
     ("settings", "key"),
     [
+        ({"suite": "kinds.yaml", "task": "opposite", "rows": 3}, "opposite"),  # a task on words
         ({}, "task"),
         ({"task": "borta"}, "task"),
         ({"task": "kansla", "rows": 31}, "rows"),
@@ -101,17 +102,17 @@ def test_spans_are_marked() -> None:
 def test_what_cannot_be_drawn_is_one_line_and_nothing_is_written(
     settings: dict[str, Any], key: str, tmp_path: Path
 ) -> None:
+    write_kinds_suite(tmp_path)
     with raises_input_error(key=key):
         write_forms_of(tmp_path, **settings)
     assert not (tmp_path / "forms").exists()
 
 
-def test_words_are_not_asked_for_and_a_missing_file_is_named(tmp_path: Path) -> None:
-    write_kinds_suite(tmp_path)
-    with raises_input_error(key="opposite"):
-        write_forms_of(tmp_path, suite="kinds.yaml", task="opposite", rows=3)
-    job = load_job({"suite": str(write_suite(tmp_path)), "data_dir": str(tmp_path / "elsewhere")})
-    with raises_input_error(key="data_dir"):
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path)
+    (tmp_path / "data/dev.tsv").unlink()
+    job = load_job({"suite": str(suite), "data_dir": str(tmp_path / "data")})
+    with raises_input_error(file="dev.tsv"):
         write_forms(job, read_wanted({"task": "kansla"}), tmp_path / "forms")
 
 
