@@ -153,6 +153,8 @@ class Work:
         Args:
             lists: whether they may be columns of lists.
         """
+        if not columns:
+            raise self.error("names at least one column", option)
         for column in columns:
             if column not in table.columns:
                 known = listed(table.columns)
