@@ -47,8 +47,6 @@ class SplitRows:
     def run(self, work: Work, table: Table) -> Table:
         total, keys, strata = len(table.rows), self.keys, [""] * len(table.rows)
         work.check_columns(table, "keys", *keys)
-        if empty := [key for key in keys if not any(value for row in table.rows for value in row.items(key))]:
-            raise work.error(f"no row of table {table.name} has a value in column {empty[0]!r}", "keys")
         if self.stratify is not None:
             work.check_columns(table, "stratify", self.stratify, lists=False)
             strata = table.texts(self.stratify)

@@ -14,10 +14,9 @@ from msgspec import Meta
 
 from mtl.base.errors import InputError
 from mtl.base.typed import AT_LEAST_ONE, PART
-from mtl.benchmark_making.make.table import SPLIT, TAGS, TOKENS, SourceRow, Table, Work
+from mtl.benchmark_making.make.table import TAGS, TOKENS, SourceRow, Table, Work
 from mtl.benchmark_making.similarity import near_duplicates
 from mtl.data.columns import LIST
-from mtl.tasks.task import SPLITS
 
 TYPES, ENTITIES = f"types{LIST}", f"entities{LIST}"
 OUTSIDE = ("O", "_", "-", "")  # tags of a token in no entity
@@ -319,8 +318,6 @@ class Set:
     values: dict[str, str] = field(default_factory=dict)
 
     def run(self, work: Work, table: Table) -> Table:
-        if self.values.get(SPLIT, SPLITS[0]) not in SPLITS:
-            raise work.error(f"must be {', '.join(SPLITS)}", f"values.{SPLIT}")
         return table.with_rows((row.with_values(**self.values) for row in table.rows), *self.values)
 
 
