@@ -347,9 +347,8 @@ class Number:
             numbers = {column: row.number(column) for column in self.columns}
             for column, value in numbers.items():
                 if not is_within(value, self.range):
-                    raise row.error(
-                        f"{value:g} in column {column!r} is outside the range of step {work.number}, number"
-                    )
-            mean = sum(Fraction(repr(numbers[column])) for column in self.columns) / len(self.columns)
-            rows.append(row.with_values(**{self.into: float(round(mean, self.decimals))}))
+                    outside = f"{value:g} in column {column!r} is outside the range"
+                    raise row.error(f"{outside} of step {work.number}, number")
+            total = sum((Fraction(repr(numbers[column])) for column in self.columns), Fraction(0))
+            rows.append(row.with_values(**{self.into: float(round(total / len(self.columns), self.decimals))}))
         return table.with_rows(rows, self.into)

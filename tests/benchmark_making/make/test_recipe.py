@@ -36,6 +36,7 @@ def step(name: str, **options: Any) -> dict[str, Any]:
         ({"nmae": "x"}, ANY),
         ({"name": "a b"}, "name"),
         ({"sources": {}}, "sources"),
+        ({"sources": {"corpus": {"file": "../secret.tsv"}}}, "sources.corpus.file"),
         ({"sources": {"corpus": {"file": "c.tsv"}, "more": {"file": "d.tsv"}}}, "steps.1.split.table"),
         ({"sources": {"corpus": {"file": "c.tsv"}, "more": {"file": "d.tsv"}}, "steps": [{**SPLIT, "table": "corpus"}]}, "sources.more"),
         ({"tasks": {}}, "tasks"),
@@ -121,13 +122,7 @@ def test_files_that_are_no_sources(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "r/pipe.conll")
     (tmp_path / "r/a.conll").write_bytes(b"a\t\xff\n")
     (tmp_path / "r/b.conll").write_bytes(b"a\tO\n")
-    for file, width, line in (
-        ("../secret.tsv", 1, None),
-        ("a.tsv", 1, None),
-        ("pipe.conll", 2, None),
-        ("a.conll", 2, 1),
-        ("b.conll", 3, 1),
-    ):
+    for file, width, line in (("a.tsv", 1, None), ("pipe.conll", 2, None), ("a.conll", 2, 1), ("b.conll", 3, 1)):
         source = RecipeSource(file, header=["tokens", "tags", "more"][:width])
-        with raises_input_error(file=Path(file).name, line=line):
+        with raises_input_error(file=file, line=line):
             read_source("corpus", source, tmp_path / "r")
