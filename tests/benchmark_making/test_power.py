@@ -199,7 +199,7 @@ def test_the_command_on_runs_and_on_such_that_are_not_there(
     runs_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     report = power_report(runs_dir, PowerSettings(difference=8.0)) + "\n"
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("mtl.api.commands.results.CACHE", tmp_path / "cache")
     assert main(["power", str(runs_dir), "difference=8"]) == 0
     assert capsys.readouterr().out == report and len(list(tmp_path.rglob("*.npz"))) == 4
     with raises_input_error(key=None):

@@ -140,9 +140,8 @@ def near_findings(near: Sequence[Near]) -> list[Finding]:
         )
         known = [hit for hit in hits if hit.row.target is not None and hit.match.target is not None]
         agreeing = sum(hit.row.target == hit.match.target for hit in known)
-        meaning = (
-            "they count twice" if split == source else "a model that memorised these rows need not understand them"
-        )
+        answered = "answers them without understanding" if agreeing or not known else "answers them wrongly"
+        meaning = "they count twice" if split == source else f"a model that memorised these rows {answered}"
         row = f"an earlier row of {source}" if split == source else f"a row of {source}"
         what = f"{part.of(len(hits), 'are', 'is')} nearly the same as {row}"
         what += f", {agreeing} of them with the same target" if known else ""

@@ -86,9 +86,8 @@ def make(name: str, out: Path, data_dir: Path | None = None) -> Made:
     for id, task in suite.tasks.items():
         lines.append(f"{id}: {', '.join(f'{rows} rows {split}' for split, rows in task.rows.items())}")
     path = out / "suite.yaml"
-    return Made(
-        out, suite, "\n".join([*lines, f"{path}; check the data: mtl audit suite={path}, and with --artefacts"])
-    )
+    lines.append(f"{path}; check the data: mtl audit suite={path}, and with --artefacts")
+    return Made(out, suite, "\n".join(lines))
 
 
 def _line(number: int, about: Mapping[str, Any]) -> str:

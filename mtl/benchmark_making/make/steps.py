@@ -15,10 +15,9 @@ from msgspec import Meta
 
 from mtl.base.errors import InputError
 from mtl.base.typed import AT_LEAST_ONE, PART
-from mtl.benchmark_making.make.table import SPLIT, TAGS, TOKENS, SourceRow, Table, Work
+from mtl.benchmark_making.make.table import TAGS, TOKENS, SourceRow, Table, Work
 from mtl.benchmark_making.similarity import near_duplicates
 from mtl.data.columns import LIST
-from mtl.tasks.task import SPLITS
 
 TYPES, ENTITIES = f"types{LIST}", f"entities{LIST}"
 OUTSIDE = ("O", "_", "-", "")  # tags of a token in no entity
@@ -320,10 +319,6 @@ class Set:
 
     values: dict[str, str] = field(default_factory=dict)
 
-    def check(self) -> None:
-        if self.values.get(SPLIT, SPLITS[0]) not in SPLITS:
-            raise InputError(f"must be {', '.join(SPLITS)}", key=f"values.{SPLIT}")
-
     def run(self, work: Work, table: Table) -> Table:
         return table.with_rows((row.with_values(**self.values) for row in table.rows), *self.values)
 
@@ -354,9 +349,8 @@ class Number:
             numbers = {column: row.number(column) for column in self.columns}
             for column, value in numbers.items():
                 if not is_within(value, self.range):
-                    raise row.error(
-                        f"{value:g} in column {column!r} is outside the range of step {work.number}, number"
-                    )
-            mean = sum(Fraction(repr(numbers[column])) for column in self.columns) / len(self.columns)
-            rows.append(row.with_values(**{self.into: float(round(mean, self.decimals))}))
+                    outside = f"{value:g} in column {column!r} is outside the range"
+                    raise row.error(f"{outside} of step {work.number}, number")
+            total = sum((Fraction(repr(numbers[column])) for column in self.columns), Fraction(0))
+            rows.append(row.with_values(**{self.into: float(round(total / len(self.columns), self.decimals))}))
         return table.with_rows(rows, self.into)
