@@ -232,9 +232,8 @@ def _best_first(board: Leaderboard, scored: Sequence[ScoredSubmission]) -> list[
         ranks = {column: ranks[number] for column, ranks in board.tests.ranks.items() if number in ranks}
         others = [name for name in alike[systems[row.name].digest] if name != row.name]
         entries.append(Entry(row, systems[row.name], ranks, others))
-    return sorted(
-        entries, key=lambda entry: (-entry.row.average.median if entry.row.average else math.inf, entry.row.name)
-    )
+    entries.sort(key=lambda entry: (-entry.row.average.median if entry.row.average else math.inf, entry.row.name))
+    return entries
 
 
 def _as_json(board: Leaderboard, entries: Sequence[Entry], refused: Mapping[str, str]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from mtl.data.columns import LIST
 
 TYPES, ENTITIES = f"types{LIST}", f"entities{LIST}"
 OUTSIDE = ("O", "_", "-", "")  # tags of a token in no entity
-PREFIXED = re.compile("([BIESLU])-(.*)", re.DOTALL)  # a tag with a prefix, and the type
+PREFIXED = re.compile("([BIESLU])-(.*)", re.DOTALL)  # any other tag is a type alone, as if its prefix were I
 Range = list[float | None]
 
 
@@ -242,9 +242,7 @@ def _spans(tags: Sequence[str]) -> Iterator[tuple[str, int, int]]:
     start, entity = 0, ""
     for number, tag in enumerate([*tags, "O"]):
         match = PREFIXED.fullmatch(tag)
-        prefix, kind = (
-            match.groups() if match else ("I", "" if tag in OUTSIDE else tag)
-        )  # a type alone has the prefix I
+        prefix, kind = match.groups() if match else ("I", "" if tag in OUTSIDE else tag)
         if entity and (kind != entity or prefix in ("B", "S", "U")):
             yield entity, start, number
             entity = ""

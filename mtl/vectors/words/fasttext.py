@@ -78,10 +78,7 @@ class FastTextTraining:
 
 
 def _train_in_process(arguments: dict[str, Any], partial: Path, path: Path, tokens: int) -> None:
-    """Train in a separate process, with a progress bar of all tokens of all epochs. Messages name `path`.
-
-    With one thread, fastText reports no progress.
-    """
+    """Train in a separate process, with a progress bar of all tokens of all epochs; with one thread, fastText reports none. Messages name `path`."""
     last_line = ""
     with (
         training_process("train_unsupervised", arguments, partial) as process,
