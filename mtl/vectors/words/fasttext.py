@@ -37,7 +37,7 @@ class FastTextTraining:
         bucket: vectors for n-grams, which share them by their hash.
         learning_rate: at the first step.
         window: words on each side.
-        threads: 0: one for each core, but at least SAFE_THREADS. With more than one, vectors differ a little each time.
+        threads: 0: one for each core, but at least 11. With more than one, vectors differ a little each time.
         seed: of the first vectors and of the noise.
     """
 
