@@ -43,7 +43,6 @@ LEAST_GROUPS = 6  # of rows: with fewer, the test's p is never below 5 %
 NEVER = math.inf  # where no difference is shown, or no number of rows or seeds is enough
 LEAST_FREEDOM, MOST_FREEDOM = 1.0, 1e6  # below, scipy finds no noncentrality; above, t is normal
 
-
 Tested = tuple[tuple[int, int], PairTest]  # the indices of two runs, and a test of their difference
 
 
@@ -53,9 +52,7 @@ class SeedSpread:
 
     seeds: int  # their number n
     variance: float  # S², of the scores
-    own_errors: (
-        float  # the part of S² that comes from errors on different rows, n times I of `mtl.stats.comparison.Sample`
-    )
+    own_errors: float  # the part of S² from errors on different rows, n times I of `mtl.stats.comparison.Sample`
 
     @property
     def skill(self) -> float:
