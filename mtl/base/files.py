@@ -38,7 +38,7 @@ def replacing(path: Path) -> Iterator[Path]:
     before the move, so a crash or a SIGKILL at any moment leaves either the old file or the complete new one. When the block raises, the temporary
     file is removed. An error of a write is an OSError that names `path`."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")  # which no other process on any machine uses
+    partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")  # no process on any machine uses it
     try:
         with naming(path, partial):
             yield partial
