@@ -115,17 +115,17 @@ def _audit(arguments: argparse.Namespace) -> int:
 
 def _annotate(arguments: argparse.Namespace) -> None:
     from mtl.base.typed import check_known
-    from mtl.benchmark_making.annotate.draw import read_wanted, write_forms
+    from mtl.benchmark_making.annotate.draw import read_sample_settings, write_forms
     from mtl.jobs.job import load_job, parse_settings
 
     settings: dict[str, Any] = parse_settings(arguments.settings)
     check_known(settings, {"task", "rows", "seed", "instructions", "out", "data_dir", "held_out"})
     of_job: dict[str, Any] = {key: settings.pop(key) for key in ("data_dir", "held_out") if key in settings}
     out = settings.pop("out", None)
-    wanted, job = read_wanted(settings), load_job({**of_job, "suite": arguments.suite})
+    sample, job = read_sample_settings(settings), load_job({**of_job, "suite": arguments.suite})
     if out is None:
         raise InputError("name a new folder for the forms and their key", key="out")
-    for path in write_forms(job, wanted, Path(str(out))):
+    for path in write_forms(job, sample, Path(str(out))):
         print(path)
 
 

@@ -336,9 +336,8 @@ def _cell(value: Any, key: str, column: str, row: int) -> Any:
         return None
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int) or (isinstance(value, str) and not text_problem(value)):
-        return value
-    if isinstance(value, float) and math.isfinite(value):
+    is_number = isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
+    if is_number or (isinstance(value, str) and not text_problem(value)):
         return value
     if isinstance(value, date):
         return value.isoformat()

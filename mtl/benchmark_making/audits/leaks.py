@@ -218,10 +218,10 @@ def shared_across(tasks: Sequence[Parts]) -> list[Finding]:
     for parts in tasks:
         if "train" in parts:
             first.setdefault(frozenset(parts["train"].lines), parts["train"])
-    sources = [(part, _index(part, single_texts=True)) for part in first.values()]
+    sources = [(part, _by_texts(part) | _by_single_texts(part)) for part in first.values()]
     findings = []
     for parts in tasks:
-        train = _index(parts["train"]) if "train" in parts else {}
+        train = _by_texts(parts["train"]) if "train" in parts else {}
         for part in (parts[split] for split in ("dev", "test") if split in parts):
             for source, index in sources:
                 if source is not parts.get("train") and (finding := _shared_texts(part, source, index, train)):
@@ -229,20 +229,25 @@ def shared_across(tasks: Sequence[Parts]) -> list[Finding]:
     return findings
 
 
-def _index(part: Part, single_texts: bool = False) -> Index:
-    """The rows of a part by their texts; with `single_texts`, rows of a pair also by each of its texts."""
-    index: Index = {}
+def _by_texts(part: Part) -> Index:
+    """The rows of a part by all their texts."""
+    index: Index = defaultdict(list)
     for key, rows in part.lines.items():
-        index.setdefault(unordered(part.task, key), []).extend(rows)
-        if single_texts and len(key) > 1:
-            for text in key:
-                index.setdefault((text,), []).extend(rows)
+        index[unordered(part.task, key)] += rows
     return index
 
 
-def _shared_rows(part: Part, source: Part, source_split: str) -> Finding | None:
-    """The rows of `part` that also occur in `source`, which has the training or the dev rows (these may be held out)."""
-    index = _index(source)
+def _by_single_texts(part: Part) -> Index:
+    """The rows of a part by each of their texts."""
+    index: Index = defaultdict(list)
+    for text, rows in ((text, rows) for key, rows in part.lines.items() for text in key):
+        index[text,] += rows
+    return index
+
+
+def _shared_rows(part: Part, source: Part, role: str) -> Finding | None:
+    """The rows of `part` that also occur in `source`, whose role is "train" or "dev"; rows for dev may be held out of the split train."""
+    index = _by_texts(source)
     matches: list[tuple[Example, list[Example]]] = []  # a row, and the rows of `source` that are the same
     reordered = 0
     for key, row in zip(part.keys, part.rows, strict=True):
@@ -260,7 +265,7 @@ def _shared_rows(part: Part, source: Part, source_split: str) -> Finding | None:
     where = places(part.file, [f"{row.line} = {equal[0].line}" for row, equal in matches])
     if part.file != source.file:
         where += f" of {source.file}"
-    if source_split == "dev":
+    if role == "dev":
         effect = "checkpoints are chosen on dev, so the test score is slightly too high"
     elif matches[0][0].target is None:
         effect = "a model that memorised train has seen a target for them"

@@ -103,7 +103,7 @@ def make_leaderboard(suite: Suite, folder: Path, gold: Path, out: Path, rules: R
     entries = _best_first(board, scored)
     files = {
         "index.html": render_page(document([board], "", "", title=f"{suite.title} leaderboard")),
-        "leaderboard.json": json.dumps(_content(board, entries, reasons), indent=1, ensure_ascii=False) + "\n",
+        "leaderboard.json": json.dumps(_as_json(board, entries, reasons), indent=1, ensure_ascii=False) + "\n",
     }
     write_files(out, files | {f"systems/{entry.row.name}.html": _system_page(board, entry) for entry in entries})
     return refused
@@ -223,19 +223,20 @@ class Entry:
 
 def _best_first(board: Leaderboard, scored: Sequence[ScoredSubmission]) -> list[Entry]:
     """The systems by their average, those without one last; equal ones by name."""
-    systems = {each.name: each for each in scored}
+    systems = {system.name: system for system in scored}
     alike: dict[str, list[str]] = {}
-    for each in scored:
-        alike.setdefault(each.digest, []).append(each.name)
+    for system in scored:
+        alike.setdefault(system.digest, []).append(system.name)
     entries = []
     for number, row in enumerate(board.rows):
         ranks = {column: ranks[number] for column, ranks in board.tests.ranks.items() if number in ranks}
         others = [name for name in alike[systems[row.name].digest] if name != row.name]
         entries.append(Entry(row, systems[row.name], ranks, others))
-    return sorted(entries, key=lambda each: (-each.row.average.median if each.row.average else math.inf, each.row.name))
+    entries.sort(key=lambda entry: (-entry.row.average.median if entry.row.average else math.inf, entry.row.name))
+    return entries
 
 
-def _content(board: Leaderboard, entries: Sequence[Entry], refused: Mapping[str, str]) -> dict[str, Any]:
+def _as_json(board: Leaderboard, entries: Sequence[Entry], refused: Mapping[str, str]) -> dict[str, Any]:
     """The content of leaderboard.json."""
     return {
         "suite": board.name,
@@ -269,8 +270,33 @@ def _shown(board: Leaderboard, score: float) -> float:
 
 
 def _system_page(board: Leaderboard, entry: Entry) -> str:
-    """The page of one system."""
-    row, system = entry.row, entry.scored.system
+    """The page of one system. Names of systems are not escaped: they have no character that HTML reads otherwise (`submission.read_about`)."""
+    body = [
+        '<p><a href="../index.html">All systems</a></p>',
+        f'<p class="quiet">{html.escape(board.title)}: {entry.row.name}</p>',
+        "<h2>Scores</h2>",
+        _table(["", "score", "95 % CI", "rank"], _score_lines(board, entry)),
+        f'<p class="quiet">{html.escape(" ".join(board.marks))}</p>',
+        "<h2>The system</h2>",
+        _table((), _facts(entry)),
+    ]
+    return render_static(entry.row.label, "\n".join(body))
+
+
+def _score_lines(board: Leaderboard, entry: Entry) -> Iterator[list[str]]:
+    """By column of the board: its title, and the system's score, interval and rank."""
+    show = board.scale.show
+    for column, shown in board.columns.items():
+        cells = [MISSING] * 3
+        if score := entry.row.score(column):
+            interval = " to ".join(map(show, score.interval)) if score.interval else MISSING
+            cells = [show(score.median) + entry.row.mark(column), interval, rank_text(entry.ranks.get(column))]
+        yield [html.escape(f"{shown.title}, {shown.metric}"), *cells]
+
+
+def _facts(entry: Entry) -> Iterator[tuple[str, str]]:
+    """What is known of the system, each with its name."""
+    system = entry.scored.system
     about = {
         "Team": system.team,
         "Date": system.date,
@@ -281,34 +307,18 @@ def _system_page(board: Leaderboard, entry: Entry) -> str:
         "Hardware": system.hardware,
         "Licence": system.license,
     }
-    facts = [(what, html.escape(value) if value else "not stated") for what, value in about.items()]
+    for name, value in about.items():
+        yield name, html.escape(value) if value else "not stated"
     link = html.escape(system.link, quote=True) if system.link else None
-    facts.append(("Link", f'<a href="{link}" rel="nofollow noopener">{link}</a>' if link else "not stated"))
-    facts.append(("Predictions (SHA-256)", f"<code>{entry.scored.digest}</code>"))
+    yield "Link", f'<a href="{link}" rel="nofollow noopener">{link}</a>' if link else "not stated"
+    yield "Predictions (SHA-256)", f"<code>{entry.scored.digest}</code>"
     if entry.alike:
-        facts.append(("The same predictions", ", ".join(f'<a href="{name}.html">{name}</a>' for name in entry.alike)))
-    scores = []
-    for column, shown in board.columns.items():
-        cells, score, show = [MISSING] * 3, row.score(column), board.scale.show
-        if score is not None:
-            interval = " to ".join(map(show, score.interval)) if score.interval else MISSING
-            cells = [show(score.median) + row.mark(column), interval, rank_text(entry.ranks.get(column))]
-        scores.append([html.escape(f"{shown.title}, {shown.metric}"), *cells])
-    body = [
-        '<p><a href="../index.html">All systems</a></p>',
-        f'<p class="quiet">{html.escape(board.title)}: {row.name}</p>',
-        "<h2>Scores</h2>",
-        _table(["", "score", "95 % CI", "rank"], scores),
-        f'<p class="quiet">{html.escape(" ".join(board.marks))}</p>',
-        "<h2>The system</h2>",
-        _table(None, facts),
-    ]
-    return render_static(row.label, "\n".join(body))
+        yield "The same predictions", ", ".join(f'<a href="{name}.html">{name}</a>' for name in entry.alike)
 
 
-def _table(header: Sequence[str] | None, lines: Iterable[Sequence[str]]) -> str:
+def _table(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     """A table whose cells are HTML; the first cell of each line is its header."""
-    titles = "".join(f'<th scope="col">{cell}</th>' for cell in header or ())
+    titles = "".join(f'<th scope="col">{cell}</th>' for cell in header)
     head = f"<thead><tr>{titles}</tr></thead>" if header else ""
     body = ""
     for first, *cells in lines:

@@ -46,7 +46,8 @@ class SplitRows:
 
     def run(self, work: Work, table: Table) -> Table:
         total, keys, strata = len(table.rows), self.keys, [""] * len(table.rows)
-        work.check_columns(table, "keys", *keys)
+        if keys:
+            work.check_columns(table, "keys", *keys)
         if self.stratify is not None:
             work.check_columns(table, "stratify", self.stratify, lists=False)
             strata = table.texts(self.stratify)

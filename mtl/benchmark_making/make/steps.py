@@ -4,6 +4,7 @@ Rows are chosen, repeated and joined by keep, duplicates, sample, top, explode, 
 and number.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from mtl.data.columns import LIST
 
 TYPES, ENTITIES = f"types{LIST}", f"entities{LIST}"
 OUTSIDE = ("O", "_", "-", "")  # tags of a token in no entity
+PREFIXED = re.compile("([BIESLU])-(.*)", re.DOTALL)  # any other tag is a type alone, as if its prefix were I
 Range = list[float | None]
 
 
@@ -27,8 +29,8 @@ def check_range(name: str, ends: Range | None) -> None:
     """Raise InputError unless this is a lower and an upper end, either of which may be null."""
     if ends is None:
         return
-    low, high = ends if len(ends) == 2 else (1, 0)
-    if low is not None and high is not None and low > high:
+    numbers = [end for end in ends if end is not None]
+    if len(ends) != 2 or numbers != sorted(numbers):
         raise InputError("must be the smallest and the largest, as in [3, 50] or [3, null]", key=name, value=ends)
 
 
@@ -107,9 +109,9 @@ class SampleRows:
     """Draw some of the rows of a class, or of all rows, at random.
 
     Args:
+        number: how many rows are drawn.
         column: with `values`, the rows to draw from; all others are kept. Without them, rows are drawn from all.
         values: see `column`.
-        number: how many rows are drawn.
     """
 
     number: Annotated[int, AT_LEAST_ONE]
@@ -183,7 +185,8 @@ class Explode:
             raise work.error(f"{self.column!r} is no column of lists; its name would end in {LIST}", "column")
         columns = [name for name in table.columns if not name.endswith(LIST)]
         count = sum(len(row.items(self.column)) for row in table.rows)
-        work.added = work.claim(count, len(columns) + 2, "column", table.width * len(table.rows))
+        origins = max((len(row.origins) for row in table.rows), default=0)
+        work.added = work.claim(count, len(columns) + 1 + origins, "column", table.width * len(table.rows))
         rows = []
         for row in table.rows:
             items = row.items(self.column)
@@ -236,18 +239,15 @@ class Entities:
 
 def _spans(tags: Sequence[str]) -> Iterator[tuple[str, int, int]]:
     """The entities of a sentence: type, first token, and the token after the last."""
-    start, kind = 0, ""
+    start, entity = 0, ""
     for number, tag in enumerate([*tags, "O"]):
-        place, dash, name = tag.partition("-")
-        if tag in OUTSIDE:
-            place, name = "", ""
-        elif not dash or place not in ("B", "I", "E", "S", "L", "U"):
-            place, name = "I", tag  # a type alone
-        if kind and (name != kind or place in ("B", "S", "U")):
-            yield kind, start, number
-            kind = ""
-        if name and not kind:
-            start, kind = number, name
+        match = PREFIXED.fullmatch(tag)
+        prefix, kind = match.groups() if match else ("I", "" if tag in OUTSIDE else tag)
+        if entity and (kind != entity or prefix in ("B", "S", "U")):
+            yield entity, start, number
+            entity = ""
+        if kind and not entity:
+            start, entity = number, kind
 
 
 @dataclass
@@ -300,8 +300,8 @@ class Map:
             elif self.others == "drop":
                 work.drop(row, f"{self.column} is {old!r}")
             else:
-                unnamed = f"{self.column} is {old!r}, which step {work.number}, map, does not name"
-                raise row.error(f"{unnamed}; name it, or set others: keep or drop")
+                problem = f"{self.column} is {old!r}, which step {work.number}, map, does not name"
+                raise row.error(f"{problem}; name it, or set others: keep or drop")
         if unused := sorted(set(self.values) - set(table.texts(self.column))):
             raise work.error(f"no row of table {table.name} has {unused[0]!r} in column {self.column!r}", "values")
         return table.with_rows(rows, into)

@@ -148,11 +148,9 @@ class Work:
         return InputError(message, path=self.path, key=key)
 
     def check_columns(self, table: Table, option: str, *columns: str, lists: bool = True) -> None:
-        """Raise InputError unless the table has these columns, which an option names.
-
-        Args:
-            lists: whether they may be columns of lists.
-        """
+        """Raise InputError unless the table has these columns, which an option names: at least one, and without `lists`, none of lists."""
+        if not columns:
+            raise self.error("names at least one column", option)
         for column in columns:
             if column not in table.columns:
                 known = listed(table.columns)

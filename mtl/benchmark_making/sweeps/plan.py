@@ -2,20 +2,17 @@
 trained."""
 
 import csv
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from statistics import median
 
 from mtl.base.clock import format_duration
-from mtl.base.locks import STALE_AFTER, holder_of
+from mtl.base.locks import running_holder
 from mtl.base.untrusted import read_json
 from mtl.jobs.job import Job
 from mtl.runs.folder import TRAINING, pretrain_folder
 from mtl.runs.summary import SeedScores
 
-CLOCKS = 300.0  # seconds by which the clocks of this machine and of the file system may differ
 DONE = "done.json"  # the record of a stage that is finished
 
 
@@ -45,12 +42,10 @@ def plan_text(runs: Sequence[Job]) -> str:
 
 
 def _begun(job: Job, folder: Path) -> list[str]:
-    """Whether the seed in this folder, which is not finished, is running, interrupted or waiting, and how far it is. A lock that has long not been
-    renewed is that of a lost process."""
-    by, reached, lock = holder_of(folder / TRAINING), _reached(job, folder), folder / TRAINING
-    with suppress(OSError):  # the seed has just ended
-        if by is not None and not by.is_dead and time.time() - lock.stat().st_mtime <= STALE_AFTER + CLOCKS:
-            return ["running", f"{by.host}, {reached or 'beginning'}"]
+    """Whether the seed in this folder, which is not finished, is running, interrupted or waiting, and how far it is."""
+    reached = _reached(job, folder)
+    if holder := running_holder(folder / TRAINING):
+        return ["running", f"{holder.host}, {reached or 'beginning'}"]
     return ["interrupted" if reached else "waiting", reached]
 
 

@@ -6,7 +6,7 @@ import pytest
 from input_errors import raises_input_error
 from make_parts import column, do, table_of, work_of
 
-from mtl.benchmark_making.make.table import Table
+from mtl.benchmark_making.make.table import Origin, SourceRow, Table
 
 TABLE = table_of(
     text=["one", "one two", "one two three .", "four"], label=["x", "y", "x", "z"], size=["1", "2.5", "-3", "4"]
@@ -65,6 +65,9 @@ def test_explode_stack_and_shuffle() -> None:
     table, work = work_of("explode", LISTS, column="parts[]", item="part")
     assert list(zip(column(table, "id"), column(table, "part"), strict=True)) == [("a", "p"), ("a", "q"), ("c", "p")]
     assert table.columns == ["id", "part"] and len(work.dropped) == 1
+    pair = SourceRow({"parts[]": ["p", "q"], "id": "a"}, (Origin("one.tsv", 2), Origin("other.tsv", 2)))
+    table, work = work_of("explode", Table("pairs", ["parts[]", "id"], [pair]), column="parts[]", item="part")
+    assert work.added == sum(len(row.values) + len(row.origins) for row in table.rows) - 4
     table = do("stack", table_of(a=["1"]), table_of(b=["2"]))
     assert table.columns == ["a", "b"] and column(table, "b") == [None, "2"]
     table = do("shuffle", numbered(50))
@@ -122,6 +125,8 @@ THIRDS = {"train": 0.8, "dev": 0.1, "test": 0.1}
         ("keep", [LISTS], {"column": "parts[]", "words": [1, 2]}, "column"),
         ("sample", [table_of(label=[*"xyxyxyxyxy"])], {"column": "label", "values": ["x"], "number": 6}, "number"),
         ("explode", [LISTS], {"column": "id", "item": "x"}, "column"),
+        ("duplicates", [TEXTS], {"columns": []}, "columns"),
+        ("number", [TEXTS], {"columns": [], "into": "m"}, "columns"),
         ("map", [table_of(label=["a"])], {"column": "label", "values": {"a": "x", "b": "y"}}, "values"),
         ("split", [table_of(author=["a"] * 10)], {"shares": THIRDS, "keys": ["author"]}, "keys"),
         ("split", [table_of(id=["0", "1", "2"])], {"shares": THIRDS}, "shares.test"),
