@@ -135,19 +135,6 @@ def test_spans(server: HubServer, tmp_path: Path, suffix: str) -> None:
     fetch_from_hub(task, HubSource(NAME), tmp_path / "data")
     (example,) = read_examples(task, tmp_path / f"data/f/train{suffix}")
     assert example.spans == ((3, 7),)
-    server.datasets[NAME] = {"main": {"train.csv": b"text,at.start,at.stop,label\nen bank,3,7,1\n"}}
-    fetch_from_hub(task, HubSource(NAME), tmp_path / "data")
-    assert read_examples(task, tmp_path / f"data/f/train{suffix}") == [example]
-
-
-def test_targets_of_a_table_get_the_type_that_jsonl_needs(server: HubServer, tmp_path: Path) -> None:
-    task = make_task(files={**TRAIN_ALONE, "train": "train.jsonl"}, labels=None, kind="number", range=[0.0, 5.0])
-    server.datasets[NAME] = {"main": {"train.csv": b"text,label\na,3\nb,2.5\n"}}
-    content = '{"text": "a", "label": 3}\n{"text": "b", "label": 2.5}\n'
-    assert fetched(task, tmp_path) == {"train.jsonl": content}
-    server.datasets[NAME]["main"]["train.csv"] = b"text,label\na,three\n"
-    with raises_input_error():
-        fetch_from_hub(task, HubSource(NAME), tmp_path / "data")
 
 
 def test_a_mirror_has_the_same_files(server: HubServer, tmp_path: Path) -> None:

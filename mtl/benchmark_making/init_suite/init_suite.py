@@ -29,7 +29,6 @@ from mtl.benchmark_making.init_suite.target import KIND
 from mtl.benchmark_making.init_suite.wording import count, printable, quoted, quoted_names
 from mtl.data.rows import SUFFIXES
 from mtl.tasks.suite import suite_from
-from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import SPLITS, Task
 
 if TYPE_CHECKING:
@@ -210,8 +209,6 @@ def _check_known(id: str, keys: Mapping[str, Any]) -> None:
     if isinstance(given.get("text"), str):
         given["text"] = [given["text"]]
     task = typed(Task, {"text": [], "target": "", "metric": "accuracy", **given}, f"tasks.{id}")
-    if task.kind and task.kind not in TARGET_KINDS:
-        raise InputError(f"must be one of {', '.join(TARGET_KINDS)}", key=f"tasks.{id}.kind", value=task.kind)
     if task.reading is not None and (problem := task.reading.problem):
         raise InputError(problem, key=f"tasks.{id}.reading")
 
@@ -223,9 +220,10 @@ def guess_suite(
     path: Path,
     known: Mapping[str, Mapping[str, Any]] | None = None,
     source: "HubSet | None" = None,
+    shown: Path | None = None,
 ) -> Guessed:
     """Guess the tasks of the data files below a folder, which may be that of a data set of the Hub, for a suite file at a path that its
-    comments name.
+    comments name, beside the folder that is shown as that of the data.
 
     Raises InputError if there is no usable file, and for known keys of other tasks, or that a guess does not have.
     """
@@ -247,7 +245,7 @@ def guess_suite(
         guess.keys |= source.keys if source else {}
         if source and guess.problem is not None:
             guess.problem = guess.problem.replace(f"{data_dir}/", "")
-    shown = Path("data", name) if source else data_dir  # a suite's data is there, if nothing else is said
+    shown = Path("data", name) if source else shown or data_dir  # a suite's data is there, if nothing else is said
     document = suite_document(name, language, guesses, shown, path, address)
     problems = {guess.id: guess.problem for guess in guesses if guess.problem is not None}
     content = yaml.safe_load(document) if known else {}
@@ -287,10 +285,9 @@ def _summary(
     undecided = sum(guess.problem is not None for guess in guesses)
     tasks = count(len(guesses) - undecided, "task") + (f", and {undecided} as comments" if undecided else "")
     if asked:
-        answers = dict.fromkeys(
-            shlex.quote(f"tasks.{guess.id}.{_answer(guess, question)}") for guess, question in asked
-        )
-        again = f"mtl init-suite {shlex.quote(source or str(data_dir))} --answer {' '.join(answers)}"
+        keys = dict.fromkeys(f"tasks.{guess.id}.{_answer(guess, question)}" for guess, question in asked)
+        answers = " ".join(map(shlex.quote, keys))
+        again = f"mtl init-suite {shlex.quote(source or str(data_dir))} --answer {answers}"
         remedy = f"before it runs, or remove it and answer here: {again}"
         yield f"{path}: {tasks}; {count(len(asked), 'question')} to answer in it {remedy}"
     else:
@@ -300,15 +297,11 @@ def _summary(
 
 
 def _answer(guess: Guess, question: str) -> str:
-    """The form of an answer to a question, whose first word is the key that it is about."""
+    """The form of an answer to a question; of how files are named and read with the guess."""
     key = question.partition(":")[0]
-    if key == "files":
-        return f"files.train={guess.files.get('train') or '…'}"
-    if key != "reading":
-        return f"{key}=…"
-    asked = {"set apart": "separator", "encoding": "encoding", "form:": "form"}
-    name = next((name for words, name in asked.items() if words in question), "spans")
-    return f"reading.{name}={(name != 'spans' and guess.keys.get('reading', {}).get(name)) or '…'}"
+    outer, _, inner = key.partition(".")
+    guessed = {"files": guess.files, **guess.keys}[outer].get(inner) if inner else None
+    return f"{key}={guessed or '…'}"
 
 
 def _described(guess: Guess) -> str:

@@ -5,7 +5,7 @@ import re
 import unicodedata
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count
 from pathlib import Path, PurePosixPath
@@ -31,7 +31,7 @@ MOST_MEMBERS = 10_000  # of a zip that are looked at
 # Words beside that of the split that say what kind of file it is, not which task.
 NEUTRAL = {
     *("features", "data", "dataset", "set", "split", "preprocess", "preprocessed", "masked", "gold", "final", "full", "file", "with", "no"),
-    *("unlabeled", "unlabelled", "clean", "cleaned", "label", "labels"),
+    *("unlabeled", "unlabelled", "clean", "cleaned", "label", "labels", "zip"),
 }  # fmt: skip
 UNLABELLED = {"masked", "unlabeled", "unlabelled"}  # words in the names of files without labels
 # Words in the names of files that are about the data, or of code.
@@ -44,7 +44,7 @@ OTHER_DATA = {
     *(".xml", ".xlsx", ".xls", ".ods", ".conll", ".conllu", ".iob", ".iob2", ".bio", ".arrow", ".pkl", ".pickle"),
     *(".tar", ".tgz", ".rar", ".7z", ".yaml", ".yml", ".dat", ".db", ".sqlite", ".html", ".feather", ".lst"),
 }
-NO_SPLIT = "files: no name has the word of a split: are these the training rows, of which some are held out?"
+NO_SPLIT = "files.train: no name has the word of a split: are these the training rows, of which some are held out?"
 MOST_STEMS = 20  # of .txt files in a folder named after a split; if there are more, each is a document of its own
 
 
@@ -58,7 +58,7 @@ class Guess:
             split that does not exist.
         keys: the other keys of the suite file, with their values.
         why: by key, what the guess is based on.
-        questions: what the user has to decide, as "key: message": the suite does not run before.
+        questions: what the user has to decide, as "key: message", with the key of the answer: the suite does not run before.
         notes: what the user should know.
         unread: by the name of a column that is not read, why.
         problem: why the task cannot be declared yet; a task with a problem becomes a comment.
@@ -78,11 +78,10 @@ class Guess:
     problem: str | None = None
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
-    def take(self, known: Mapping[str, Any]) -> None:
-        """Take the keys that the user names, but for those that say how files are read."""
-        taken = {key: value for key, value in known.items() if key not in ("header", "reading")}
-        self.keys |= taken
-        self.why |= dict.fromkeys(taken, GIVEN)
+    def declare(self, why: str, **keys: Any) -> None:
+        """Set keys, and what all of them are based on."""
+        self.keys |= keys
+        self.why |= dict.fromkeys(keys, why)
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ class FoundFiles:
 
 @dataclass(frozen=True)
 class _Named:
-    path: PurePosixPath  # below the data folder
+    path: PurePosixPath  # below the data folder; ARCHIVE.zip#MEMBER for one in a zip
     split: str
     folder: str
     task: str  # what is left of the name without the split
@@ -104,7 +103,6 @@ class _Named:
     in_folder: bool  # whether the folder of a .txt file is named after the split
     shard: bool  # whether the name has the number of a part
     masked: bool  # whether the name says that the labels are left out
-    archive: PurePosixPath | None  # the zip that it is in, which is the first part of its path
 
 
 Tasks = dict[tuple[str, str], dict[str, list[_Named]]]  # by folder and name of a task, its files by split
@@ -118,6 +116,7 @@ def suffix_of(name: str) -> str:
 
 def is_data(name: str) -> bool:
     """Whether the suffix is that of a data file, perhaps a packed one, and the name is none of a file about the data."""
+    name = name.rpartition(PART)[2]
     if name in DESCRIPTIONS or NO_DATA & {word.lower() for word in re.findall("[A-Za-z]+", name.partition(".")[0])}:
         return False
     return f".{suffix_of(name)[1:].partition('.')[0]}" in SUFFIXES
@@ -139,22 +138,25 @@ def all_files(data_dir: Path) -> list[PurePosixPath]:
 
 
 def find_tasks(data_dir: Path, paths: Iterable[PurePosixPath] | None = None) -> FoundFiles:
-    """Look for split files among the files below a folder, or among these.
+    """Look for split files among the files below a folder, or among these. A zip is a folder, unless it has one packed file, as train.csv.zip.
 
     A task consists of the files whose names and folders differ only in the word of the split: {train,dev,test}.tsv, xnli.{dev,test}.ko.tsv,
     or {train,valid}/data.csv.
     """
-    files: list[_Named] = []
-    found = FoundFiles([], [], [])
-    for path, archive in _with_members(data_dir, all_files(data_dir) if paths is None else paths, found.unreadable):
-        file = _named(path, archive)
-        if file is None:
-            name = str(path).replace(f"{archive}/", f"{archive}{PART}") if archive else str(path)
-            found.unused.extend([name] if is_data(path.name) else [])
-        elif is_data(path.name) or (file.role and suffix_of(path.name) in LINE_SUFFIXES):
-            files.append(file)
-        elif suffix_of(path.name) in OTHER_DATA or path.name in SPLIT_OF:
-            found.unreadable.append(str(path))
+    found, files = FoundFiles([], [], []), list[_Named]()
+    for path in all_files(data_dir) if paths is None else paths:
+        members = [path]
+        if path.suffix.lower() == ".zip" and not is_data(path.name):
+            members = _members(data_dir, path)
+            found.unreadable.extend([] if members else [str(path)])
+        for member in members:
+            file = _named(member)
+            if file is None:
+                found.unused.extend([str(member)] if is_data(member.name) else [])
+            elif is_data(member.name) or (file.role and suffix_of(member.name) in LINE_SUFFIXES):
+                files.append(file)
+            elif suffix_of(member.name) in OTHER_DATA or member.name in SPLIT_OF:
+                found.unreadable.append(str(member))
     sizes = Counter(file.path.parent for file in files if file.in_folder)
     corpora = sorted(folder for folder, size in sizes.items() if size > MOST_STEMS)  # of documents, one text each
     found.unreadable.extend(f"{folder}/*.txt ({sizes[folder]:,} files of one text each)" for folder in corpora)
@@ -165,27 +167,38 @@ def find_tasks(data_dir: Path, paths: Iterable[PurePosixPath] | None = None) -> 
     root = data_dir.resolve().name
     _merge_numbered(tasks)
     _part_label_files(tasks, root)
-    stems = [task or (PurePosixPath(folder).name.removesuffix(".zip") if folder else root) for folder, task in tasks]
+    stems = [task or PurePosixPath(folder).name or root for folder, task in tasks]
     items = zip(_ids(stems, tasks), tasks.items(), strict=True)
     found.tasks.extend(_split_files(id, folder, of_task) for id, ((folder, _), of_task) in items)
     return found
 
 
+def _members(data_dir: Path, archive: PurePosixPath) -> list[PurePosixPath]:
+    """The files in a zip; none of one that cannot be read, or has too many."""
+    try:
+        with zipfile.ZipFile(data_dir / archive) as content:
+            names = sorted(member.filename for member in content.infolist() if not member.is_dir())
+    except Exception:  # zipfile raises many kinds for a damaged one
+        return []
+    names = [name for name in names if is_inside(name) and not re.search(r"(^|/)(\.|__MACOSX/)|[#\\]|parquet$", name)]
+    return [PurePosixPath(f"{archive}{PART}{name}") for name in names] if len(names) <= MOST_MEMBERS else []
+
+
 def _merge_numbered(tasks: Tasks) -> None:
     """Make one task of files of one split that differ in their number alone, as train_0.json and train_1.json: the user says whether they
     are parts. Numbered files of several splits are tasks, or folds."""
-    families: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
+    families: dict[tuple[str, str, str], list[str]] = {}
     for (folder, task), files in tasks.items():
         stem = re.sub(r"[._-]?\d+$", "", task)
         if stem != task and len(files) == 1:
-            families.setdefault((folder, stem, next(iter(files))), []).append((folder, task))
-    for (folder, stem, split), keys in families.items():
-        numbered = [file for key in keys for file in tasks[key][split]]
+            families.setdefault((folder, stem, next(iter(files))), []).append(task)
+    for (folder, stem, split), numbered in families.items():
+        parts = [file for task in numbered for file in tasks[folder, task][split]]
         into = tasks.get((folder, stem), {})
-        if split not in into and len(numbered) > 1 and first_part([file.path.name for file in numbered]):
-            for key in keys:
-                del tasks[key]
-            tasks[folder, stem] = {**into, split: numbered}
+        if split not in into and len(parts) > 1 and first_part([file.path.name for file in parts]):
+            for task in numbered:
+                del tasks[folder, task]
+            tasks[folder, stem] = {**into, split: parts}
 
 
 def _part_label_files(tasks: Tasks, root: str) -> None:
@@ -204,36 +217,10 @@ def _part_label_files(tasks: Tasks, root: str) -> None:
                 tasks[folder, f"{task or PurePosixPath(folder).name or root}-{each}"] = of_kind
 
 
-def _with_members(
-    data_dir: Path, paths: Iterable[PurePosixPath], unreadable: list[str]
-) -> Iterator[tuple[PurePosixPath, PurePosixPath | None]]:
-    """The files, and after those of a folder the files in its zips, as if each zip were a folder, with the zip. A zip that cannot be read is
-    added to a list."""
-    by_folder: dict[PurePosixPath, list[PurePosixPath]] = {}
-    for path in paths:
-        by_folder.setdefault(path.parent, []).append(path)
-    for files in by_folder.values():
-        yield from ((path, None) for path in files)
-        for archive in files:
-            if archive.suffix.lower() != ".zip" or is_data(archive.name):
-                continue  # is_data: one packed file, as train.csv.zip
-            try:
-                with zipfile.ZipFile(data_dir / archive) as content:
-                    members = sorted(member.filename for member in content.infolist() if not member.is_dir())
-            except Exception:  # zipfile raises many kinds for a damaged one
-                members = []
-            plain = [each for each in members if is_inside(each) and not re.search(r"(^|/)(\.|__MACOSX/)|[#\\]", each)]
-            readable = [archive / name for name in plain if suffix_of(name) != ".parquet"]
-            if not readable or len(plain) > MOST_MEMBERS:
-                unreadable.append(str(archive))
-            else:
-                yield from ((path, archive) for path in readable)
-
-
-def _named(path: PurePosixPath, archive: PurePosixPath | None) -> _Named | None:
+def _named(path: PurePosixPath) -> _Named | None:
     """The split, task and folder that a file's path says; None if it names no split, or two."""
     suffix, folder = suffix_of(path.name), path.parent
-    of_folder = SPLIT_OF.get(folder.name.lower().removesuffix(".zip"))
+    of_folder = SPLIT_OF.get(folder.name.lower())
     stem = path.name[: len(path.name) - len(suffix)]
     shard = SHARD.search(stem)
     if shard and (shard.start() or of_folder):
@@ -250,7 +237,7 @@ def _named(path: PurePosixPath, archive: PurePosixPath | None) -> _Named | None:
     task = _without_split(stem, [word for word in words if word not in NEUTRAL])
     below = (folder.parent if of_folder == split else folder).as_posix().removeprefix(".")
     in_folder = suffix == ".txt" and not WORD.search(plain)
-    return _Named(path, split, below, task, role, in_folder, shard is not None, bool(UNLABELLED & {*words}), archive)
+    return _Named(path, split, below, task, role, in_folder, shard is not None, bool(UNLABELLED & {*words}))
 
 
 def _without_split(stem: str, rest: Sequence[str]) -> str:
@@ -265,30 +252,29 @@ def _without_split(stem: str, rest: Sequence[str]) -> str:
 
 def _split_files(id: str, folder: str, files: dict[str, list[_Named]]) -> Guess:
     home = PurePosixPath(folder)
-    archives = [file.archive for file in chain(*files.values()) if file.archive is not None]
-    home = next((archive.parent for archive in archives if home.is_relative_to(archive)), home)
-    chosen: dict[str, str | None] = {}
-    twice: list[str] = []
-    questions = []
+    if PART in folder or any(PART in file.path.name for file in chain(*files.values())):  # a zip, which is no folder
+        home = PurePosixPath(f"{folder}/x".partition(PART)[0]).parent
+    guess = Guess(id, home.as_posix().removeprefix("."), {})
     for split in [split for split in SPLITS if files.get(split)]:
         every = sorted(files[split], key=lambda file: (file.masked, len(file.path.name), file.path.name))
         labelled = [file for file in every if not file.masked] or every
-        names, masked = ([_below(file, home) for file in part] for part in (labelled, every[len(labelled) :]))
-        parts, rest = first_part(names), list[str]()
-        if pair := _pair(labelled):
-            chosen[split] = BESIDE.join(_below(file, home) for file in pair)
-            rest = [name for name, file in zip(names, labelled, strict=True) if file not in pair]
-        elif parts and all(file.shard for file in labelled):
-            chosen[split] = parts
-        else:
-            chosen[split], *rest = names
-            if rest:
-                numbered = f"{names[0]} or {len(names)} numbered files, parts of one split: {parts}"
-                questions.append(f"files: {split} may be {numbered if parts else ' or '.join(names)}")
-        twice += masked + rest
-    notes = [f"not read: {quoted_names(twice)}; another file has this split"] if twice else []
-    asked = ["; ".join(questions)] if questions else []
-    return Guess(id, home.as_posix().removeprefix("."), chosen, questions=asked, notes=notes)
+        pair = _pair(labelled)
+        names, masked, paired = (
+            [file.path.relative_to(home).as_posix() for file in part]
+            for part in ([file for file in labelled if file not in pair], every[len(labelled) :], pair)
+        )
+        ways = [BESIDE.join(paired), *names] if pair else names
+        if not pair and (parts := first_part(names)):
+            shards = all(file.shard for file in labelled)
+            ways = (
+                [parts]
+                if shards or not names[1:]
+                else [names[0], f"{len(names)} numbered files, parts of one split: {parts}"]
+            )
+        guess.files[split] = ways[0]
+        guess.questions += [f"files.{split}: may be {' or '.join(ways)}"] if ways[1:] else []
+        guess.notes += [f"not read: {quoted_names(masked)}; another file has this split"] if masked else []
+    return guess
 
 
 def _pair(named: Sequence[_Named]) -> list[_Named]:
@@ -297,7 +283,7 @@ def _pair(named: Sequence[_Named]) -> list[_Named]:
     if len(texts) != 1 and len(labels) == 1 and len(named) == 2:  # PIQA: train.jsonl and train-labels.lst
         texts = [file for file in named if file not in labels]
     paired = [*texts, *labels]
-    return paired if len(texts) == len(labels) == 1 and not any(file.archive for file in paired) else []
+    return paired if len(texts) == len(labels) == 1 and not any(PART in str(file.path) for file in paired) else []
 
 
 def first_part(names: Sequence[str]) -> str | None:
@@ -311,12 +297,6 @@ def first_part(names: Sequence[str]) -> str | None:
     except ValueError:
         is_whole = total is not None  # the reader says what is missing
     return f"{first}{PART}{NUMBERED}" if is_whole else None
-
-
-def _below(file: _Named, home: PurePosixPath) -> str:
-    """A file's name as a suite file has it, below a folder."""
-    name = file.path.relative_to(home).as_posix()
-    return name if file.archive is None else name.replace(f"{file.archive.name}/", f"{file.archive.name}{PART}", 1)
 
 
 def _ids(names: Sequence[str], places: Iterable[tuple[str, str]]) -> list[str]:

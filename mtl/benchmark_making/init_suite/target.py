@@ -21,7 +21,7 @@ from mtl.benchmark_making.init_suite.evidence import (
     names_each_other,
     with_counts,
 )
-from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable
+from mtl.benchmark_making.init_suite.tables import NAMELESS, FileColumn, FileTable
 from mtl.benchmark_making.init_suite.wording import quoted, quoted_names
 from mtl.tasks.task import BESIDE
 
@@ -106,7 +106,7 @@ class TargetColumn(NamedTuple):
     several: SeveralLabels | None = None
 
 
-def target_column(main: FileTable, test: FileTable | None) -> TargetColumn:
+def target_column(main: FileTable, test: FileTable | None, is_one: bool = False) -> TargetColumn:
     """The column that holds the targets.
 
     In this order: the one column whose name says so; the one column with labels or numbers without values in the test file; the one
@@ -115,6 +115,7 @@ def target_column(main: FileTable, test: FileTable | None) -> TargetColumn:
     Args:
         main: the rows with targets.
         test: the test file, if it is another one.
+        is_one: whether a row has one label.
 
     Raises:
         InputError: if no column fits, which says what mtl cannot read.
@@ -124,10 +125,16 @@ def target_column(main: FileTable, test: FileTable | None) -> TargetColumn:
     lacking = [column for column in possible if test is not None and test.lacks(column.name)]
     # Sets of labels may be many: words that repeat.
     words = [each for each in main.columns.values() if 1 < len(each.counts) <= each.rows / evidence.REPEATED]
-    several = several_labels(main, named or lacking or possible or [w for w in words if w.several_words * 2 < w.rows])
+    pool = named or lacking or possible or [word for word in words if word.several_words * 2 < word.rows]
+    several = None if is_one else several_labels(main, pool)
     certain = {column.name for column in named if _is_named(column)}
     if several is not None and (not certain or certain & set(several.columns)):
-        return TargetColumn(main.columns[several.columns[0]], several.form, several.question, several)
+        first, question = main.columns[several.columns[0]], several.question
+        others = [column for column in pool if column.name not in several.columns and not is_source(column)]
+        if others and not (first.lists and first.words[-1] in LIST_NAMES):
+            entry = f"{quoted(several.target)} (several labels of a row, in {several.form})"
+            question = f"target: {entry}, {with_counts(others)} may be the target"
+        return TargetColumn(first, several.form, question, several)
     pools = [named, [column for column in named if column in lacking]] if named else [lacking, possible]
     pool = next((pool for pool in pools if len(pool) == 1), None) or next((pool for pool in pools if pool), [])
     if not pool:
@@ -138,7 +145,7 @@ def target_column(main: FileTable, test: FileTable | None) -> TargetColumn:
     if first in named or first in lacking:
         missing = ", and the test file has no values in it" if first in lacking else ""
         return TargetColumn(first, ("by its name" if first in named else "labels or numbers") + missing)
-    if main.unread or is_source(first):
+    if _unread(main) or is_source(first):
         return TargetColumn(first, "perhaps", f"{question}, or say where the rows come from{_unread(main)}")
     return TargetColumn(first, "the only column with labels or numbers")
 
@@ -196,32 +203,20 @@ def no_target(table: FileTable) -> str:
 
 
 def _unread(table: FileTable) -> str:
-    return "".join(f"; {quoted(name)} is {what}" for name, what in table.unread.items())
+    return "".join(f"; {quoted(name)} is {what}" for name, what in table.unread.items() if what != NAMELESS)
 
 
 def several_labels(table: FileTable, columns: Sequence[FileColumn]) -> SeveralLabels | None:
     """What in these columns, which may hold targets, or in lists looks like several labels of each row; None: nothing."""
-    truths = [column for column in columns if is_truth(column)]
+    truths = [column.name for column in columns if is_truth(column)]
     if len(truths) > 2 or (len(truths) == 2 and len(columns) == 2):
-        names = [column.name for column in truths]
-        found = _asked(SeveralLabels(names, f"{len(truths)} columns of two truth values", by_truth=True), columns)
         # Nothing tells labels from features, such as has_negation beside is_entailed, or from the answers of several people.
         ways = f"several labels of a row (kind: {KIND}), or is one of them the target (target: NAME)?"
-        return replace(found, question=found.question or f"kind: {quoted_names(names)} are true or false: {ways}")
+        question = f"kind: {quoted_names(truths)} are true or false: {ways}"
+        return SeveralLabels(truths, f"{len(truths)} columns of two truth values", by_truth=True, question=question)
     if column := next((column for column in table.columns.values() if _is_list_of_labels(column, table)), None):
-        found = SeveralLabels([column.name], f"lists of {len({*chain(*column.lists)})} different labels")
-        return found if column.words[-1] in LIST_NAMES else _asked(found, columns)
-    cells = next(filter(None, map(_in_cells, columns)), None)
-    return cells if cells is None or cells.question else _asked(cells, columns)
-
-
-def _asked(found: SeveralLabels, columns: Sequence[FileColumn]) -> SeveralLabels:
-    """The same with a question, if other columns than these may be the target, too."""
-    others = [column.name for column in columns if column.name not in found.columns and not is_source(column)]
-    if not others:
-        return found
-    what = f"{quoted_names(found.columns)}: {found.form} look like several labels of a row (target: {found.target}, kind: {KIND})"
-    return replace(found, question=f"target: {what}; {quoted_names(others)} may be the target, too")
+        return SeveralLabels([column.name], f"lists of {len({*chain(*column.lists)})} different labels")
+    return next(filter(None, map(_in_cells, columns)), None)
 
 
 def _is_list_of_labels(column: FileColumn, table: FileTable) -> bool:

@@ -2,75 +2,63 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
 
 from mtl.benchmark_making.init_suite import evidence
-from mtl.benchmark_making.init_suite.evidence import TOKEN_NAMES, follows_from, is_category, is_id, is_meta, is_source
+from mtl.benchmark_making.init_suite.evidence import (
+    TOKEN_NAMES,
+    follows_from,
+    is_category,
+    is_id,
+    is_meta,
+    is_source,
+    with_counts,
+)
+from mtl.benchmark_making.init_suite.names import Guess
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable
 from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
 
-MARKS = {"start", "stop", "end", "index", "offset", "span"}  # words in the names of the places of marked words
 QUESTIONS = {"question", "query"}  # the last word in the name of a column of questions
 # An id or an address: ASCII without spaces, with a digit, a slash or an underscore.
 CODE = re.compile(r"[!-~]*[\d/_][!-~]*")
 GROUPED = 0.9  # the most distinct values, as a share of the rows, that a column of groups has
 
 
-class TextColumns(NamedTuple):
-    """The guess of a task's text columns, the reason, and the questions where other columns may be texts, too."""
-
-    columns: list[str]
-    why: str
-    questions: list[str]
-
-
-def text_columns(
-    table: FileTable, test: FileTable | None, target: FileColumn, exclude: Collection[str], most: int
-) -> TextColumns:
-    """The columns of texts, at most `most`.
+def guess_text(
+    guess: Guess, table: FileTable, test: FileTable | None, target: FileColumn, exclude: Collection[str], most: int
+) -> list[str]:
+    """The columns of texts, at most `most`, with the reason and a question where other columns may be texts, too, in the guess.
 
     A column of texts holds no numbers, categories or ids, does not follow from the target, is not below a key `meta`, and has values in
     the test file, too. Columns with several words in most rows are preferred to columns with single words.
     """
-    columns = [column for name, column in table.columns.items() if name not in exclude]
+    columns = [column for column in table.columns.values() if column.name not in exclude]
     possible = [column for column in columns if why_not_text(column, table, test, target) is None]
-    marked = _marked_words(possible, table)
-    unmarked = [column for column in possible if column.name not in marked]
-    sentences = [column for column in unmarked if column.several_words * 2 >= column.rows]
-    ranked = sentences or unmarked
-    names, further = ([column.name for column in part] for part in (ranked[:most], ranked[most:]))
-    words = [column.name for column in unmarked if column not in sentences] if sentences else []
-    inputs = [each for each in columns if not (is_meta(each) or is_source(each) or follows_from(each, target))]
-    closed = [
-        each.name
-        for each in columns
-        if (is_category(each) and each.words[-1] in QUESTIONS) or (each in inputs and evidence.is_repeated_text(each))
+    sentences = [column for column in possible if column.several_words * 2 >= column.rows]
+    chosen = (sentences or possible)[:most]
+    names = [column.name for column in chosen]
+    others = [
+        column
+        for column in columns
+        if column not in chosen
+        and not is_meta(column)
+        and (
+            column in possible
+            or (is_category(column) and column.words[-1] in QUESTIONS)
+            or (column.lists and not TOKEN_NAMES & set(column.words))
+            or (evidence.is_repeated_text(column) and not is_source(column) and not follows_from(column, target))
+        )
     ]
-    lists = [each.name for each in columns if each.lists and not is_meta(each) and not TOKEN_NAMES & set(each.words)]
-    questions = []
-    if further:
-        read = f"{len(ranked)} columns look like texts, and a task reads at most {len(names)}"
-        questions.append(f"text: {read}: {quoted_names(names)} or {quoted_names(further)}")
-    if words:
-        questions.append(f"text: {quoted_names(words)} has single words; does the target depend on them?")
-    depends = "does the target depend on them? Then"
-    if closed:
-        every = [*names, *closed]
-        ways = f"declare them: text: [{', '.join(every)}]" if len(every) <= most else "write them into a text"
-        questions.append(f"text: {quoted_names(closed)} has few values; {depends} {ways}")
-    if lists:
-        read = "has lists of texts, which a task reads as candidates only"
-        questions.append(f"text: {quoted_names(lists)} {read}; {depends} write them as texts")
-    if marked and sentences:
-        form = "a span needs its start and stop in characters, as `spans` of the suite file"
-        without = "without them a model does not see the mark"
-        questions.append(f"text: {quoted_names(marked)} marks words of {quoted(names[0])}: {form}; {without}")
-    rows, chosen = count(table.rows, "row"), ranked[:most]
+    if others:
+        remedy = f"name them in text, {count(most, 'column')} at most, or write them into one text"
+        guess.questions.append(f"text: {with_counts(others)} may be texts, too; if the target depends on them, {remedy}")
+    rows = count(table.rows, "row")
     if sentences:
         shares = dict.fromkeys(share(column.several_words, column.rows) for column in chosen)
-        return TextColumns(names, f"several words in {' and '.join(shares)} of {rows}", questions)
-    numbers = dict.fromkeys(f"{len(column.counts):,}" for column in chosen)
-    return TextColumns(names, f"words, {' and '.join(numbers)} distinct in {rows}", questions)
+        guess.why["text"] = f"several words in {' and '.join(shares)} of {rows}"
+    elif names:
+        numbers = dict.fromkeys(f"{len(column.counts):,}" for column in chosen)
+        guess.why["text"] = f"words, {' and '.join(numbers)} distinct in {rows}"
+    return names
 
 
 def why_not_text(column: FileColumn, table: FileTable, test: FileTable | None, target: FileColumn) -> str | None:
@@ -93,18 +81,6 @@ def why_not_text(column: FileColumn, table: FileTable, test: FileTable | None, t
     if test is not None and test.lacks(column.name):
         return "the test file has no values in it"
     return None
-
-
-def _marked_words(possible: Sequence[FileColumn], table: FileTable) -> list[str]:
-    """The columns that hold words of a longer text in most rows, where further columns have their places."""
-    stems = {column.words[0] for column in table.columns.values() if MARKS & set(column.words)}
-    longest = max(possible, key=lambda column: sum(map(len, column.counts)), default=None)
-    marked = []
-    for column in possible:
-        if longest is not None and column is not longest and column.words[0] in stems:
-            inside = sum(words in text for words, text in zip(column.texts, longest.texts, strict=True))
-            marked += [column.name] if inside * 10 >= 9 * len(column.texts) else []
-    return marked
 
 
 def group_column(
