@@ -36,7 +36,6 @@ LEAST_ROWS = 10  # of a file whose targets are all the same: fewer say nothing
 def guess_task(files: Guess, data_dir: Path, known: Mapping[str, Any] | None = None) -> Guess:
     """Read a task's files and guess the keys that are not known. Bad data does not raise an error, but becomes the guess's `problem`."""
     known = dict(known or {})
-    known |= {"text": [known["text"]]} if isinstance(known.get("text"), str) else {}
     asked = [] if "files" in known else files.questions
     guess = replace(files, keys={}, why={}, questions=[*asked], notes=[*files.notes])
     guess.files = {split: files.files.get(split) for split in SPLITS}
@@ -49,7 +48,7 @@ def guess_task(files: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
                 there = listed(sorted(file.name for file in path.parent.glob("*")), MOST_NAMED)
                 raise InputError(f"no such file; there are {there}", path=path)
         tables = read_tables(guess, data_dir, known)
-        reading = known.get("reading", {})
+        reading = known.get("reading") or {}
         wants_tags = "spans" not in reading and known.get("target", MADE_OF_SPANS) == MADE_OF_SPANS
         if wants_tags and (spans := guess_spans(guess, tables.main)):
             tables = read_tables(guess, data_dir, {**known, "reading": {**reading, "spans": spans}})

@@ -132,7 +132,7 @@ def _may_be_data(path: str) -> bool:
     if any(part.startswith(".") or part == "dummy" for part in (*folders, name)):  # dummy: of the tests of a script
         return False
     suffix = names.suffix_of(name)
-    return names.is_data(name) or suffix == ".zip" or bool(suffix in names.LINE_SUFFIXES and WORD.search(path.lower()))
+    return names.is_data(name) or suffix == ".zip" or bool(suffix in names.LINE_SUFFIXES and WORD.search(path))
 
 
 def configurations(card: Mapping[Any, Any], files: Collection[str]) -> list[Configuration]:

@@ -82,10 +82,8 @@ def _task(guess: Guess) -> Iterator[str]:
     if guess.questions:
         yield "    decide:  # correct the keys below and delete each answered line; the suite does not run before"
         yield from (f"      - {scalar(printable(question))}" for question in guess.questions)
-    if guess.folder:
-        yield f"    folder: {scalar(guess.folder)}"
-    values = {**guess.keys, "files": guess.files, "rows": guess.rows}
-    for key in [key for key in KEYS if key in values]:
+    values = {"folder": guess.folder, **guess.keys, "files": guess.files, "rows": guess.rows}
+    for key in [key for key in ("folder", *KEYS) if key in values and values[key] != ""]:
         line, why = f"    {key}: {_flow(values[key])}", printable(guess.why.get(key, ""))
         if why and len(line) + len(why) + 4 > WIDTH:
             yield f"    # {key}: {why}"
@@ -193,11 +191,8 @@ def known_answers(answers: Sequence[str]) -> dict[str, dict[str, Any]]:
             raise InputError("is no value as in YAML", key=name, value=value) from None
         outer, _, inner = key.partition(".")
         keys = known.setdefault(id, {})
-        if inner:
-            before = keys.get(outer)
-            keys[outer] = {**(before if isinstance(before, dict) else {}), inner: content}
-        else:
-            keys[outer] = [content] if outer in LISTS and not isinstance(content, list) else content
+        before = keys.get(outer)
+        keys[outer] = {**(before if isinstance(before, dict) else {}), inner: content} if inner else content
     return known
 
 
@@ -206,8 +201,6 @@ def _check_known(id: str, keys: Mapping[str, Any]) -> None:
     if unknown := [key for key in keys if key not in KEYS or key in ("rows", "hub")]:
         raise InputError("not a key that is known here", key=f"tasks.{id}.{unknown[0]}")
     given = {key: value for key, value in keys.items() if (key, value) != ("header", True)}
-    if isinstance(given.get("text"), str):
-        given["text"] = [given["text"]]
     task = typed(Task, {"text": [], "target": "", "metric": "accuracy", **given}, f"tasks.{id}")
     if task.reading is not None and (problem := task.reading.problem):
         raise InputError(problem, key=f"tasks.{id}.reading")
@@ -227,19 +220,22 @@ def guess_suite(
 
     Raises InputError if there is no usable file, and for known keys of other tasks, or that a guess does not have.
     """
-    found, known = source.found if source else files_of_tasks(data_dir), known or {}
+    found = source.found if source else files_of_tasks(data_dir)
     address = source.address if source else ""
     if not found.tasks:
         words = ", ".join(SPLITS)
         seen = f"; {quoted_names(found.unreadable[:SHOWN])} cannot be read" if found.unreadable else ""
         problem = f"no file of a split below it{seen}; its name has one of the words {words}, and ends in {', '.join(SUFFIXES)}"
         raise InputError(problem, path=address or data_dir)
-    ids = [files.id for files in found.tasks]
+    known = {
+        id: {key: [value] if key in LISTS and isinstance(value, str) else value for key, value in keys.items()}
+        for id, keys in (known or {}).items()
+    }
     for id, keys in known.items():
-        if id not in ids:
+        if id not in (ids := [files.id for files in found.tasks]):
             raise InputError(f"no such task; there are {', '.join(ids)}", key=f"tasks.{id}")
         _check_known(id, keys)
-    guesses = [guess_task(files, data_dir, known.get(files.id)) for files in found.tasks]
+    guesses = [guess_task(files, data_dir, known.get(files.id, {})) for files in found.tasks]
     choose_answering_tasks(guesses)
     for guess in guesses:
         guess.keys |= source.keys if source else {}
@@ -284,16 +280,14 @@ def _summary(
             yield f"not read: {count(len(names), 'file')} {why}: {quoted_names(names[:SHOWN])}{further}"
     undecided = sum(guess.problem is not None for guess in guesses)
     tasks = count(len(guesses) - undecided, "task") + (f", and {undecided} as comments" if undecided else "")
+    following = settings(path, data_dir)
+    command = f"data {following.removeprefix('suite=')}" if source else f"audit {following}"
+    todo = f"check it, then: mtl {command}"
     if asked:
-        keys = dict.fromkeys(f"tasks.{guess.id}.{_answer(guess, question)}" for guess, question in asked)
-        answers = " ".join(map(shlex.quote, keys))
-        again = f"mtl init-suite {shlex.quote(source or str(data_dir))} --answer {answers}"
-        remedy = f"before it runs, or remove it and answer here: {again}"
-        yield f"{path}: {tasks}; {count(len(asked), 'question')} to answer in it {remedy}"
-    else:
-        following = settings(path, data_dir)
-        command = f"data {following.removeprefix('suite=')}" if source else f"audit {following}"
-        yield f"{path}: {tasks}; check it, then: mtl {command}"
+        answers = dict.fromkeys(f"tasks.{guess.id}.{_answer(guess, question)}" for guess, question in asked)
+        again = f"mtl init-suite {shlex.quote(source or str(data_dir))} --answer {' '.join(map(shlex.quote, answers))}"
+        todo = f"{count(len(asked), 'question')} to answer in it before it runs, or remove it and answer here: {again}"
+    yield f"{path}: {tasks}; {todo}"
 
 
 def _answer(guess: Guess, question: str) -> str:
@@ -310,14 +304,15 @@ def _described(guess: Guess) -> str:
         return f"not decided: {guess.problem}"
     keys, labels = guess.keys, len(guess.keys.get("labels") or ())
     kinds = {
-        **{
-            "labels": f"{labels} labels",
-            "token_labels": f"{labels} tags of tokens",
-            KIND: f"several of {labels} labels",
-        },
-        "number": "numbers {} to {}".format(*keys.get("range", ("", ""))),
+        "labels": f"{labels} labels",
+        "token_labels": f"{labels} tags of tokens",
+        KIND: f"several of {labels} labels",
     }
-    kind = f"answered by {keys['answered_by']}" if "answered_by" in keys else kinds.get(guess.kind, guess.kind)
+    kind = kinds.get(guess.kind, guess.kind)
+    if "answered_by" in keys:
+        kind = f"answered by {keys['answered_by']}"
+    elif guess.kind == "number":
+        kind = "numbers {} to {}".format(*keys["range"])
     splits = ", ".join(f"{split} {guess.rows[split]:,}" if guess.files[split] else f"no {split}" for split in SPLITS)
     texts = quoted_names([*keys["text"], *keys.get("candidates", ())])
     return f"target {quoted(keys['target'])}: {kind}, {keys['metric']}; text {texts}; {splits}"

@@ -20,8 +20,8 @@ from mtl.tasks.task import BESIDE, NUMBERED, PART, SPLIT_OF
 
 GIVEN = "as given"  # why a key that the user names is taken
 SCHEME = "hf://"  # before the name of a data set of the Hugging Face Hub
-WORD = re.compile(rf"(?<![a-z])({'|'.join(sorted(SPLIT_OF, key=len, reverse=True))})(?![a-z])")
-VERSION = re.compile(r"(?<![a-z])v\d+([._]\d+)*(?![a-z0-9])")
+WORD = re.compile(rf"(?<![a-z])({'|'.join(sorted(SPLIT_OF, key=len, reverse=True))})(?![a-z])", re.IGNORECASE)
+VERSION = re.compile(r"(?<![a-z])v\d+([._]\d+)*(?![a-z0-9])", re.IGNORECASE)
 # How the number of one of several parts ends a name: train-00000-of-00003, part-0, train_0000; in the Hub's conversions nothing else is
 # in it. Another number may be that of a part, too (`_merge_numbered`).
 SHARD = re.compile(
@@ -225,29 +225,19 @@ def _named(path: PurePosixPath) -> _Named | None:
     shard = SHARD.search(stem)
     if shard and (shard.start() or of_folder):
         stem = stem[: shard.start()]
-    plain = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", stem).lower()
-    split, *others = {SPLIT_OF[word] for word in WORD.findall(plain)} or [of_folder]
+    stem = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", stem)
+    split, *others = {SPLIT_OF[word.lower()] for word in WORD.findall(stem)} or [of_folder]
     if split is None or others:
         return None
-    words = [word for word in re.split(r"[^a-z0-9]+", VERSION.sub("", WORD.sub("", plain))) if word]
-    role, parts = "", {*words, suffix.removeprefix(".")}
-    if suffix in LINE_SUFFIXES and parts & (TEXT_WORDS | LABEL_WORDS):
-        role = "label" if parts & LABEL_WORDS else "text"
-        words = [word for word in words if word not in TEXT_WORDS | LABEL_WORDS]
-    task = _without_split(stem, [word for word in words if word not in NEUTRAL])
+    words = [word for word in re.split(r"[\W_]+", VERSION.sub("", WORD.sub("", stem))) if word]
+    role, kinds = "", {*(word.lower() for word in words), suffix.removeprefix(".")}
+    if suffix in LINE_SUFFIXES and kinds & (TEXT_WORDS | LABEL_WORDS):
+        role = "label" if kinds & LABEL_WORDS else "text"
+    neutral = NEUTRAL | (TEXT_WORDS | LABEL_WORDS if role else set())
+    task = "-".join(word for word in words if word.lower() not in neutral)
     below = (folder.parent if of_folder == split else folder).as_posix().removeprefix(".")
-    in_folder = suffix == ".txt" and not WORD.search(plain)
-    return _Named(path, split, below, task, role, in_folder, shard is not None, bool(UNLABELLED & {*words}))
-
-
-def _without_split(stem: str, rest: Sequence[str]) -> str:
-    """What a file's name has beside the split, as it is written: my-nli of my-nli.train."""
-    if not rest:
-        return ""
-    without = WORD.sub(lambda match: " " * len(match[0]), stem.lower())
-    first, last = without.find(rest[0]), without.rfind(rest[-1]) + len(rest[-1])
-    inner = stem[first:last] if first >= 0 and last > first else "-".join(rest)
-    return re.sub(rf"[_.-]?{WORD.pattern}", "", inner, flags=re.IGNORECASE).strip("_.-") or "-".join(rest)
+    in_folder = suffix == ".txt" and not WORD.search(stem)
+    return _Named(path, split, below, task, role, in_folder, shard is not None, bool(UNLABELLED & kinds))
 
 
 def _split_files(id: str, folder: str, files: dict[str, list[_Named]]) -> Guess:
@@ -258,19 +248,14 @@ def _split_files(id: str, folder: str, files: dict[str, list[_Named]]) -> Guess:
     for split in [split for split in SPLITS if files.get(split)]:
         every = sorted(files[split], key=lambda file: (file.masked, len(file.path.name), file.path.name))
         labelled = [file for file in every if not file.masked] or every
-        pair = _pair(labelled)
-        names, masked, paired = (
-            [file.path.relative_to(home).as_posix() for file in part]
-            for part in ([file for file in labelled if file not in pair], every[len(labelled) :], pair)
-        )
-        ways = [BESIDE.join(paired), *names] if pair else names
-        if not pair and (parts := first_part(names)):
-            shards = all(file.shard for file in labelled)
-            ways = (
-                [parts]
-                if shards or not names[1:]
-                else [names[0], f"{len(names)} numbered files, parts of one split: {parts}"]
-            )
+        below = {file: file.path.relative_to(home).as_posix() for file in every}
+        ways = [below[file] for file in labelled]
+        if pair := _pair(labelled):
+            ways = [BESIDE.join(below[file] for file in pair), *(below[file] for file in labelled if file not in pair)]
+        elif parts := first_part(ways):
+            is_sure = all(file.shard for file in labelled) or not ways[1:]
+            ways = [parts] if is_sure else [ways[0], f"{len(ways)} numbered files, parts of one split: {parts}"]
+        masked = [below[file] for file in every[len(labelled) :]]
         guess.files[split] = ways[0]
         guess.questions += [f"files.{split}: may be {' or '.join(ways)}"] if ways[1:] else []
         guess.notes += [f"not read: {quoted_names(masked)}; another file has this split"] if masked else []

@@ -146,7 +146,7 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> Split
     paths = {split: path for split in files if (path := task.path(split, data_dir))}
     layouts = {split: task.layout(split, data_dir) for split in paths}
     sniffed = {split: sniff(path, layouts[split]) for split, path in paths.items()}
-    reading = typed(Reading, {**_given(_reading(files, sniffed)), **known.get("reading", {})})
+    reading = typed(Reading, {**_given(_reading(files, sniffed)), **(known.get("reading") or {})})
     asked = chain.from_iterable(how.questions for how in sniffed.values())
     guess.questions += [question for question in dict.fromkeys(asked) if question not in guess.questions]
     if written := _given(reading):

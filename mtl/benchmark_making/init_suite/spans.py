@@ -70,7 +70,7 @@ def _as_spans(marked: MarkedSpans, table: FileTable, name: str) -> tuple[str, st
     kinds = " or ".join(map(quoted, types))
     of_ends = f"{absent}, the character after its last one in {quoted(stop)}, and its type in {kinds}: is this so?"
     faults = "share a word with a longer one, hold no word, or are not within the text, and do not count"
-    cut = f"{sum(each.cut for each in tagged):,} begin or end within a word, and get the whole word"
+    cut = f"{sum(each.cut for each in tagged):,} begin or end within a word, as where ends are last characters, and get the whole word"
     figures = f"{sum(each.left_out for each in tagged):,} {faults}; {cut}"
     return BESIDE.join(
         [text, *(f"{name}.{path}{LIST}" for path in (start, stop, types[0]))]

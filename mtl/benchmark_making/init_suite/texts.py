@@ -50,7 +50,9 @@ def guess_text(
     ]
     if others:
         remedy = f"name them in text, {count(most, 'column')} at most, or write them into one text"
-        guess.questions.append(f"text: {with_counts(others)} may be texts, too; if the target depends on them, {remedy}")
+        guess.questions.append(
+            f"text: {with_counts(others)} may be texts, too; if the target depends on them, {remedy}"
+        )
     rows = count(table.rows, "row")
     if sentences:
         shares = dict.fromkeys(share(column.several_words, column.rows) for column in chosen)

@@ -162,7 +162,7 @@ configs:
 - {config_name: de, data_dir: de}
 - config_name: odd
   data_files:
-  - {split: corpus, path: [odd/a.csv, "odd/b.{csv,tsv}"]}
+  - {split: corpus, path: [odd/a.csv, odd/b.csv]}
 ---
 """
     files = {path: csv(rows(30, 2, path[:-4])) for path in ("de/train.csv", "de/test.csv", "odd/a.csv", "odd/b.csv")}
