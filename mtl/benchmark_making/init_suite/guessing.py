@@ -10,7 +10,13 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.base.files import listed
 from mtl.base.untrusted import inside
-from mtl.benchmark_making.init_suite.evidence import candidate_columns, names_each_other
+from mtl.benchmark_making.init_suite.evidence import (
+    candidate_columns,
+    group_column,
+    guess_text,
+    names_each_other,
+    unread_columns,
+)
 from mtl.benchmark_making.init_suite.kinds import guess_kind, guess_several, joined
 from mtl.benchmark_making.init_suite.names import GIVEN, Guess
 from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
@@ -18,7 +24,6 @@ from mtl.benchmark_making.init_suite.spans import INCLUSIVE, guess_spans, marked
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, SplitTables
 from mtl.benchmark_making.init_suite.target import KIND, MOST_REASONS, TargetColumn, named_labels, target_column
 from mtl.benchmark_making.init_suite.text_targets import answer_columns, guess_answers, guess_tokens, tagged_columns
-from mtl.benchmark_making.init_suite.texts import group_column, guess_text, unread_columns
 from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
 from mtl.data.columns import LIST, TAGS
 from mtl.tasks.task import BESIDE, PART, SPLITS, span_ends
@@ -52,9 +57,6 @@ def guess_task(files: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
         wants_tags = "spans" not in reading and known.get("target", MADE_OF_SPANS) == MADE_OF_SPANS
         if wants_tags and (spans := guess_spans(guess, tables.main)):
             tables = read_tables(guess, data_dir, {**known, "reading": {**reading, "spans": spans}})
-        for table in tables.values():
-            for name in files.labels.keys() & table.columns:
-                table.columns[name] = replace(table.columns[name], labels=files.labels[name])
         answers = None if tables.main.layout.reading.spans else answer_columns(tables.main)
         if known.get("kind") == "answer" or (answers and not {"kind", "target"} & set(known)):
             test_has_targets = guess_answers(guess, tables, known, answers)
@@ -87,7 +89,7 @@ def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) 
     column = main.columns[several.target if several else chosen.column.name]
     guess.declare(chosen.why, target=column.name)
     labelled = _labelled(guess, tables, column.name)
-    asked = [*guess.questions, *([chosen.question] if chosen.question else [])]
+    asked = [*guess.questions, *filter(None, [chosen.question])]
     if several:
         guess_several(guess, several, {split: sources[split] for split in labelled})
     else:
@@ -99,7 +101,7 @@ def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) 
             for each in known.get("candidates") or [each.name for each in candidate_columns(main, {column.name})]
             if all(each in table.columns for table in labelled.values())
         ]
-        guess_kind(guess, main.whole(column.name), by_split, candidates, _label_names(main, column))
+        guess_kind(guess, by_split, candidates, _label_names(main, column))
     if chosen.question:  # the further ones are about a column that may not be the target
         guess.questions = asked
     _guess_texts(guess, tables, known, several.columns if several else ())

@@ -7,7 +7,7 @@ where the extra `hub` is installed."""
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from posixpath import commonpath
@@ -37,18 +37,11 @@ MOST_CONFIGURATIONS = 50  # that are taken as tasks of one suite
 
 @dataclass(frozen=True)
 class Configuration:
-    """One configuration of a data set.
-
-    Args:
-        splits: by the name of a split on the Hub, its files, in order.
-        labels: by column, the names of the labels that its numbers stand for.
-        is_default: whether the card says that it is meant where nobody names one.
-    """
+    """One configuration of a data set."""
 
     name: str
-    splits: Mapping[str, Sequence[str]]
-    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    is_default: bool = False
+    splits: Mapping[str, Sequence[str]]  # by the name of a split on the Hub, its files, in order
+    is_default: bool = False  # whether the card says that it is meant where nobody names one
 
     @property
     def paths(self) -> list[str]:
@@ -95,7 +88,7 @@ def hub_set(address: str) -> Iterator[HubSet]:
             for path, copy in hub.download(api, dataset, commit, {path: files[path] for path in paths}, LIMIT).items():
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 link_or_copy(copy.resolve(), folder / path)  # the cache of huggingface_hub has links
-            found = _as_tasks(chosen, dataset, len(declared) == 1) if chosen else _by_names(folder, card)
+            found = _as_tasks(chosen, dataset, len(declared) == 1) if chosen else _by_names(folder)
         keys: dict[str, Any] = {"hub": {"dataset": dataset, "revision": commit, "mirror": True}}
         keys |= {"license": card["license"]} if isinstance(card.get("license"), str) else {}
         named = card.get("language")
@@ -132,16 +125,11 @@ def _may_be_data(path: str) -> bool:
     if any(part.startswith(".") or part == "dummy" for part in (*folders, name)):  # dummy: of the tests of a script
         return False
     suffix = names.suffix_of(name)
-    return names.is_data(name) or suffix == ".zip" or bool(suffix in names.LINE_SUFFIXES and WORD.search(path))
+    return names.is_data(name) or bool(suffix in names.LINE_SUFFIXES and WORD.search(path))
 
 
 def configurations(card: Mapping[Any, Any], files: Collection[str]) -> list[Configuration]:
-    """The configurations whose data files a card names. Raises InputError if there are no such files.
-
-    Args:
-        files: the paths of all files of the data set.
-    """
-    labels = {str(info.get("config_name", DEFAULT)): _labels(info) for info in _dictionaries(card.get("dataset_info"))}
+    """The configurations whose data files, among those of the data set, a card names. Raises InputError if there are no such files."""
     declared = []
     for item in _dictionaries(card.get("configs")):
         name, patterns = str(item.get("config_name", DEFAULT)), item.get("data_files")
@@ -157,7 +145,7 @@ def configurations(card: Mapping[Any, Any], files: Collection[str]) -> list[Conf
                 words = WORD.findall(PurePosixPath(path).stem.lower()) or WORD.findall(path.lower()) or ["train"]
                 splits.setdefault(SPLIT_OF[words[-1]], []).append(path)
         is_default = item.get("default") is True or name == DEFAULT
-        declared.append(Configuration(name, splits, labels.get(name, {}), is_default))
+        declared.append(Configuration(name, splits, is_default))
     return declared
 
 
@@ -167,25 +155,12 @@ def converted(files: Collection[str]) -> list[Configuration]:
     for path in sorted(files):
         if found := re.fullmatch(r"([^/]+)/([^/]+)/\d+\.parquet", path):
             splits.setdefault(found[1], {}).setdefault(found[2], []).append(path)
-    return [Configuration(name, of_name, is_default=name == DEFAULT) for name, of_name in splits.items()]
+    return [Configuration(name, of_name, name == DEFAULT) for name, of_name in splits.items()]
 
 
 def _dictionaries(value: Any) -> list[dict[Any, Any]]:
     """The dictionaries in a list, or the only one."""
     return [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict)]
-
-
-def _labels(info: Mapping[Any, Any]) -> dict[str, list[str]]:
-    """By column, the names of a ClassLabel, in the order of their numbers."""
-    labels = {}
-    for feature in _dictionaries(info.get("features")):
-        kind = feature.get("dtype")
-        named = kind.get("class_label", {}).get("names") if isinstance(kind, dict) and "class_label" in kind else None
-        if isinstance(named, dict) and all(re.fullmatch("[0-9]{1,6}", str(number)) for number in named):
-            named = [named[number] for number in sorted(named, key=int)]
-        if isinstance(named, list) and named:
-            labels[str(feature.get("name"))] = list(map(str, named))
-    return labels
 
 
 def _matching(patterns: Any, folder: str, files: Sequence[str], name: str) -> list[str]:
@@ -210,11 +185,7 @@ def _matching(patterns: Any, folder: str, files: Sequence[str], name: str) -> li
 
 
 def _as_tasks(chosen: Sequence[Configuration], dataset: str, is_only: bool) -> FoundFiles:
-    """Each configuration as a task, with a question where another one is meant or has the same files.
-
-    Args:
-        is_only: whether the data set has no further one: then its name says nothing.
-    """
+    """Each configuration as a task, with a question where another one is meant or has the same files. The name of the only one says nothing."""
     tasks: list[Guess] = []
     default = next((one.name for one in chosen if one.is_default), None)
     remedy = f"delete this task if it is not one of its own, or name one: {SCHEME}{dataset}/CONFIGURATION"
@@ -232,7 +203,7 @@ def _as_tasks(chosen: Sequence[Configuration], dataset: str, is_only: bool) -> F
 
 def split_files(id: str, configuration: Configuration) -> Guess:
     """The files of a configuration as those of a task. What the names of its splits do not say is a question."""
-    guess = Guess(id, "", {}, labels=configuration.labels)
+    guess = Guess(id, "", {})
     by_split: dict[str, dict[str, Sequence[str]]] = {}
     for name, paths in configuration.splits.items():
         words = {SPLIT_OF[word] for word in WORD.findall(name.lower())}
@@ -264,12 +235,9 @@ def split_files(id: str, configuration: Configuration) -> Guess:
     return guess
 
 
-def _by_names(folder: Path, card: dict[Any, Any]) -> FoundFiles:
-    """The tasks of a data set whose card names no files, by the names of its files; the labels are those of a card with one configuration."""
+def _by_names(folder: Path) -> FoundFiles:
+    """The tasks of a data set whose card names no files, by the names of its files. An only one is named after the data set."""
     found = files_of_tasks(folder)
-    infos = _dictionaries(card.get("dataset_info"))
-    labels = _labels(infos[0]) if len(infos) == 1 else {}
-    tasks = [replace(task, labels=labels) for task in found.tasks]
-    if len(tasks) == 1:
-        tasks = [replace(tasks[0], id=task_id(folder.name, []))]
-    return replace(found, tasks=tasks)
+    for task in found.tasks[:1] if len(found.tasks) == 1 else ():
+        task.id = task_id(folder.name, [])
+    return found

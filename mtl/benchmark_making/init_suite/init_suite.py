@@ -274,7 +274,10 @@ def _summary(
         yield printable(f"decide: {', '.join(names[:SHOWN])}{further}: {question}")
     if language is None:
         yield "language: not guessed, the file says en; set it, or give --language"
-    for names, why in ((found.unused, "named after no split"), (found.unreadable, "of a form that is not read")):
+    for names, why in (
+        (found.unused, "named after no split"),
+        (found.unreadable, "of a form that is not read (unpack archives)"),
+    ):
         if names:
             further = ", …" if len(names) > SHOWN else ""
             yield f"not read: {count(len(names), 'file')} {why}: {quoted_names(names[:SHOWN])}{further}"

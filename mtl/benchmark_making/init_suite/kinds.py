@@ -28,7 +28,6 @@ METRICS = {"text": "rouge1", KIND: "micro_f1"}  # where only the user names the 
 
 def guess_kind(
     guess: Guess,
-    main: FileColumn,
     by_split: Mapping[str, FileColumn],
     candidates: Sequence[FileColumn],
     names: Mapping[str, str] | None = None,
@@ -37,15 +36,15 @@ def guess_kind(
 
     Args:
         guess: gets the keys, the kind and the questions.
-        main: the targets of the training rows, or else of the scored rows; they decide the kind and the metric.
-        by_split: the targets of each file that has them; they decide the labels and the range.
+        by_split: the targets of each file that has them. All decide the labels and the range, the first the kind and the metric.
         candidates: the columns of candidates in the rows of all files that have targets; empty if the task cannot be a choice.
         names: the names of labels that are numbers, by number, from another column or the file's metadata.
 
     Raises:
         InputError: for missing or constant targets, and those that a suite file cannot declare.
     """
-    column, kind = joined(list(by_split.values())), guess.kind
+    main, *_ = by_split.values()
+    column, kind = joined([*by_split.values()]), guess.kind
     if empty := sum(rows for value, rows in column.counts.items() if not value.strip()):
         remedy = "fill or delete these rows, or name all columns with a label or nothing, as in target: first + second"
         raise InputError(f"column {quoted(column.name)} is empty in {count(empty, 'row')}; {remedy}")

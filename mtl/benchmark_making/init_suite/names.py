@@ -3,17 +3,14 @@
 import os
 import re
 import unicodedata
-import zipfile
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from mtl.base.files import numbered_alike
-from mtl.base.untrusted import is_inside
-from mtl.benchmark_making.init_suite.wording import quoted_names
 from mtl.data.rows import PACKED, SUFFIXES
 from mtl.tasks.suite import AVERAGE, SPLITS
 from mtl.tasks.task import BESIDE, NUMBERED, PART, SPLIT_OF
@@ -27,11 +24,10 @@ VERSION = re.compile(r"(?<![a-z])v\d+([._]\d+)*(?![a-z0-9])", re.IGNORECASE)
 SHARD = re.compile(
     r"-\d+-of-\d+(-[0-9a-f]{16})?$|(^|[._-])(part|shard|chunk)[._-]?\d+$|^\d+$|[._-]0\d{2,}$", re.IGNORECASE
 )
-MOST_MEMBERS = 10_000  # of a zip that are looked at
 # Words beside that of the split that say what kind of file it is, not which task.
 NEUTRAL = {
     *("features", "data", "dataset", "set", "split", "preprocess", "preprocessed", "masked", "gold", "final", "full", "file", "with", "no"),
-    *("unlabeled", "unlabelled", "clean", "cleaned", "label", "labels", "zip"),
+    *("unlabeled", "unlabelled", "clean", "cleaned", "label", "labels"),
 }  # fmt: skip
 UNLABELLED = {"masked", "unlabeled", "unlabelled"}  # words in the names of files without labels
 # Words in the names of files that are about the data, or of code.
@@ -42,41 +38,30 @@ LABEL_WORDS = {"label", "labels", "target", "targets", "tag", "tags", "gold", "a
 LINE_SUFFIXES = ("", ".txt", ".in", ".out", ".lst", ".label", ".labels")  # of files with one text or one label a line
 OTHER_DATA = {
     *(".xml", ".xlsx", ".xls", ".ods", ".conll", ".conllu", ".iob", ".iob2", ".bio", ".arrow", ".pkl", ".pickle"),
-    *(".tar", ".tgz", ".rar", ".7z", ".yaml", ".yml", ".dat", ".db", ".sqlite", ".html", ".feather", ".lst"),
+    *(".yaml", ".yml", ".dat", ".db", ".sqlite", ".html", ".feather", ".lst"),
 }
+ARCHIVES = {".zip", ".tar", ".tgz", ".rar", ".7z"}
 NO_SPLIT = "files.train: no name has the word of a split: are these the training rows, of which some are held out?"
 MOST_STEMS = 20  # of .txt files in a folder named after a split; if there are more, each is a document of its own
 
 
 @dataclass
 class Guess:
-    """A task as the suite file will declare it.
-
-    Args:
-        folder: the folder of its files, below the data folder.
-        files: by split, the names as a suite file has them: below the folder, two files joined by " + ", a part of a file after "#"; None for a
-            split that does not exist.
-        keys: the other keys of the suite file, with their values.
-        why: by key, what the guess is based on.
-        questions: what the user has to decide, as "key: message", with the key of the answer: the suite does not run before.
-        notes: what the user should know.
-        unread: by the name of a column that is not read, why.
-        problem: why the task cannot be declared yet; a task with a problem becomes a comment.
-        labels: by column, the names of the labels that its numbers stand for, where something else than the files says so.
-    """
+    """A task as the suite file will declare it."""
 
     id: str
-    folder: str
+    folder: str  # of its files, below the data folder
+    # By split, the names as a suite file has them: below the folder, two files joined by " + ", a part of a file after "#"; None: no such split.
     files: dict[str, str | None]
     rows: dict[str, int] = field(default_factory=dict)
     kind: str = ""
-    keys: dict[str, Any] = field(default_factory=dict)
-    why: dict[str, str] = field(default_factory=dict)
+    keys: dict[str, Any] = field(default_factory=dict)  # the other keys of the suite file
+    why: dict[str, str] = field(default_factory=dict)  # by key, what the guess is based on
+    # What the user has to decide, as "key: message", with the key of the answer: the suite does not run before.
     questions: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    unread: dict[str, str] = field(default_factory=dict)
-    problem: str | None = None
-    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)  # what the user should know
+    unread: dict[str, str] = field(default_factory=dict)  # by the name of a column that is not read, why
+    problem: str | None = None  # why the task cannot be declared yet; a task with a problem becomes a comment
 
     def declare(self, why: str, **keys: Any) -> None:
         """Set keys, and what all of them are based on."""
@@ -95,14 +80,13 @@ class FoundFiles:
 
 @dataclass(frozen=True)
 class _Named:
-    path: PurePosixPath  # below the data folder; ARCHIVE.zip#MEMBER for one in a zip
+    path: PurePosixPath  # below the data folder
     split: str
     folder: str
     task: str  # what is left of the name without the split
     role: str  # text, label, or empty
     in_folder: bool  # whether the folder of a .txt file is named after the split
     shard: bool  # whether the name has the number of a part
-    masked: bool  # whether the name says that the labels are left out
 
 
 Tasks = dict[tuple[str, str], dict[str, list[_Named]]]  # by folder and name of a task, its files by split
@@ -116,7 +100,6 @@ def suffix_of(name: str) -> str:
 
 def is_data(name: str) -> bool:
     """Whether the suffix is that of a data file, perhaps a packed one, and the name is none of a file about the data."""
-    name = name.rpartition(PART)[2]
     if name in DESCRIPTIONS or NO_DATA & {word.lower() for word in re.findall("[A-Za-z]+", name.partition(".")[0])}:
         return False
     return f".{suffix_of(name)[1:].partition('.')[0]}" in SUFFIXES
@@ -138,25 +121,19 @@ def all_files(data_dir: Path) -> list[PurePosixPath]:
 
 
 def find_tasks(data_dir: Path, paths: Iterable[PurePosixPath] | None = None) -> FoundFiles:
-    """Look for split files among the files below a folder, or among these. A zip is a folder, unless it has one packed file, as train.csv.zip.
+    """Look for split files among the files below a folder, or among these.
 
     A task consists of the files whose names and folders differ only in the word of the split: {train,dev,test}.tsv, xnli.{dev,test}.ko.tsv,
     or {train,valid}/data.csv.
     """
     found, files = FoundFiles([], [], []), list[_Named]()
     for path in all_files(data_dir) if paths is None else paths:
-        members = [path]
-        if path.suffix.lower() == ".zip" and not is_data(path.name):
-            members = _members(data_dir, path)
-            found.unreadable.extend([] if members else [str(path)])
-        for member in members:
-            file = _named(member)
-            if file is None:
-                found.unused.extend([str(member)] if is_data(member.name) else [])
-            elif is_data(member.name) or (file.role and suffix_of(member.name) in LINE_SUFFIXES):
-                files.append(file)
-            elif suffix_of(member.name) in OTHER_DATA or member.name in SPLIT_OF:
-                found.unreadable.append(str(member))
+        file = _named(path)
+        if is_data(path.name) or (file and file.role and suffix_of(path.name) in LINE_SUFFIXES):
+            files.extend([file] if file else [])
+            found.unused.extend([] if file else [str(path)])
+        elif path.suffix.lower() in ARCHIVES or (file and suffix_of(path.name) in OTHER_DATA):
+            found.unreadable.append(str(path))
     sizes = Counter(file.path.parent for file in files if file.in_folder)
     corpora = sorted(folder for folder, size in sizes.items() if size > MOST_STEMS)  # of documents, one text each
     found.unreadable.extend(f"{folder}/*.txt ({sizes[folder]:,} files of one text each)" for folder in corpora)
@@ -171,17 +148,6 @@ def find_tasks(data_dir: Path, paths: Iterable[PurePosixPath] | None = None) -> 
     items = zip(_ids(stems, tasks), tasks.items(), strict=True)
     found.tasks.extend(_split_files(id, folder, of_task) for id, ((folder, _), of_task) in items)
     return found
-
-
-def _members(data_dir: Path, archive: PurePosixPath) -> list[PurePosixPath]:
-    """The files in a zip; none of one that cannot be read, or has too many."""
-    try:
-        with zipfile.ZipFile(data_dir / archive) as content:
-            names = sorted(member.filename for member in content.infolist() if not member.is_dir())
-    except Exception:  # zipfile raises many kinds for a damaged one
-        return []
-    names = [name for name in names if is_inside(name) and not re.search(r"(^|/)(\.|__MACOSX/)|[#\\]|parquet$", name)]
-    return [PurePosixPath(f"{archive}{PART}{name}") for name in names] if len(names) <= MOST_MEMBERS else []
 
 
 def _merge_numbered(tasks: Tasks) -> None:
@@ -231,44 +197,37 @@ def _named(path: PurePosixPath) -> _Named | None:
         return None
     words = [word for word in re.split(r"[\W_]+", VERSION.sub("", WORD.sub("", stem))) if word]
     role, kinds = "", {*(word.lower() for word in words), suffix.removeprefix(".")}
-    if suffix in LINE_SUFFIXES and kinds & (TEXT_WORDS | LABEL_WORDS):
+    if suffix in LINE_SUFFIXES and kinds & (TEXT_WORDS | LABEL_WORDS) and not kinds & UNLABELLED:
         role = "label" if kinds & LABEL_WORDS else "text"
     neutral = NEUTRAL | (TEXT_WORDS | LABEL_WORDS if role else set())
     task = "-".join(word for word in words if word.lower() not in neutral)
     below = (folder.parent if of_folder == split else folder).as_posix().removeprefix(".")
     in_folder = suffix == ".txt" and not WORD.search(stem)
-    return _Named(path, split, below, task, role, in_folder, shard is not None, bool(UNLABELLED & kinds))
+    return _Named(path, split, below, task, role, in_folder, shard is not None)
 
 
 def _split_files(id: str, folder: str, files: dict[str, list[_Named]]) -> Guess:
-    home = PurePosixPath(folder)
-    if PART in folder or any(PART in file.path.name for file in chain(*files.values())):  # a zip, which is no folder
-        home = PurePosixPath(f"{folder}/x".partition(PART)[0]).parent
-    guess = Guess(id, home.as_posix().removeprefix("."), {})
+    guess = Guess(id, folder, {})
     for split in [split for split in SPLITS if files.get(split)]:
-        every = sorted(files[split], key=lambda file: (file.masked, len(file.path.name), file.path.name))
-        labelled = [file for file in every if not file.masked] or every
-        below = {file: file.path.relative_to(home).as_posix() for file in every}
-        ways = [below[file] for file in labelled]
-        if pair := _pair(labelled):
-            ways = [BESIDE.join(below[file] for file in pair), *(below[file] for file in labelled if file not in pair)]
+        every = sorted(files[split], key=lambda file: (len(file.path.name), file.path.name))
+        below = {file: file.path.relative_to(folder).as_posix() for file in every}
+        ways = [*below.values()]
+        if pair := _pair(every):
+            ways = [BESIDE.join(below[file] for file in pair), *(below[file] for file in every if file not in pair)]
         elif parts := first_part(ways):
-            is_sure = all(file.shard for file in labelled) or not ways[1:]
+            is_sure = all(file.shard for file in every) or not ways[1:]
             ways = [parts] if is_sure else [ways[0], f"{len(ways)} numbered files, parts of one split: {parts}"]
-        masked = [below[file] for file in every[len(labelled) :]]
         guess.files[split] = ways[0]
         guess.questions += [f"files.{split}: may be {' or '.join(ways)}"] if ways[1:] else []
-        guess.notes += [f"not read: {quoted_names(masked)}; another file has this split"] if masked else []
     return guess
 
 
 def _pair(named: Sequence[_Named]) -> list[_Named]:
-    """The file of texts and the one of their labels; empty if there are no such two, or they are in a zip."""
+    """The file of texts and the one of their labels; empty if there are no such two."""
     texts, labels = ([file for file in named if file.role == role] for role in ("text", "label"))
     if len(texts) != 1 and len(labels) == 1 and len(named) == 2:  # PIQA: train.jsonl and train-labels.lst
         texts = [file for file in named if file not in labels]
-    paired = [*texts, *labels]
-    return paired if len(texts) == len(labels) == 1 and not any(PART in str(file.path) for file in paired) else []
+    return [*texts, *labels] if len(texts) == len(labels) == 1 else []
 
 
 def first_part(names: Sequence[str]) -> str | None:

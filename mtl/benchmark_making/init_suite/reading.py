@@ -12,15 +12,7 @@ from mtl.base.errors import InputError
 from mtl.base.typed import typed
 from mtl.base.untrusted import inside, is_inside
 from mtl.benchmark_making.init_suite import names
-from mtl.benchmark_making.init_suite.names import (
-    GIVEN,
-    NO_SPLIT,
-    WORD,
-    FoundFiles,
-    Guess,
-    first_part,
-    task_id,
-)
+from mtl.benchmark_making.init_suite.names import GIVEN, NO_SPLIT, WORD, FoundFiles, Guess, first_part, task_id
 from mtl.benchmark_making.init_suite.sniffing import Sniffed, has_header, sniff
 from mtl.benchmark_making.init_suite.tables import SplitTables, read_table
 from mtl.benchmark_making.init_suite.wording import quoted, quoted_names
@@ -44,12 +36,10 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
     found = names.find_tasks(data_dir, [path for path in paths if path.parent not in folders])
     tasks, unused = [*tasks, *found.tasks], list[str]()
     for name in found.unused:
-        path, _, member = name.partition(PART)
-        if not (parts := _splits_within(data_dir, path, Layout(part=member or None))):
+        if not (parts := _splits_within(data_dir, name)):
             unused.append(name)
             continue
-        folder, _, file = path.rpartition("/")
-        file = f"{file}{PART}{member}" if member else file
+        folder, _, file = name.rpartition("/")
         guess = Guess(_id_after(name, tasks), folder, {split: f"{file}#{each[0]}" for split, each in parts.items()})
         guess.questions += [f"files.{split}: may be {' or '.join(w)} of {file}" for split, w in parts.items() if w[1:]]
         tasks.append(guess)
@@ -67,12 +57,7 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
 
 def _document_tasks(paths: Sequence[PurePosixPath], root: str) -> tuple[list[Guess], set[PurePosixPath]]:
     """The tasks whose texts stand in files of their own, as in train/pos/0_9.txt, and their folders: two or more, named after labels, of
-    more than MOST_STEMS files each.
-
-    Args:
-        paths: of all files, below the data folder.
-        root: the data folder's name.
-    """
+    more than MOST_STEMS files each. `root` is the data folder's name."""
     texts = sorted((path for path in paths if path.suffix == ".txt"), reverse=True)
     first, sizes = {path.parent: path for path in texts}, Counter(path.parent for path in texts)
     tasks: dict[PurePosixPath, dict[str, list[PurePosixPath]]] = {}
@@ -93,29 +78,26 @@ def _document_tasks(paths: Sequence[PurePosixPath], root: str) -> tuple[list[Gue
             part = "*/*" if len(named) == len(shared) else f"{{{','.join(sorted(shared))}}}/*"
             start = next(folder for folder in named if folder.name in shared)
             files[split or "train"] = f"{first[start].relative_to(home).as_posix()}{PART}{part}"
-        remedy = "which are left out; name them if they are labels"
-        question = (
-            f"files.train: single splits have the folders {quoted_names(odd)}, too, {remedy}" if odd else NO_SPLIT
-        )
+        further = f"files.train: single splits have the folders {quoted_names(odd)}, too; name them if they are labels"
         id = task_id(home.name or root, [task.id for task in made])
-        asked = [question] if odd or "" in folders else []
+        asked = [further] if odd else [NO_SPLIT] if "" in folders else []
         made.append(Guess(id, home.as_posix().removeprefix("."), files, questions=asked))
     return made, used
 
 
 def _id_after(name: str, tasks: Sequence[Guess]) -> str:
-    """An id after the name of a file, or of a part of one, other than those of these tasks."""
-    stem = PurePosixPath(name.partition(PART)[2] or name).name
+    """An id after the name of a file, other than those of these tasks."""
+    stem = PurePosixPath(name).name
     return task_id(stem.removesuffix(names.suffix_of(stem)), [task.id for task in tasks])
 
 
-def _splits_within(data_dir: Path, name: str, layout: Layout) -> dict[str, list[str]]:
+def _splits_within(data_dir: Path, name: str) -> dict[str, list[str]]:
     """The parts of a file that are splits, by split: keys of a JSON object whose values may hold rows, or values of a column."""
     parts: dict[str, list[str]] = {}
     try:
         path = inside(data_dir, name)
-        if form_of(path, layout) == "json":
-            text = "".join(data_lines(path, layout.part, None))
+        if form_of(path, Layout()) == "json":
+            text = "".join(data_lines(path, None, None))
             document = JsonText(path, text)
             start = document.start(0)
             if text[start : start + 1] == "{" and document.start(document.value(start)[1]) == len(text):
@@ -125,7 +107,7 @@ def _splits_within(data_dir: Path, name: str, layout: Layout) -> dict[str, list[
                         parts.setdefault(splits.pop(), []).append(key)
         if 0 < sum(map(len, parts.values())) <= MOST_PARTS:
             return parts
-        parts, table = {}, read_table(path, replace(layout, reading=sniff(path, layout).reading))
+        parts, table = {}, read_table(path, Layout(reading=sniff(path).reading))
     except InputError:
         return {}
     for column in table.columns.values():

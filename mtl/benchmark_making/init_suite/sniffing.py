@@ -27,20 +27,16 @@ CODE_PAGES = ("cp1252", "cp1250", "cp1251", "gb18030", "shift_jis", "euc_kr")
 
 @dataclass(frozen=True)
 class Sniffed:
-    """How a file is read, why, and the questions where two ways are possible.
-
-    Args:
-        rows: of a table, the cells of its first rows.
-        has_quotes: whether its first bytes have quotation marks. A file without them reads the same with and without quoting.
-        is_ascii: whether its first bytes are ASCII. Such a file reads the same in other encodings.
-    """
+    """How a file is read, why, and the questions where two ways are possible."""
 
     reading: Reading
     why: str = ""
     questions: Sequence[str] = ()
-    rows: Sequence[Sequence[str]] = ()
-    has_quotes: bool = True
-    is_ascii: bool = False
+    rows: Sequence[Sequence[str]] = ()  # of a table, the cells of its first rows
+    has_quotes: bool = (
+        True  # whether its first bytes have quotation marks: else it reads the same with and without quoting
+    )
+    is_ascii: bool = False  # whether its first bytes are ASCII: then it reads the same in other encodings
 
 
 def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a frozen value
@@ -186,11 +182,7 @@ def _text_form(lines: Sequence[str]) -> str | None:
 
 
 def has_header(heads: Mapping[str, Sequence[Sequence[str]]]) -> tuple[bool, str | None]:
-    """Whether tables of a task have a header line, and the question where that is not certain.
-
-    Args:
-        heads: by file name, the cells of its first rows.
-    """
+    """Whether tables of a task, by file name the cells of their first rows, have a header line, and the question where that is not certain."""
     first_lines = [tuple(rows[0]) for rows in heads.values()]
     name, line = next(iter(heads)), first_lines[0]
     columns = list(zip(*(row for row in heads[name] if len(row) == len(line)), strict=True))

@@ -32,18 +32,15 @@ NO_SPACES = re.compile(
 
 @dataclass(frozen=True)
 class FileColumn:
-    """One column of a file, with a value in every row. In a column of lists, `lists` are the values and `texts` is empty.
-
-    Args:
-        labels: the names of the labels that the numbers of this column stand for, where the file's metadata has them.
-        all_counts: how often each value stands in the whole file, where `texts` is a sample of it.
-    """
+    """One column of a file, with a value in every row. In a column of lists, `lists` are the values and `texts` is empty."""
 
     name: str
     texts: list[str]
     lists: list[list[str]] = field(default_factory=list)
-    labels: Sequence[str] = ()
-    all_counts: Mapping[str, int] | None = None
+    labels: Sequence[str] = ()  # the names of the labels that its numbers stand for, where the file's metadata has them
+    all_counts: Mapping[str, int] | None = (
+        None  # how often each value stands in the whole file, of which `texts` is a sample
+    )
 
     @cached_property
     def counts(self) -> Counter[str]:
@@ -89,23 +86,17 @@ class FileColumn:
 
 @dataclass(frozen=True)
 class FileTable:
-    """A file's columns.
-
-    Args:
-        rows: those of the whole file.
-        incomplete: for each column that lacks a value in some rows, where.
-        unread: for each column that no task can read, what it holds, as in "a list of objects".
-        counts: how often each value of a column stands in the whole file, for those columns that `whole` was asked for.
-        objects: by the name of a list of objects or of lists, its items in each row of the sample.
-    """
+    """A file's columns."""
 
     path: Path
     layout: Layout
-    rows: int
+    rows: int  # of the whole file
     columns: dict[str, FileColumn]
-    incomplete: dict[str, str] = field(default_factory=dict)
-    unread: dict[str, str] = field(default_factory=dict)
-    counts: dict[str, Counter[str]] = field(default_factory=dict)
+    incomplete: dict[str, str] = field(default_factory=dict)  # for each column that lacks a value in some rows, where
+    unread: dict[str, str] = field(
+        default_factory=dict
+    )  # what columns hold that no task can read, as "a list of objects"
+    # By the name of a list of objects or of lists, its items in each row of the sample.
     objects: dict[str, list[Sequence[Any]]] = field(default_factory=dict)
 
     def has(self, name: str) -> bool:
@@ -118,13 +109,12 @@ class FileTable:
         return column.is_blank if column is not None else name not in self.incomplete
 
     def whole(self, name: str) -> FileColumn:
-        """A column with the counts of all rows of the file, which is read again, once, if it was sampled."""
+        """A column with the counts of all rows of the file, which is read again if it was sampled."""
         column = self.columns[name]
         if column.lists or len(column.texts) == self.rows:
             return column
-        if name not in self.counts:
-            self.counts[name] = Counter(value for (value,) in self.cells([name]))
-        return FileColumn(name, column.texts, labels=column.labels, all_counts=self.counts[name])
+        counts = Counter(value for (value,) in self.cells([name]))
+        return FileColumn(name, column.texts, labels=column.labels, all_counts=counts)
 
     def cells(self, names: Sequence[str]) -> Iterator[list[Any]]:
         """The values of columns in all rows of the file, which is read again: texts, or lists of them. Raises InputError where one is missing."""

@@ -183,12 +183,11 @@ def _named(main: FileTable, possible: Sequence[FileColumn]) -> list[FileColumn]:
         if reason := next((main.incomplete[column] for column in main.incomplete if column.lower() == name), None):
             raise InputError(reason)
     choices = CHOICE_NAMES if evidence.candidate_columns(main, ()) else set()
-    named = [column for column in possible if _is_named(column)]
-    named += [column for column in possible if column.name.lower() in choices and column not in named]
-    if len(named) == 1 and named[0].name.lower() not in (*LABEL_NAMES, *CHOICE_NAMES):
-        named = [column for column in possible if not is_source(column) or column in named]  # x_label, beside others
-    likely = [column for column in possible if LIKELY_NAMES & set(column.words)]
-    return named or (likely if all(is_source(column) for column in possible if column not in likely) else [])
+    named = [column for column in possible if _is_named(column) or column.name.lower() in choices]
+    if any(column.name.lower() in (*LABEL_NAMES, *choices) for column in named):
+        return named
+    likely = [column for column in possible if column in named or LIKELY_NAMES & set(column.words)]
+    return likely if all(is_source(column) for column in possible if column not in likely) else []
 
 
 def no_target(table: FileTable) -> str:

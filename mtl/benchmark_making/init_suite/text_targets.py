@@ -8,11 +8,10 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.evidence import is_source
+from mtl.benchmark_making.init_suite.evidence import QUESTIONS, guess_text, is_source, unread_columns, with_counts
 from mtl.benchmark_making.init_suite.names import Guess
 from mtl.benchmark_making.init_suite.tables import NO_SPACES, FileColumn, FileTable, SplitTables
 from mtl.benchmark_making.init_suite.target import LABEL_NAMES, possible_targets
-from mtl.benchmark_making.init_suite.texts import QUESTIONS, guess_text, unread_columns
 from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
 from mtl.data.columns import LIST
 from mtl.data.rows import form_of
@@ -182,8 +181,8 @@ def _are_within(answers: FileColumn, starts: FileColumn, passages: FileColumn) -
     return is_behind
 
 
-def _answers(column: FileColumn) -> list[list[str]]:
-    return column.lists or [[text] for text in column.texts]
+def _answers(column: FileColumn | None) -> list[list[str]]:
+    return (column.lists or [[text] for text in column.texts]) if column else []
 
 
 def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], found: AnswerColumns | None) -> bool:
@@ -191,26 +190,22 @@ def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], f
 
     Returns whether the test file has answers. Raises InputError if a column is not known.
     """
-    main = tables.main
-    if found is None or known.get("target", found.target) != found.target:
-        if lacking := [key for key in ("target", "text") if key not in known]:
-            needs = "target: the column of answers, and text: [the column of questions, the column of passages]"
-            raise InputError(f"kind: answer needs {needs}; {lacking[0]} is not given: {main.listed}")
-        found = None
-    target = known["target"] if found is None else found.target
-    if target not in main.columns:
-        raise InputError(f"no column {quoted(str(target))}: {main.listed}")
-    column = main.columns[target]
-    starts = known.get("starts", found and found.starts)
-    used = {target, *([starts] if starts else [])}
-    texts = known["text"] if found is None or "text" in known else _texts(guess, tables, column, used, found)
+    main, target = tables.main, known.get("target", found and found.target)
+    found = found if found and found.target == target else None
+    if target not in main.columns or (found is None and "text" not in known):
+        needs = "kind: answer needs target: COLUMN of answers, and text: [COLUMN of questions, COLUMN of passages]"
+        raise InputError(f"{needs}: {main.listed}")
+    column, starts = main.columns[target], known.get("starts", found and found.starts)
+    used = {target, *filter(None, [starts])}
+    texts = _texts(guess, tables, column, used, found) if found and "text" not in known else known["text"]
     guess.kind = "answer"
     guess.declare("the answers stand in the passage where the places say", kind="answer")
-    guess.declare("every row has an answer", target=target)
+    without = sum(not any(answers) for answers in _answers(column))
+    part = f"{share(without, len(_answers(column)))} of {count(main.rows, 'row')} have no answer"
+    guess.declare(part if without else "every row has an answer", target=target)
+    guess.declare("the passage holds all answers", text=texts)
     if starts:
         guess.declare("", starts=starts)
-    if without := sum(not any(answers) for answers in _answers(column)):
-        guess.why["target"] = f"{share(without, len(_answers(column)))} of {count(main.rows, 'row')} have no answer"
     passages = main.columns.get(texts[-1])
     if "metric" not in known:
         sample = passages.texts[:SAMPLE] if passages else []
@@ -220,14 +215,9 @@ def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], f
         guess.declare("", also=["squad_exact"])
     if passages is not None and len(passages.counts) < len(passages.texts):
         guess.declare("questions on one passage stay together", group=passages.name)
-    labelled = [
-        split
-        for split, table in tables.items()
-        if target in table.columns and any(map(any, _answers(table.columns[target])))
-    ]
+    labelled = [split for split, table in tables.items() if any(map(any, _answers(table.columns.get(target))))]
     if lacking := [split for split in tables if split not in ("test", *labelled)]:
         raise InputError(f"no answers in column {quoted(target)} of {quoted_names(lacking)}")
-    guess.declare(guess.why.get("text", ""), text=texts)
     guess.unread = dict(unread_columns(main, tables.test, column, {*used, *texts, guess.keys.get("group", "")}))
     return "test" in labelled
 
@@ -235,7 +225,6 @@ def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], f
 def _texts(guess: Guess, tables: SplitTables, target: FileColumn, used: set[str], found: AnswerColumns) -> list[str]:
     """The columns of questions and passages. Raises InputError if no column looks like a question."""
     main = tables.main
-    guess.why["text"] = "the passage holds all answers"
     named = [name for name, column in main.columns.items() if column.words[-1] in QUESTIONS and not column.lists]
     if len(named) == 1:
         return [named[0], found.passage]
@@ -243,11 +232,9 @@ def _texts(guess: Guess, tables: SplitTables, target: FileColumn, used: set[str]
     texts = guess_text(guess, main, tables.test, target, used | {found.passage} | lists, most=1)
     what = f"{quoted(found.target)} stands in {quoted(found.passage)}, and no column"
     if not texts:
-        remedy = f"if another column is the target, name it with target: {main.listed}"
-        raise InputError(f"{what} looks like a question; {remedy}")
-    others = [column.name for column in possible_targets(main) if not is_source(column)]
-    if others := [
-        name for name in others if name not in (*used, found.passage, *texts)
-    ]:  # what is marked stands there, too
-        guess.questions.append(f"target: {what} is named after questions; {quoted_names(others)} may be the target")
+        raise InputError(f"{what} looks like a question; if another column is the target, name it: {main.listed}")
+    taken = (*used, found.passage, *texts)
+    others = [each for each in possible_targets(main) if each.name not in taken and not is_source(each)]
+    if others:  # what is marked stands there, too
+        guess.questions.append(f"target: {what} is named after questions; {with_counts(others)} may be the target")
     return [*texts, found.passage]

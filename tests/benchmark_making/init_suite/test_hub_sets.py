@@ -2,7 +2,6 @@
 
 import io
 import json
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,13 +24,6 @@ NAMES = {"cola": ["unacceptable", "acceptable"], "mnli": ["entailment", "neutral
 CARD = """---
 license: cc0-1.0
 language: [pl]
-dataset_info:
-- config_name: cola
-  features:
-  - name: text
-    dtype: string
-  - name: label
-    dtype: {class_label: {names: {'0': unacceptable, '1': acceptable}}}
 configs:
 - config_name: cola
   data_files:
@@ -75,7 +67,7 @@ def csv(content: list[dict[str, Any]]) -> bytes:
 def glue() -> dict[str, bytes]:
     """A benchmark with two configurations, one of which has a split in parts."""
     files = {f"cola/train-0000{i}-of-00003.parquet": table(rows(20, 2, f"part {i}"), NAMES["cola"]) for i in range(3)}
-    files["cola/validation-00000-of-00001.parquet"] = table(rows(30))  # the card alone names its labels
+    files["cola/validation-00000-of-00001.parquet"] = table(rows(30))
     files["mnli/train-00000-of-00001.parquet"] = table(rows(60, 3), NAMES["mnli"])
     for split in ("matched", "mismatched"):
         files[f"mnli/validation_{split}-00000-of-00001.parquet"] = table(rows(30, 3, split), NAMES["mnli"])
@@ -138,21 +130,19 @@ def test_a_script_is_not_run(server: HubServer) -> None:
 
 
 def test_files_that_no_card_names(server: HubServer, tmp_path: Path) -> None:
-    """Their names say the splits, as in a folder; the card still names the labels."""
-    card = "---\ndataset_info:\n  features:\n  - name: label\n    dtype: {class_label: {names: [bad, good]}}\n---\n"
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        for split in ("train", "test"):
-            archive.writestr(f"all/{split}.csv", csv(rows(40, 2, split)))
-    plain = {"README.md": card.encode(), "data/train.csv": csv(rows(40)), "data/dev.csv": csv(rows(40, 2, "dev"))}
-    server.datasets = {"owner/plain": {"main": plain}, "owner/zip": {"main": {"files.zip": packed.getvalue()}}}
-    for name in ("plain", "zip"):
-        done = init_suite(f"hf://owner/{name}", "en")
-        assert main(["data", str(done.path)]) == 0
-        suite = load_suite(done.path)
-        dataset = load_dataset(suite, suite.choose(None), tmp_path / "data" / name, 0.1)
-        assert sum(len(part.targets) for part in dataset.splits[name].values()) == 80
-        assert ("0: bad, 1: good" in done.document) == (name == "plain")
+    """Their names say the splits, as in a folder."""
+    plain = {
+        "README.md": b"---\nlicense: mit\n---\n",
+        "data/train.csv": csv(rows(40)),
+        "data/dev.csv": csv(rows(40, 2, "dev")),
+    }
+    server.datasets["owner/plain"] = {"main": plain}
+    done = init_suite("hf://owner/plain", "en")
+    assert main(["data", str(done.path)]) == 0
+    suite = load_suite(done.path)
+    dataset = load_dataset(suite, suite.choose(None), tmp_path / "data" / "plain", 0.1)
+    assert sum(len(part.targets) for part in dataset.splits["plain"].values()) == 80
+    assert "license: mit" in done.document
 
 
 def test_configurations_that_may_not_be_tasks_are_asked_for(server: HubServer) -> None:

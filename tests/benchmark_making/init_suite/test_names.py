@@ -1,6 +1,5 @@
 """Which files are the splits of which tasks, by their names: `golden/init-suite-names.txt`."""
 
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,6 @@ from golden import check_golden
 from mtl.benchmark_making.init_suite.names import all_files
 from mtl.benchmark_making.init_suite.reading import files_of_tasks
 
-SPLITS = ("train", "dev", "test")
 UP = range(30)
 SAVED = ["dataset_dict.json", "train/dataset_info.json", "train/state.json", "train/data-00000-of-00001.arrow"]
 FOLDERS = {
@@ -25,6 +23,7 @@ FOLDERS = {
     "two words": ["train_dev.tsv", "constrain.tsv"],
     "saved by the library datasets": SAVED,
     "hidden, about the data, or without a word": ["a/train.tsv", "a/sheet.tsv", "n/readme.txt", "c.csv", ".git/train.tsv", ".train.tsv"],
+    "archives": ["all.zip", "sst/train.zip", "x.tar", "train.csv.zip", "faq.csv.zip"],
     "other forms": ["train.xlsx", "b/c.md", "folder.tsv/test.tsv/x"],
     "a folder of documents": ["test.tsv", *(f"dev/{number}.txt" for number in range(30))],
     # Numbered parts are one split.
@@ -58,10 +57,6 @@ FOLDERS = {
     "texts in further folders": ["train/x.txt", *(f"{of}/{n}.txt" for of in ("train/a", "train/b", "test/a", "test/b", "train/c") for n in UP)],
     "texts without splits": [f"x/{label}/{n}.txt" for label in "ab" for n in range(30)],
 }  # fmt: skip
-ZIPS = {
-    "all.zip": [*(f"bench/{task}/{split}.csv" for task in "ab" for split in SPLITS), "__MACOSX/._x", "bench/readme.md", "../up/train.csv"],
-    **{"sst/train.zip": ["data.tsv"], "sst/dev.zip": ["data.tsv"], "bad/test.zip": [], "faq.csv.zip": ["faq.csv"]},
-}  # fmt: skip
 
 
 def said_of(data_dir: Path) -> str:
@@ -81,15 +76,6 @@ def test_the_files_of_tasks(tmp_path: Path) -> None:
             file.touch()
         said.append(f"== {name}\n{said_of(tmp_path / str(number) / 'data')}")
     check_golden("init-suite-names.txt", "\n".join(said))
-
-
-def test_a_zip_is_a_folder_of_tasks(tmp_path: Path) -> None:
-    for name, members in ZIPS.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        with zipfile.ZipFile(tmp_path / name, "w") as archive:
-            for member in members:
-                archive.writestr(member, "")
-    check_golden("init-suite-zips.txt", said_of(tmp_path))
 
 
 def test_a_folder_that_cannot_be_read_is_no_folder_without_files(
