@@ -30,7 +30,10 @@ from mtl.tasks.task import BESIDE, PART, SPLITS, span_ends
 
 # The kind that a known key means, and a known metric.
 KINDS = {"range": "number", "labels": "labels", "candidates": "choice"}
-METRICS = dict.fromkeys(("accuracy", "f1", "macro_f1", "matthews"), "labels")
+METRICS = {
+    **dict.fromkeys(("accuracy", "f1", "macro_f1", "matthews"), "labels"),
+    **dict.fromkeys(("one_minus_wmae", "spearman", "pearson"), "number"),
+}
 MADE_OF_SPANS = f"{TAGS}{LIST}"  # the column of tags that are made of marked spans
 MOST_NAMED = 8  # files in a message
 TEST_TOO = "the test file has targets too; scores are on dev unless the task says scored: test"

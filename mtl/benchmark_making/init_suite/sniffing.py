@@ -33,9 +33,7 @@ class Sniffed:
     why: str = ""
     questions: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()  # of a table, the cells of its first rows
-    has_quotes: bool = (
-        True  # whether its first bytes have quotation marks: else it reads the same with and without quoting
-    )
+    has_quotes: bool = True  # whether its first bytes have quotation marks: else quoting changes nothing
     is_ascii: bool = False  # whether its first bytes are ASCII: then it reads the same in other encodings
 
 
