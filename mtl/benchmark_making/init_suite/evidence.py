@@ -27,7 +27,7 @@ LONG = 6  # words on average; no label or name of a category has so many
 CANDIDATE_NAMES = {"choice", "option", "ending", "candidate", "alternative", "answer", "solution", "response", "completion", "sol"}  # fmt: skip
 CANDIDATE = re.compile(rf"(?:.*[_.-])?(?:{'|'.join(sorted(CANDIDATE_NAMES))})s?[_.-]?(?:[0-9]+|[a-h])", re.IGNORECASE)
 TOKEN_NAMES = {"token", "tokens", "word", "words", "tag", "tags", "pos", "ner", "tokenized", "tokenised", "lemmas"}  # fmt: skip
-TRUTH = ({"0", "1"}, {"true", "false"}, {"yes", "no"}, {"0.0", "1.0"})
+TRUTH = (("0", "1"), ("false", "true"), ("no", "yes"), ("0.0", "1.0"))  # in lower case
 QUESTIONS = {"question", "query"}  # the last word in the name of a column of questions
 # An id or an address: ASCII without spaces, with a digit, a slash or an underscore.
 CODE = re.compile(r"[!-~]*[\d/_][!-~]*")
@@ -74,7 +74,12 @@ def is_source(column: FileColumn) -> bool:
 
 def is_truth(column: FileColumn) -> bool:
     """Whether the values are the two truth values."""
-    return any({value.lower() for value in column.counts} == values for values in TRUTH)
+    return any({value.lower() for value in column.counts} == {*pair} for pair in TRUTH)
+
+
+def are_truths(column: FileColumn) -> bool:
+    """Whether all values are truth values."""
+    return {value.lower() for value in column.counts} <= {value for pair in TRUTH for value in pair}
 
 
 def follows_from(column: FileColumn, target: FileColumn) -> bool:

@@ -81,7 +81,13 @@ def guess_task(files: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
 
 def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) -> bool:
     """Guess the keys of a task with labels, numbers, words or a choice. Returns whether the test file has targets."""
-    chosen = _chosen_column(sources, known)
+    if "target" not in known:
+        is_one = known.get("kind", KIND) != KIND or bool({"range", "candidates"} & {*known})
+        chosen = target_column(sources.main, sources.test, is_one)
+    elif labels := named_labels(sources.main, known):
+        chosen = TargetColumn(sources.main.columns[labels.columns[0]], GIVEN, labels.question, labels)
+    else:
+        chosen = TargetColumn(_known_column(sources.main, known["target"]), GIVEN)
     several, tables = chosen.several, sources
     if printed := next((value for value in chosen.column.counts if PRINTED_LIST.match(value)), None):
         problem = f"column {quoted(chosen.column.name)} has lists as Python prints them, {quoted(printed)}"
@@ -96,7 +102,7 @@ def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) 
     if several:
         guess_several(guess, several, {split: sources[split] for split in labelled})
     else:
-        meant = [kind for key, kind in KINDS.items() if key in known] + [METRICS.get(known.get("metric"), "")]
+        meant = [kind for key, kind in KINDS.items() if key in known] + [METRICS.get(str(known.get("metric")), "")]
         guess.kind = known.get("kind") or meant[0]
         by_split = {split: table.whole(column.name) for split, table in labelled.items()}
         candidates = [  # those that all files with targets have
@@ -128,17 +134,6 @@ def _check_known(guess: Guess, main: FileTable, known: Mapping[str, Any]) -> Non
             raise InputError(f"labels: {quoted(lacking[0])} is not among them; {quoted(target.name)} has {there}")
         if known.get("positive") is not None and str(known["positive"]) not in labels:
             raise InputError(f"positive: must be one of {there}")
-
-
-def _chosen_column(tables: SplitTables, known: Mapping[str, Any]) -> TargetColumn:
-    """The column of the target. Raises InputError if there is none."""
-    main = tables.main
-    if "target" not in known:
-        is_one = known.get("kind", KIND) != KIND or bool({"range", "candidates"} & {*known})
-        return target_column(main, tables.test, is_one)
-    if several := named_labels(main, known):
-        return TargetColumn(main.columns[several.columns[0]], GIVEN, several.question, several)
-    return TargetColumn(_known_column(main, known["target"]), GIVEN)
 
 
 def _known_column(table: FileTable, name: object) -> FileColumn:

@@ -196,7 +196,7 @@ def _as_tasks(chosen: Sequence[Configuration], dataset: str, is_only: bool) -> F
         what = f"configuration {one.name} has files of {', '.join(shared)}, too" if shared else ""
         if not shared and default not in (None, one.name):
             what = f"the data set's configuration is {default}, and this is {one.name}"
-        task.questions += [f"files: {what}; {remedy}"] if what else []
+        task.questions += [f"files.train: {what}; {remedy}"] if what else []
         tasks.append(task)
     return FoundFiles(tasks, [], [])
 

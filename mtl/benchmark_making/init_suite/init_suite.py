@@ -297,7 +297,7 @@ def _answer(guess: Guess, question: str) -> str:
     """The form of an answer to a question; of how files are named and read with the guess."""
     key = question.partition(":")[0]
     outer, _, inner = key.partition(".")
-    guessed = {"files": guess.files, **guess.keys}[outer].get(inner) if inner else None
+    guessed = ({"files": guess.files, **guess.keys}.get(outer) or {}).get(inner) if inner else None
     return f"{key}={guessed or '…'}"
 
 

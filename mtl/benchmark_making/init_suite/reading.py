@@ -135,11 +135,9 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> Split
         guess.declare(next(filter(None, (how.why for how in sniffed.values())), ""), reading=written)
     layouts = {split: replace(layouts[split], reading=reading) for split in paths}
     made: dict[str, list[str]] = {}  # the names of the columns of files without a header
-    if (header := known.get("header", True)) is not True:
-        if not isinstance(header, list) or not all(isinstance(name, str) for name in header):
-            raise InputError("header: true, or the names of the columns, as in [text, label]")
-        made = dict.fromkeys(paths, header)
-        guess.declare(GIVEN, header=header)
+    if known.get("header", True) is not True:
+        made = dict.fromkeys(paths, known["header"])
+        guess.declare(GIVEN, header=known["header"])
     elif "header" not in known:
         # Files whose lines have as many cells are looked at together: those with a header have the same one.
         tables = {s: sniffed[s].rows for s in paths if form_of(paths[s], layouts[s]) in TABLES and sniffed[s].rows}
@@ -153,19 +151,18 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> Split
     for split, path in paths.items():
         read[split] = read_table(path, replace(layouts[split], header=made.get(split)))
     if made and "header" not in known:
-        first = read[next(iter(made))]
-        names = [*first.columns]
+        first, columns = next(iter(made.items()))
         if others := [table for split, table in read.items() if split not in made]:
             # Columns of texts have the names that they have in a file with a header, if both have as many of them.
             ours, theirs = (
                 [column.name for column in table.columns.values() if 2 * column.several_words > column.rows]
-                for table in (first, others[0])
+                for table in (read[first], others[0])
             )
             renamed = dict(zip(ours, theirs, strict=True)) if len(ours) == len(theirs) else {}
-            names = [renamed.get(name, name) for name in names]
-            read |= {split: read_table(paths[split], replace(layouts[split], header=names)) for split in made}
+            columns = [renamed.get(name, name) for name in columns]
+            read |= {split: read_table(paths[split], replace(layouts[split], header=columns)) for split in made}
         lines = f"the first line of {', '.join(files[split] for split in made)}"
-        guess.declare(f"{lines} looks like a row, so the names are made up; give the columns names", header=names)
+        guess.declare(f"{lines} looks like a row, so the names are made up; give the columns names", header=columns)
     guess.rows = {split: table.rows for split, table in read.items()}
     guess.why["rows"] = "counted in these files; if other numbers are published, write those"
     return read

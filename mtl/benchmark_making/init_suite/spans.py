@@ -27,10 +27,10 @@ def guess_spans(guess: Guess, table: FileTable) -> str | None:
     """The columns of a text and of its spans as `Reading.spans` names them, with a question in the guess; None unless one list of the file has
     keys of first characters, ends and types that fit one column of texts, and without the wing that reads them."""
     marked = next((wing.marked for wing in wings() if wing.marked), None)
-    possible = [_as_spans(marked, table, name) for name in table.objects] if marked else []
-    if len(possible := [way for way in possible if way]) != 1:
+    ways = [way for name in table.objects if marked and (way := _as_spans(marked, table, name))]
+    if len(ways) != 1:
         return None
-    columns, question = possible[0]
+    columns, question = ways[0]
     guess.questions.append(f"reading.spans: {question}")
     return columns
 

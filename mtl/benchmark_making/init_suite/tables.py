@@ -93,9 +93,7 @@ class FileTable:
     rows: int  # of the whole file
     columns: dict[str, FileColumn]
     incomplete: dict[str, str] = field(default_factory=dict)  # for each column that lacks a value in some rows, where
-    unread: dict[str, str] = field(
-        default_factory=dict
-    )  # what columns hold that no task can read, as "a list of objects"
+    unread: dict[str, str] = field(default_factory=dict)  # what columns hold that no task can read: "a list of objects"
     # By the name of a list of objects or of lists, its items in each row of the sample.
     objects: dict[str, list[Sequence[Any]]] = field(default_factory=dict)
 

@@ -14,6 +14,7 @@ from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite import evidence
 from mtl.benchmark_making.init_suite.evidence import (
     TOKEN_NAMES,
+    are_truths,
     follows_from,
     is_candidates,
     is_source,
@@ -30,7 +31,7 @@ LABEL_NAMES = ("label", "labels", "gold_label")
 LIKELY_NAMES = {
     *("target", "targets", "gold", "class", "judgment", "judgement", "score", "rating", "stars", "grade", "similarity", "duplicate"),
 }  # fmt: skip
-NAMES = {*LABEL_NAMES, "target", "targets", "gold"}  # of columns that may be targets whatever they hold
+NAMES = {*LABEL_NAMES, "target", "targets", "gold"}  # of columns that may be targets whatever they hold, also lists
 # Names of targets beside columns of candidates.
 CHOICE_NAMES = {"answer", "correct", "key", "answerkey", "solution", "answer_key", "correct_answer", "answer_idx", "answer_index"}  # fmt: skip
 # What a task of mtl cannot be, in one sentence each.
@@ -40,11 +41,7 @@ KIND = "multi_label"
 SEPARATOR = ";"  # between labels, unless a task names another one
 SEPARATORS = (",", ";", "|", " ")  # of several labels in a cell
 MOST_PARTS = 200  # different labels that cells with several labels may have
-TRUE = {"1", "true", "yes", "1.0"}
-TRUTH = {*TRUE, "0", "false", "no", "0.0"}
-# The last word in the name of a column of lists that is the target.
-LIST_NAMES = {"label", "labels", "target", "targets"}
-TAG_NAMES = {"tag", "tags"}  # of tokens or of texts
+TRUE = {true for _, true in evidence.TRUTH}
 MOST_REASONS = 2  # why columns are none, in a message
 
 
@@ -67,8 +64,7 @@ class SeveralLabels:
         """The labels of each row that was looked at; None if the table lacks them, or has something else in these columns."""
         columns = [table.columns[name] for name in self.columns if table.has(name)]
         texts = any(column.lists for column in columns) or all(column.texts for column in columns)
-        truth = not self.by_truth or all({value.lower() for value in column.counts} <= TRUTH for column in columns)
-        if len(columns) < len(self.columns) or not texts or not truth:
+        if len(columns) < len(self.columns) or not texts or (self.by_truth and not all(map(are_truths, columns))):
             return None
         return [self._labels(row) for row in zip(*(column.lists or column.texts for column in columns), strict=True)]
 
@@ -131,12 +127,12 @@ def target_column(main: FileTable, test: FileTable | None, is_one: bool = False)
     if several is not None and (not certain or certain & set(several.columns)):
         first, question = main.columns[several.columns[0]], several.question
         others = [column for column in pool if column.name not in several.columns and not is_source(column)]
-        if others and not (first.lists and first.words[-1] in LIST_NAMES):
+        if others and not (first.lists and first.words[-1] in NAMES):
             entry = f"{quoted(several.target)} (several labels of a row, in {several.form})"
             question = f"target: {entry}, {with_counts(others)} may be the target"
         return TargetColumn(first, several.form, question, several)
     pools = [named, [column for column in named if column in lacking]] if named else [lacking, possible]
-    pool = next((pool for pool in pools if len(pool) == 1), None) or next((pool for pool in pools if pool), [])
+    pool = next((pool for pool in pools if len(pool) == 1), []) or next((pool for pool in pools if pool), [])
     if not pool:
         raise InputError(no_target(main))
     first, question = pool[0], f"target: {with_counts(pool)} may be the target"
@@ -220,7 +216,7 @@ def several_labels(table: FileTable, columns: Sequence[FileColumn]) -> SeveralLa
 
 def _is_list_of_labels(column: FileColumn, table: FileTable) -> bool:
     """Whether lists are sets of labels: of few labels, none twice in a row, and not one for each word or each item of another column."""
-    if not column.lists or (TOKEN_NAMES - TAG_NAMES) & set(column.words) or is_candidates(column):
+    if not column.lists or (TOKEN_NAMES - {"tag", "tags"}) & set(column.words) or is_candidates(column):
         return False
     sizes, parts = [len(row) for row in column.lists], Counter(chain(*column.lists))
     if not 1 < len(parts) <= MOST_PARTS or parts.total() < 3 * len(parts) or len(set(sizes)) < 2:
@@ -256,8 +252,7 @@ def named_labels(table: FileTable, known: Mapping[str, Any]) -> SeveralLabels | 
     if known.get("kind", KIND) != KIND or len(columns) < len(names):
         return None
     if len(columns) > 1:
-        by_truth = all({value.lower() for value in column.counts} <= TRUTH for column in columns)
-        return SeveralLabels(names, f"{len(columns)} columns", by_truth=by_truth)
+        return SeveralLabels(names, f"{len(columns)} columns", by_truth=all(map(are_truths, columns)))
     if columns[0].lists:
         return SeveralLabels(names, "lists of labels") if is_known or _is_list_of_labels(columns[0], table) else None
     found = _in_cells(columns[0])
