@@ -79,7 +79,10 @@ def test_configurations_are_tasks_of_the_commit_that_was_read(server: HubServer,
     server.datasets["owner/bench"] = {"main": glue()}
     commit = server.commit("owner/bench", "main")
     done = init_suite("hf://owner/bench")
-    check_golden("init-suite-hub.txt", f"{done.summary}\n\n{done.document}".replace(commit, "COMMIT"))
+    check_golden(
+        "init-suite-hub.txt",
+        f"{done.summary}\n\n{done.document}".replace(f'"{commit}"', commit).replace(commit, "COMMIT"),
+    )
     assert not list(tmp_path.glob("data"))
     # Later commits change nothing: all parts are those that were read.
     server.datasets["owner/bench"] = {"main": {}, "old": server.datasets["owner/bench"]["main"]}
@@ -152,7 +155,7 @@ configs:
     server.datasets["owner/several"] = {"main": {"README.md": card.encode(), **files}}
     done = init_suite("hf://owner/several", "de")
     commit = server.commit("owner/several", "main")
-    check_golden("init-suite-hub-questions.txt", done.document.replace(commit, "COMMIT"))
+    check_golden("init-suite-hub-questions.txt", done.document.replace(f'"{commit}"', commit).replace(commit, "COMMIT"))
     done.path.unlink()
     task = yaml.safe_load(init_suite("hf://owner/several/de", "de").document)["tasks"]["de"]
     assert "decide" not in task and task["files"] == {"train": "train.csv", "dev": None, "test": "test.csv"}
