@@ -15,7 +15,9 @@ Row = dict[str, Any]
 ID = "id"  # the column of the keys of records by id
 ARTICLES, PARAGRAPHS, QUESTIONS = "data", "paragraphs", "qas"  # keys of a file in SQuAD's form
 SPACE = re.compile(r"[ \t\r\n]*")
-SEPARATOR = re.compile(r"[ \t\r\n]*(?:,[ \t\r\n]*(?!\])|(?=\]))")  # after an item of a list: a comma and another one, or its end
+SEPARATOR = re.compile(
+    r"[ \t\r\n]*(?:,[ \t\r\n]*(?!\])|(?=\]))"
+)  # after an item of a list: a comma and another one, or its end
 MOST_KEYS = 8  # of an object, in a message
 
 
@@ -105,7 +107,9 @@ def json_rows(path: Path, text: str, part: str | None) -> Iterator[tuple[int, Ro
     if isinstance(value, dict):
         if not all(isinstance(record, dict) for record in value.values()):
             remedy = f"name the one that holds the rows: {path.name}#KEY"
-            raise InputError(f"is one object with the keys {', '.join([*value][:MOST_KEYS])}; {remedy}", path=path, line=1)
+            raise InputError(
+                f"is one object with the keys {', '.join([*value][:MOST_KEYS])}; {remedy}", path=path, line=1
+            )
         value = [{ID: key, **record} for key, record in value.items()]
     if not isinstance(value, list):
         raise InputError("the value holds no rows; a list of objects does", path=path, line=1)

@@ -5,13 +5,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from omegaconf import OmegaConf
-
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.base.names import meant
 from mtl.base.settings.schema import INDIFFERENT, Config, EmbedderOptions, config_of
-from mtl.base.untrusted_yaml import read_yaml
+from mtl.base.untrusted_yaml import read_yaml, yaml_text
 
 # Options that earlier versions of this format had, with the values that changed nothing.
 DELETED = {
@@ -89,7 +87,7 @@ def flatten_config(config: Config) -> dict[str, Any]:
 
 def save_config(config: Config, path: Path) -> None:
     """Write the configuration as YAML, whole or not at all."""
-    write_text(path, OmegaConf.to_yaml(OmegaConf.create(asdict(config))))
+    write_text(path, yaml_text(asdict(config)))
 
 
 def read_config(path: Path, options: Callable[[str], type[EmbedderOptions]]) -> Config:

@@ -13,7 +13,7 @@ from mtl.base.untrusted import inside
 from mtl.benchmark_making.init_suite.evidence import candidate_columns, names_each_other
 from mtl.benchmark_making.init_suite.kinds import guess_target, joined, several_target
 from mtl.benchmark_making.init_suite.names import GIVEN, Guess
-from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
+from mtl.benchmark_making.init_suite.reading import read_tables
 from mtl.benchmark_making.init_suite.spans import INCLUSIVE, marked_spans, span_columns
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, SplitTables
 from mtl.benchmark_making.init_suite.target import KIND, MOST_REASONS, TargetColumn, named_labels, target_column
@@ -75,8 +75,6 @@ def guess_task(files: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
             test_has_targets = _guess_values(guess, tables, known)
         _guess_splits(guess, tables, test_has_targets)
         _check_known(guess, tables.main, known)
-        if not is_writable(guess.keys):
-            raise InputError("a column or a label holds '${', which a suite file cannot hold; change it in the files")
     except InputError as error:
         guess.problem = str(error)
     settled = {name for key in known for name in (key, *SETTLED.get(key, ()))}

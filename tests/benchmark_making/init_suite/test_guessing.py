@@ -62,12 +62,9 @@ def test_what_is_wrong_with_a_file_is_the_task_s_problem(tmp_path: Path) -> None
     (tmp_path / "mood" / "dev.tsv").write_bytes(b"text\tlabel\n\x81\xff\x01\tglad\n")
     assert "neither UTF-8 nor in a usual code page" in (guess(tmp_path).problem or "")
     (tmp_path / "mood" / "dev.tsv").unlink()
-    write_split(tmp_path, "train", labels=["${oc.env:HOME}", "sad"] * 6)
-    assert "holds '${'" in (guess(tmp_path).problem or "")
     assert guess_splits(tmp_path, train="label").problem == 'no column looks like a text: train.tsv has "label"'
-    for place, folder in {"x": "C:", "y": "${oc.env:HOME}"}.items():
-        write_split(tmp_path / place / folder, "train")
-        assert guess(tmp_path / place).problem == f'rename "{folder}/mood": a suite file cannot hold this name'
+    write_split(tmp_path / "x/C:", "train")
+    assert guess(tmp_path / "x").problem == 'rename "C:/mood": a suite file cannot hold this name'
 
 
 @pytest.mark.parametrize(
