@@ -20,11 +20,6 @@ OTHER_FILES = 256  # that a process needs beside one for each run
 WRITE_ERRORS = {ENOSPC, EDQUOT, EFBIG, EIO, EROFS}
 
 
-def _beside(path: Path) -> Path:
-    """A temporary path in the same folder, which no other process on any machine uses."""
-    return path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
-
-
 @contextmanager
 def naming(path: Path, partial: Path | None = None) -> Iterator[None]:
     """An error of a write within the block is an OSError that names `path`, or what lies below it, in place of `partial`, its temporary path.
@@ -67,7 +62,7 @@ def replacing(path: Path) -> Iterator[Path]:
     before the move, so a crash or a SIGKILL at any moment leaves either the old file or the complete new one. When the block raises, the temporary
     file is removed. An error of a write is an OSError that names `path`."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = _beside(path)
+    partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")  # no process on any machine uses it
     try:
         with naming(path, partial):
             yield partial
