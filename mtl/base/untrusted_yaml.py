@@ -16,10 +16,10 @@ YAML_DEPTH = 50  # levels; libyaml's composer recurses in C, and 50,000 levels e
 YAML_VALUES = 10_000  # keys and values of a YAML file, of which a few lines with aliases can make any number
 EXPONENT = re.compile(r"[-+]?[0-9][0-9_]*(\.[0-9_]*)?[eE][-+]?[0-9]+$")  # of a number, which PyYAML reads as a text
 DATE = "tag:yaml.org,2002:timestamp"
-SAFE_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+SAFE_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-class _Loader(SAFE_LOADER):  # type: ignore[misc]
+class _Loader(SAFE_LOADER):
     """Nothing is evaluated, and no key stands twice. 1e-4 is a number, and a date is a text."""
 
     yaml_implicit_resolvers = {

@@ -194,7 +194,7 @@ def content_problems(suite: Suite, entry: Content, template: Content | None, fig
     # Where the suite's template is not at hand, other tasks and figures may be right.
     is_open = template is None and suite.submission.template is not None
     yield from (f"{key}: must be the system's name" for key, name in system_names(suite, entry).items() if name is None)
-    blocks = dict.fromkeys(SPLITS, dict.fromkeys(suite.submission.measures))
+    blocks = dict.fromkeys(SPLITS, dict.fromkeys(suite.submission.measures, 0.0))
     known = fill_entry(template or {}, suite, dict.fromkeys(FACTS, ""), dict.fromkeys(suite.tasks, blocks))
     if not is_open:
         checked = [TASKS] if template is None else [key for key in entry if key != LEFT_OUT]
