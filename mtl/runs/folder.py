@@ -54,7 +54,7 @@ def chosen_file(seed_folder: Path, task: str) -> Path:
 
 
 class MethodFacts(TypedDict):
-    """What summary.json says of the method of a run. Runs of earlier versions may lack is_constant, is_one_system and reads.
+    """What summary.json says of the method of a run.
 
     Args:
         embeddings, variant, architecture, preset: the values of these settings; None if the method does not have the setting.
@@ -64,7 +64,6 @@ class MethodFacts(TypedDict):
         chosen_on_dev: the name in tables for what was chosen on dev; empty if nothing was.
         is_constant: whether the method is the best constant answer, with which tables compare other methods.
         is_one_system: whether a seed is a system whose significance tests need no further seeds.
-        reads: the configuration keys that the method reads; a name that ends in a dot means all keys that begin with it.
         unanswered: ids of the suite's tasks that it cannot answer.
     """
 
@@ -76,9 +75,8 @@ class MethodFacts(TypedDict):
     title: str
     folder: str
     chosen_on_dev: str
-    is_constant: NotRequired[bool]
-    is_one_system: NotRequired[bool]
-    reads: NotRequired[list[str]]
+    is_constant: bool
+    is_one_system: bool
     unanswered: list[str]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from mtl.base.errors import InputError
+from mtl.base.names import text_problem
 from mtl.base.typed import typed
 from mtl.base.untrusted import inside, is_inside
 from mtl.benchmark_making.init_suite import names
@@ -17,7 +18,7 @@ from mtl.benchmark_making.init_suite.sniffing import Sniffed, has_header, sniff
 from mtl.benchmark_making.init_suite.tables import SplitTables, read_table
 from mtl.benchmark_making.init_suite.wording import quoted, quoted_names
 from mtl.data.files import data_lines
-from mtl.data.json_rows import JsonText
+from mtl.data.json_rows import parse_object
 from mtl.data.rows import TABLES, form_of
 from mtl.tasks.task import BESIDE, PART, SPLIT_OF, Layout, Reading, Task
 
@@ -98,13 +99,10 @@ def _splits_within(data_dir: Path, name: str) -> dict[str, list[str]]:
         path = inside(data_dir, name)
         if form_of(path, Layout()) == "json":
             text = "".join(data_lines(path, None, None))
-            document = JsonText(path, text)
-            start = document.start(0)
-            if text[start : start + 1] == "{" and document.start(document.value(start)[1]) == len(text):
-                keys = [key for key, place in document.members(start) if text[place : place + 1] in ("[", "{")]
-                for key in sorted(keys, key=len):
-                    if len(splits := {SPLIT_OF[word] for word in WORD.findall(key.lower())}) == 1:
-                        parts.setdefault(splits.pop(), []).append(key)
+            keys = [key for key, rows in (parse_object(path, text) or {}).items() if isinstance(rows, list | dict)]
+            for key in sorted(keys, key=len):
+                if len(splits := {SPLIT_OF[word] for word in WORD.findall(key.lower())}) == 1:
+                    parts.setdefault(splits.pop(), []).append(key)
         if 0 < sum(map(len, parts.values())) <= MOST_PARTS:
             return parts
         parts, table = {}, read_table(path, Layout(reading=sniff(path).reading))
@@ -122,7 +120,7 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> Split
     """The task's files by split. Raises InputError for a file that cannot be read, or whose name a suite file cannot hold."""
     files = {split: name for split, name in guess.files.items() if name is not None}
     for name in (guess.folder, *files.values()):
-        if not is_writable(name) or not all(map(is_inside, name.split(BESIDE))):
+        if text_problem(name) or not all(map(is_inside, name.split(BESIDE))):
             raise InputError(f"rename {quoted(name)}: a suite file cannot hold this name")
     task = Task(id=guess.id, folder=guess.folder, text=[], target="", metric="", files=guess.files)
     paths = {split: path for split in files if (path := task.path(split, data_dir))}
@@ -187,12 +185,3 @@ def _reading(files: Mapping[str, str], sniffed: Mapping[str, Sniffed]) -> Readin
 def _given(reading: Reading) -> dict[str, Any]:
     """What is said of how files are read, as a suite file says it."""
     return {key: value for key, value in vars(reading).items() if value is not None}
-
-
-def is_writable(value: object) -> bool:
-    """Whether a suite file can hold a value: no OmegaConf reference (`mtl.base.untrusted_yaml.read_yaml`), and valid Unicode only."""
-    if isinstance(value, str):
-        return "${" not in value and not any("\ud800" <= sign <= "\udfff" for sign in value)
-    if isinstance(value, dict):
-        return all(map(is_writable, value.values()))
-    return all(map(is_writable, value)) if isinstance(value, list) else True
