@@ -38,15 +38,16 @@ class Form(NamedTuple):
 
 
 def check_forms(group: str, forms: Mapping[str, Form], tmp_path: Path) -> None:
-    """`golden/init-suite-GROUP.txt` has the tasks of the suite file for each form, or the refusal. Data without a question is read as guessed."""
+    """`golden/init-suite-GROUP.txt` has the warnings and the tasks of the suite file for each form, or the refusal. Data without a question is read as guessed."""
     said = []
     for number, (name, form) in enumerate(forms.items()):
         data, out = tmp_path / str(number) / "data", tmp_path / f"{number}.yaml"
         form.write_to(data)
         try:
             made = init_suite(data, out=out, known={"data": form.known} if form.known else None)
-            tasks = made.document.partition("tasks:\n")[2].replace(f"{data.parent}/", "")
-            said.append(f"== {name}\n{tasks}")
+            warnings = "".join(f"{line}\n" for line in made.warnings)
+            tasks = made.document.partition("tasks:\n")[2]
+            said.append(f"== {name}\n{warnings}{tasks}".replace(f"{data.parent}/", ""))
             if not made.questions:
                 suite = load_suite(out)
                 load_dataset(suite, suite.choose(None), data, 0.1)

@@ -118,6 +118,8 @@ class Suite:
 
         path = None if out is None else Path(out)
         made = init_suite(Path(data_dir), language, name, path, tasks, undecided=False)
+        for line in made.warnings:
+            logger.warning("suite %s: %s", made.path.stem, line)
         return cls(made.path.resolve(), data_dir, made.summary)
 
     @classmethod
@@ -364,7 +366,6 @@ def _marks(place: Path | str) -> dict[str, str]:
 
 def _written(made: Path, place: Path, name: str, language: str | None, known: Mapping[str, Mapping[str, Any]]) -> Suite:
     """The suite with the data files of a temporary folder, in another folder. Raises InputError if it exists with other content."""
-    from mtl.benchmark_making.init_suite.guessing import TEST_TOO
     from mtl.benchmark_making.init_suite.init_suite import guess_suite
 
     data_dir, path = place / "data", place / f"{name}.yaml"
@@ -386,6 +387,6 @@ def _written(made: Path, place: Path, name: str, language: str | None, known: Ma
             shutil.copytree(made / "data", folder, dirs_exist_ok=True)
     if not path.exists():
         write_text(path, guessed.document)
-        if TEST_TOO in guessed.document:
-            logger.warning("suite %s: %s", name, TEST_TOO)
+        for line in guessed.warnings:
+            logger.warning("suite %s: %s", name, line)
     return Suite(path.resolve(), data_dir.resolve(), guessed.summary)

@@ -120,10 +120,14 @@ ASKED = [
 ]
 
 
-def test_labels_of_test_that_are_not_scored_are_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+def test_what_is_not_scored_and_what_is_left_out_are_warnings(caplog: pytest.LogCaptureFixture) -> None:
     for _ in range(2):
-        suite_of({"train": ROWS, "dev": ROWS, "test": ROWS})
-    assert [message[:38] for message in caplog.messages] == ["suite mina: the test file has targets "]
+        data = suite_of({"train": ROWS, "dev": ROWS, "test": ROWS}).data_dir
+    (data / "trasig").mkdir()
+    (data / "trasig/train.csv").write_text("text\nen text\n")
+    mtl.Suite.from_folder(data, name="mapp")
+    started = ["suite mina: note: mina: the test", "suite mapp: left out: trasig: no", "suite mapp: note: mina: the test"]
+    assert [message[:32] for message in caplog.messages] == started
 
 
 TAGS = {"tags": [["a"], ["a", "b"], ["b"]] * 20, "when": [pd.Timestamp(0)] * 60}

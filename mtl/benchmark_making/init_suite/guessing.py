@@ -17,7 +17,7 @@ from mtl.benchmark_making.init_suite.evidence import (
     names_each_other,
     unread_columns,
 )
-from mtl.benchmark_making.init_suite.kinds import guess_kind, guess_several, joined
+from mtl.benchmark_making.init_suite.kinds import NO_LABEL, guess_kind, guess_several, joined
 from mtl.benchmark_making.init_suite.names import GIVEN, Guess
 from mtl.benchmark_making.init_suite.reading import read_tables
 from mtl.benchmark_making.init_suite.spans import INCLUSIVE, guess_spans, marked_spans
@@ -26,6 +26,7 @@ from mtl.benchmark_making.init_suite.target import KIND, MOST_REASONS, TargetCol
 from mtl.benchmark_making.init_suite.text_targets import answer_columns, guess_answers, guess_tokens, tagged_columns
 from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
 from mtl.data.columns import LIST, TAGS
+from mtl.data.rows import stream_rows
 from mtl.tasks.task import BESIDE, PART, SPLITS, span_ends
 
 # The kind that a known key means, and a known metric.
@@ -69,10 +70,13 @@ def guess_task(files: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
             test_has_targets = _guess_values(guess, tables, known)
         guess.declare(GIVEN, **{key: value for key, value in known.items() if key not in ("header", "reading")})
         _guess_splits(guess, tables, test_has_targets)
+        _ask_about_test(guess, tables.get("test"))
+        _note_placeholders(guess, tables)
         _check_known(guess, tables.main, known)
     except InputError as error:
         guess.problem = str(error)
     settled = {*known, *(f"reading.{key}" for key in known.get("reading") or ())}
+    settled |= {f"files.{split}" for split, name in named.items() if guess.files.get(split) == name}
     guess.questions = [question for question in guess.questions if question.partition(":")[0] not in settled]
     return guess
 
@@ -103,6 +107,8 @@ def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) 
         meant = [kind for key, kind in KINDS.items() if key in known] + [METRICS.get(str(known.get("metric")), "")]
         guess.kind = known.get("kind") or meant[0]
         by_split = {split: table.whole(column.name) for split, table in labelled.items()}
+        for split, cells in by_split.items():
+            _check_cells(labelled[split], cells)
         candidates = [  # those that all files with targets have
             joined([table.columns[each] for table in labelled.values()])
             for each in known.get("candidates") or [each.name for each in candidate_columns(main, {column.name})]
@@ -169,6 +175,16 @@ def _labelled(guess: Guess, tables: SplitTables, target: str) -> dict[str, FileT
     return labelled
 
 
+def _check_cells(table: FileTable, target: FileColumn) -> None:
+    """Raise InputError, which names the first line, for cells of the target that are empty."""
+    if empty := sum(rows for value, rows in target.counts.items() if not value.strip()):
+        cells = zip(stream_rows(table.path, table.layout), table.cells([target.name]), strict=True)
+        line = next(line for (line, _), (cell,) in cells if not cell.strip())
+        remedy = "fill or delete these rows, or name all columns with a label or nothing, as in target: first + second"
+        problem = f"column {quoted(target.name)} is empty in {count(empty, 'row')}; {remedy}"
+        raise InputError(problem, path=table.path, line=line)
+
+
 def _label_names(table: FileTable, target: FileColumn) -> dict[str, str] | None:
     """The names of labels that are whole numbers, by number: those in the file's metadata, or in a column that says the same in words."""
     if target.whole_numbers is None:
@@ -222,13 +238,30 @@ def _guess_splits(guess: Guess, tables: Mapping[str, FileTable], test_has_target
             del guess.rows[split]
     test_scored = test_has_targets and guess.files["test"] is not None
     if guess.files["dev"] is None:
+        if test_scored and "scored" not in guess.keys:
+            guess.declare("there is no dev file, and the test file has targets", scored="test")
         if guess.files["train"] is not None:
-            guess.why["files"] = "no dev file: rows of train are held out" + ("" if test_scored else ", and scored")
-        if test_scored:
-            guess.keys["scored"] = "test"
-            guess.why["scored"] = "there is no dev file, and the test file has targets"
-    elif test_scored:
+            scored = ", and scored" if guess.scored == "dev" else ""
+            guess.why["files"] = f"no dev file: rows of train are held out{scored}"
+    elif test_scored and "scored" not in guess.keys:
         guess.notes.append(TEST_TOO)
+
+
+def _ask_about_test(guess: Guess, test: FileTable | None) -> None:
+    """Ask about a test file of which single rows lack the target: it counts as a file without targets."""
+    for name in guess.keys["target"].split(BESIDE) if test else ():
+        if reason := test.incomplete.get(name):
+            guess.questions.append(f"files.test: {reason}: fill or delete these rows, or no score is on this file")
+
+
+def _note_placeholders(guess: Guess, tables: Mapping[str, FileTable]) -> None:
+    """Note the texts that may stand for no text, as "nan" does."""
+    for table in tables.values():
+        for column in (table.columns[name] for name in guess.keys["text"] if name in table.columns):
+            if odd := sorted(value for value in column.counts if value.strip().lower() in NO_LABEL):
+                counts = table.whole(column.name).counts
+                cells = ", ".join(f"{quoted(value)} ({count(counts[value], 'row')})" for value in odd)
+                guess.notes.append(f"{quoted(column.name)} of {table.path.name} has {cells}: a text, or none?")
 
 
 def choose_answering_tasks(guesses: Sequence[Guess]) -> None:

@@ -66,7 +66,7 @@ def suite_document(
     ]
     for guess in guesses:
         if guess.problem is not None:
-            lines += ["", f"  # Not decided: {printable(guess.problem)}"]
+            lines += ["", f"  # Left out: {printable(guess.problem)}"]
             lines += [f"  # {line.removeprefix('  ')}" for line in _task(guess)]
     return "".join(f"{line}\n" for line in lines)
 
@@ -120,7 +120,8 @@ class Guessed:
 
     path: Path
     document: str
-    summary: str  # a line for each task and each decision that is left
+    summary: str  # a line for each task and each decision that is left, with the warnings
+    warnings: Sequence[str]  # a line for what was left out, each note, and where the tasks are scored
     problems: Mapping[str, str]  # by task id, why a task cannot be declared
     questions: Mapping[str, str]  # by task id, the first of what is to be decided
     has_task: bool  # whether the file declares a task
@@ -257,21 +258,39 @@ def guess_suite(
                 raise error.located(path="") from None
     questions = {guess.id: guess.questions[0] for guess in guesses if guess.problem is None and guess.questions}
     summary = "\n".join(_summary(path, shown, language, guesses, found, address))
-    return Guessed(path, document, summary, problems, questions, len(problems) < len(guesses))
+    return Guessed(path, document, summary, [*_warnings(guesses)], problems, questions, len(problems) < len(guesses))
+
+
+def _warnings(guesses: Sequence[Guess]) -> Iterator[str]:
+    """What the user should know: the tasks that were left out, the notes on others, and the splits on which these are scored, if they differ."""
+    yield from _lines("left out", [(guess.id, guess.problem) for guess in guesses if guess.problem is not None])
+    declared = [guess for guess in guesses if guess.problem is None]
+    yield from _lines("note", [(guess.id, note) for guess in declared for note in guess.notes])
+    held_out = [guess for guess in declared if guess.scored == "dev" and guess.files["dev"] is None]
+    scored = [(guess.id, "on rows of train" if guess in held_out else f"on {guess.scored}") for guess in declared]
+    if len({split for _, split in scored}) > 1:
+        yield from _lines("scored", scored)
+
+
+def _lines(kind: str, said: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """A line for each thing that is said of tasks, from the id of a task and what is said of it."""
+    for text in dict.fromkeys(text for _, text in said):
+        ids = [id for id, other in said if other == text]
+        further = f" and {len(ids) - SHOWN} more" if len(ids) > SHOWN else ""
+        yield printable(f"{kind}: {', '.join(ids[:SHOWN])}{further}: {text}")
 
 
 def _summary(
     path: Path, data_dir: Path, language: str | None, guesses: Sequence[Guess], found: FoundFiles, source: str
 ) -> Iterator[str]:
-    width = max(len(guess.id) for guess in guesses)
-    for guess in guesses:
+    declared = [guess for guess in guesses if guess.problem is None]
+    width = max((len(guess.id) for guess in declared), default=0)
+    for guess in declared:
         yield printable(f"{guess.id:{width}}  {_described(guess)}")
         yield from (printable(f"{'':{width}}  {line}") for line in _unread(guess))
-    asked = [(guess, question) for guess in guesses if guess.problem is None for question in guess.questions]
-    for question in dict.fromkeys(question for _, question in asked):
-        names = [guess.id for guess, other in asked if other == question]
-        further = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-        yield printable(f"decide: {', '.join(names[:SHOWN])}{further}: {question}")
+    yield from _warnings(guesses)
+    asked = [(guess, question) for guess in declared for question in guess.questions]
+    yield from _lines("decide", [(guess.id, question) for guess, question in asked])
     if language is None:
         yield "language: not guessed, the file says en; set it, or give --language"
     for names, why in (
@@ -281,8 +300,9 @@ def _summary(
         if names:
             further = ", …" if len(names) > SHOWN else ""
             yield f"not read: {count(len(names), 'file')} {why}: {quoted_names(names[:SHOWN])}{further}"
-    undecided = sum(guess.problem is not None for guess in guesses)
-    tasks = count(len(guesses) - undecided, "task") + (f", and {undecided} as comments" if undecided else "")
+    tasks = count(len(declared), "task")
+    if left_out := len(guesses) - len(declared):
+        tasks += f", and {left_out} left out: mend the data, remove this file and run this again, or go on"
     following = settings(path, data_dir)
     command = f"data {following.removeprefix('suite=')}" if source else f"audit {following}"
     todo = f"check it, then: mtl {command}"
@@ -303,8 +323,6 @@ def _answer(guess: Guess, question: str) -> str:
 
 def _described(guess: Guess) -> str:
     """One task in one line."""
-    if guess.problem is not None:
-        return f"not decided: {guess.problem}"
     keys, labels = guess.keys, len(guess.keys.get("labels") or ())
     kinds = {
         "labels": f"{labels} labels",

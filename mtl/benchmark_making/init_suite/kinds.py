@@ -41,13 +41,10 @@ def guess_kind(
         names: the names of labels that are numbers, by number, from another column or the file's metadata.
 
     Raises:
-        InputError: for missing or constant targets, and those that a suite file cannot declare.
+        InputError: for constant targets, and those that a suite file cannot declare.
     """
     main, *_ = by_split.values()
     column, kind = joined([*by_split.values()]), guess.kind
-    if empty := sum(rows for value, rows in column.counts.items() if not value.strip()):
-        remedy = "fill or delete these rows, or name all columns with a label or nothing, as in target: first + second"
-        raise InputError(f"column {quoted(column.name)} is empty in {count(empty, 'row')}; {remedy}")
     if len(column.counts) < 2:
         raise InputError(f"column {quoted(column.name)} has one value in all {count(column.rows, 'row')}")
     if kind == "number" and column.numbers is None:

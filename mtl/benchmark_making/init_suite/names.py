@@ -63,6 +63,11 @@ class Guess:
     unread: dict[str, str] = field(default_factory=dict)  # by the name of a column that is not read, why
     problem: str | None = None  # why the task cannot be declared yet; a task with a problem becomes a comment
 
+    @property
+    def scored(self) -> str:
+        """The split that is scored; without a dev file, dev is held out of train."""
+        return str(self.keys.get("scored", "dev"))
+
     def declare(self, why: str, **keys: Any) -> None:
         """Set keys, and what all of them are based on."""
         self.keys |= keys

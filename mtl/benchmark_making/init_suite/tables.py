@@ -146,7 +146,7 @@ def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B00
     """Read a file. Raises InputError for one that cannot be read, or has no rows."""
     rows, sample = _sample(stream_rows(path, layout))
     if not rows:
-        raise InputError("no rows", path=path)
+        raise InputError("no rows; add some, or leave the file out, as with files.test=null", path=path)
     form, is_nested = form_of(path, layout), form_of(path, layout) in OBJECTS
     values: dict[str, dict[int, Any]] = {}  # by column and row: rows may have keys of their own
     for number, (_, row) in enumerate(sample):

@@ -229,6 +229,7 @@ TOKEN_LABELS = {
     "no tags, answered": Form({"tokens": TOKENS, "label": GO}, known={"kind": "token_labels", "target": "label"}),
     "numbers": Form({**TAGGED, "tags": INTS}),
     "placeholders": Form(TAGGED, test={**TAGGED, "tags": [["O" for _ in row] for row in TAGS]}),
+    "a test file that lacks tags": Form(TAGGED, test={**TAGGED, "tags": [None, *TAGS[1:]]}),
     "labels of candidates": Form({"question": TEXTS, "texts": [[f"one {i}", f"other {i}"] for i in UP], "letters": many([["A", "B"]]), "label": GO}),
 }  # fmt: skip
 

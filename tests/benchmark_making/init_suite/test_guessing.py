@@ -10,6 +10,9 @@ from init_forms import Columns, Form, check_forms
 
 TEXTS = {"text": sentences(12)}
 BOTH = {**TEXTS, "label": ["glad", "sad"] * 6}
+NESTED = {**BOTH, "meta": [{"year": 1999}] * 12}  # written as .jsonl, in which a cell may be null
+LACKING = {**NESTED, "label": ["glad", None, *BOTH["label"][2:]]}
+MOODS = {**NESTED, "glad": [0, 1, 1] * 4, "sad": [1, 0, 1] * 4}
 PAIRS = {"premise": sentences(18), "hypothesis": sentences(18, "another")}
 
 
@@ -40,6 +43,18 @@ SPLITS = {
     "no dev file": Form(BOTH, None, TEXTS),
     "test with labels, no dev file": Form(BOTH, None, BOTH),
     "test with labels": Form(BOTH, BOTH, BOTH),
+    "test with labels, as answered": Form(BOTH, BOTH, BOTH, known={"scored": "test"}),
+    "test with labels and held-out rows, as answered": Form(BOTH, None, BOTH, known={"scored": "dev"}),
+    "a test file that lacks a label": Form(NESTED, None, LACKING),
+    "a test file that lacks a label, as answered": Form(NESTED, None, LACKING, known={"files": {"test": "test.jsonl"}}),
+    "a test file that lacks one of several labels": Form(MOODS, None, {**MOODS, "sad": [1, None, 1] * 4}, known={"target": "glad + sad"}),
+    "a dev file that lacks a label": Form(BOTH, {**BOTH, "label": ["glad", "", *BOTH["label"][2:]]}),
+    "a test file without rows": Form(BOTH, BOTH, write=tables(test={"text": [], "label": []})),
+    "texts that may be none": Form({**BOTH, "text": ["nan", "NaN", *sentences(10)]}, {**BOTH, "text": ["", *sentences(11)]}),
+    "tasks on several splits, and one that is left out": Form(write=tables(
+        **{"all__train": BOTH, "all__dev": BOTH, "all__test": BOTH, "no_dev__train": BOTH, "no_dev__test": BOTH},
+        **{"on_train__train": BOTH, "broken__train": TEXTS},
+    )),
     "a dev file without the text": Form(BOTH, {"label": BOTH["label"]}),
     "a dev file without labels": Form(BOTH, TEXTS),
     "no text": Form({"label": BOTH["label"]}),

@@ -45,7 +45,7 @@ def test_the_file_and_its_summary(data_dir: Path, tmp_path: Path) -> None:
     suite = load_suite(out)
     assert (suite.name, suite.language, list(suite.tasks)) == ("my-bench", "en", ["mood", "pairs", "sts"])
     assert suite.tasks["mood"].labels == ["0", "no", "off", "yes"]
-    commented = made.document.partition("# Not decided")[2].partition("\n")[2]
+    commented = made.document.partition("# Left out")[2].partition("\n")[2]
     assert yaml.safe_load(re.sub("^  # ", "  ", commented, flags=re.MULTILINE))["broken"]["folder"] == "broken"
 
 
