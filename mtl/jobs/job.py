@@ -26,7 +26,7 @@ from mtl.base.settings.layers import (
 )
 from mtl.base.settings.schema import BY_TASK, CHOICES, LOCATIONS, PAPER, Config, EmbedderOptions, config_of, names_code
 from mtl.base.typed import UnknownKey, check_known, declared_keys
-from mtl.base.untrusted_yaml import parse_yaml, read_yaml
+from mtl.base.untrusted_yaml import read_yaml
 from mtl.base.wings import lazy
 from mtl.data.sample import SAMPLES
 from mtl.data.splits import choose_scored, has_files
@@ -319,7 +319,7 @@ def parse_settings(words: Sequence[str]) -> dict[str, Any]:
         if not equals or not key:
             raise InputError(f"{word!r} is not key=value, as in encoder.hidden_size=64")
         try:
-            parsed = parse_yaml(value)
+            parsed = yaml.safe_load(value)
         except (yaml.YAMLError, ValueError, IndexError, RecursionError):  # PyYAML raises all of these
             raise InputError(f"{word!r}: the value is not YAML") from None
         key = key.strip()
