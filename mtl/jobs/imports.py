@@ -2,6 +2,7 @@
 stands in tables, reports, tests and submissions as those that mtl trained."""
 
 import hashlib
+import logging
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -29,6 +30,8 @@ from mtl.tasks.target_kind import is_unknown
 from mtl.tasks.task import Task
 
 UNKNOWN = "not stated"
+
+logger = logging.getLogger("mtl")
 
 # The predictions of a seed: a zip or a folder, or values that Python code has at hand.
 Source = Path | GivenPredictions
@@ -84,9 +87,18 @@ def import_job(
                 raise InputError(f"has no predictions of suite {suite.name}", path=path)
         tasks = []
         for id, task in suite.tasks.items():
-            present = scored_file(task, job.data_dir).is_file() and (not samples or id in samples)
-            if present and all((id, task.scored_split) in predicted for predicted in splits):
+            file, split = scored_file(task, job.data_dir), task.scored_split
+            if not all((id, split) in predicted for predicted in splits):
+                problem = f"predictions for {split}, which scores it, are missing"
+            elif not file.is_file():
+                problem = f"{file} is missing"
+            elif samples and id not in samples:
+                problem = "the sample has no rows of it"
+            else:
                 tasks.append(id)
+                continue
+            if any(id == predicted_id for predicted in splits for predicted_id, _ in predicted):
+                logger.info("left out: %s, since %s", id, problem)
         if not tasks:
             given = [task for id, task in suite.tasks.items() if all((id, task.scored_split) in of for of in splits)]
             check_present(suite, given, job.data_dir)

@@ -21,6 +21,7 @@ from mtl.benchmark_making.audits.audit import Audit
 from mtl.benchmark_making.audits.findings import Finding
 from mtl.jobs.job import Job
 from mtl.tasks.suite import Suite
+from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Scale
 
 MOST_WORDS = 5  # that are named for each task
@@ -38,6 +39,15 @@ ONE_TEXT = (
     "the other text is not needed for these points; balance the answers of each text (step sample or pairs), or write rows anew with both"
     " texts in view"
 )
+# The same for targets that are numbers.
+NUMBER_REMEDIES = {
+    LENGTHS: "cut or choose texts so that texts of every length have low and high numbers (steps cut and keep)",
+    OVERLAP: "add pairs of similar texts with low numbers, and of dissimilar texts with high ones (step pairs)",
+}
+ONE_TEXT_OF_A_NUMBER = (
+    "the other text is not needed for these points; give each text low and high numbers in several pairs (step pairs), or write rows"
+    " anew with both texts in view"
+)
 
 
 def audit_artefacts(job: Job) -> Audit:
@@ -52,16 +62,21 @@ def artefact_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
     task, words = artefacts.task, artefacts.words
     scores = {score.part: score.score for score in artefacts.scores}
     constant, everything = scores[CONSTANT], scores[EVERYTHING] - scores[CONSTANT]
+    is_number = target_kind(task).estimator == "regressor"
+    remedies, one_text = (NUMBER_REMEDIES, ONE_TEXT_OF_A_NUMBER) if is_number else (REMEDIES, ONE_TEXT)
     for score in sorted(artefacts.scores, key=lambda score: -score.score):
         part, gain = score.part, score.score - constant
         is_sure = gain >= LARGE_SHARE * everything and score.gain[0] > max(0, SURE_SHARE * everything)
         # A pair's overlap is a part of most tasks; it is a fault where hardly anything else is needed.
         if part in (EVERYTHING, CONSTANT) or not is_sure or (part == OVERLAP and gain < NEARLY_ALL * everything):
             continue
-        shown = f"{part}: {scale.show(score.score)}, {scale.show(gain)} ({_ends(score.gain, scale)}) above the constant answer"
-        beside = f"; everything is {scale.show(everything)} above it" if everything > 0 else ""
-        meaning = f"{'hardly more than this is needed; ' if part == OVERLAP else ''}{REMEDIES.get(part, ONE_TEXT)}"
-        yield Finding(f"artefact: {part}", task.id, task.scored_split, 1, shown + beside, meaning)
+        ends = _ends(score.gain, scale)
+        shown = f"{part} scores {scale.show(score.score)}, the constant answer {scale.show(constant)}"
+        beside = f" and everything {scale.show(scores[EVERYTHING])}" if everything > 0 else ""
+        gained = f"; the gain over the constant answer is {scale.show(gain)} ({1 - LEVEL:.0%} interval {ends})"
+        remedy = remedies.get(part, one_text)
+        meaning = f"hardly more than this is needed; {remedy}" if part == OVERLAP else remedy
+        yield Finding(f"artefact: {part}", task.id, task.scored_split, 1, f"{shown}{beside}{gained}", meaning)
     if words is not None and words.telling and (task.is_pair or task.candidates):
         # In a pair, no word of one text should tell the relation of the two.
         named = [

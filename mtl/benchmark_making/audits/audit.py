@@ -14,7 +14,7 @@ from mtl.base.files import counted
 from mtl.base.progress import progress
 from mtl.base.settings.schema import Config
 from mtl.base.terminal import MISSING, inert, markdown_table
-from mtl.benchmark_making.audits.fields import field_findings, question_findings
+from mtl.benchmark_making.audits.fields import field_findings, id_findings, question_findings
 from mtl.benchmark_making.audits.findings import (
     HELD_OUT,
     Finding,
@@ -83,7 +83,7 @@ def audit(job: Job) -> Audit:
         if HELD_OUT in files.shown:
             of_task += absent_targets(files.shown[HELD_OUT])
         for part in parts:
-            of_task += field_findings(part, folder, suite.shown)
+            of_task += [*field_findings(part, folder, suite.shown), *id_findings(part, folder, suite.submission.ids)]
         of_task += [*question_findings(files.files), *label_findings(files.files), *shared_within(files.parts)]
         if parts:
             of_columns, other_targets = column_findings(parts[0], folder)

@@ -35,12 +35,14 @@ LOST = "a letter or a sign is lost, often since the text was read in a wrong enc
 # What a wrong conversion leaves in a text: the kind of the finding, what is searched for (the first group, if there is one), and what is said.
 OLD = f"(?=[{''.join({form[0] for form in DAMAGED})}])(?:{'|'.join(sorted(DAMAGED, key=len, reverse=True))})"
 ERROR = r"\A\s*(#(?:NAME\?|REF!|VALUE!|DIV/0!|N/A|NUM!|NULL!))\s*\Z"
+NAN = r"\A\s*(nan|NaN|<NA>)\s*\Z"
 ESCAPE = r"""\\(?:[nr"']|u[0-9a-fA-F]{4})|&(?:#[0-9]+|#x[0-9a-fA-F]+|[A-Za-z]{2,8});"""
 CONVERSIONS = (
     ("control", "[\x00-\x1f\x7f-\x9f\ufeff]", "a control character, such as {}", LOST),
     ("replacement", "\ufffd", "the sign for a lost character, such as {}", "the word around it is lost"),
     ("encoding", OLD, "UTF-8 that was read in another encoding, such as {}", "no embeddings know such words"),
     ("spreadsheet", ERROR, "a spreadsheet's error instead of a text, {}", "the text is lost"),
+    ("nan", NAN, "the sign for a missing value instead of a text, {}", "a program that wrote the file lost the text"),
     ("escapes", ESCAPE, "escapes of another format, such as {}", "a run reads them as words or parts of words"),
 )
 HELD_OUT = "dev (held out)"  # the split of rows of train that no dev file has
