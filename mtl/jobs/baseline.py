@@ -237,9 +237,10 @@ def _submit(job: Job, dataset: Dataset, seed: int, parameters: int | None) -> li
     lacking: dict[str, list[str]] = {}
     for task in dataset.tasks:
         for split in dataset.splits[task.id]:
-            if split in submission.splits and task.files[split] is not None:  # rows that are held out stand in no submission
-                if not job.folder.predictions(seed, split, task.id).exists():
-                    lacking.setdefault(split, []).append(task.id)
+            # Rows that are held out stand in no submission.
+            is_submitted = split in submission.splits and task.files[split] is not None
+            if is_submitted and not job.folder.predictions(seed, split, task.id).exists():
+                lacking.setdefault(split, []).append(task.id)
     if lacking:
         rows = "; ".join(f"{split} rows of {', '.join(tasks)}" for split, tasks in lacking.items())
         return [f"none is written, since predictions are missing for {rows}"]
@@ -345,7 +346,10 @@ def _difference_of(logistic: Job, job: Job, inputs: Mapping[str, str]) -> str:
         return f"has another configuration ({'; '.join(others)})"
     if changed := [name for name, value in summary["inputs"].items() if inputs.get(name, value) != value]:
         return f"is of other data ({', '.join(changed)})"
-    answered, splits = {task.id for task in logistic.run_tasks}, {id: task["split"] for id, task in summary["tasks"].items()}
+    answered, splits = (
+        {task.id for task in logistic.run_tasks},
+        {id: task["split"] for id, task in summary["tasks"].items()},
+    )
     wanted = [task for task in job.run_tasks if task.is_scored and task.id in answered]
     lacking = [f"{task.id} on {task.scored_split}" for task in wanted if splits.get(task.id) != task.scored_split]
     return f"has no scores of {', '.join(lacking)}" if lacking else ""

@@ -24,7 +24,17 @@ from mtl.base.settings.layers import (
     merge,
     shipped,
 )
-from mtl.base.settings.schema import BY_TASK, CHOICES, INDIFFERENT, LOCATIONS, PAPER, Config, EmbedderOptions, config_of, names_code
+from mtl.base.settings.schema import (
+    BY_TASK,
+    CHOICES,
+    INDIFFERENT,
+    LOCATIONS,
+    PAPER,
+    Config,
+    EmbedderOptions,
+    config_of,
+    names_code,
+)
 from mtl.base.typed import UnknownKey, check_known, declared_keys
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.base.wings import lazy

@@ -151,7 +151,6 @@ def _paths_and_settings(words: "Sequence[str]") -> tuple[list[str], dict[str, An
 
 def run_and_print(job: "Job", command: str) -> None:
     """Run one job. Print its settings first, and its table, its duration and the table's path at the end."""
-    from mtl.methods import METHODS
 
     start = time.monotonic()
     config, folder = job.config, job.folder

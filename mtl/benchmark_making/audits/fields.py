@@ -87,7 +87,7 @@ def id_findings(part: Part, data_dir: Path, ids: Sequence[str]) -> Iterator[Find
     """Rows of dev or test with the id of an earlier row. `ids`: the columns that may hold ids, beside `ID`; the first that the file has does."""
     path, layout = data_dir / part.file, part.task.layout(part.split, data_dir)
     names = column_names(path, layout)
-    column = next((name for name in (*ids, ID) if name in names), None)
+    column = next((name for name in (*ids, ID) if name in names and name != part.task.group), None)
     if column is None or part.split == "train":
         return
     first: dict[Value, int] = {}

@@ -42,6 +42,7 @@ def test_csv_quoting() -> None:
         ("replacement", ["za\ufffd\ufffd", "a", "b"], 1, "“za\ufffd\ufffd”"),
         ("encoding", ["a", "czy Ĺ‚adny", "b"], 1, "“Ĺ‚adny”"),
         ("spreadsheet", ["#NAME?", "hasło #NAME? w arkuszu", " #REF! "], 2, "“#NAME?”"),
+        ("nan", ["nan", " NaN", "nan i ojciec", "banan"], 2, "“nan”"),
         ("escapes", ["raz\\ndwa trzy", "R&D; x", "a & b;", r"C:\temp", "&nosuch;", "AT&amp;T"], 2, r"“raz\ndwa”"),
         ("escapes", [r"\"a\"", "sin&theta;", "&#8211;", r"\u0142"], 4, r"“\"a\"”"),
     ],
