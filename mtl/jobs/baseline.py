@@ -127,7 +127,8 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     shared = {seed: key for seed in config.seeds if (key := method.shared(seed)) is not None}
     constants = _constants(dataset)
     chosen = method.facts.get("chosen_on_dev", METHODS[config.method].chosen_on_dev(config))
-    changed = ", ".join(f"{key}={value}" for key, value in job.changed.items())
+    settings = job.changed.items()
+    changed = ", ".join(f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in settings)
     notes = [f"Settings that differ from those of preset {config.preset}: {changed}."] if changed else []
     notes += [*method.facts.get("notes", []), *choosing_notes(dataset, bool(chosen))]
     facts = {**method.facts, **({"notes": notes} if notes else {})}
@@ -242,7 +243,7 @@ def _submit(job: Job, dataset: Dataset, seed: int, parameters: int | None) -> li
             if is_submitted and not job.folder.predictions(seed, split, task.id).exists():
                 lacking.setdefault(split, []).append(task.id)
     if lacking:
-        rows = "; ".join(f"{split} rows of {', '.join(tasks)}" for split, tasks in lacking.items())
+        rows = " and ".join(f"{split} rows of {', '.join(tasks)}" for split, tasks in lacking.items())
         return [f"none is written, since predictions are missing for {rows}"]
     family = METHODS[config.method].family_of(config)
     facts = {"name": config.submission.name or job.title, "family": family, "parameters": parameters}
@@ -346,10 +347,8 @@ def _difference_of(logistic: Job, job: Job, inputs: Mapping[str, str]) -> str:
         return f"has another configuration ({'; '.join(others)})"
     if changed := [name for name, value in summary["inputs"].items() if inputs.get(name, value) != value]:
         return f"is of other data ({', '.join(changed)})"
-    answered, splits = (
-        {task.id for task in logistic.run_tasks},
-        {id: task["split"] for id, task in summary["tasks"].items()},
-    )
+    answered = {task.id for task in logistic.run_tasks}
+    splits = {id: task["split"] for id, task in summary["tasks"].items()}
     wanted = [task for task in job.run_tasks if task.is_scored and task.id in answered]
     lacking = [f"{task.id} on {task.scored_split}" for task in wanted if splits.get(task.id) != task.scored_split]
     return f"has no scores of {', '.join(lacking)}" if lacking else ""

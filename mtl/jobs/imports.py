@@ -85,20 +85,22 @@ def import_job(
             splits.append(predicted_splits(path, read_files(path, lambda name: False)[1], suite, beside=is_entry))
             if not splits[-1]:
                 raise InputError(f"has no predictions of suite {suite.name}", path=path)
-        tasks = []
+        tasks, left_out = [], dict[str, list[str]]()
         for id, task in suite.tasks.items():
             file, split = scored_file(task, job.data_dir), task.scored_split
             if not all((id, split) in predicted for predicted in splits):
-                problem = f"predictions for {split}, which scores it, are missing"
+                problem = f"predictions for {split}, the scored split, are missing"
             elif not file.is_file():
                 problem = f"{file} is missing"
             elif samples and id not in samples:
-                problem = "the sample has no rows of it"
+                problem = "the sample has no rows of this task"
             else:
                 tasks.append(id)
                 continue
             if any(id == predicted_id for predicted in splits for predicted_id, _ in predicted):
-                logger.info("left out: %s, since %s", id, problem)
+                left_out.setdefault(problem, []).append(id)
+        for problem, ids in left_out.items():
+            logger.info("left out: %s, since %s", ", ".join(ids), problem)
         if not tasks:
             given = [task for id, task in suite.tasks.items() if all((id, task.scored_split) in of for of in splits)]
             check_present(suite, given, job.data_dir)

@@ -99,7 +99,7 @@ def test_test_predictions_alone_are_a_submission_and_what_is_left_out_is_said(
     run = mtl.import_predictions("theirs", given, suite="kinds.yaml", data_dir="data")
     with zipfile.ZipFile(run.path / "seed-1/submission.zip") as archive:
         assert archive.namelist() == ["test_pred_opposite.tsv"]
-    assert "left out: mood, since predictions for dev, which scores it, are missing" in caplog.messages
+    assert "left out: mood, since predictions for dev, the scored split, are missing" in caplog.messages
     assert "left out: mood-elsewhere, since data/elsewhere/test.jsonl is missing" in caplog.messages
 
 
