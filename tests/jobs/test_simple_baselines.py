@@ -120,7 +120,7 @@ def test_one_of_other_rows_settings_or_tasks_stays_and_the_right_one_is_made_bes
     assert mtl.run(*settings, held_out=0.2, run_dir=runs / "again").summary["beside"]  # that one, not trained again
     (tmp_path / "data/dev.tsv").write_text("text\tlabel\nsolen\tglad\nregn\targ\n", encoding="utf-8")
     assert beside(held_out=0.2, run_dir=runs / "data") != fitting
-    assert "is of other data (tasks.kansla.dev)" in caplog.text
+    assert "is of other data (dev.tsv)" in caplog.text
     assert (usual.path / "summary.json").read_bytes() == made
 
 
@@ -134,7 +134,7 @@ def test_an_imported_run_says_why_an_older_one_is_not_beside(
     places = {key: value for key, _, value in (setting.partition("=") for setting in floor) if key != "seeds"}
     assert "beside" not in mtl.import_predictions("theirs", {"kansla": ["glad", "arg"]}, **places).summary
     (said,) = [text for text in caplog.messages if text.startswith("no logistic regression in the table: ")]
-    assert f"{usual.path} is of other data (tasks.kansla.dev); remove that folder" in said
+    assert f"{usual.path} is of other data (dev.tsv); remove that folder" in said
 
 
 def test_one_with_other_settings_does_not_stand_beside_and_one_with_other_seeds_does(
