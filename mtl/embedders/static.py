@@ -11,7 +11,7 @@ from mtl.base.errors import InputError
 from mtl.base.settings.schema import EmbedderOptions
 from mtl.base.typed import AT_LEAST_ONE, SIZE
 from mtl.base.wings import lazy
-from mtl.embedders.interface import EmbedderKind, EmbeddingsRequest, Reader, RunReaderRequest, unknown_words
+from mtl.embedders.interface import EmbedderKind, EmbeddingsRequest, Reader, RunReaderRequest
 
 if TYPE_CHECKING:
     from mtl.embedders.words import WordEmbeddings
@@ -48,10 +48,6 @@ def static_kind(title: str) -> EmbedderKind:
         load=load_run,
         exists=Path.exists,
         by_word=True,
-        audit_note=lambda options: (
-            f"{title}'s vectors"
-            + ("" if options.takes_all_words else f"; {unknown_words(options.min_count, options.max_words)}")
-        ),
     )
 
 
@@ -137,7 +133,6 @@ RANDOM = EmbedderKind(
     options=RandomOptions,
     build=random_embeddings,
     load=lazy("mtl.embedders.new_words:run_words"),
-    audit_note=lambda options: f"random embeddings: {unknown_words(options.min_count, options.max_words)}",
 )
 FASTTEXT = static_kind("fastText")
 GLOVE = static_kind("GloVe")

@@ -16,7 +16,6 @@ from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
 from mtl.embedders import read_embeddings
 from mtl.embedders.interface import EmbeddingsRequest, RunReaderRequest
 from mtl.embedders.static import (
-    FASTTEXT,
     GLOVE,
     RandomOptions,
     StaticOptions,
@@ -67,8 +66,6 @@ def test_min_count_and_max_words_count_only_the_training_texts(suite_file: Path,
         words = static_embeddings(limited).vocabulary.words
         assert words == [word for word in given.texts.types if word in kept] and 0 < len(words) < len(everything)
         assert given.options.takes_all_words and not limited.options.takes_all_words
-    note = "fastText's vectors; words that occur fewer than 1 times in the training texts are unknown, and all but the 5 most"
-    assert FASTTEXT.audit_note(limited.options).startswith(note)
     rare = request(suite_file, tmp_path / "v.bin", min_count=999)
     refused(static_embeddings, rare, key="embeddings.min_count")
 
