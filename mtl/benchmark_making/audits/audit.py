@@ -20,13 +20,13 @@ from mtl.benchmark_making.audits.findings import (
     Part,
     TaskFiles,
     absent_targets,
+    id_findings,
     located_below,
     target_findings,
     text_findings,
 )
 from mtl.benchmark_making.audits.leaks import (
     field_findings,
-    id_findings,
     question_findings,
     shared_across,
     shared_within,

@@ -6,7 +6,7 @@ rows share the candidates.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, permutations
 from pathlib import Path
@@ -17,9 +17,8 @@ from mtl.base.errors import InputError
 from mtl.base.files import counted
 from mtl.benchmark_making.audits.findings import Finding, Part, excerpt, located_below, places, plain
 from mtl.data.examples import Example
-from mtl.data.records import Value, column_names, read_fields, read_records
+from mtl.data.records import Value, read_fields
 from mtl.data.repeats import unordered
-from mtl.submissions.lines import ID
 from mtl.tasks.metrics import metric_named, score
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
@@ -88,25 +87,6 @@ def field_findings(part: Part, data_dir: Path, scale: Scale) -> list[Finding]:
     what = f"{subject} the target ({measure}): {scores}; a constant answer has {constant}"
     meaning = "a model must not read such a field, and one that infers it from the text need not solve the task"
     return [part.finding("fields", len(guesses), what, meaning, part.file)]
-
-
-def id_findings(part: Part, data_dir: Path, ids: Sequence[str]) -> Iterator[Finding]:
-    """Rows of dev or test with the id of an earlier row. `ids`: the columns that may hold ids, beside `ID`; the first that the file has does."""
-    path, layout = data_dir / part.file, part.task.layout(part.split, data_dir)
-    names = column_names(path, layout)
-    column = next((name for name in (*ids, ID) if name in names and name != part.task.group), None)
-    if column is None or part.split == "train":
-        return
-    first: dict[Value, int] = {}
-    repeated = []
-    for record in read_records(path, [], [column], layout=layout):
-        (value,) = record.values
-        if value is not None and (line := first.setdefault(value, record.line)) != record.line:
-            repeated.append((f"{record.line} = {line}", value))
-    if repeated:
-        what = f"{part.of(len(repeated), 'have', 'has')} the id of an earlier row, such as {column} {excerpt(str(repeated[0][1]))}"
-        meaning = "mtl import cannot put predictions to these rows by their ids; give each row its own"
-        yield part.finding("ids", len(repeated), what, meaning, places(part.file, [pair for pair, _ in repeated]))
 
 
 def non_inputs(task: Task, columns: Sequence[str]) -> list[str]:

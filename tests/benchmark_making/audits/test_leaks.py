@@ -13,7 +13,6 @@ from mtl.benchmark_making.audits.leaks import (
     FOLDS,
     field_findings,
     guess,
-    id_findings,
     non_inputs,
     question_findings,
     shared_across,
@@ -84,17 +83,6 @@ def test_a_field_of_a_row_says_nothing_of_its_tokens(tmp_path: Path) -> None:
 )
 def test_fields_that_predict_nothing(tmp_path: Path, values: list[Any]) -> None:
     assert findings(tmp_path, HALF, field=values) == []
-
-
-@pytest.mark.parametrize(("column", "ids"), [("id", []), ("nummer", ["nummer"])])
-def test_repeated_ids_of_rows_that_are_scored(tmp_path: Path, column: str, ids: list[str]) -> None:
-    write_records(tmp_path / "rows.jsonl", [column, "text"], [(n % 4, "t") for n in range(6)])
-    rows = replace(part(*"abcdef", split="test"), file="rows.jsonl")
-    found = only([*id_findings(rows, tmp_path, ids)])
-    assert (found.kind, found.count, found.where) == ("ids", 2, "rows.jsonl:5 = 1, 6 = 2")
-    assert found.what == f"2 of 6 rows have the id of an earlier row, such as {column} “0”"
-    assert not [*id_findings(replace(rows, split="train"), tmp_path, ids)]
-    assert not [*id_findings(replace(rows, task=replace(LABELS, group=column)), tmp_path, ids)]
 
 
 def test_what_is_not_tried(tmp_path: Path) -> None:
