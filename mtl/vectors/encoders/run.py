@@ -16,6 +16,7 @@ from mtl.base.typed import typed
 from mtl.data.dataset import training_texts
 from mtl.methods import METHODS, method_name
 from mtl.methods.predictor import Predictor
+from mtl.runs.summary import read_summary
 from mtl.vectors.encoders.encoder import ModelEncoder, mean_vector
 
 
@@ -62,7 +63,7 @@ class RunEncoder(ModelEncoder):
             model,
             pooling,
             name="-".join([kind.folder(predictor.config), *changes]),
-            title=", ".join([kind.title(predictor.config), *changes]),
+            title=", ".join([read_summary(predictor.folder.summary)["title"], *changes]),
             family=kind.family,
             language=suite.language,
             max_length=predictor.config.max_length,

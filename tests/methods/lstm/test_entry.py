@@ -28,6 +28,41 @@ def test_the_lstm_describes_its_runs(settings: list[str], title: str, folder: st
     assert LSTM.describe(config) == dict(zip(("embeddings", "variant", "architecture", "preset"), names, strict=True))
 
 
+@pytest.mark.parametrize(
+    ("settings", "title", "changed"),
+    [
+        (
+            ["preset=laptop", "encoder.hidden_size=16", "pretrain.max_steps=40", "pretrain.batch_size=32"],
+            "LSTM, random, frozen, laptop, changed",
+            {"encoder.hidden_size": 16, "pretrain.max_steps": 40},
+        ),
+        (
+            ["preset=strong", "head.overlap=false"],
+            "LSTM, random, frozen, strong, linear, changed",
+            {"head.overlap": False},
+        ),
+        (["max_length=9"], "LSTM, random, frozen, changed", {"max_length": 9}),
+        # What the title names already.
+        (
+            ["preset=laptop", "head.overlap=true", "head.pair=cosine"],
+            "LSTM, random, frozen, laptop, overlap, cosine",
+            {},
+        ),
+        # The same model, on other data or another machine.
+        (
+            ["preset=laptop", "seeds=2", "tasks=[cbd]", "run_dir=a", "data_dir=b", "held_out=0.2", "trainer.threads=1"],
+            "LSTM, random, frozen, laptop",
+            {},
+        ),
+    ],
+)
+def test_a_title_says_that_settings_differ_from_the_preset(
+    settings: list[str], title: str, changed: dict[str, object]
+) -> None:
+    made = job(["suite=klej-sample", *settings])
+    assert (made.title, made.changed) == (title, changed)
+
+
 def test_architecture_and_preset_are_in_the_name_in_this_order(tmp_path: Path) -> None:
     (tmp_path / "own.yaml").write_text("preset: quick\n", encoding="utf-8")
     config = job(["suite=klej-sample", "architecture=jiant", f"preset={tmp_path / 'own.yaml'}"]).config
