@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from command_line import job
+from input_errors import refused
 from small_suite import locations, rows
 from tiny_transformers import write_bert
 from torch.nn import functional
@@ -122,14 +123,19 @@ def test_predictions_that_are_not_those_of_the_rows_are_one_line(bert: Path, tmp
     for others in ({"none": codes}, {task.id: {first: codes[first]}}, {task.id: {**codes, first: codes[first][1:]}}):
         write_codes(place, others)
         assert_damaged(path, data, task)
-    for wrong in (np.full_like(codes[first], 99), np.full_like(codes[first], np.nan), np.full(len(codes[first]), "x")):
-        write_codes(place, {task.id: {**codes, first: wrong}})
-        assert_damaged(path, data, task)
     with path.open("wb") as file:
         np.save(file, codes[first])
     assert_damaged(path, data, task)
     np.savez_compressed(path, **{f"{task.id}/{name}": of for name, of in codes.items()})  # may unpack to any size
     assert_damaged(path, data, task)
+
+
+def test_a_disk_without_room_for_checkpoints_is_one_line(
+    bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    method = prepared(bert, tmp_path)
+    monkeypatch.setattr("mtl.base.files.shutil.disk_usage", lambda folder: type("Usage", (), {"free": 1000}))
+    refused(lambda: train(method, method.new_network_of(method.dataset.tasks[:1], 1), tmp_path / "s"), file="s")
 
 
 def assert_damaged(path: Path, data: Coded, task: Task) -> None:
