@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from mtl.data.text import TokenizedTexts
-    from mtl.embedders.words import Coverage
     from mtl.model.sequences import Sequences
 
 
@@ -51,8 +50,8 @@ class Embeddings(Protocol):
         """The size of a token's vector."""
 
     @property
-    def coverage(self) -> "Coverage":
-        """How many words of the dataset's texts have a vector."""
+    def coverage(self) -> Any:
+        """How many words of the dataset's texts have a vector (`mtl.embedders.words.Coverage`)."""
 
     def fingerprint(self) -> str:
         """A hash of everything that the vectors depend on."""
@@ -110,7 +109,6 @@ class EmbedderKind:
         build: makes the embeddings of a run.
         load: makes the reader of a finished run.
         exists: whether a path holds complete vectors; None if the vectors are not pretrained.
-        audit_note: takes the options of the kind and returns what an audit says about unknown words.
         problem: takes a path and returns the error to report if it holds no complete vectors, or None if there is no error.
         by_word: whether the vectors are a file with one vector for each word, which `VectorFile` reads (`vector_files/`).
         extra: the extra of mtl-baselines with the packages that `build` and `load` need; None if there are none.
@@ -120,7 +118,6 @@ class EmbedderKind:
     options: type[EmbedderOptions]
     build: Callable[[EmbeddingsRequest], Embeddings]
     load: Callable[[RunReaderRequest], Reader]
-    audit_note: Callable[[Any], str]
     exists: Callable[[Path], bool] | None = None
     problem: Callable[[Path], str | None] = lambda path: None
     by_word: bool = False
@@ -130,9 +127,3 @@ class EmbedderKind:
         """Raise InputError, which says what to install, if a package that the embeddings `name` need is missing."""
         if self.extra is not None:
             check_installed(self.extra, key="embeddings.name", value=name)
-
-
-def unknown_words(min_count: int, max_words: int | None) -> str:
-    """Which words are unknown, as a phrase for `EmbedderKind.audit_note`, for embeddings of frequent words only."""
-    rest = f", and all but the {max_words} most frequent ones" if max_words else ""
-    return f"words that occur fewer than {min_count} times in the training texts are unknown{rest}"

@@ -6,8 +6,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from mtl.methods.predictor import Predictor
-
 
 class TextTransformer(TransformerMixin, BaseEstimator):
     """Turns texts into the vectors of a run's encoder (`Predictor.as_transformer`).
@@ -16,8 +14,8 @@ class TextTransformer(TransformerMixin, BaseEstimator):
     >>> make_pipeline(transformer, LogisticRegression()).fit(texts, labels)  # doctest: +SKIP
     """
 
-    def __init__(self, run: Predictor, pooling: str | None = None) -> None:
-        """The pooling is as in `Predictor.encode`."""
+    def __init__(self, run: Any, pooling: str | None = None) -> None:
+        """The run is a `mtl.methods.predictor.Predictor`, the pooling as in its `encode`."""
         self.run, self.pooling = run, pooling
 
     def fit(self, texts: Iterable[str], targets: Any = None) -> "TextTransformer":
@@ -26,7 +24,8 @@ class TextTransformer(TransformerMixin, BaseEstimator):
 
     def transform(self, texts: Iterable[str]) -> np.ndarray:
         """The texts' vectors, float32 (texts, dim). Raises InputError as `Predictor.encode` does."""
-        return self.run.encode(texts if isinstance(texts, str) else list(texts), self.pooling)
+        vectors: np.ndarray = self.run.encode(texts if isinstance(texts, str) else list(texts), self.pooling)
+        return vectors
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """The names of the vectors' numbers."""

@@ -15,16 +15,9 @@ from vector_words import PACKED, write_fasttext
 from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
 from mtl.embedders import read_embeddings
 from mtl.embedders.interface import EmbeddingsRequest, RunReaderRequest
-from mtl.embedders.static import (
-    FASTTEXT,
-    GLOVE,
-    RandomOptions,
-    StaticOptions,
-    load_run,
-    random_embeddings,
-    static_embeddings,
-)
-from mtl.embedders.words import WordEmbeddings
+from mtl.embedders.new_words import run_words
+from mtl.embedders.static import GLOVE, RandomOptions, StaticOptions
+from mtl.embedders.words import WordEmbeddings, random_embeddings, static_embeddings
 
 LINES = [["solen", "skiner", "nummer"], ["jag", "skrattar", "gott"], ["regnet", "faller", "nummer"]] * 30
 
@@ -67,8 +60,6 @@ def test_min_count_and_max_words_count_only_the_training_texts(suite_file: Path,
         words = static_embeddings(limited).vocabulary.words
         assert words == [word for word in given.texts.types if word in kept] and 0 < len(words) < len(everything)
         assert given.options.takes_all_words and not limited.options.takes_all_words
-    note = "fastText's vectors; words that occur fewer than 1 times in the training texts are unknown, and all but the 5 most"
-    assert FASTTEXT.audit_note(limited.options).startswith(note)
     rare = request(suite_file, tmp_path / "v.bin", min_count=999)
     refused(static_embeddings, rare, key="embeddings.min_count")
 
@@ -117,7 +108,9 @@ def test_a_word_that_is_new(suite_file: Path, tmp_path: Path, changes: dict[str,
     assert (made.coverage.from_ngrams[0] > 0) == ("missing" not in changes)  # n-grams are not used for random vectors
     made.save(tmp_path)
     weights = made.embedder().state_dict()
-    reader = load_run(RunReaderRequest(given.options, tmp_path, weights, made.fingerprint(), path, torch.device("cpu")))
+    reader = run_words(
+        RunReaderRequest(given.options, tmp_path, weights, made.fingerprint(), path, torch.device("cpu"))
+    )
     reader.embedder.load_state_dict(weights)
     tokens, _ = reader.sequences(TokenizedTexts(["månen månarna"], "sv", 9)).gather(torch.tensor([0]))
     vectors = reader.embedder(tokens)[0].detach()

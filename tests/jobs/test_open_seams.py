@@ -180,7 +180,7 @@ class FirstRowKind(MethodKind):
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     """One entry in each registry, and nothing else."""
     about = ("word lengths", LengthOptions, build_lengths, load_lengths)
-    lengths = EmbedderKind(*about, audit_note=lambda options: "word lengths")
+    lengths = EmbedderKind(*about)
     monkeypatch.setitem(METRICS, "within", Metric("within writers", ("ordered",), within_writers))
     monkeypatch.setitem(TARGET_KINDS, "ordered", Ordered)
     monkeypatch.setitem(EMBEDDERS, "lengths", lengths)

@@ -278,7 +278,7 @@ class Tokens:
         """What the columns of the table of sizes mean."""
         embeddings = "no embeddings: the method reads none, or there are no training rows"
         if self._unknown is not None:
-            embeddings = EMBEDDERS[self.config.embeddings.name].audit_note(self.config.embeddings)
+            embeddings = f"the configuration's embeddings ({EMBEDDERS[self.config.embeddings.name].title})"
         return (
             f"Lengths are in tokens, of each text of a pair separately; cut: share of texts longer than max_length={self.config.max_length};"
             f" unknown words: share of all tokens, with {embeddings}."

@@ -39,6 +39,5 @@ ELMO = EmbedderKind(
     problem=lambda path: (
         "is a file; embeddings.path must name the folder that holds the ELMo's files" if path.is_file() else None
     ),
-    audit_note=lambda options: "ELMo, which has a vector for any word",
     extra="elmo",
 )

@@ -17,7 +17,7 @@ from mtl.base.errors import InputError
 from mtl.base.progress import Progress
 from mtl.base.untrusted import OpenLines, open_lines
 from mtl.embedders.vector_files import fasttext_binary
-from mtl.embedders.vector_files.word_index import Arrays, FileVersion, WordIndex, first_vectors
+from mtl.embedders.vector_files.word_index import Arrays, WordIndex, first_vectors
 
 LARGEST_DIM = 2**16  # numbers of a vector
 LINE_LIMIT = 2**22  # bytes of a line: a word and LARGEST_DIM numbers
@@ -48,8 +48,7 @@ class IndexedText:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._unpacked: IO[bytes] | None = None
-        with _open(path, "indexing") as (self._start, lines), path.open("rb") as file:
-            self._version = FileVersion.read(file)
+        with _open(path, "indexing") as (self._start, lines):
             if self._start.packed:
                 self._unpacked = tempfile.TemporaryFile()  # noqa: SIM115 - it stays open
             # A word may have spaces; the index has what stands before the first one.
@@ -61,7 +60,6 @@ class IndexedText:
 
     def read(self, words: Sequence[bytes]) -> Arrays:
         with self.path.open("rb") as packed:
-            self._version.check(self.path, FileVersion.read(packed))
             return first_vectors(len(words), self._start.dim, self._wanted(self._unpacked or packed, words))
 
     @staticmethod

@@ -102,22 +102,12 @@ class TextVectors(RowFeatures):
         self._rows = {document.text: row for row, document in enumerate(documents)}
 
     def transform(self, rows: Sequence[Sequence[Document]]) -> np.ndarray:
-        """The features of rows, float32 (rows, features)."""
-        sides = [self.encode(side) for side in zip(*rows, strict=True)]
+        """The features of rows of these documents, float32 (rows, features)."""
+        sides = [self._vectors[[self._rows[document.text] for document in side]] for side in zip(*rows, strict=True)]
         if len(sides) == 1:
             return sides[0]
         first, second = sides
         return np.concatenate([first, second, abs(first - second), first * second], axis=1)
-
-    def encode(self, documents: Sequence[Document]) -> np.ndarray:
-        """The vectors of documents, float32 (documents, dim)."""
-        new = list({document.text: document for document in documents if document.text not in self._rows}.values())
-        if not new:
-            return self._vectors[[self._rows[document.text] for document in documents]]
-        places = {document.text: len(self._vectors) + number for number, document in enumerate(new)}
-        places |= self._rows
-        encoded = np.concatenate([self._vectors, self._means(new)])
-        return encoded[[places[document.text] for document in documents]]
 
     def _means(self, documents: Sequence[Document]) -> np.ndarray:
         """The means of texts, float32 (documents, dim)."""

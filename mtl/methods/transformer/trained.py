@@ -207,11 +207,6 @@ class TrainedTransformer(HeadsOnBody):
         outputs = super().outputs(task, rows)
         return self.network(task).kinds[task.answered_by or task.id].standard(outputs)
 
-    def network(self, task: Task) -> TransformerNetwork:
-        network = super().network(task)
-        assert isinstance(network, TransformerNetwork)
-        return network
-
     def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> tuple[Split, TaskInput]:
         inputs = model_inputs(task, split, texts)
         index = {parts: number for number, parts in enumerate(dict.fromkeys(inputs))}

@@ -24,9 +24,8 @@ from mtl.embedders import EMBEDDERS, embedder_kind, read_embeddings
 from mtl.embedders.interface import Reader
 from mtl.embedders.new_words import FileSource, WordReader, WordSource
 from mtl.embedders.recipes import PLAIN_HELD_OUT, vector_path
-from mtl.embedders.static import check_dim
 from mtl.embedders.vector_files.vector_file import WordVectors
-from mtl.embedders.words import WordEmbedder
+from mtl.embedders.words import WordEmbedder, check_dim
 from mtl.model.encoder import batches_by_length
 from mtl.model.sequences import ArraySequences
 from mtl.tasks.suite import Suite, load_suite

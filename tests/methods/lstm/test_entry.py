@@ -33,10 +33,7 @@ def test_architecture_and_preset_are_in_the_name_in_this_order(tmp_path: Path) -
     config = job(["suite=klej-sample", "architecture=jiant", f"preset={tmp_path / 'own.yaml'}"]).config
     assert LSTM.folder(config) == "random-frozen-jiant-quick"
     assert LSTM.title(config) == "LSTM, random, frozen, jiant, quick"
-    config = job(["suite=klej-sample", f"preset={tmp_path / 'own.yaml'}"]).config
-    assert LSTM.folder(config) == "random-frozen-quick"
-    described = {"embeddings": "random", "variant": "frozen", "architecture": "paper"}
-    assert LSTM.describe(config) == {**described, "preset": "quick"}
+    assert LSTM.describe(config)["preset"] == "quick"
 
 
 @pytest.mark.parametrize(

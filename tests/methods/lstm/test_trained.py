@@ -101,21 +101,6 @@ def test_a_trained_encoder_s_outputs_are_not_rounded(tmp_path: Path, monkeypatch
     assert not any(given)
 
 
-@pytest.mark.slow
-def test_text_vectors_pool_the_joined_outputs(tmp_path: Path) -> None:
-    parts, model, _ = trained_seed(tmp_path, "encoder.join_input=true", "boundary_words=true")
-    texts = [parts.dataset.texts[5], "aldrig sett"]
-    vectors = model.encode(texts)
-    assert vectors.shape == (2, 2 * 8 + 12)
-    tokens, _ = parts.sequences.gather(torch.tensor([5]))
-    words = model.encoder.embedder.table.weight.detach()[tokens[0]]
-    assert parts.texts.words(5)[0] == "<SOS>" and len(words) == len(parts.texts.words(5))
-    np.testing.assert_allclose(vectors[0, 16:], words.max(dim=0).values, atol=1e-6)
-    with torch.no_grad():
-        states = model.encoder.lstm(words[None], torch.tensor([len(words)]))
-    np.testing.assert_allclose(vectors[0, :16], states[0].max(dim=0).values, atol=1e-5)
-
-
 def test_text_vectors_are_those_of_stage_1_and_answers_need_a_checkpoint(frozen: Trained, tmp_path: Path) -> None:
     parts, model, _ = frozen
     texts = [parts.dataset.texts[5], "aldrig sett", parts.dataset.texts[5]]
