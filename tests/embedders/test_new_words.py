@@ -27,8 +27,7 @@ def reader(folder: Path, file: Path | None = None) -> WordReader:
 
 def vectors_of(made: WordReader, text: str) -> list[list[float]]:
     tokens, _ = made.sequences(TokenizedTexts([text], "pl", 9)).gather(torch.tensor([0]))
-    vectors: list[list[float]] = made.embedder(tokens)[0].tolist()
-    return vectors
+    return made.embedder(tokens)[0].tolist()
 
 
 def recorded_reads(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:

@@ -3,7 +3,6 @@
 import logging
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -26,14 +25,10 @@ from mtl.methods.transformer.inputs import InputReader, longest_input
 from mtl.methods.transformer.pretrained import Pretrained, open_pretrained
 from mtl.methods.transformer.trained import (
     HeadsOnBody,
-    Mark,
-    encode_marks,
     encode_texts,
-    marks_of,
     model_folder,
     open_origin,
     tasks_seen,
-    with_marks,
 )
 from mtl.model.network import Heads, Network
 from mtl.model.sequences import ArraySequences
@@ -62,6 +57,7 @@ class Frozen(Method):
         self.sequences, notes = read_texts(config, self.pretrained, request.dataset.texts)
         if notes:
             self.facts["notes"] = notes
+        self.data = Coded(self.dataset, config.head.overlap, request.suite.shown)
         self._heads: Heads | None = None  # the last seed's
 
     def save(self, folder: Path) -> None:
@@ -70,13 +66,12 @@ class Frozen(Method):
         self.pretrained.save(model_folder(folder), weights=keeps)
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
-        data, vectors, _ = self._encoded
+        read = TaskInput(vectors=self._encoded[0])
         torch.manual_seed(seed)
-        heads = new_heads(self.config, self.dataset.trained_tasks, data.outputs, self.pretrained.dim)
-        read = TaskInput(vectors=vectors)
+        heads = new_heads(self.config, self.dataset.trained_tasks, self.data.outputs, self.pretrained.dim)
         for task in self.dataset.trained_tasks:
             task_folder = finetune_folder(folder, task.id)
-            stage = Finetuning(self.config, data, task, read, seed, task_folder, start="before training")
+            stage = Finetuning(self.config, self.data, task, read, seed, task_folder, start="before training")
             trained = stage.train(heads)
             for answered in self.dataset.answered(task):
                 yield answered, stage.predict(trained, answered)
@@ -92,22 +87,15 @@ class Frozen(Method):
         )
         without = self.pretrained.parameters_without_embeddings
         sizes = self.pretrained.parameters - without, without + sum(weight.numel() for weight in heads.parameters())
-        return networks_cost(folder, self.dataset, trained.predict, sizes, further_seconds=self._encoded[2])
+        return networks_cost(folder, self.dataset, trained.predict, sizes, further_seconds=self._encoded[1])
 
     @cached_property
-    def _encoded(self) -> tuple[Coded, Tensor, float]:
-        """The data with the numbers of marked words, the vectors of all texts and of these words, and their seconds, for all seeds."""
+    def _encoded(self) -> tuple[Tensor, float]:
+        """The vectors of all texts, and the seconds that they took, for all seeds."""
         start, device = time.monotonic(), device_of(self.config.trainer.accelerator)
-        body, dataset = self.pretrained.body.to(device), self.dataset
-        splits = [(task, split) for task in dataset.tasks for split in dataset.splits[task.id].values()]
-        vectors, numbers = text_vectors(self.config, self.pretrained, body, dataset.texts, self.sequences, splits)
-        marked = {
-            task.id: {name: with_marks(task, split, numbers) for name, split in dataset.splits[task.id].items()}
-            for task in dataset.tasks
-        }
+        vectors = text_vectors(self.config, self.pretrained, self.pretrained.body.to(device), self.sequences)
         self.pretrained.body.to("cpu")
-        data = Coded(replace(dataset, splits=marked), self.config.head.overlap, self.suite.shown)
-        return data, vectors, time.monotonic() - start
+        return vectors, time.monotonic() - start
 
 
 def read_texts(config: Config, pretrained: Pretrained, texts: Sequence[str]) -> tuple[ArraySequences, list[str]]:
@@ -120,22 +108,10 @@ def read_texts(config: Config, pretrained: Pretrained, texts: Sequence[str]) -> 
     return sequences, notes
 
 
-def text_vectors(
-    config: Config,
-    pretrained: Pretrained,
-    body: Any,
-    texts: Sequence[str],
-    sequences: ArraySequences,
-    splits: Sequence[tuple[Task, Split]],
-) -> tuple[Tensor, dict[Mark, int]]:
-    """The vectors of all texts and then of the words that the splits mark, float32 (texts + words, dim), and the number of each word's
-    vector. The sequences of the texts are those of `read_texts`."""
-    device, pooling = next(body.parameters()).device, TrainedFrozen.pooling
-    marks = list(dict.fromkeys(mark for task, split in splits for row in marks_of(task, split) for mark in row))
-    with mixed_precision(config.trainer, device):
-        vectors = encode_texts(body, pretrained, sequences, pooling)
-        of_marks = encode_marks(body, pretrained, sequences, texts, marks, pooling)
-    return torch.cat([vectors, of_marks]), {mark: len(texts) + number for number, mark in enumerate(marks)}
+def text_vectors(config: Config, pretrained: Pretrained, body: Any, sequences: ArraySequences) -> Tensor:
+    """The vectors of texts, float32 (texts, dim), whose sequences are those of `read_texts`."""
+    with mixed_precision(config.trainer, next(body.parameters()).device):
+        return encode_texts(body, pretrained, sequences, TrainedFrozen.pooling)
 
 
 class TrainedFrozen(HeadsOnBody):
@@ -144,8 +120,7 @@ class TrainedFrozen(HeadsOnBody):
     def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> tuple[Split, TaskInput]:
         with hidden_progress():
             sequences, _ = read_texts(self.config, self.pretrained, texts)
-            vectors, numbers = text_vectors(self.config, self.pretrained, self.body, texts, sequences, [(task, split)])
-        return with_marks(task, split, numbers), TaskInput(vectors=vectors)
+            return split, TaskInput(vectors=text_vectors(self.config, self.pretrained, self.body, sequences))
 
 
 def load_frozen(request: LoadRequest) -> TrainedFrozen:

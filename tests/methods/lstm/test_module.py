@@ -62,7 +62,6 @@ def test_lightning_predicts_what_the_run_predicts(run: mtl.Run) -> None:
 def test_lightning_trains_it_further(run: mtl.Run, stage: str) -> None:
     module = loaded(run, stage)
     labels = module.predictor.suite.tasks["kansla"].labels
-    assert labels is not None
     before = {name: weight.clone() for name, weight in module.network.state_dict().items()}
     batches = module.loader("kansla", ROWS, [labels[0], labels[1], labels[0], labels[1]])
     module.predictor.predict("kansla", ROWS)  # without dropout

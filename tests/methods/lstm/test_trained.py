@@ -28,7 +28,6 @@ def trained_seed(folder: Path, *settings: str) -> Trained:
     shared = SharedStage1(folder / "shared", "key")
     network = pretrain(parts.config, parts.data, parts.sequences, parts.embeddings, 1, pretrain_folder(folder), shared)
     encoder = network.encoder
-    assert encoder is not None
     predictions = {}
     for stage in stages(parts, network, folder, finetune_folder).values():
         made = stage.train(network.heads)
@@ -159,7 +158,6 @@ def test_with_attention_pairs_and_choices_read_token_outputs(tmp_path: Path) -> 
     tokens, vectors = encoded[True].sequences, encoded[False].vectors
     assert tokens is not None and tokens.lengths.tolist() == parts.texts.lengths.tolist()
     # The texts of all other tasks are pooled, and no others.
-    assert vectors is not None
     splits = [parts.dataset.splits[task.id] for task in (LABELS, *TRAINED[3:], OTHER)]
     pooled = np.unique(np.concatenate([part.texts.ravel() for by_name in splits for part in by_name.values()]))
     assert np.flatnonzero((vectors != 0).any(dim=1).numpy()).tolist() == pooled.tolist()
@@ -170,7 +168,6 @@ def test_a_frozen_encoder_reads_a_text_once(tmp_path: Path, monkeypatch: pytest.
     parts = lstm_parts(tmp_path, f"variant={variant}")
     network = parts.network()
     encoded = encode_once(parts.config, parts.dataset, parts.sequences, network, 1, tmp_path)
-    assert network.encoder is not None
     monkeypatch.setattr(network.encoder.lstm, "forward", None)
     for task in TRAINED:
         read = encoded[reads_tokens(network.heads, task)]
@@ -183,7 +180,6 @@ def test_each_task_trains_its_own_copy_of_the_encoder(tmp_path: Path) -> None:
     network = parts.network()
     one, other = (stage.input for stage in list(stages(parts, network, tmp_path).values())[:2])
     encoder = network.encoder
-    assert encoder is not None and one.encoder is not None and other.encoder is not None
     weights = [made.lstm.weight_ih_l0 for made in (encoder, one.encoder, other.encoder)]
     assert len({id(weight) for weight in weights}) == 3 and all(weight.requires_grad for weight in weights)
     assert one.sequences is parts.sequences and one.vectors is None
@@ -193,7 +189,6 @@ def outputs_of_pairs(parts: Parts, folder: Path) -> tuple[Sequences, torch.Tenso
     """What heads that read tokens are given, the texts that they read, and the float32 outputs of these texts by hand."""
     network = parts.network().train()
     tokens = encode_once(parts.config, parts.dataset, parts.sequences, network, 1, folder)[True].sequences
-    assert tokens is not None and network.encoder is not None
     splits = [parts.dataset.splits[task.id] for task in (NUMBERS, CHOICE)]
     texts = torch.from_numpy(np.unique(np.concatenate([part.texts.ravel() for of in splits for part in of.values()])))
     with torch.no_grad():

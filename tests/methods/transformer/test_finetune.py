@@ -33,9 +33,7 @@ def bert(tmp_path: Path) -> Path:
 def prepared(bert: Path, folder: Path, *settings: str) -> FineTuned:
     chosen = [f"transformer.path={bert}", f"transformer.learning_rate={RATE}", f"transformer.warmup={WARMUP}"]
     chosen += [f"transformer.gradient_clip={CLIP}", "transformer.epochs=2", "trainer.threads=1", "method=transformer"]
-    made = prepare(job([*locations(folder), *chosen, *settings]), None)[1]
-    assert isinstance(made, FineTuned)
-    return made
+    return prepare(job([*locations(folder), *chosen, *settings]), None)[1]
 
 
 def train(method: FineTuned, network: TransformerNetwork, folder: Path) -> None:
@@ -113,7 +111,6 @@ def test_predictions_that_are_not_those_of_the_rows_are_one_line(bert: Path, tmp
     assert read_predictions(place, data, task) is None
     write_codes(place, {task.id: codes})
     found = read_predictions(place, data, task)
-    assert found is not None
     assert {name: len(of) for name, of in found.items()} == {name: len(of) for name, of in codes.items()}
     path = place / "predicted.npz"
     for content in (b"", path.read_bytes()[:200], b"other"):
