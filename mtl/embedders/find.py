@@ -43,8 +43,6 @@ class Vectors:
         if recipe is not None and recipe.train and extra is not None:
             check_installed(extra, key="embeddings.path", value=recipe.name)
             return
-        if problem := EMBEDDERS[name].problem(path):
-            raise InputError(problem, path=path)
         remedies = [f"fetch them: mtl embeddings fetch {name} recipe={recipe.name}"] if recipe and recipe.url else []
         if recipe and not recipe.url and recipe.source:
             remedies.append(f"get them from {recipe.source}")

@@ -109,7 +109,6 @@ class EmbedderKind:
         build: makes the embeddings of a run.
         load: makes the reader of a finished run.
         exists: whether a path holds complete vectors; None if the vectors are not pretrained.
-        problem: takes a path and returns the error to report if it holds no complete vectors, or None if there is no error.
         by_word: whether the vectors are a file with one vector for each word, which `VectorFile` reads (`vector_files/`).
         extra: the extra of mtl-baselines with the packages that `build` and `load` need; None if there are none.
     """
@@ -119,7 +118,6 @@ class EmbedderKind:
     build: Callable[[EmbeddingsRequest], Embeddings]
     load: Callable[[RunReaderRequest], Reader]
     exists: Callable[[Path], bool] | None = None
-    problem: Callable[[Path], str | None] = lambda path: None
     by_word: bool = False
     extra: str | None = None
 

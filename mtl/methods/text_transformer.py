@@ -24,8 +24,7 @@ class TextTransformer(TransformerMixin, BaseEstimator):
 
     def transform(self, texts: Iterable[str]) -> np.ndarray:
         """The texts' vectors, float32 (texts, dim). Raises InputError as `Predictor.encode` does."""
-        vectors: np.ndarray = self.run.encode(texts if isinstance(texts, str) else list(texts), self.pooling)
-        return vectors
+        return self.run.encode(texts if isinstance(texts, str) else list(texts), self.pooling)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """The names of the vectors' numbers."""

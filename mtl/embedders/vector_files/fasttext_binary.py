@@ -176,8 +176,7 @@ def _find_matrix(path: Path, file: BufferedReader, header: _Header) -> int:
         _, rows, columns = _take(path, file, "<?2q")
         end = file.tell() + rows * columns * 4
     if end > size:
-        message = f"the file should have {end} bytes but has {size}; download or copy it again"
-        raise InputError(message, path=path)
+        raise InputError(f"the file should have {end} bytes but has {size}; download or copy it again", path=path)
     return start
 
 

@@ -142,8 +142,7 @@ def _read_start(path: Path, lines: OpenLines) -> _Start:
     if lines.packing and b"\0" in line + row:
         raise InputError("a packed binary file; unpack it first (gunzip, unzip) and give the .bin", path=path)
     if dim < 1 or not (has_header or any(map(_is_number, cells[1:]))):
-        message = "neither 'count dimension' nor a word and its vector; give a .vec file"
-        raise InputError(message, path=path, line=1)
+        raise InputError("neither 'count dimension' nor a word and its vector; give a .vec file", path=path, line=1)
     if not row:
         raise InputError("no vectors after the first line; download or copy it again", path=path)
     number, has_tabs = 1 + has_header, row.count(b"\t") >= dim

@@ -47,6 +47,8 @@ class Frozen(Method):
     """`mtl.methods.method.Method` of a transformer whose body is not trained. Each text is read alone; the head of a pair reads both vectors, their
     difference and their product, as the LSTM's does."""
 
+    _heads: Heads  # the last seed's
+
     def __init__(self, request: BuildRequest) -> None:
         """Raises InputError for a transformer that cannot be opened."""
         super().__init__(request)
@@ -58,7 +60,6 @@ class Frozen(Method):
         if notes:
             self.facts["notes"] = notes
         self.data = Coded(self.dataset, config.head.overlap, request.suite.shown)
-        self._heads: Heads | None = None  # the last seed's
 
     def save(self, folder: Path) -> None:
         """Write configuration and tokenizer, and the body's weights where another command could not find them."""
@@ -79,7 +80,6 @@ class Frozen(Method):
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are those of the body and all heads. The time to encode all texts counts for each seed."""
-        assert self._heads is not None
         heads = self._heads
         trained = TrainedFrozen(
             *(self.config, self.pretrained, torch.device("cpu"), lambda: self.pretrained.body),

@@ -245,7 +245,7 @@ def _open(settings: AverageSettings, options: EmbedderOptions, suite: Suite | No
             raise InputError(f"name the {kind.title} vectors: {SECTION}path=PATH", key=f"{SECTION}path")
         path, _ = vector_path(vectors, Path("embeddings"), settings.held_out)
         if not kind.exists(path):
-            raise InputError(kind.problem(path) or f"no such vectors; set {SECTION}path=PATH", path=path)
+            raise InputError(f"no such vectors; set {SECTION}path=PATH", path=path)
     reader = OPENERS[options.name][0](options, path, settings.seed, device)
     reader.embedder.to(device)
     return reader
