@@ -64,10 +64,6 @@ class Pretrained:
         return int(next(token for token in candidates if token is not None))
 
     @property
-    def layers(self) -> int:
-        return int(self.config.num_hidden_layers)
-
-    @property
     def dim(self) -> int:
         return int(self.config.hidden_size)
 

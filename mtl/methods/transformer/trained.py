@@ -190,7 +190,7 @@ def open_origin(request: BuildRequest) -> Pretrained:
         texts = training_texts(suite, request.data_dir, config.held_out)
         path = str(train(texts, suite.language, Path(config.embeddings_dir) / f"{suite.name}-transformer", OWN))
     pretrained = open_pretrained(path, config.transformer.tokenizer)
-    sizes = (pretrained.layers, pretrained.dim, f"{pretrained.parameters:,}")
+    sizes = (pretrained.config.num_hidden_layers, pretrained.dim, f"{pretrained.parameters:,}")
     logger.info("transformer %s: %d layers of %d, %s weights", path, *sizes)
     if pretrained.longest is not None and pretrained.longest < config.max_length:
         message = "max_length=%d: the transformer takes %d tokens at most, and inputs are cut to these"
