@@ -49,7 +49,7 @@ class StaticFloor(Floor):
 
 
 class WordFile:
-    """Where the vectors of texts' tokens come from: words in a file, of any format that `VectorFile` reads. A wing's source has these methods, too."""
+    """Where the vectors of tokens come from: words in a file, of any format that `VectorFile` reads. A wing's source has these methods, too."""
 
     def __init__(self, path: Path) -> None:
         self._file = VectorFile(path)
