@@ -23,7 +23,7 @@ MOST_NEW = 200_000  # words beside the vocabulary that a reader keeps; with 300 
 
 
 def run_words(request: RunReaderRequest, source: "WordSource | None" = None) -> "WordReader":
-    """The vocabulary of a finished run. New words get their vectors from the source, or if the run takes all words of a file from that, as `FileSource`
+    """The vocabulary of a finished run. New words get their vectors from the source, or if the run takes all words of a file from it, as `FileSource`
     reads it; else they are unknown. Raises InputError if the run has no vectors, or another number of them than of words."""
     weight = request.weights.get("table.weight")
     if weight is None or weight.dim() != 2:
