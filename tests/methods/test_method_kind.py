@@ -67,7 +67,7 @@ def test_keys_that_methods_read_their_files_and_their_names(configs: dict[str, C
     refused(lambda: method_name("bayes"), key="method")
 
 
-def test_vectors_that_do_not_exist_are_found_before_a_run(tmp_path: Path, configs: dict[str, Config]) -> None:
+def test_vectors_that_do_not_exist_are_found_before_a_run(tmp_path: Path) -> None:
     missing = {"suite": "klej-sample", "embeddings": "glove", "embeddings.path": str(tmp_path / "none.txt")}
     job = load_job(missing)
     refused(lambda: METHODS["lstm"].find_inputs(job.config, job.suite), file="none.txt")

@@ -45,7 +45,7 @@ def test_cached_layers_equal_computed_ones_of_all_words(elmo_files: tuple[Path, 
     assert made.coverage.found == (len(TEXTS.types), len(TEXTS.tokens))
 
 
-def test_a_run_reads_only_the_elmo_that_it_was_made_with(tmp_path: Path, elmo_files: tuple[Path, Path]) -> None:
+def test_a_run_reads_only_the_elmo_that_it_was_made_with(tmp_path: Path) -> None:
     write_elmo(tmp_path / "elmo")
     made = build(tmp_path / "elmo", tmp_path / "cache")
 
