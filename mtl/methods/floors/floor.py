@@ -28,14 +28,7 @@ from mtl.methods.floors.estimators import (
     quiet_fit,
     settings,
 )
-from mtl.methods.floors.features import (
-    COMPARES_PAIRS,
-    Matrix,
-    RowFeatures,
-    by_unit,
-    documents_of,
-    training_inputs,
-)
+from mtl.methods.floors.features import COMPARES_PAIRS, Matrix, RowFeatures, by_unit, documents_of, training_inputs
 from mtl.methods.floors.kept import KEEPABLE, Kept, TrainedFloor, decided, kept_file, new_features, write_kept
 from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.throughput import sentences_per_second

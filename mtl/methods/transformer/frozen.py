@@ -12,8 +12,6 @@ from torch import Tensor
 
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
-from mtl.base.progress import hidden_progress
-from mtl.base.settings.schema import Config
 from mtl.data.dataset import Split
 from mtl.data.examples import Row
 from mtl.methods.coded import Coded
@@ -22,16 +20,9 @@ from mtl.methods.method import BuildRequest, LoadRequest, Method, Predictions
 from mtl.methods.stage2 import Finetuning
 from mtl.methods.throughput import networks_cost
 from mtl.methods.transformer.inputs import InputReader, longest_input
-from mtl.methods.transformer.pretrained import Pretrained, open_pretrained
-from mtl.methods.transformer.trained import (
-    HeadsOnBody,
-    encode_texts,
-    model_folder,
-    open_origin,
-    tasks_seen,
-)
+from mtl.methods.transformer.pretrained import open_pretrained
+from mtl.methods.transformer.trained import HeadsOnBody, encode_texts, model_folder, open_origin, tasks_seen
 from mtl.model.network import Heads, Network
-from mtl.model.sequences import ArraySequences
 from mtl.runs.folder import finetune_folder
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -56,9 +47,11 @@ class Frozen(Method):
         self.pretrained = open_origin(request)
         self.fingerprints = self.pretrained.fingerprints()
         self.facts |= {"precision": training_precision(config.trainer), "hidden_size": self.pretrained.dim}
-        self.sequences, notes = read_texts(config, self.pretrained, request.dataset.texts)
-        if notes:
-            self.facts["notes"] = notes
+        reader = InputReader(self.pretrained, longest_input(config.max_length, self.pretrained))
+        self.sequences = reader.sequences([(text,) for text in request.dataset.texts])
+        for note in reader.notes():
+            logger.info("%s", note)
+            self.facts["notes"] = [note]
         self.data = Coded(self.dataset, config.head.overlap, request.suite.shown)
 
     def save(self, folder: Path) -> None:
@@ -93,34 +86,18 @@ class Frozen(Method):
     def _encoded(self) -> tuple[Tensor, float]:
         """The vectors of all texts, and the seconds that they took, for all seeds."""
         start, device = time.monotonic(), device_of(self.config.trainer.accelerator)
-        vectors = text_vectors(self.config, self.pretrained, self.pretrained.body.to(device), self.sequences)
-        self.pretrained.body.to("cpu")
+        body = self.pretrained.body.to(device)
+        with mixed_precision(self.config.trainer, device):
+            vectors = encode_texts(body, self.pretrained, self.sequences, TrainedFrozen.pooling)
+        body.to("cpu")
         return vectors, time.monotonic() - start
-
-
-def read_texts(config: Config, pretrained: Pretrained, texts: Sequence[str]) -> tuple[ArraySequences, list[str]]:
-    """The texts, each read alone, as sequences; and notes that say how many are cut, if any are. Logs the notes."""
-    reader = InputReader(pretrained, longest_input(config.max_length, pretrained))
-    sequences = reader.sequences([(text,) for text in texts])
-    notes = reader.notes()
-    for note in notes:
-        logger.info("%s", note)
-    return sequences, notes
-
-
-def text_vectors(config: Config, pretrained: Pretrained, body: Any, sequences: ArraySequences) -> Tensor:
-    """The vectors of texts, float32 (texts, dim), whose sequences are those of `read_texts`."""
-    with mixed_precision(config.trainer, next(body.parameters()).device):
-        return encode_texts(body, pretrained, sequences, TrainedFrozen.pooling)
 
 
 class TrainedFrozen(HeadsOnBody):
     """`mtl.methods.method.Model` of heads on a fixed body."""
 
     def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> tuple[Split, TaskInput]:
-        with hidden_progress():
-            sequences, _ = read_texts(self.config, self.pretrained, texts)
-            return split, TaskInput(vectors=text_vectors(self.config, self.pretrained, self.body, sequences))
+        return split, TaskInput(vectors=torch.from_numpy(self.encode(texts, self.pooling)))
 
 
 def load_frozen(request: LoadRequest) -> TrainedFrozen:
