@@ -79,10 +79,7 @@ class DenseRegressor(BaseEstimator):
 class DenseClassifier(DenseRegressor):
     """As `DenseRegressor`, but a logistic regression or a network that classifies; `class_weight` is "balanced" or None."""
 
-    _parameter_constraints = {
-        **DenseRegressor._parameter_constraints,
-        "class_weight": [StrOptions({"balanced"}), None],
-    }
+    _parameter_constraints = {**DenseRegressor._parameter_constraints, "class_weight": [StrOptions({"balanced"}), None]}
 
     def __init__(
         self, head: str = "linear", alpha: float = 1.0, class_weight: str | None = None, random_state: int | None = None

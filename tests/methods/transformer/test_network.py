@@ -27,9 +27,7 @@ def made(pretrained: Pretrained, precision: str, device: str) -> TransformerNetw
     return TransformerNetwork(pretrained, TASKS, {"t": 2, "u": 2}, *given).eval()
 
 
-def test_plain_attention_gives_the_same_outputs_and_tasks_begin_with_one_body(
-    pretrained: Pretrained,
-) -> None:
+def test_plain_attention_gives_the_same_outputs_and_tasks_begin_with_one_body(pretrained: Pretrained) -> None:
     plain = made(pretrained, "bf16-mixed", "cpu")
     others = [made(pretrained, "32-true", "cpu"), made(pretrained, "bf16-mixed", "cuda")]
     assert plain.body.config._attn_implementation == "eager"
