@@ -1,4 +1,4 @@
-"""How often is a difference of the size that mtl.benchmark_making.power.design states shown? It should be 80 % of the cases.
+"""How often is a difference of the size that mtl.benchmark_making.power states shown? It should be 80 % of the cases.
 
     python benchmarks/power.py
 
@@ -19,7 +19,7 @@ from statistics import median
 import numpy as np
 from scipy.special import stdtrit
 
-from mtl.benchmark_making.power.design import Expectation, other_rows, same_rows
+from mtl.benchmark_making.power import Expectation, other_rows, same_rows
 from mtl.stats.comparison import LEAST_SEEDS, LEVEL, Sample, compare, estimate, sample
 from mtl.stats.resampling import RowSet
 
@@ -46,7 +46,7 @@ def main() -> None:
     for had, wanted in SCALED:
         measure_runs(True, 1, had, wanted, arguments, rng)
     for same in (True, False):
-        measure_expectation(same, Expectation(1000, [80.0], 85.0), arguments.repeats, rng)
+        measure_expectation(same, Expectation(1000, 80.0, 85.0), arguments.repeats, rng)
 
 
 def measure_runs(
@@ -94,7 +94,7 @@ def measure_expectation(same: bool, expectation: Expectation, repeats: int, rng:
     """Print the line of a benchmark that does not exist yet."""
     design = expectation.same_rows() if same else expectation.other_rows()
     stated = design.smallest_difference()
-    rows, share, disagreement = expectation.rows, expectation.accuracy[0] / 100, 1 - expectation.agreement / 100
+    rows, share, disagreement = expectation.rows, expectation.accuracy / 100, 1 - expectation.agreement / 100
     weights = resamples(rows, rng)
     shares = np.array([share + stated / 200, share - stated / 200])
     shift = np.array([0, (disagreement + stated / 100) / 2])  # of the rows that the second system answers right

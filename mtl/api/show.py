@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 EXTRA = "notebook"  # the extra with pandas and matplotlib
 # A backslash with the character that it escapes; bold text; a code span.
 _INLINE = re.compile(r"\\([\\`*_\[\]<>|])|\*\*((?:\\.|[^\\])+?)\*\*|`([^`]+)`")
-_CELL_END = re.compile(r"(?<!\\)\|")
+_CELL = re.compile(r"((?:\\.|[^\\|])*)\|")  # with its end; a backslash escapes the next character
 
 
 class MarkdownText(str):
@@ -88,7 +88,7 @@ def _table(lines: Sequence[str]) -> str:
 
 
 def _cells(line: str) -> list[str]:
-    return [cell.strip() for cell in _CELL_END.split(line)[1:-1]]
+    return [cell.strip() for cell in _CELL.findall(line[1:])]
 
 
 def _inline(text: str) -> str:

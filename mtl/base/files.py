@@ -1,4 +1,5 @@
-"""Atomic file writes and disk space: a file is written under a temporary name and then moved into place."""
+"""Files: atomic writes (a file is written under a temporary name and then moved into place), disk space, checksums and numbered names; and how
+messages word sizes, counts and lists."""
 
 import hashlib
 import json
@@ -6,7 +7,6 @@ import math
 import os
 import re
 import shutil
-import sys
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -16,13 +16,7 @@ from typing import Any
 
 from mtl.base.errors import InputError, UserError
 
-OTHER_FILES = 256  # that a process needs beside one for each run
 WRITE_ERRORS = {ENOSPC, EDQUOT, EFBIG, EIO, EROFS}
-
-
-def _beside(path: Path) -> Path:
-    """A temporary path in the same folder, which no other process on any machine uses."""
-    return path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
 
 
 @contextmanager
@@ -36,6 +30,23 @@ def naming(path: Path, partial: Path | None = None) -> Iterator[None]:
         if named is None:
             raise
         raise named from error
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a temporary path in the same folder; move the file to `path` when the block ends without an exception. The file is flushed to disk
+    before the move, so a crash or a SIGKILL at any moment leaves either the old file or the complete new one. When the block raises, the temporary
+    file is removed. An error of a write is an OSError that names `path`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")  # no process on any machine uses it
+    try:
+        with naming(path, partial):
+            yield partial
+            with partial.open("rb") as written:
+                os.fsync(written.fileno())
+            partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def _write_error(error: Exception, path: Path, partial: Path) -> OSError | None:
@@ -59,23 +70,6 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None and not isinstance(error, UserError):
         yield error
         error = error.__cause__ or error.__context__
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path in the same folder; move the file to `path` when the block ends without an exception. The file is flushed to disk
-    before the move, so a crash or a SIGKILL at any moment leaves either the old file or the complete new one. When the block raises, the temporary
-    file is removed. An error of a write is an OSError that names `path`."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = _beside(path)
-    try:
-        with naming(path, partial):
-            yield partial
-            with partial.open("rb") as written:
-                os.fsync(written.fileno())
-            partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def link_or_copy(source: Path, path: Path) -> None:
@@ -132,7 +126,7 @@ def check_space(folder: Path, size: int, remedy: str) -> None:
     """Raise InputError, with another remedy, if the folder's disk has less than `size` bytes free."""
     free = shutil.disk_usage(folder).free
     if free < size:
-        problem = f"needs {format_bytes(size)} of disk space, but {format_bytes(free - free % 10**6)} are free"  # rounded down
+        problem = f"needs {format_bytes(size)} of disk space, {format_bytes(size - free)} more than is free"
         raise InputError(f"{problem}; free some space, or {remedy}", path=folder)
 
 
@@ -168,15 +162,16 @@ def sha256(path: Path) -> str:
 
 def numbered_alike(name: str, names: Iterable[str]) -> list[str]:
     """Those names that differ from this one in the number before the suffix alone, as train-00000-of-00003.parquet, part-0.jsonl, in the
-    order of their numbers; and in a hash after it. Raises ValueError if a number is missing, or stands twice."""
-    number = re.search(r"(\d+)(-of-(\d+))?(-[0-9a-f]{16})?(\.[A-Za-z]+)?(\.(gz|bz2|xz|zst))?$", name)
+    order of their numbers; they may also differ in a hash of 16 digits after it. Raises ValueError if a number is missing, or stands twice."""
+    number = re.search(r"(\d+)(-of-(\d+))?(-[0-9a-f]{16})?((\.[A-Za-z]+)?(\.(gz|bz2|xz|zst))?)$", name)
     if number is None:
         raise ValueError("its name has no number")
-    after = re.sub("-[0-9a-f]{16}", "-[0-9a-f]{16}", re.escape(name[number.end(1) :]).replace(r"\-", "-"))
-    pattern = rf"{re.escape(name[: number.start()])}(\d+){after}"
+    digest = "-[0-9a-f]{16}" if number[4] else ""
+    pattern = rf"{re.escape(name[: number.start()])}(\d+){number[2] or ''}{digest}{re.escape(number[5])}"
     found = sorted((int(match[1]), each) for each in names if (match := re.fullmatch(pattern, each)))
     numbers = [number for number, _ in found]
-    if numbers[:1] not in ([0], [1]) or numbers != list(range(numbers[0], numbers[0] + int(number[3] or len(found)))):
+    count = len(found)
+    if not found or count != int(number[3] or count) or numbers not in ([*range(count)], [*range(1, count + 1)]):
         shown = ", ".join(map(str, numbers[:20]))
         raise ValueError(f"its parts have the numbers {shown}; one is missing, or stands twice")
     return [each for _, each in found]
@@ -193,15 +188,3 @@ def git_blob_id(path: Path) -> str:
     digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: digest).hexdigest()
-
-
-def allow_open_files(number: int) -> None:
-    """Let this process have `number` files open at once, in addition to OTHER_FILES for other purposes, as far as the system allows it."""
-    if sys.platform == "win32":  # which has no such limit
-        return
-    import resource
-
-    limit, highest = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = number + OTHER_FILES if highest == resource.RLIM_INFINITY else min(number + OTHER_FILES, highest)
-    if limit != resource.RLIM_INFINITY and limit < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, highest))

@@ -11,10 +11,10 @@ from typing import Annotated, Any, TypeVar, Union, cast, get_args, get_origin
 from mtl.base.errors import InputError, UserError, resources_as_input
 from mtl.base.files import listed
 from mtl.base.names import text_problem
+from mtl.base.typed import LARGEST_NUMBER
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-LARGEST = 10**15  # the largest number that an argument may be
 # How a message names a type.
 WORDS: dict[Any, str] = {
     **{str: "a text", os.PathLike: "a path", int: "a whole number", float: "a number", bool: "True or False"},
@@ -24,8 +24,8 @@ WORDS: dict[Any, str] = {
 
 def checked(function: Function) -> Function:
     """The function, with checks of its arguments by their annotations, and with errors of files, disks and memory as InputError. Numbers and
-    arrays of other libraries, which have a method `tolist`, are converted to Python's. A call with an argument of another type raises an
-    InputError that names the argument, and says what its annotation does (`Annotated[hint, "as in …"]`)."""
+    arrays of other libraries, which have a method `tolist`, are converted to Python's, also within a list. A call with an argument of another
+    type raises an InputError that names the argument, and says what its annotation does (`Annotated[hint, "as in …"]`)."""
     signature = inspect.signature(function)
 
     @wraps(function)
@@ -61,24 +61,32 @@ def foreign(key: str) -> Iterator[None]:
 
 def _argument(value: Any, hint: Any, name: str) -> Any:
     """The value of an argument, converted to Python's types. Raises InputError if it does not fit the annotation `hint`."""
-    if hasattr(value, "tolist") and not isinstance(value, type):
-        value = value.tolist()
+    value = [_converted(item) for item in value] if isinstance(value, list | tuple) else _converted(value)
     text = os.fspath(value) if isinstance(value, os.PathLike) else value
     if isinstance(text, str) and (problem := text_problem(text)):
         raise InputError(problem, key=name)
     if not _fits(value, hint):
-        if isinstance(value, Mapping) and any(
-            get_origin(part) is Mapping for kind in _kinds(hint) for part in get_args(kind)
-        ):
-            example = f"as in {{TASK: {str(value)[:100]}}}"
-            raise InputError(f"must be a dictionary with a dictionary for each task, {example}", key=name)
-        named = [(get_origin(kind) or kind, getattr(kind, "__name__", kind)) for kind in _kinds(hint)]
-        kinds = dict.fromkeys(WORDS.get(kind, f"a {name}") for kind, name in named)
-        holds = isinstance(value, Collection) and not isinstance(value, str | bytes) and len(value) > 0
-        what = f"{type(value).__name__} that holds these values" if holds else f"value of type {type(value).__name__}"
-        wanted = ", ".join([listed(list(kinds), 9, " or "), *getattr(hint, "__metadata__", ())])
-        raise InputError(f"must be {wanted}, not a {what}", key=name)
+        raise InputError(_mismatch(value, hint), key=name)
     return value
+
+
+def _converted(value: Any) -> Any:
+    """A number or an array of another library as Python's; any other value itself."""
+    return value.tolist() if hasattr(value, "tolist") and not isinstance(value, type) else value
+
+
+def _mismatch(value: Any, hint: Any) -> str:
+    """What an argument must be, and what this value is that does not fit."""
+    kinds = _kinds(hint)
+    if isinstance(value, int | float) and {int, float} & {*kinds} and not abs(value) <= LARGEST_NUMBER:
+        return f"must be a number from {-LARGEST_NUMBER:,} to {LARGEST_NUMBER:,}"
+    if isinstance(value, Mapping) and any(get_origin(part) is Mapping for kind in kinds for part in get_args(kind)):
+        return f"must be a dictionary with a dictionary for each task, as in {{TASK: {str(value)[:100]}}}"
+    words = dict.fromkeys(WORDS.get(get_origin(kind) or kind, f"a {getattr(kind, '__name__', kind)}") for kind in kinds)
+    holds = isinstance(value, Collection) and not isinstance(value, str | bytes) and len(value) > 0
+    form = f"{type(value).__name__} that holds these values" if holds else f"value of type {type(value).__name__}"
+    wanted = ", ".join([listed(list(words), 9, " or "), *getattr(hint, "__metadata__", ())])
+    return f"must be {wanted}, not a {form}"
 
 
 def _kinds(hint: Any) -> tuple[Any, ...]:
@@ -103,7 +111,7 @@ def _fits(value: Any, hint: Any) -> bool:
         return isinstance(value, str) and text_problem(value) is None
     if kind in (int, float):
         is_number = isinstance(value, int if kind is int else int | float) and not isinstance(value, bool)
-        return is_number and abs(value) <= LARGEST
+        return is_number and abs(value) <= LARGEST_NUMBER
     if not isinstance(value, kind) or (isinstance(value, str | bytes) and kind not in (str, bytes, os.PathLike)):
         return False
     if isinstance(value, Mapping) and len(inner) == 2:

@@ -12,11 +12,11 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from errno import ENOLCK, ENOSYS, ENOTSUP, EOPNOTSUPP
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any
 
 import msgspec
 from filelock import FileLock, Timeout
@@ -25,6 +25,7 @@ logger = logging.getLogger("mtl")
 
 RENEW_EVERY = 15.0  # seconds between two renewals of a named lock
 STALE_AFTER = 90.0  # seconds without a renewal after which its process counts as lost
+CLOCKS = 300.0  # seconds by which the clocks of this machine and of the file system may differ
 LOST = 75  # the exit status of a process whose named lock was taken over
 NO_FLOCK = {ENOSYS, ENOTSUP, EOPNOTSUPP, ENOLCK}  # the errors of flock on file systems that do not support it
 
@@ -40,24 +41,23 @@ def lock(path: Path) -> AbstractContextManager[None]:
 
 
 @contextmanager
-def waiting_lock(path: Path, busy: str | None) -> Iterator[None]:
-    """Hold a lock as `lock` does; if another process holds it, log the message `busy` and wait. Where there is no flock, as `named_lock`."""
+def waiting_lock(path: Path, message: str | None) -> Iterator[None]:
+    """As `lock`; with a message, if another process holds the lock, log it and wait. Where there is no flock, as `named_lock`."""
     try:
         held = _system_lock(path, timeout=0)
     except Busy:
-        if busy is None:
+        if message is None:
             raise
-        logger.info("%s; waiting for it", busy)
+        logger.info("%s; waiting for it", message)
         held = _system_lock(path, timeout=-1)
-    with held or named_lock(_named(path), busy):
+    with held or named_lock(_named_lock_path(path), message):
         yield
 
 
 def is_held(path: Path) -> bool:
     """Whether another process holds the lock of this file (`lock`). A file that does not exist is not made. The answer needs the system's lock for
     a moment. What another process cannot lock in that moment, it can right after."""
-    present = holder_of(_named(path))
-    if present is not None and not present.is_dead:
+    if running_holder(_named_lock_path(path)) is not None:
         return True
     if not path.is_file() or path.is_symlink():
         return False
@@ -71,25 +71,25 @@ def is_held(path: Path) -> bool:
 
 
 @contextmanager
-def named_lock(path: Path, busy: str | None) -> Iterator[None]:
-    """Hold the named lock that this file is, within the block. If another process holds it, log the message `busy` and wait.
+def named_lock(path: Path, message: str | None) -> Iterator[None]:
+    """Hold the named lock that this file is, within the block. If another process holds it, log the message and wait.
 
     A process that has not renewed its lock for STALE_AFTER seconds is lost, and its lock is taken over. If it lives all the same, cut
     off for a while, it ends when it finds that its lock was taken. Without a message, nothing is waited for: Busy is raised, unless the
     other process is one of this machine that has ended.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    mine = Holder.me()
-    _acquire(path, mine, busy)
+    holder = Holder.me()
+    _acquire(path, holder, message)
     ended = threading.Event()
-    renewal = threading.Thread(target=_renew, args=(path, mine, ended), daemon=True)
+    renewal = threading.Thread(target=_renew, args=(path, holder, ended), daemon=True)
     renewal.start()
     try:
         yield
     finally:
         ended.set()
         renewal.join()
-        if holder_of(path) == mine:
+        if holder_of(path) == holder:
             path.unlink(missing_ok=True)
 
 
@@ -123,10 +123,6 @@ class Holder:
         return f"process {self.pid} on {self.host} since {self.since}"
 
 
-# A named lock as it was read: who holds it, and when it was renewed, in nanoseconds of the clock of its holder or of the file system.
-Seen: TypeAlias = tuple[Holder | None, int]
-
-
 def holder_of(path: Path) -> Holder | None:
     """The process that holds this named lock, or the lost process that did; None if there is none, or if the file is not readable."""
     try:
@@ -135,9 +131,18 @@ def holder_of(path: Path) -> Holder | None:
         return None
 
 
+def running_holder(path: Path) -> Holder | None:
+    """The process that holds this named lock; None if there is none, or if it is lost: it has ended, or has long not renewed the lock."""
+    holder = holder_of(path)
+    with suppress(OSError):  # it has just released the lock
+        if holder and not holder.is_dead and time.time() - path.stat().st_mtime <= STALE_AFTER + CLOCKS:
+            return holder
+    return None
+
+
 def _system_lock(path: Path, timeout: float) -> AbstractContextManager[Any] | None:
     """The system's lock of this file, acquired within `timeout` seconds (-1: no limit); None where there is no flock. Raises Busy, and OSError, which
-    names the folder if the file cannot be made in it: nobody knows of locks."""
+    names the folder if the file cannot be made in it: the user does not know the lock's file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         return FileLock(path, timeout=timeout, fallback_to_soft=False).acquire()
@@ -149,61 +154,69 @@ def _system_lock(path: Path, timeout: float) -> AbstractContextManager[Any] | No
         return None
 
 
-def _named(path: Path) -> Path:
+def _named_lock_path(path: Path) -> Path:
     """The named lock in the place of a lock of the system."""
     return path.with_name(f"{path.name}.process")
 
 
-def _acquire(path: Path, mine: Holder, busy: str | None) -> None:
-    before: tuple[Seen, float] | None = None  # the other's last renewal, and when it was first seen
-    told = False
-    while not _create(path, mine):
-        present = look_at(path)
-        if present is None:
+def _acquire(path: Path, holder: Holder, message: str | None) -> None:
+    """Create the named lock for this process, as soon as no other process holds it."""
+    last_seen, since, has_logged = (
+        None,
+        0.0,
+        False,
+    )  # the other process's lock, and when its last renewal was first seen
+    while not _create(path, holder):
+        seen = _seen_lock(path)
+        if seen is None:
             continue
-        if before is None or before[0] != present:
-            before = present, time.monotonic()
+        if seen != last_seen:
+            last_seen, since = seen, time.monotonic()
         # Time is measured here: the clocks of machines differ.
-        holder, is_stale = present[0], time.monotonic() - before[1] > STALE_AFTER
-        if (holder and holder.is_dead) or is_stale:
-            remove_lost(path, present)
+        other, is_stale = seen[0], time.monotonic() - since > STALE_AFTER
+        if (other and other.is_dead) or is_stale:
+            _remove_lost(path, seen)
             continue
-        if busy is None:
-            who = holder or "another process"
+        if message is None:
+            who = other or "another process"
             raise Busy(f"; {who} holds it; if no such process runs on any machine, remove {path}")
-        if not told:
-            told = True
-            logger.info("%s (%s); waiting for it", busy, holder or "unknown")
+        if not has_logged:
+            has_logged = True
+            logger.info("%s (%s); waiting for it", message, other or "unknown")
         time.sleep(min(1.0, RENEW_EVERY))
 
 
-def look_at(path: Path) -> Seen | None:
-    """The lock of another process; None if it is gone."""
+def _seen_lock(path: Path) -> tuple[Holder | None, int] | None:
+    """Who holds a lock, and when it was renewed, in nanoseconds of the clock of its holder or of the file system; None if it is gone."""
     try:
         return holder_of(path), path.stat().st_mtime_ns
     except FileNotFoundError:
         return None
 
 
-def _create(path: Path, mine: Holder) -> bool:
+def _create(path: Path, holder: Holder) -> bool:
     """Make the file; return whether it did not exist."""
     try:
-        file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
+        file = path.open("xb")
     except FileExistsError:
         return False
-    with os.fdopen(file, "wb") as written:
-        written.write(msgspec.json.encode(mine))
+    try:
+        with file:
+            file.write(msgspec.json.encode(holder))
+    except BaseException:  # an empty lock would be that of an unknown process
+        path.unlink(missing_ok=True)
+        raise
     return True
 
 
-def remove_lost(path: Path, lost: Seen) -> None:
+def _remove_lost(path: Path, lost: tuple[Holder | None, int]) -> None:
     """Remove the lock of a lost process, unless it has been renewed or replaced since it was found: then it stays."""
     taken = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
     try:
         path.rename(taken)
     except FileNotFoundError:
         return
-    if look_at(taken) == lost:
+    if _seen_lock(taken) == lost:
         taken.unlink(missing_ok=True)
     elif _create(path, Holder.me()):  # no third process has it meanwhile
         taken.replace(path)
@@ -212,15 +225,16 @@ def remove_lost(path: Path, lost: Seen) -> None:
         logger.warning("%s: two processes have taken over this lock at once", path)
 
 
-def _renew(path: Path, mine: Holder, ended: threading.Event) -> None:
+def _renew(path: Path, holder: Holder, ended: threading.Event) -> None:
     """Renew the lock until the block has ended. End the process at once if another process has taken the lock."""
     while not ended.wait(RENEW_EVERY):
         try:
             os.utime(path)
+            is_lost = path.read_bytes() != msgspec.json.encode(holder)
         except FileNotFoundError:
-            pass  # the content decides
+            is_lost = True
         except OSError:
             continue  # the file system is away; another process may take over meanwhile
-        if holder_of(path) != mine and not ended.is_set():
+        if is_lost and not ended.is_set():
             logger.error("%s: another process has taken over this lock; this one ends", path)
             os._exit(LOST)

@@ -1,4 +1,4 @@
-"""Memory of this process: keep freed memory for reuse, measure the peak, and refuse what cannot fit."""
+"""Memory of this process: keep freed memory for reuse, measure the peak, and refuse what cannot fit. The number of its open files."""
 
 import ctypes
 import os
@@ -9,6 +9,7 @@ from mtl.base.files import format_bytes
 
 # Constants of glibc's malloc.h.
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_MAX = -1, -2, -4
+OTHER_FILES = 256  # open files that a process needs beside those of its runs
 
 
 def keep_memory() -> None:
@@ -42,8 +43,8 @@ def peak_memory() -> int:
         return counters.PeakWorkingSetSize
     import resource
 
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most if sys.platform == "darwin" else 1024 * most
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak
 
 
 def machine_memory() -> int:
@@ -58,8 +59,10 @@ def machine_memory() -> int:
 def check_fits(size: int, what: str, remedy: str, key: str | None = None) -> None:
     """Raise InputError, which names the remedy and the key, if this machine has less memory than `what` needs, `size` bytes."""
     if size > (total := machine_memory()):
-        needed = f"{what} needs {format_bytes(size)} of memory, and this machine has {format_bytes(total)}"
-        raise InputError(f"{needed}; {remedy}", key=key)
+        problem = (
+            f"{what} needs {format_bytes(size)} of memory, {format_bytes(size - total)} more than this machine has"
+        )
+        raise InputError(f"{problem}; {remedy}", key=key)
 
 
 def peak_gpu_memory() -> int | None:
@@ -67,3 +70,15 @@ def peak_gpu_memory() -> int | None:
     import torch  # here, so that a command can ask for the machine's memory at once
 
     return torch.cuda.max_memory_allocated() if torch.cuda.is_available() else None
+
+
+def allow_open_files(number: int) -> None:
+    """Let this process have `number` files open at once, in addition to OTHER_FILES for other purposes, as far as the system allows it."""
+    if sys.platform == "win32":  # which has no such limit
+        return
+    import resource
+
+    limit, highest = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = number + OTHER_FILES if highest == resource.RLIM_INFINITY else min(number + OTHER_FILES, highest)
+    if limit != resource.RLIM_INFINITY and limit < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, highest))

@@ -69,12 +69,12 @@ def meant(name: str, known: Iterable[str]) -> list[str]:
     last = {key: key.rpartition(".")[2] for key in names}
     sought = name.rpartition(".")[2].lower().replace("-", "_")
     words = set(sought.split("_"))
-    same = [key for key in names if {key, last[key]} & {name, *SYNONYMS.get(sought, "").split()}]
+    exact = [key for key in names if {key, last[key]} & {name, *SYNONYMS.get(sought, "").split()}]
     # Words of a name, as in hidden, or their initials, as in lr.
-    parts = {key: last[key].split("_") for key in names}
-    forms = {key: ("".join(word[:1] for word in parts[key]), last[key]) for key in names}
-    related = [key for key in names if words <= {*parts[key]} or sought in forms[key]]
-    fitting = same or related
+    words_of = {key: last[key].split("_") for key in names}
+    initials = {key: "".join(word[:1] for word in words_of[key]) for key in names}
+    related = [key for key in names if words <= {*words_of[key]} or sought in (initials[key], last[key])]
+    fitting = exact or related
     in_section = [key for key in fitting if "." in name and key.startswith(f"{name.partition('.')[0]}.")]
     return (in_section or fitting or difflib.get_close_matches(name, names, 1))[:MOST]
 

@@ -66,6 +66,17 @@ def check_plain_folder(folder: Path) -> None:
                 raise InputError("is neither a file nor a folder; remove it", path=entry)
 
 
+@contextmanager
+def read_errors(path: Path, hint: str = "") -> Iterator[None]:
+    """For a block that reads a file: an error of the system becomes an InputError with this path; the hint is for a file that does not exist."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise InputError(f"no such file{hint}", path=path) from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from None
+
+
 def open_regular(path: Path) -> IO[bytes]:
     """Open a file to read its bytes. Raises InputError for a folder, a pipe (without waiting for a writer) or a device; OSError as `open`."""
     file = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
@@ -188,12 +199,8 @@ def read_json(path: Path, form: type[Content], remedy: str = AGAIN) -> Content:
         form: the type of the content, such as a TypedDict or `dict[str, float]`. Numbers are finite and fit a float.
         remedy: what the user can do about a damaged file.
     """
-    try:
+    with read_errors(path, f"; is {path.parent} a run folder?"):
         content = read_bytes(path, JSON_LIMIT)
-    except FileNotFoundError:
-        raise InputError(f"no such file; is {path.parent} a run folder?", path=path) from None
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", path=path) from None
     return parse_json(content, path, form, remedy)
 
 

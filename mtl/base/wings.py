@@ -121,11 +121,7 @@ def resolve(name: str) -> Any:
 
 
 def lazy(name: str) -> Callable[..., Any]:
-    """A function that imports another one when it is called, and calls it.
-
-    Args:
-        name: where the function or class is, as in `resolve`.
-    """
+    """A function that imports another one, or a class, by its name (as in `resolve`) when it is called, and calls it."""
 
     def call(*arguments: Any, **named: Any) -> Any:
         return resolve(name)(*arguments, **named)

@@ -1,9 +1,6 @@
 """The commands of this wing: suites, audits, annotation, leaderboards, sweeps, power."""
 
 import argparse
-import os
-import sys
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,19 +37,15 @@ def add_commands(commands: Commands) -> None:
     sheets = audit.add_mutually_exclusive_group()
     gives_away = "instead: annotation artefacts, which simple baselines show that read a part of an example"
     sheets.add_argument("--artefacts", action="store_true", help=gives_away)
-    near = "instead: near duplicates, within a split and between splits"
-    sheets.add_argument("--near", action="store_true", help=near)
+    sheets.add_argument("--near", action="store_true", help="instead: near duplicates, within and between splits")
     sheets.add_argument("--sheet", metavar="TASK", help="instead: draft the task's documentation sheet")
     clean = "instead: a copy of the data without training examples that are near duplicates of dev or test examples"
     sheets.add_argument("--write-clean", type=Path, metavar="DIR", help=clean)
     share = "for --near and --write-clean: the character n-grams that near duplicates have in common (else 0.8)"
     audit.add_argument("--share", type=float, metavar="S", help=share)
-    audit.add_argument("--out", type=Path, metavar="FILE", help="for --sheet: a file to write to, else standard output")
     audit.set_defaults(run=_audit)
 
-    annotate = commands.add_parser(
-        "annotate", help="write forms in which people annotate a sample of a task's examples"
-    )
+    annotate = commands.add_parser("annotate", help="write forms in which people annotate a sample of examples")
     annotate.add_argument("suite", metavar="SUITE", help="a suite's name or file")
     keys = "task=ID or [ID,…], out=DIR, rows=N (else 50), seed=N (else 1), instructions=FILE, data_dir=FOLDER"
     add_settings(annotate, keys)
@@ -93,28 +86,20 @@ def add_commands(commands: Commands) -> None:
 
     shows = "the smallest differences that tests detect, and the examples and seeds that they need"
     power = commands.add_parser("power", help=shows)
-    of_runs = "a folder of runs, else runs; suite=NAME, difference=POINTS (else 2), seeds=N"
-    expected = "rows=N, accuracy=PER_CENT or [A,B], agreement=PER_CENT, difference="
+    of_runs = "a folder of runs, as runs/klej, else runs; difference=POINTS (else 2), seeds=N"
+    expected = "rows=N, accuracy=PER_CENT, agreement=PER_CENT, difference="
     add_settings(power, f"{of_runs}; without runs: {expected}", "RUNS_DIR | key=value")
-    as_report = "as for mtl report; default: cache"
-    power.add_argument("--cache", type=Path, default=results.CACHE, metavar="DIR", help=as_report)
     power.set_defaults(run=_power)
 
 
 def _audit(arguments: argparse.Namespace) -> int:
-    from mtl.base.files import write_text
     from mtl.benchmark_making.suites import audit_job
 
-    job, out, share = job_of(arguments.settings), arguments.out, arguments.share
-    if out is not None and arguments.sheet is None:
-        raise InputError(f"--out {out}: is for --sheet TASK only")
-    if out is not None and os.path.lexists(out):  # a sheet is for people to complete
-        raise InputError("already there; remove it, or name another file with --out", path=out)
+    job, share = job_of(arguments.settings), arguments.share
     if arguments.sheet is not None:
         from mtl.benchmark_making.audits.sheet import draft_sheet
 
-        sheet = draft_sheet(job, arguments.sheet)
-        sys.stdout.write(sheet) if out is None else write_text(out, sheet)
+        print(draft_sheet(job, arguments.sheet), end="")
         return 0
     if share is not None and not (arguments.near or arguments.write_clean):
         raise InputError(f"--share {share:g}: is for --near and --write-clean only")
@@ -130,17 +115,17 @@ def _audit(arguments: argparse.Namespace) -> int:
 
 def _annotate(arguments: argparse.Namespace) -> None:
     from mtl.base.typed import check_known
-    from mtl.benchmark_making.annotate.draw import read_wanted, write_forms
+    from mtl.benchmark_making.annotate.draw import read_sample_settings, write_forms
     from mtl.jobs.job import load_job, parse_settings
 
     settings: dict[str, Any] = parse_settings(arguments.settings)
     check_known(settings, {"task", "rows", "seed", "instructions", "out", "data_dir", "held_out"})
     of_job: dict[str, Any] = {key: settings.pop(key) for key in ("data_dir", "held_out") if key in settings}
     out = settings.pop("out", None)
-    wanted, job = read_wanted(settings), load_job({**of_job, "suite": arguments.suite})
+    sample, job = read_sample_settings(settings), load_job({**of_job, "suite": arguments.suite})
     if out is None:
         raise InputError("name a new folder for the forms and their key", key="out")
-    for path in write_forms(job, wanted, Path(str(out))):
+    for path in write_forms(job, sample, Path(str(out))):
         print(path)
 
 
@@ -215,7 +200,7 @@ def _sweep(arguments: argparse.Namespace) -> None:
     if arguments.plan:
         from mtl.benchmark_making.sweeps.plan import plan_text
 
-        print(plan_text(sweep.begun, config.seeds_in_parallel))
+        print(plan_text(sweep.begun))
         return
     check_written(arguments.out)  # before days of training
     for run in sweep.runs:
@@ -235,10 +220,8 @@ def _sweep(arguments: argparse.Namespace) -> None:
 
 
 def _power(arguments: argparse.Namespace) -> None:
-    from mtl.base.settings.layers import find_suite
-    from mtl.benchmark_making.power.report import expectation_text, power_report, read_settings
+    from mtl.benchmark_making.power import expectation_text, power_report, read_settings
     from mtl.jobs.job import parse_settings
-    from mtl.tasks.suite import load_suite
 
     words = arguments.settings
     folders = [word for word in words if "=" not in word or Path(word).exists()]
@@ -248,9 +231,7 @@ def _power(arguments: argparse.Namespace) -> None:
         if expectation:
             problem = "a benchmark that does not exist yet has no runs; drop the folder"
         raise InputError(problem, path=folders[-1])
-    if settings.suite is not None and settings.suite.endswith((".yaml", ".yml")):
-        settings = replace(settings, suite=load_suite(find_suite(settings.suite)).name)
     if expectation:
         print(expectation_text(expectation, settings.difference))
     else:
-        print(power_report(Path(folders[0] if folders else "runs"), settings, arguments.cache))
+        print(power_report(Path(folders[0] if folders else "runs"), settings, results.CACHE))

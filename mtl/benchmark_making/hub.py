@@ -71,11 +71,8 @@ def fetch_from_hub(task: Task, hub: HubSource, data_dir: Path) -> None:
             commit, targets = _converted(api, task, hub, data_dir, Path(temporary))
         for target, copy in targets.items():
             shutil.copyfile(copy, stack.enter_context(replacing(target)))
-    pinned = (
-        ""
-        if hub.revision == commit
-        else f"; not pinned: hub.revision={commit} in the suite file gives these files again"
-    )
+    advice = f"; not pinned: hub.revision={commit} in the suite file gives these files again"
+    pinned = "" if hub.revision == commit else advice
     logger.info("%s: written to %s from %s, commit %s%s", task.id, data_dir / task.folder, hub.dataset, commit, pinned)
 
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 audit_data = lazy("mtl.benchmark_making.audits.audit:audit")
 # The only one that trains, and so needs torch.
-audit_artefacts = lazy("mtl.benchmark_making.audits.artefacts_report:audit_artefacts")
+audit_artefacts = lazy("mtl.benchmark_making.audits.artefacts:audit_artefacts")
 audit_near = lazy("mtl.benchmark_making.audits.near:audit_near")
 logger = logging.getLogger("mtl")
 FRAMES_FORMAT = 1  # increase it when `Suite.from_frames` writes other files of the same frames
@@ -336,9 +336,8 @@ def _cell(value: Any, key: str, column: str, row: int) -> Any:
         return None
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int) or (isinstance(value, str) and not text_problem(value)):
-        return value
-    if isinstance(value, float) and math.isfinite(value):
+    is_number = isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
+    if is_number or (isinstance(value, str) and not text_problem(value)):
         return value
     if isinstance(value, date):
         return value.isoformat()

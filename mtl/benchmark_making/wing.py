@@ -11,7 +11,7 @@ WING = Wing(
     methods={"selected": "mtl.benchmark_making.sweeps.selected:SELECTED"},
     engines={"ray": "mtl.benchmark_making.sweeps.ray_cluster:RayCluster"},
     fetch_copy=lazy("mtl.benchmark_making.hub:fetch_from_hub"),
-    notes=lazy("mtl.benchmark_making.power.report:power_note"),
+    notes=lazy("mtl.benchmark_making.power:power_note"),
     importers=(
         Importer(
             help="the answers of people (.tsv), with rows=KEY_FILE of mtl annotate",

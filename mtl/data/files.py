@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mtl.base.errors import InputError
 from mtl.base.files import git_blob_id, numbered_alike, sha256
-from mtl.base.untrusted import inside, open_lines, open_regular
+from mtl.base.untrusted import inside, open_lines, open_regular, read_errors
 from mtl.tasks.task import FOLDERS, NUMBERED, SPLITS, Task
 
 FILE_LIMIT = 2**31  # bytes of a file that is read as a whole
@@ -54,19 +54,14 @@ def read_lines(path: Path) -> list[str]:
 def unpacked_lines(path: Path, member: str | None = None) -> Iterator[bytes]:
     """The lines of a data file with their ends, unpacked if it is packed. Raises InputError for what is no file, what is in the place of data (a
     pointer of Git LFS, a page of HTML), and for more than FILE_LIMIT bytes or MOST_LINES lines, before memory holds them."""
-    try:
-        with open_lines(path, LINE_LIMIT, member) as lines:
-            for line in lines:
-                if lines.number == 1:
-                    _check_data(path, line)
-                if lines.offset > FILE_LIMIT or lines.number > MOST_LINES:
-                    limit = f"{FILE_LIMIT // 2**30} GiB or {MOST_LINES:,} lines"
-                    raise InputError(f"has more than {limit}; leave out rows that are not needed", path=path)
-                yield line
-    except FileNotFoundError:
-        raise InputError("no such file", path=path) from None
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from None
+    with read_errors(path), open_lines(path, LINE_LIMIT, member) as lines:
+        for line in lines:
+            if lines.number == 1:
+                _check_data(path, line)
+            if lines.offset > FILE_LIMIT or lines.number > MOST_LINES:
+                limit = f"{FILE_LIMIT // 2**30} GiB or {MOST_LINES:,} lines"
+                raise InputError(f"has more than {limit}; leave out rows that are not needed", path=path)
+            yield line
 
 
 def _check_data(path: Path, first: bytes) -> None:
@@ -135,16 +130,11 @@ def decode(content: bytes, name: str, before: int = 0) -> str:
 
 def read_bytes(path: Path) -> bytes:
     """The content of a file. Raises InputError for what is no file, or cannot be read."""
-    try:
-        with open_regular(path) as file:
-            if os.fstat(file.fileno()).st_size > FILE_LIMIT:
-                problem = f"has more than {FILE_LIMIT // 2**30} GiB; leave out rows that are not needed"
-                raise InputError(problem, path=path)
-            return file.read()
-    except FileNotFoundError:
-        raise InputError("no such file", path=path) from None
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", path=path) from None
+    with read_errors(path), open_regular(path) as file:
+        if os.fstat(file.fileno()).st_size > FILE_LIMIT:
+            problem = f"has more than {FILE_LIMIT // 2**30} GiB; leave out rows that are not needed"
+            raise InputError(problem, path=path)
+        return file.read()
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress, hidden_progress, progress
-from mtl.base.untrusted import open_lines
+from mtl.base.untrusted import open_lines, read_errors
 
 UNKNOWN = "<unk>"
 # Stand around each text if `boundary_words` is set, as in jiant. Moses splits < and > from words, so no text contains them.
@@ -217,19 +217,18 @@ def text_lines(files: Sequence[Path], title: str) -> Iterator[str]:
     """Yield each line of text files, plain or gzipped, without the white space around it. The progress has the title. Raises InputError for a file
     that cannot be read, and for a line of more than 16 MiB."""
     for path in files:
-        try:
-            with open_lines(path) as lines, Progress(f"{title} {path}", path.stat().st_size, "B") as bar:
-                for line in lines:
-                    try:
-                        yield line.decode("utf-8").strip()
-                    except UnicodeDecodeError:
-                        raise InputError("not UTF-8; save the file as UTF-8", path=path, line=lines.number) from None
-                    if lines.number % 1000 == 0:
-                        bar.reach(lines.done)
-        except FileNotFoundError:
-            raise InputError("no such file", path=path) from None
-        except OSError as error:
-            raise InputError(f"cannot be read: {error}", path=path) from None
+        with (
+            read_errors(path),
+            open_lines(path) as lines,
+            Progress(f"{title} {path}", path.stat().st_size, "B") as bar,
+        ):
+            for line in lines:
+                try:
+                    yield line.decode("utf-8").strip()
+                except UnicodeDecodeError:
+                    raise InputError("not UTF-8; save the file as UTF-8", path=path, line=lines.number) from None
+                if lines.number % 1000 == 0:
+                    bar.reach(lines.done)
 
 
 def encode_blocks(texts: Sequence[str], encode: Encode, dim: int, progress: bool) -> np.ndarray:

@@ -297,10 +297,7 @@ def train_logistic(job: Job, command: str) -> None:
 
 def kept_logistic(job: Job, inputs: Mapping[str, str]) -> Beside | None:
     """The scores of the finished logistic regression on the rows that the run is scored on; None: there is none, or it is the run itself.
-
-    Args:
-        inputs: the run's fingerprints.
-    """
+    `inputs`: the run's fingerprints."""
     config = job.config
     if not config.baselines or config.method == LOGISTIC or config.imported.rows:
         return None

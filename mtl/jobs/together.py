@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from mtl.base.errors import InputError, UserError, resources_as_input
-from mtl.base.files import allow_open_files
+from mtl.base.memory import allow_open_files
 from mtl.base.progress import show
 from mtl.base.settings.schema import Config
 from mtl.base.typed import check_choice

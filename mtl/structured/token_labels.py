@@ -214,9 +214,8 @@ class TokenLabels(TargetKind):
         for target, text in zip(train, texts, strict=True):
             for tag, token in zip(target.split(), tokens_of(text), strict=True):
                 counts[token][tag] += 1
-        best = {
-            token: max(self.labels, key=tags.__getitem__) for token, tags in counts.items()
-        }  # the first of equal ones
+        # Of equally frequent tags, the first.
+        best = {token: max(self.labels, key=tags.__getitem__) for token, tags in counts.items()}
         rest = self.commonest(train)
         answers = [" ".join([best.get(token, rest) for token in tokens_of(text)]) for text in rows]
         return np.array(answers, dtype=object)

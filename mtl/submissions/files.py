@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from mtl.base.errors import InputError
-from mtl.base.untrusted import check_plain_folder, read_bytes
+from mtl.base.untrusted import check_plain_folder, read_bytes, read_errors
 from mtl.data.fetching.archives import read_zip
 from mtl.runs.folder import FILE
 from mtl.tasks.suite import Suite
@@ -66,7 +66,7 @@ def predicted_splits(
 def read_files(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, bytes], list[str]]:
     """The content of the wanted files in a zip or a folder, by their path in it, and the paths of all other files, which are not read. Raises
     InputError if the path is neither, for a folder that holds links, pipes or devices, and as `mtl.data.fetching.archives.read_zip` does."""
-    try:
+    with read_errors(path, " or folder"):
         if path.is_file() and path.suffix in {Path(form).suffix for form in (FILE, JSON_LINES, CSV, JSON_BY_ID)}:
             example = CSV.format(split="dev", task="TASK")
             problem = f"is one file; name it as in {example}, put it in a folder, and name the folder"
@@ -80,18 +80,10 @@ def read_files(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, byt
             raise InputError(f"its files have more than {SUBMISSION_LIMIT} bytes; no submission does", path=path)
         contents = {name: read_bytes(files[name], SUBMISSION_LIMIT) for name in names}
         return contents, [name for name in files if name not in contents]
-    except FileNotFoundError:
-        raise InputError("no such file or folder", path=path) from None
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from None
 
 
 def foreign_problems(path: Path, suite: Suite, names: Sequence[str], what: str) -> list[str]:
-    """One problem for each file that does not belong in a submission; after the first MOST_FOREIGN, their number.
-
-    Args:
-        what: what the files of the submission hold, as in "test predictions".
-    """
+    """One problem for each file that does not belong in a submission of `what`, as in "test predictions"; after MOST_FOREIGN, their number."""
     problems = [f"{path}/{name}: not a file of {what} of suite {suite.name}" for name in names[:MOST_FOREIGN]]
     further = len(names) - MOST_FOREIGN
     return problems if further <= 0 else [*problems, f"{path}: {further} further files of other names"]

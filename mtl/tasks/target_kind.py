@@ -318,7 +318,3 @@ class TargetKind(ABC):
     def absent(self, targets: np.ndarray) -> list[str]:
         """The labels that do not occur in these targets (rows,); empty for kinds without labels."""
         return []
-
-    def distance(self, groups: Sequence[Sequence[Target]]) -> str:
-        """How far apart the targets within each group are, in words; empty for kinds without a distance."""
-        return ""

@@ -21,6 +21,10 @@ def test_a_table_keeps_its_marks_and_bold_cells() -> None:
     assert [cell.get("style") for cell in made.iter("td")] == ["text-align: left", *["text-align: right"] * 2]
 
 
+def test_an_escaped_backslash_ends_a_cell() -> None:
+    assert [cell.text for cell in html("| a | b |\n|---|---|\n| x\\\\| y |").iter("td")] == ["x\\", "y"]
+
+
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", "a|b", "*_`[x](y)`\\", '"&amp;', "**a** `b`", "a\\"])
 def test_escaped_text_is_shown_as_it_is(text: str) -> None:
     made = html(markdown_table([["name", "x"], [escaped(text), "1"]]))

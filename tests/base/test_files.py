@@ -14,10 +14,9 @@ from input_errors import refused
 
 from mtl.base.errors import InputError
 from mtl.base.files import (
-    OTHER_FILES,
-    allow_open_files,
     check_space,
     git_blob_id,
+    numbered_alike,
     replacing,
     sha256,
     write_checkpoint,
@@ -115,8 +114,14 @@ def test_full_disk_error_gives_the_size_needed(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=2_500_000))
     check_space(tmp_path, 2_500_000, "x")
     refused(lambda: check_space(tmp_path, 7_500_000_000, "set a=1"), file="TMP")
-    with pytest.raises(InputError, match="needs 3 MB of disk space, but 2 MB are free"):
+    with pytest.raises(InputError, match="needs 3 MB of disk space, 1 MB more than is free"):
         check_space(tmp_path, 2_500_001, "x")
+
+
+def test_a_number_of_parts_takes_no_memory() -> None:
+    name = f"a-0-of-{10**20}.jsonl"
+    with pytest.raises(ValueError, match="one is missing"):
+        numbered_alike(name, [name])
 
 
 def test_the_id_of_a_git_blob(tmp_path: Path) -> None:
@@ -128,22 +133,3 @@ def test_the_id_of_a_git_blob(tmp_path: Path) -> None:
     ):
         path.write_bytes(content)
         assert git_blob_id(path) == expected
-
-
-@pytest.mark.parametrize(
-    ("limit", "highest", "set_to"),
-    [
-        (1024, 4096, (1000 + OTHER_FILES, 4096)),
-        (1024, resource.RLIM_INFINITY, (1000 + OTHER_FILES, resource.RLIM_INFINITY)),
-        (4096, 4096, None),
-        (resource.RLIM_INFINITY, resource.RLIM_INFINITY, None),
-    ],
-)
-def test_more_open_files(
-    limit: int, highest: int, set_to: tuple[int, int] | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    calls = list[tuple[int, int]]()
-    monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, highest))
-    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: calls.append(limits))
-    allow_open_files(1000)
-    assert calls == ([] if set_to is None else [set_to])

@@ -40,6 +40,7 @@ def test_values_of_the_right_type_reach_the_function() -> None:
     given = call("a", path=Path("b"), seed=np.array([1, 2]), share=np.float64(1), tasks={"t": {"k": object}}, more=Odd)
     assert given == [("a",), Path("b"), [1, 2], 1.0, {"t": {"k": object}}, {"more": Odd}]
     assert call(seed=range(10**12))[2] == range(10**12)
+    assert [type(seed) for seed in call(seed=[np.int64(1), 2])[2]] == [int, int]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +49,7 @@ def test_values_of_the_right_type_reach_the_function() -> None:
         *[("words", value) for value in (5, None, "a\0", "\udcff", b"a", Odd())],
         *[("path", value) for value in (5, None, ["a"], "a\0", Path("a\0"), Odd())],
         *[("seed", value) for value in (True, 1.5, "1", ["1"], 10**400, {1}, Odd())],
-        *[("share", value) for value in (True, "0.5", None, 1j, 10**400, Odd())],
+        *[("share", value) for value in (True, "0.5", None, 1j, 10**400, float("nan"), Odd())],
         *[("tasks", value) for value in ([], "t", {1: {}}, {"t": []}, Odd())],
     ],
     ids=count(),

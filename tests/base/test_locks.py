@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from processes import CONTEXT
 
 from mtl.base import locks
-from mtl.base.locks import LOST, Busy, Holder, holder_of, lock, named_lock, waiting_lock
+from mtl.base.locks import LOST, Busy, Holder, holder_of, is_held, lock, named_lock, waiting_lock
 
 ELSEWHERE = Holder("elsewhere", 1, "2026-01-31 12:00:00 UTC", "t")
 
@@ -139,16 +140,52 @@ def test_a_process_that_lost_its_lock_ends(tmp_path: Path) -> None:
     assert process.exitcode == LOST and holder_of(path) == ELSEWHERE
 
 
+def test_a_file_system_that_is_away_for_a_moment_ends_no_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quick: None
+) -> None:
+    statuses, is_back, failures, read = list[int](), threading.Event(), iter([True, True]), Path.read_bytes
+
+    def read_bytes(path: Path) -> bytes:
+        if next(failures, False):
+            raise OSError(errno.ESTALE, "Stale file handle")
+        is_back.set()
+        return read(path)
+
+    monkeypatch.setattr("os._exit", statuses.append)
+    monkeypatch.setattr(Path, "read_bytes", read_bytes)
+    with named_lock(tmp_path / "x", "busy"):
+        assert is_back.wait(60)
+    assert statuses == [] and list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_leaves_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: object) -> bytes:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("msgspec.json.encode", full)
+    with pytest.raises(OSError, match="No space"), named_lock(tmp_path / "x", None):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_named_lock_of_another_machine_is_held_as_long_as_it_is_renewed(tmp_path: Path) -> None:
+    path = tmp_path / ".lock.process"
+    write(path, ELSEWHERE)
+    assert is_held(tmp_path / ".lock")
+    os.utime(path, (1, 1))
+    assert not is_held(tmp_path / ".lock")
+
+
 @pytest.mark.parametrize("content", [json.dumps(vars(ELSEWHERE)), "{"])
 def test_one_that_takes_over_does_not_remove_the_lock_of_another_that_was_faster(tmp_path: Path, content: str) -> None:
     path, faster = tmp_path / "x", Holder("elsewhere", 2, "", "faster")
     path.write_text(content, encoding="utf-8")
     os.utime(path, (1, 1))
-    found = locks.look_at(path)
+    found = locks._seen_lock(path)
     assert found is not None
     path.unlink()
     write(path, faster)
-    locks.remove_lost(path, found)
+    locks._remove_lost(path, found)
     assert holder_of(path) == faster and [path.name for path in tmp_path.iterdir()] == ["x"]
 
 
@@ -156,13 +193,13 @@ def test_nor_a_lock_that_is_just_being_written_or_was_renewed(tmp_path: Path) ->
     path = tmp_path / "x"
     write(path, ELSEWHERE)
     os.utime(path, (1, 1))
-    found = locks.look_at(path)
+    found = locks._seen_lock(path)
     assert found is not None
     os.utime(path)
-    locks.remove_lost(path, found)
+    locks._remove_lost(path, found)
     assert holder_of(path) == ELSEWHERE
     path.unlink()
     with path.open("w", encoding="utf-8") as file:  # created, but still empty
-        locks.remove_lost(path, found)
+        locks._remove_lost(path, found)
         json.dump(vars(ELSEWHERE), file)
     assert holder_of(path) == ELSEWHERE and [path.name for path in tmp_path.iterdir()] == ["x"]

@@ -1,7 +1,11 @@
+import resource
 import subprocess
 import sys
 
 import pytest
+
+from mtl.base.errors import InputError
+from mtl.base.memory import OTHER_FILES, allow_open_files, check_fits
 
 CODE = """
 import resource, torch
@@ -36,3 +40,29 @@ def test_peak_memory_is_in_bytes() -> None:
     code += "before = peak_memory(); torch.ones(2**28); print(before, peak_memory())"
     before, after = map(int, subprocess.check_output([sys.executable, "-c", code]).split())
     assert 2**30 < after < 2**30 + 1.1 * before < 2**33
+
+
+def test_what_does_not_fit_is_said_with_what_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mtl.base.memory.machine_memory", lambda: 16_630_000_000)
+    check_fits(16_630_000_000, "BERT", "x")
+    with pytest.raises(InputError, match="BERT needs 16.6 GB of memory, 10 MB more than this machine has; x"):
+        check_fits(16_640_000_000, "BERT", "x")
+
+
+@pytest.mark.parametrize(
+    ("limit", "highest", "set_to"),
+    [
+        (1024, 4096, (1000 + OTHER_FILES, 4096)),
+        (1024, resource.RLIM_INFINITY, (1000 + OTHER_FILES, resource.RLIM_INFINITY)),
+        (4096, 4096, None),
+        (resource.RLIM_INFINITY, resource.RLIM_INFINITY, None),
+    ],
+)
+def test_more_open_files(
+    limit: int, highest: int, set_to: tuple[int, int] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = list[tuple[int, int]]()
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, highest))
+    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: calls.append(limits))
+    allow_open_files(1000)
+    assert calls == ([] if set_to is None else [set_to])

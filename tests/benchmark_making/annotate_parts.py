@@ -6,7 +6,7 @@ from typing import Any
 from data_files import read_json
 from small_suite import write_suite
 
-from mtl.benchmark_making.annotate.draw import read_wanted, sample_id, write_forms
+from mtl.benchmark_making.annotate.draw import read_sample_settings, sample_id, write_forms
 from mtl.benchmark_making.annotate.form import COLUMNS
 from mtl.data.sampled import Key
 from mtl.jobs.job import load_job
@@ -17,7 +17,7 @@ def write_forms_of(folder: Path, suite: str = "liten.yaml", **wanted: Any) -> Pa
     if suite == "liten.yaml":
         write_suite(folder)
     job = load_job({"suite": str(folder / suite), "data_dir": str(folder / "data")})
-    write_forms(job, read_wanted(wanted), folder / "forms")
+    write_forms(job, read_sample_settings(wanted), folder / "forms")
     return folder / "forms"
 
 

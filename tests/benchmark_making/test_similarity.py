@@ -136,16 +136,13 @@ def test_near_duplicates_are_all_that_there_are(share: float) -> None:
     assert {(i, j): value for i, j, value in near_duplicates(texts, share)} == expected and len(expected) > 5
 
 
-@pytest.mark.parametrize("texts", [[], ["", ""], ["ab", "ab", "abc", ""]])
-def test_near_duplicates_of_texts_shorter_than_an_n_gram(texts: list[str]) -> None:
-    same = [(i, j, 1.0) for i, j in combinations(range(len(texts)), 2) if texts[i] == texts[j]]
-    assert list(near_duplicates(texts, 0.5)) == same
-
-
-@pytest.mark.parametrize("bound", ["MOST_NEAR", "MOST_COMPARED"])
-def test_too_many_near_duplicates_are_one_line(bound: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_near_duplicates_of_texts_shorter_than_an_n_gram_and_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    for short in ([], ["", ""], ["ab", "ab", "abc", ""]):
+        same = [(i, j, 1.0) for i, j in combinations(range(len(short)), 2) if short[i] == short[j]]
+        assert list(near_duplicates(short, 0.5)) == same
     texts = ["a text that is nearly the same"] * 5
     assert len(list(near_duplicates(texts, 0.8))) == 10
-    monkeypatch.setattr(similarity, bound, 9)
-    with raises_input_error():
-        list(near_duplicates(texts, 0.8))
+    for bound in ("MOST_NEAR", "MOST_COMPARED"):
+        with monkeypatch.context() as patch, raises_input_error():
+            patch.setattr(similarity, bound, 9)
+            list(near_duplicates(texts, 0.8))

@@ -179,8 +179,7 @@ class FirstRowKind(MethodKind):
 @pytest.fixture
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     """One entry in each registry, and nothing else."""
-    about = ("word lengths", LengthOptions, build_lengths, load_lengths)
-    lengths = EmbedderKind(*about)
+    lengths = EmbedderKind("word lengths", LengthOptions, build_lengths, load_lengths)
     monkeypatch.setitem(METRICS, "within", Metric("within writers", ("ordered",), within_writers))
     monkeypatch.setitem(TARGET_KINDS, "ordered", Ordered)
     monkeypatch.setitem(EMBEDDERS, "lengths", lengths)

@@ -245,14 +245,10 @@ def test_uniform_and_commonest_targets() -> None:
 
 def test_words_for_a_reader_and_any_text_read_back() -> None:
     assert LABELS.distribution(TARGETS["labels"]) == "glad 25.0%, arg 25.0%, trött 50.0%"
-    prefixed = target_kind(task("labels", labels=["__label__meta_zero", "__label__meta_plus_m"]))
-    assert prefixed.distribution(np.array([0.0, 1, 1, 1])) == "…zero 25.0%, …plus_m 75.0%"
     assert NUMBER.distribution(np.array([1.0, 2, 3])) == "mean 2.00, sd 0.82, 1 to 3"
     assert WORD.distribution(TARGETS["word"]) == "3 different"
     assert LABELS.absent(np.array([0.0, 2])) == ["arg"] and WORD.absent(TARGETS["word"]) == []
     assert NUMBER.show(4.0) == "4" and LABELS.show(1.0) == "arg"
-    assert NUMBER.distance([[1, 2], [2, 4.5, 3]]) == "the targets differ by up to 2.5"
-    assert LABELS.distance([[0, 1]]) == ""
     assert LABELS.stratum(1.0) == 1.0 and LABELS.stratum(None) is None
     assert [NUMBER.stratum(3.0), CHOICE.stratum(1.0), WORD.stratum("sol")] == [None] * 3
     assert escape('Rad "ett", 100 % år\n\\n') == 'Rad "ett", 100 % år\\n\\\\n'

@@ -142,8 +142,7 @@ def _score(arguments: argparse.Namespace) -> None:
 def _report(arguments: argparse.Namespace) -> None:
     from mtl.reports.report import write_report
 
-    words = arguments
-    print(write_report(words.runs_dir, words.out, words.command, words.cache, words.reference))
+    print(write_report(arguments.runs_dir, arguments.out, arguments.command, arguments.cache, arguments.reference))
 
 
 def _runs(arguments: argparse.Namespace) -> None:

@@ -1,9 +1,9 @@
-"""Commands that make what is kept: runs, data, word embeddings."""
+"""Commands that train or import runs, and fetch data and word embeddings."""
 
 import argparse
+import os.path
 import shlex
 import time
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -42,36 +42,57 @@ def add_training(commands: Commands) -> None:
     imported.set_defaults(run=_import)
     imported.add_argument("name", metavar="NAME", help="name of the run and of the system")
     files = "a zip or a folder for each seed; suite=NAME, seed=N or seed=[N,…], system=FILE, labels=FILE, tasks=[ID,…], data_dir=, run_dir="
-    text = "; or ".join([files, *(importer.help for importer in _importers())])
-    imported.add_argument("settings", nargs="+", metavar="PREDICTIONS | key=value", help=text)
+    import_help = "; or ".join([files, *(importer.help for importer in _importers())])
+    imported.add_argument("settings", nargs="+", metavar="PREDICTIONS | key=value", help=import_help)
 
     ensemble = commands.add_parser("ensemble", help="make a run of the averaged outputs of finished runs")
     ensemble.set_defaults(run=_ensemble)
-    text = (
+    ensemble_help = (
         "folders of finished runs of a suite whose models are kept; suite=, data_dir=, tasks=[ID,…] are those of the first run, run_dir=,"
         " ensemble.by_seed=true to average, for each seed, the runs' models of this seed; seeds= are then those of the first run"
     )
-    ensemble.add_argument("settings", nargs="+", metavar="RUN | key=value", help=text)
+    ensemble.add_argument("settings", nargs="+", metavar="RUN | key=value", help=ensemble_help)
 
     data = commands.add_parser("data", help="download a suite's data, or write that of an embedded suite")
     data.set_defaults(run=_data)
     suite = data.add_argument("suite", help="a suite's name, or a path to a suite file")
     completed_by(suite, partial(names_of, "suite"))
-    text = "data_dir=FOLDER (else data/SUITE), tasks=[ID,…]"
-    data.add_argument("settings", nargs="*", metavar="key=value", help=text)
-    splits = "also write the train and dev that mtl uses: where there is no dev file, it holds out examples of train"
-    data.add_argument("--write-splits", type=Path, metavar="DIR", help=splits)
+    data_help = "data_dir=FOLDER (else data/SUITE), tasks=[ID,…]"
+    data.add_argument("settings", nargs="*", metavar="key=value", help=data_help)
+    splits_help = (
+        "also write the train and dev that mtl uses: where there is no dev file, it holds out examples of train"
+    )
+    data.add_argument("--write-splits", type=Path, metavar="DIR", help=splits_help)
 
     trained = trainings()
-    text = "fetch word embeddings" if trained is None else "train or fetch word embeddings"
-    actions = commands.add_parser("embeddings", help=text).add_subparsers(metavar="ACTION", required=True)
+    embeddings_help = "fetch word embeddings" if trained is None else "train or fetch word embeddings"
+    actions = commands.add_parser("embeddings", help=embeddings_help).add_subparsers(metavar="ACTION", required=True)
     if trained is not None:
         trained.add_command(actions)
     fetch = actions.add_parser("fetch", help="download pretrained vectors")
     fetch.set_defaults(run=_fetch_embeddings)
     fetch.add_argument("embeddings", metavar="EMBEDDINGS", help="fasttext or glove; elmo: says where to find it")
-    text = "recipe=NAME (a file in embeddings/), embeddings_dir=FOLDER"
-    fetch.add_argument("settings", nargs="*", metavar="key=value", help=text)
+    fetch_help = "recipe=NAME (a file in embeddings/), embeddings_dir=FOLDER"
+    fetch.add_argument("settings", nargs="*", metavar="key=value", help=fetch_help)
+
+
+def run_and_print(job: "Job", command: str) -> None:
+    """Run one job. Print its settings first, and its table, its duration and the table's path at the end."""
+    from mtl.api.run import run_job
+    from mtl.base.clock import format_duration
+    from mtl.methods import METHODS
+
+    start = time.monotonic()
+    config, folder = job.config, job.folder
+    job.check_memory()
+    print(
+        f"suite {job.suite.name} ({job.data_dir}) · {METHODS[config.method].title(config)}"
+        f" · seeds {' '.join(map(str, config.seeds))} · results in {folder.path}",
+        flush=True,
+    )
+    print(f"{run_job(job, command).table()}\n")
+    print(f"next: {_next_command(job)}")
+    print(f"suite {job.suite.name}: {format_duration(time.monotonic() - start)}; {folder.table}")
 
 
 def _importers() -> list[Importer]:
@@ -138,32 +159,9 @@ def _paths_and_settings(words: "Sequence[str]") -> tuple[list[str], dict[str, An
     """The words that name files or folders, and the settings that the others are."""
     from mtl.jobs.job import parse_settings
 
-    paths = []
-    for word in words:
-        with suppress(OSError):  # a setting may be longer than any path
-            if "=" not in word or Path(word).exists():
-                paths.append(word)
+    # Path.exists raises OSError for a setting that is longer than any path.
+    paths = [word for word in words if "=" not in word or os.path.exists(word)]  # noqa: PTH110
     return paths, parse_settings([word for word in words if word not in paths])
-
-
-def run_and_print(job: "Job", command: str) -> None:
-    """Run one job. Print its settings first, and its table, its duration and the table's path at the end."""
-    from mtl.methods import METHODS
-
-    start = time.monotonic()
-    config, folder = job.config, job.folder
-    job.check_memory()
-    print(
-        f"suite {job.suite.name} ({job.data_dir}) · {METHODS[config.method].title(config)}"
-        f" · seeds {' '.join(map(str, config.seeds))} · results in {folder.path}",
-        flush=True,
-    )
-    from mtl.api.run import run_job
-    from mtl.base.clock import format_duration
-
-    print(f"{run_job(job, command).table()}\n")
-    print(f"next: {_next_command(job)}")
-    print(f"suite {job.suite.name}: {format_duration(time.monotonic() - start)}; {folder.table}")
 
 
 def _next_command(job: "Job") -> str:

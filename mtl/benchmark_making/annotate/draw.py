@@ -20,7 +20,7 @@ from mtl.data.examples import Example
 from mtl.data.fetching.fetch import write_generated
 from mtl.data.files import decode, read_bytes
 from mtl.data.sampled import Key, TaskKey, scored_file
-from mtl.data.splits import missing_tasks, read_task
+from mtl.data.splits import check_present, read_task
 from mtl.jobs.job import Job
 from mtl.tasks.targets import first_kind
 from mtl.tasks.task import Task
@@ -30,7 +30,7 @@ KEY = "key.json"
 
 
 @dataclass(frozen=True)
-class Wanted:
+class SampleSettings:
     """What sample is drawn: of these tasks, as many rows of each, from the split that scores them, with instructions in place of the suite's.
     The seed is of the draw and of the order in which rows, and candidates of a row, are shown."""
 
@@ -40,42 +40,37 @@ class Wanted:
     instructions: str | None = None
 
 
+def read_sample_settings(settings: Mapping[str, Any]) -> SampleSettings:
+    """The sample that settings `task`, `rows`, `seed` and `instructions` describe. Raises InputError for a bad value."""
+    task = settings.get("task")
+    if not task:
+        raise InputError("name the task to ask about, or several as in [cbd,dyk]", key="task")
+    return typed(SampleSettings, {**settings, "task": task if isinstance(task, list) else [task]})
+
+
 def sample_id(suite: str, task: str, key: TaskKey) -> str:
     """16 hexadecimal digits that tell the sample of a task from every other sample."""
     return hashlib.sha256(json.dumps([suite, task, key], sort_keys=True).encode()).hexdigest()[:16]
 
 
-def write_forms(job: Job, wanted: Wanted, out: Path) -> list[Path]:
+def write_forms(job: Job, settings: SampleSettings, out: Path) -> list[Path]:
     """Write a form for each task, TASK.html, and key.json into a new folder, and return their paths. The same settings give the same bytes.
 
     Raises:
         InputError: for tasks that no form can ask for, fewer rows than are wanted, bad data, and a folder that is not empty. Nothing is
             written then.
     """
-    try:
-        tasks = job.suite.choose(wanted.task)
-    except InputError as error:
-        raise error.located(key="task") from None
-    for task in tasks:
-        if first_kind(task.kind) not in KINDS:
-            problem = f"answers of kind {task.kind} are not asked for; only {', '.join(KINDS)}"
-            raise InputError(problem, key=task.id)
-        if not task.is_scored:
-            raise InputError("the task is not scored: no row has a label to compare answers with", key=task.id)
-    if wanted.instructions is not None and len(tasks) > 1:
-        raise InputError("is for one task; write those of several tasks into the suite file", key="instructions")
-    instructions = wanted.instructions and decode(read_bytes(Path(wanted.instructions)), wanted.instructions)
-    write_generated(job.suite, job.data_dir)
-    missing = missing_tasks(job.suite, job.data_dir)
-    for id in (task.id for task in tasks if task.id in missing):
-        get = f"get it with mtl data {job.suite.name}, set data_dir=, or leave {id} out of task="
-        raise InputError(f"no such file; {get}", path=missing[id])
+    tasks = _chosen_tasks(job, settings)
+    instructions = settings.instructions and decode(read_bytes(Path(settings.instructions)), settings.instructions)
     key = Key(suite=job.suite.name, tasks={})
     forms: dict[str, str] = {}
     for task in tasks:
         examples = read_task(task, job.data_dir, job.config.held_out).rows[task.scored_split]
-        rng = np.random.default_rng(wanted.seed)
-        positions = draw_sample(task, examples, wanted.rows, rng)
+        if settings.rows > len(examples):
+            problem = f"{task.id} has {len(examples)} {task.scored_split} rows; set rows={len(examples)} or less"
+            raise InputError(problem, key="rows", value=settings.rows)
+        rng = np.random.default_rng(settings.seed)
+        positions = draw_sample(examples, settings.rows, rng)
         file = scored_file(task, job.data_dir)
         key["tasks"][task.id] = TaskKey(
             split=task.scored_split,
@@ -84,7 +79,6 @@ def write_forms(job: Job, wanted: Wanted, out: Path) -> list[Path]:
             whole=len(examples),
             lines=[examples[position].line for position in positions],
         )
-        rows = [examples[position] for position in rng.permutation(positions)]
         content = {
             "suite": job.suite.title,
             "sample": sample_id(job.suite.name, task.id, key["tasks"][task.id]),
@@ -96,7 +90,7 @@ def write_forms(job: Job, wanted: Wanted, out: Path) -> list[Path]:
             "range": task.range,
             "columns": task.text,
             "instructions": (instructions or task.instructions or _instructions(task)).strip(),
-            "rows": [_row(task, row, rng) for row in rows],
+            "rows": [_row(task, examples[position], rng) for position in rng.permutation(positions)],
         }
         forms[f"{task.id}.html"] = render_form(content)
     with new_folder(out) as folder:
@@ -106,19 +100,33 @@ def write_forms(job: Job, wanted: Wanted, out: Path) -> list[Path]:
     return [out / name for name in (*forms, KEY)]
 
 
-def draw_sample(task: Task, examples: Sequence[Example], count: int, rng: np.random.Generator) -> list[int]:
-    """The numbers of the drawn rows, from 0, in ascending order. Raises InputError if there are fewer rows.
+def _chosen_tasks(job: Job, settings: SampleSettings) -> list[Task]:
+    """The tasks that the settings name. Raises InputError for one that no form can ask for, or whose files are missing."""
+    try:
+        tasks = job.suite.choose(settings.task)
+    except InputError as error:
+        raise error.located(key="task") from None
+    if bad := [task for task in tasks if first_kind(task.kind) not in KINDS or not task.is_scored]:
+        problem = f"answers are asked for scored tasks of kind {', '.join(KINDS)} alone; leave this task out"
+        raise InputError(problem, key=bad[0].id)
+    if settings.instructions is not None and len(tasks) > 1:
+        raise InputError("is for one task; write those of several tasks into the suite file", key="instructions")
+    write_generated(job.suite, job.data_dir)
+    check_present(job.suite, tasks, job.data_dir)
+    return tasks
 
-    Rows are put in the order of their targets, equal targets in random order, and divided into `count` parts of nearly equal size; one row
-    of each part is drawn. So each label has its share of the sample, to within a row, and numbers are spread as in the data.
+
+def draw_sample(examples: Sequence[Example], count: int, rng: np.random.Generator) -> list[int]:
+    """The numbers of `count` drawn rows, from 0, in ascending order.
+
+    Rows are put in the order of their targets, equal targets in random order. From a random place on, rows are drawn at equal distances
+    (systematic sampling). So every row is drawn with the same probability, each label has its share of the sample, to within a row, and
+    numbers are spread as in the data.
     """
-    if count > len(examples):
-        problem = f"{task.id} has {len(examples)} {task.scored_split} rows; set rows={len(examples)} or less"
-        raise InputError(problem, key="rows", value=count)
     shuffled = rng.permutation(len(examples))
     targets = np.array([examples[number].target for number in shuffled], dtype=np.float64)
-    parts = np.array_split(shuffled[np.argsort(targets, kind="stable")], count)
-    return sorted(int(rng.choice(part)) for part in parts)
+    drawn = (np.arange(count) * len(examples) + rng.integers(len(examples))) // count
+    return sorted(shuffled[np.argsort(targets, kind="stable")][drawn].tolist())
 
 
 def _row(task: Task, row: Example, rng: np.random.Generator) -> dict[str, Any]:
@@ -149,11 +157,3 @@ def _instructions(task: Task) -> str:
     elif task.range:
         answer = "Answer with a number from {:g} to {:g}.".format(*task.range)
     return f"Read each row and answer it by yourself. {answer}"
-
-
-def read_wanted(settings: Mapping[str, Any]) -> Wanted:
-    """The sample that settings `task`, `rows`, `seed` and `instructions` describe. Raises InputError for a bad value."""
-    task = settings.get("task")
-    if not task:
-        raise InputError("name the task to ask about, or several as in [cbd,dyk]", key="task")
-    return typed(Wanted, {**settings, "task": task if isinstance(task, list) else [task]})

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from mtl.base.errors import InputError
-from mtl.base.files import listed, sha256
+from mtl.base.files import listed
 from mtl.benchmark_making.annotate.draw import sample_id
 from mtl.benchmark_making.annotate.form import COLUMNS, is_answers
 from mtl.data.columns import text
@@ -38,29 +38,20 @@ from mtl.tasks.task import Task
 FAMILY = "people"
 MOST_PAIRS = 10  # of people that are named; the others are counted
 LEAST_FOR_MAJORITY = 3  # people; of two, each would be the majority
-# Settings of `mtl import` that answers of people cannot have, with the reason.
-UNUSED = {
-    "run_dir": "names one folder, and each person has one; set runs_dir=",
-    "seed": "a person has no seed; drop it",
-    "system": "the files say who answered; drop it",
-    "labels": "the answers of a form are labels; drop it",
-    "tasks": "the files say which tasks were answered; drop it",
-}
+UNUSED = ("run_dir", "seed", "system", "labels", "tasks")  # settings of `mtl import` that answers of people cannot have
 MAJORITY = "majority"  # the name of what all people answer together
 MOST_NAMED = 3  # lines in one message; the others are counted
 DIGITS = re.compile("[0-9]{1,15}")
-Level = Literal[
-    "nominal", "ordinal", "interval"
-]  # the distance of two answers: whether they differ, of their ranks among all, or of the numbers
+# The distance of two answers: whether they differ, of their ranks among all, or of the numbers.
+Level = Literal["nominal", "ordinal", "interval"]
 
 
 @dataclass
 class Person:
-    """What a person answered: targets (rows,) and the file that they stand in, by task id."""
+    """What a person answered: targets (rows,) by task id."""
 
     name: str
     answers: dict[str, np.ndarray] = field(default_factory=dict)
-    files: dict[str, Path] = field(default_factory=dict)
 
 
 def slug_of(name: str) -> str:
@@ -94,7 +85,7 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
     if settings.get("rows") is None:
         raise InputError("name the key.json that was written with the form, as in rows=forms/key.json", key="rows")
     for key in (key for key in UNUSED if key in settings):
-        raise InputError(UNUSED[key], key=key, value=settings[key])
+        raise InputError("is not for answers of people; drop it (runs_dir= names the folder of all runs)", key=key)
     job = load_job({key: value for key, value in settings.items() if key != "rows"})
     write_generated(job.suite, job.data_dir)
     people = read_answers(paths, job, key_of(settings["rows"], job), Path(settings["rows"]))
@@ -112,8 +103,7 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
     with TemporaryDirectory(prefix="mtl-people-") as folder:
         jobs = []
         for person in [*people, together] if together.answers else people:
-            sums = ", ".join(sha256(file) for file in person.files.values())
-            title, notes = person.name, [f"Answers of a person, in files with these SHA-256 sums: {sums}."]
+            title, notes = person.name, ["Answers of a person."]
             if person is together:
                 title, notes = f"majority of {len(people)} people", majority_notes
             own = Path(folder, slug_of(person.name))
@@ -202,19 +192,17 @@ def read_answers(paths: Sequence[Path], job: Job, key: Key, key_file: Path) -> l
             if id not in key["tasks"]:
                 known = f"{key_file} has no sample of task {id!r}, only of {', '.join(key['tasks'])}"
                 raise ValueError(f"{known}; name the key.json of its form")
-            if not name.isprintable() or not slug_of(name) or "${" in name:
-                raise ValueError(f"{name!r} is no name; write one of letters and digits")
-            if slug_of(name) == MAJORITY:
-                raise ValueError(f"{name!r} is the name of what all people answer together; change it")
+            if not name.isprintable() or slug_of(name) in ("", MAJORITY) or "${" in name:
+                raise ValueError(f"{name!r} cannot be a person's name; write another one of letters and digits")
             if sample != (known := sample_id(job.suite.name, id, key["tasks"][id])):
                 raise ValueError(f"sample {sample} is not that of {key_file}, {known}; name the key.json of its form")
             if person.name != name:
                 raise ValueError(f"the names {name!r} and {person.name!r} would share a folder; change one of them")
-            if id in person.files:
-                raise ValueError(f"{person.files[id]} has answers of {name} to {id}, too; leave one of the files out")
+            if id in person.answers:
+                raise ValueError(f"an earlier file has answers of {name} to {id}, too; leave one of the files out")
         except ValueError as error:
             raise InputError(str(error), path=path, line=records[0].line) from None
-        person.answers[id], person.files[id] = _read_targets(path, records, job, key, id), path
+        person.answers[id] = _read_targets(path, records, job, key, id)
     return list(people.values())
 
 

@@ -1,22 +1,25 @@
 """What a task gives away: scores of floors that read a part of each row, words that tell a class, and the classes of its splits.
 
 A model that scores high may have learned these instead of the task (Gururangan et al. 2018, "Annotation Artifacts in Natural Language
-Inference Data"; Gardner et al. 2021, "Competency Problems").
+Inference Data"; Gardner et al. 2021, "Competency Problems"). Each finding says what it means for a score and what would mend it.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from scipy.stats import binom, norm
+from scipy.stats import binom, chi2_contingency, norm
 from sklearn.feature_extraction.text import CountVectorizer
 
 from mtl.base.errors import InputError
 from mtl.base.progress import hidden_progress, progress
+from mtl.base.terminal import MISSING, inert, markdown_table
+from mtl.benchmark_making.audits.audit import Audit
+from mtl.benchmark_making.audits.findings import Finding
 from mtl.data.dataset import Dataset, Split, load_dataset, present_tasks
 from mtl.data.text import TokenizedTexts, tokenized
 from mtl.jobs.job import Job, load_job
@@ -26,8 +29,9 @@ from mtl.methods.floors.floor import Floor
 from mtl.methods.method import BuildRequest, Method
 from mtl.stats.resampling import resampled_scores, row_groups
 from mtl.tasks.metrics import score
+from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import Task
+from mtl.tasks.task import Scale, Task
 
 logger = logging.getLogger("mtl")
 
@@ -35,10 +39,24 @@ FEW_TEXTS = 100  # distinct training texts
 LEVEL = 0.05  # of the threshold for words, and of the intervals
 FEWEST_WITH_WORD = 20  # rows
 SEED = 1
+MOST_WORDS = 5  # that are named for each task
+LARGE_SHARE = 0.25  # of what everything gains over the constant answer; less is no finding
+SURE_SHARE = 0.1  # of the same, which the lower end of the interval must reach
+NEARLY_ALL = 0.9  # of what everything gains; more is a finding of the overlap
+DIFFERENT_SHARES = 0.001  # the p of a difference between the splits' classes that is a finding
 
 EVERYTHING, CONSTANT = "everything", "constant"
-FIRST, SECOND, CANDIDATES = "first text alone", "second text alone", "candidates alone"
+FIRST, SECOND = "first text alone", "second text alone"  # of a choice, the second text is a candidate
 LENGTHS, OVERLAP = "lengths alone", "overlap alone"
+# What would mend what a part alone gives away, with the step of a recipe (`mtl make`) that does it.
+REMEDIES = {
+    LENGTHS: "cut or choose texts so that lengths match across classes (steps cut and keep)",
+    OVERLAP: "add negatives that are as similar as the positives are (step pairs)",
+}
+ONE_TEXT = (
+    "the other text is not needed for these points; balance the answers of each text (step sample or pairs), or write rows anew with both"
+    " texts in view"
+)
 
 # What a floor reads: changes a task and its dataset, or returns None where the part does not exist.
 Change = Callable[[Task, Dataset], tuple[Task, Dataset] | None]
@@ -68,27 +86,26 @@ class Word:
 
 
 @dataclass(frozen=True)
-class Words:
-    """The words that tell a class by more than chance, the most certain first, of so many tested ones; the threshold is that of z (Bonferroni)."""
-
-    telling: list[Word]
-    tested: int
-    threshold: float
-
-
-@dataclass(frozen=True)
 class Artefacts:
-    """What one task gives away: scores, words (None: not tested), and the rows of each class, int64 (classes,), by split with targets."""
+    """What one task gives away: scores, words that tell the class, how many were tested, and the rows of each class, int64 (classes,), by split
+    with targets."""
 
     task: Task
     scores: list[PartScore]
-    words: Words | None = None
+    words: list[Word] = field(default_factory=list)
+    tested: int = 0
     classes: dict[str, np.ndarray] = field(default_factory=dict)
 
 
+def audit_artefacts(job: Job) -> Audit:
+    """What the tasks of a job give away. Raises InputError as `find_artefacts`."""
+    artefacts, scale = find_artefacts(job), job.suite.shown
+    findings = [finding for of_task in artefacts for finding in artefact_findings(of_task, scale)]
+    return Audit(findings, render_artefacts(job.suite, artefacts))
+
+
 def find_artefacts(job: Job) -> list[Artefacts]:
-    """Train floors, and test words, for each task that has its files, texts, training rows and targets to score, single
-    values.
+    """Train floors, and test words, for each task that has its files, texts, training rows and targets to score, single values.
 
     Raises InputError for data that cannot be read, and if no task has its files, or none is one that the floors can learn.
     """
@@ -108,14 +125,14 @@ def find_artefacts(job: Job) -> list[Artefacts]:
 
 def _artefacts(job: Job, dataset: Dataset, texts: TokenizedTexts, task: Task) -> Artefacts:
     splits, classes = dataset.splits[task.id], np.arange(len(task.labels or ()))
-    has_words = bool(task.labels or task.candidates) and not target_kind(task).by_unit
-    words = telling_words(task, splits["train"], texts.words) if has_words else None
+    # No word of one text should tell the relation of two. Of single texts, words are often what the task is about.
+    has_words = bool((task.is_pair and task.labels) or task.candidates) and not target_kind(task).by_unit
+    words, tested = telling_words(task, splits["train"], texts.words) if has_words else ([], 0)
     known = {name: split for name, split in splits.items() if task.labels and not np.isnan(split.targets).any()}
     predicted: dict[str, np.ndarray] = {}  # by part, the targets of the scored rows, (rows,)
     for part, (change, build, settings) in PARTS.items():
         if (changed := change(task, dataset)) is not None:
-            shown = CANDIDATES if task.candidates is not None and part == SECOND else part
-            predicted[shown] = _predictions(job, build, settings, *changed)
+            predicted[part] = _predictions(job, build, settings, *changed)
     # All are resampled together, so that differences are of the same rows.
     rows, recorded = dataset.scored(task).scored, dataset.scored_rows[task.id]
     groups = row_groups(recorded["texts"], np.array(recorded["groups"] or range(len(dataset.scored(task)))))
@@ -125,7 +142,7 @@ def _artefacts(job: Job, dataset: Dataset, texts: TokenizedTexts, task: Task) ->
         for part, values in points.items()
     ]
     counts = {name: (split.targets[:, None] == classes).sum(axis=0) for name, split in known.items()}
-    return Artefacts(task, scores, words, counts)
+    return Artefacts(task, scores, words, tested, counts)
 
 
 def _side(side: int, task: Task, dataset: Dataset) -> tuple[Task, Dataset] | None:
@@ -210,11 +227,12 @@ def _predictions(
     return dict(predictions)[task.scored_split]
 
 
-def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -> Words:
-    """The words that tell a class, by the z-score of Gardner et al. 2021: the class's share among the rows that have the word, against its
-    share among all rows. The rows of a choice are its candidates, which are right or wrong.
+def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -> tuple[list[Word], int]:
+    """The words that tell a class by more than chance, the most certain first, and how many words were tested.
 
-    A rare class has large z-scores by chance, so a word must pass the exact binomial test at the same level, too.
+    The z-score is that of Gardner et al. 2021: the class's share among the rows that have the word, against its share among all rows. Its
+    threshold is corrected for the number of words and classes (Bonferroni). The rows of a choice are its candidates, which are right or wrong. A
+    rare class has large z-scores by chance, so a word must pass the exact binomial test at the same level, too.
     """
     codes = target_kind(task).fit_targets(train.targets, train.sizes)
     answers, sides = list(task.labels or ()), train.texts
@@ -229,18 +247,75 @@ def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -
     try:
         present = vectorizer.fit_transform(rows)
     except ValueError:  # no word in so many rows
-        return Words([], 0, np.inf)
+        return [], 0
     indicators = (codes[:, None] == np.arange(len(answers))).astype(np.float64)
     base = indicators.mean(axis=0)
     having = np.asarray(present.sum(axis=0)).ravel().astype(np.float64)
     counts = present.T @ indicators
     z = (counts - having[:, None] * base) / np.sqrt(np.maximum(having[:, None] * base * (1 - base), 1e-12))
     level = LEVEL / (2 * z.size)
-    threshold = float(norm.isf(level))
-    told = np.where((z > threshold) & (binom.sf(counts - 1, having[:, None], base) < level), z, 0)
+    told = np.where((z > norm.isf(level)) & (binom.sf(counts - 1, having[:, None], base) < level), z, 0)
     telling, names = [], vectorizer.get_feature_names_out()
     for word, answer in enumerate(told.argmax(axis=1).tolist()):
         if told[word, answer] > 0:
             figures = counts[word, answer] / having[word], base[answer], z[word, answer]
             telling.append(Word(str(names[word]), answers[answer], int(having[word]), *map(float, figures)))
-    return Words(sorted(telling, key=lambda word: (-word.z, word.word)), len(z), threshold)
+    return sorted(telling, key=lambda word: (-word.z, word.word)), len(z)
+
+
+def artefact_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
+    """What a task gives away clearly."""
+    task, words = artefacts.task, artefacts.words
+    scores = {each.part: each.score for each in artefacts.scores}
+    constant, everything = scores[CONSTANT], scores[EVERYTHING] - scores[CONSTANT]
+    for each in sorted(artefacts.scores, key=lambda each: -each.score):
+        part, gain = each.part, each.score - constant
+        is_sure = gain >= LARGE_SHARE * everything and each.gain[0] > max(0, SURE_SHARE * everything)
+        # A pair's overlap is a part of most tasks; it is a fault where hardly anything else is needed.
+        if part in (EVERYTHING, CONSTANT) or not is_sure or (part == OVERLAP and gain < NEARLY_ALL * everything):
+            continue
+        shown = f"{part}: {scale.show(each.score)}, {scale.show(gain)} ({_ends(each.gain, scale)}) above the constant answer"
+        beside = f"; everything is {scale.show(everything)} above it" if everything > 0 else ""
+        meaning = f"{'hardly more than this is needed; ' if part == OVERLAP else ''}{REMEDIES.get(part, ONE_TEXT)}"
+        yield Finding(f"artefact: {part}", task.id, task.scored_split, 1, shown + beside, meaning)
+    if words:
+        named = [
+            f"“{word.word}” {word.answer} {word.share:.0%} of {word.rows} rows (all: {word.base:.0%})"
+            for word in words[:MOST_WORDS]
+        ]
+        what = f"{len(words)} of {artefacts.tested:,} words of one text tell the class: {', '.join(named)}"
+        meaning = "a model can answer such rows without comparing the texts; balance the classes of rows with these words (step sample)"
+        yield Finding("artefact: words", task.id, "train", len(words), what, meaning)
+    counts = np.array(list(artefacts.classes.values()))
+    if len(counts) > 1 and (p := float(chi2_contingency(counts[:, counts.any(axis=0)]).pvalue)) < DIFFERENT_SHARES:
+        shares = {split: rows / rows.sum() for split, rows in artefacts.classes.items()}
+        listed = "; ".join(
+            f"{answer} {', '.join(f'{split} {of_classes[number]:.0%}' for split, of_classes in shares.items())}"
+            for number, answer in enumerate(task.labels or ())
+        )
+        what = f"the splits have other shares of the classes ({listed}; p = {p:.1g})"
+        meaning = "thresholds and constants chosen on one split are wrong for another; split anew, stratified by class (step split)"
+        yield Finding("artefact: class shares", task.id, "", 1, what, meaning)
+
+
+def render_artefacts(suite: Suite, artefacts: Sequence[Artefacts]) -> list[str]:
+    """The sections of the report before the findings, in Markdown, which also reads well in a terminal."""
+    scale, scores = suite.shown, [{each.part: each for each in of_task.scores} for of_task in artefacts]
+    parts = [part for part in PARTS if any(part in of_task for of_task in scores)]
+    table = [["task", "split", *parts]]
+    for of_task, by_part in zip(artefacts, scores, strict=True):
+        cells = [
+            f"{scale.show(each.score)} ({_ends(each.interval, scale)})" if (each := by_part.get(part)) else MISSING
+            for part in parts
+        ]
+        table.append([of_task.task.id, of_task.task.scored_split, *cells])
+    return [
+        f"## {inert(suite.title)}: annotation artefacts",
+        markdown_table(table, left=2),
+        f"A linear SVM reads everything, or one text of each pair. {LENGTHS}: a linear model or a network on the numbers of tokens and characters;"
+        f" {OVERLAP}: the cosines of the two texts. Intervals ({1 - LEVEL:.0%}) are over the scored examples.",
+    ]
+
+
+def _ends(interval: tuple[float, float], scale: Scale) -> str:
+    return " to ".join(scale.show(end) for end in interval)

@@ -14,7 +14,6 @@ from mtl.base.files import counted
 from mtl.base.progress import progress
 from mtl.base.settings.schema import Config
 from mtl.base.terminal import MISSING, inert, markdown_table
-from mtl.benchmark_making.audits.fields import field_findings, question_findings
 from mtl.benchmark_making.audits.findings import (
     HELD_OUT,
     Finding,
@@ -25,14 +24,14 @@ from mtl.benchmark_making.audits.findings import (
     target_findings,
     text_findings,
 )
-from mtl.benchmark_making.audits.sharing import shared_across, shared_within
+from mtl.benchmark_making.audits.leaks import field_findings, question_findings, shared_across, shared_within
 from mtl.benchmark_making.init_suite.evidence import follows_from, is_long, is_source, with_counts
 from mtl.benchmark_making.init_suite.kinds import joined, label_questions
 from mtl.benchmark_making.init_suite.tables import FileColumn, read_table
-from mtl.benchmark_making.init_suite.target import named_labels, possible_targets
+from mtl.benchmark_making.init_suite.target import possible_targets
 from mtl.benchmark_making.init_suite.wording import quoted
 from mtl.data.files import changed_splits, hash_files
-from mtl.data.splits import hold_out, read_split
+from mtl.data.splits import check_present, has_files, hold_out, read_split
 from mtl.data.text import TokenizedTexts
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.interface import EmbeddingsRequest
@@ -70,11 +69,12 @@ class Audit:
 def audit(job: Job) -> Audit:
     """Read the suite's data as a run does, and check it. Raises InputError without data, and if the embeddings cannot be loaded."""
     config, suite, folder = job.config, job.suite, job.data_dir
-    _check_folder(suite, job.tasks, folder)
+    if not any(has_files(task, folder) for task in job.tasks):
+        check_present(suite, job.tasks, folder)
     read = [read_files(suite, task, folder, config.held_out) for task in job.tasks]
     tokens = Tokens(config, suite, folder, read)
     findings = {files.task.id: list(files.findings) for files in read}
-    notes = [note for files in read for note in files.notes]
+    notes = list[str]()
     for files in progress(read, "auditing", "tasks"):
         of_task, parts = findings[files.task.id], list(files.files.values())
         of_task += [*_published(files, folder)]
@@ -101,18 +101,6 @@ def audit(job: Job) -> Audit:
     return Audit(list(chain.from_iterable(findings.values())), sections)
 
 
-def _check_folder(suite: Suite, tasks: Sequence[Task], folder: Path) -> None:
-    """Raise InputError unless the folder exists and has a file of at least one of the tasks."""
-    can_be_had = suite.generated or any(task.source or task.hub for task in tasks)
-    how = f"; get it with: mtl data {suite.name}" if can_be_had else ""
-    if not folder.is_dir():
-        problem = f"no such folder; the data of suite {suite.name} should be there{how}, or set data_dir="
-        raise InputError(problem, path=folder)
-    paths = [path for task in tasks for split in SPLITS if (path := task.path(split, folder))]
-    if not any(path.exists() for path in paths):
-        raise InputError(f"has no file of {', '.join(task.id for task in tasks)} ({paths[0]}, …){how}", path=folder)
-
-
 def read_files(suite: Suite, task: Task, folder: Path, share: float) -> TaskFiles:
     """Read a task's files, whose rows of train are held out by this share if there is no dev file.
 
@@ -120,7 +108,6 @@ def read_files(suite: Suite, task: Task, folder: Path, share: float) -> TaskFile
     """
     files: dict[str, Part] = {}
     findings: list[Finding] = []
-    notes = []
     paths = {split: path for split in SPLITS if (path := task.path(split, folder))}
     absent = [split for split, path in paths.items() if not path.exists()]
     if absent:
@@ -147,12 +134,10 @@ def read_files(suite: Suite, task: Task, folder: Path, share: float) -> TaskFile
         kept, held_out = hold_out(task, train.rows, share)
         if kept and held_out:
             parts["train"], parts["dev"] = replace(train, rows=kept), replace(train, split=HELD_OUT, rows=held_out)
-            count = f"{len(held_out)} of its {len(train.rows)} training rows"
-            notes.append(f"{task.id} has no dev file: {count} are held out as dev.")
         else:
             what = f"too few groups of rows to hold out {share:.0%} for validation"
             findings.append(train.finding("unreadable", 1, what, "a run would stop here", train.file))
-    return TaskFiles(task, files, parts, findings, notes)
+    return TaskFiles(task, files, parts, findings)
 
 
 def _published(files: TaskFiles, folder: Path) -> Iterator[Finding]:
@@ -195,13 +180,8 @@ def column_findings(part: Part, folder: Path) -> tuple[list[Finding], list[str]]
         table = read_table(folder / part.file, task.layout(part.split, folder))
     except InputError:  # a file with more columns or other values than the task reads
         return [], []
-    known = {"target": task.target, "kind": task.kind, "label_separator": task.label_separator}
-    if several := named_labels(table, {key: value for key, value in known.items() if value is not None}):
-        target = several.joined(table).columns.get(task.target)
-    else:
-        target = table.columns.get(task.target)
-        target = None if target is None or target.lists else target
-    if target is None or any(row.target is None for row in part.rows):
+    target = table.columns.get(task.target)
+    if target is None or target.lists or any(row.target is None for row in part.rows):
         return [], []
     findings = []
     used = {**dict.fromkeys(task.text_columns, "an input"), **({task.group: "the group"} if task.group else {})}
@@ -268,20 +248,16 @@ class Tokens:
             yield part.finding("cut", len(rows), what, meaning, part.where(rows))
         if (share := self.unknown_share(part) or 0.0) > UNKNOWN_SHARE:
             what = f"the embeddings do not know {share:.1%} of the words"
-            meaning = (
-                "the vectors are of another language or tokenization, or there is too little text to learn vectors"
-            )
-            yield part.finding("unknown words", 1, what, meaning)
+            why = "the vectors are of another language or tokenization, or there is too little text to learn vectors"
+            yield part.finding("unknown words", 1, what, why)
 
     @property
     def note(self) -> str:
         """What the columns of the table of sizes mean."""
-        embeddings = "no embeddings: the method reads none, or there are no training rows"
-        if self._unknown is not None:
-            embeddings = f"the configuration's embeddings ({EMBEDDERS[self.config.embeddings.name].title})"
+        vectors = "" if self._unknown is None else f" with embeddings={self.config.embeddings.name}"
         return (
             f"Lengths are in tokens, of each text of a pair separately; cut: share of texts longer than max_length={self.config.max_length};"
-            f" unknown words: share of all tokens, with {embeddings}."
+            f" unknown words: share of all tokens that have no vector{vectors}."
             " Held-out rows are part of the training file and are also counted there."
         )
 

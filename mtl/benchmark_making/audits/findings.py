@@ -8,7 +8,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from mtl.base.errors import InputError
+from mtl.base.files import counted
 from mtl.data.examples import Example
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
@@ -121,6 +122,11 @@ class Part:
                 groups[key, row.spans].append(row)
         return list(groups.values())
 
+    def marked(self, row: Example) -> list[str]:
+        """The marked words, in the order of the alphabet: the same texts ask another question where another word is marked."""
+        spans = zip(self.task.marked, row.spans, strict=True)
+        return sorted(row.texts[side][start:stop].casefold() for (side, _), (start, stop) in spans)
+
     def where(self, rows: Iterable[Example]) -> str:
         """`file:line, line, …` of the first of these rows."""
         return places(self.file, [str(row.line) for row in islice(rows, SHOWN + 1)])
@@ -141,14 +147,13 @@ class Part:
 
 @dataclass(frozen=True)
 class TaskFiles:
-    """The readable files of a task by split, the rows of each split that training uses ("dev" may be held-out rows), findings about files that
-    are missing or cannot be read, and remarks for the report."""
+    """The readable files of a task by split, the rows of each split that training uses ("dev" may be held-out rows), and findings about files
+    that are missing or cannot be read."""
 
     task: Task
     files: dict[str, Part]
     parts: dict[str, Part]
     findings: list[Finding]
-    notes: list[str] = field(default_factory=list)
 
     @property
     def shown(self) -> dict[str, Part]:
@@ -196,9 +201,8 @@ def quoting(part: Part) -> Iterator[Finding]:
 
     rows = [row for row in part.rows if marks(row)]
     count, marked = sum(map(marks, rows)), sum('"' in cell for column in columns for cell in column)
-    cells = f"{count} cell is" if count == 1 else f"{count} cells are"
-    share = "all cells that have any" if count == marked else f"out of {marked} cells that have any"
-    what = f"the quotation marks of a CSV writer: {cells} wrapped in quotation marks, with inner ones doubled ({share})"
+    cells = f"{count} of the {counted(marked, 'cell')} with quotation marks"
+    what = f"the quotation marks of a CSV writer: {cells} are wrapped in them, with inner ones doubled"
     return part.finding_of("quoting", rows, what, "a run reads the added marks as part of the text")
 
 
@@ -249,21 +253,14 @@ def conflicts(part: Part) -> Iterator[Finding]:
     groups = [rows for rows in part.groups if len({row.target for row in rows}) > 1]
     if not groups:
         return
-    count = sum(map(len, groups))
+    count, kind = sum(map(len, groups)), target_kind(part.task)
     texts = "text has" if len(groups) == 1 else "texts have"
     example = excerpt(groups[0][0].texts[0])
     what = f"{len(groups)} {texts} different targets, in {count} of {len(part.rows)} rows, such as {example}"
-    wording = target_kind(part.task)
-    if distance := wording.distance([[row.target for row in rows if row.target is not None] for rows in groups]):
-        what += f"; {distance}"
     lines = []
-    for rows in groups:
-        firsts = sorted(
-            {row.target: row for row in reversed(rows)}.values(), key=lambda row: row.line
-        )  # of each target
-        lines.append(
-            ", ".join(f"{row.line} {'' if row.target is None else wording.show(row.target)}" for row in firsts)
-        )
+    for rows in groups:  # the first row of each target
+        firsts = sorted({row.target: row for row in reversed(rows)}.values(), key=lambda row: row.line)
+        lines.append(", ".join(f"{row.line} {'' if row.target is None else kind.show(row.target)}" for row in firsts))
     meaning = "no prediction is right for all of these rows"
     yield part.finding("conflicts", count, what, meaning, places(part.file, lines, "; "))
 
@@ -279,8 +276,6 @@ def absent_targets(part: Part) -> Iterator[Finding]:
         meaning = "the score does not measure such rows"
         if part.split == "train":
             meaning = "a model cannot learn labels that it never sees"
-        elif part.task.positive in absent:
-            meaning = "F1 is computed for this label, and is 0 for all predictions"
         yield part.finding("labels", len(absent), what, meaning)
     elif len(values) == 1 and len(part.rows) > 1:
         yield part.finding("labels", 1, "all rows have the same target", "nothing can be learned or measured")

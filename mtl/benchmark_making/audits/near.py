@@ -17,7 +17,6 @@ from mtl.base.files import write_text
 from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.settings.layers import find_suite
 from mtl.base.terminal import inert, markdown_table
-from mtl.base.untrusted import inside
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making.audits.audit import Audit, TaskFiles, read_files
 from mtl.benchmark_making.audits.findings import Finding, Part, excerpt, plain
@@ -33,13 +32,8 @@ from mtl.tasks.task import SPLITS, Layout
 SHARE = 0.8  # of these n-grams, from which on two rows are near duplicates
 SHOWN = 3  # pairs of a finding
 REMOVED = "removed.jsonl"
-MOST_LOGGED = 200  # characters of a removed row's text
-OUTDATED = {
-    "generated",
-    "source",
-    "hub",
-    "checksums",
-}  # keys of a suite and a task that describe the files as they were
+# Keys of a suite and a task that are not for a copy: they describe the files as they were, or what is handed in.
+OUTDATED = {"generated", "source", "hub", "checksums", "submission"}
 
 
 @dataclass(frozen=True)
@@ -52,11 +46,6 @@ class Near:
     source: Part
     match: Example
     similarity: float
-
-    @property
-    def places(self) -> tuple[str, str]:
-        """Where the row and the one like it stand."""
-        return f"{self.part.file}:{self.row.line}", f"{self.source.file}:{self.match.line}"
 
     @property
     def repeats(self) -> bool:
@@ -130,16 +119,10 @@ def _near(parts: Mapping[str, Part], share: float) -> list[Near]:
                 Near(part, row, there, match, -value)
                 for value, text in likely
                 for there, match in with_text.get((text, source), ())
-                if (source != split or match.line < row.line) and _marked(part, row) == _marked(there, match)
+                if (source != split or match.line < row.line) and part.marked(row) == there.marked(match)
             )
             near += [hit] if (hit := next(hits, None)) else []
     return near
-
-
-def _marked(part: Part, row: Example) -> list[str]:
-    """The marked words: the same text asks another question where another word is marked."""
-    marks = zip(part.task.marked, row.spans, strict=True)
-    return [row.texts[side][start:stop].casefold() for (side, _), (start, stop) in marks]
 
 
 def near_findings(near: Sequence[Near]) -> list[Finding]:
@@ -151,7 +134,7 @@ def near_findings(near: Sequence[Near]) -> list[Finding]:
         part = hits[0].part
         least = sorted(hits, key=lambda hit: hit.similarity)[:SHOWN]
         pairs = "; ".join(
-            f"{hit.similarity:.2f} {' and '.join(hit.places)}, "
+            f"{hit.similarity:.2f} {part.where([hit.row])} and {hit.source.where([hit.match])}, "
             + " and ".join(" / ".join(map(excerpt, row.texts)) for row in (hit.row, hit.match))
             for hit in least
         )
@@ -192,11 +175,8 @@ def write_clean(job: Job, share: float, out: Path) -> str:
     parts = {part.file: part for files in read for part in files.files.values()}
     if empty := [file for file, gone in lines.items() if len(gone) == len(parts[file].rows)]:
         raise InputError("no row of it would stay; give a larger --share", path=job.data_dir / empty[0])
-    left = [
-        f"{len(lines[f])} of {len(part.rows)} rows of {part.task.id} {part.split}"
-        for f, part in parts.items()
-        if lines[f]
-    ]
+    gone = [(len(lines[file]), part) for file, part in parts.items() if lines[file]]
+    left = [f"{count} of {len(part.rows)} rows of {part.task.id} {part.split}" for count, part in gone]
     grams = f"{share:g} or more of their character {NEAR_NGRAM}-grams"
     what = f"{', '.join(left) or 'no row'} left out, as {grams} stand in a row of dev or test"
     with new_folder(out) as partial:
@@ -205,10 +185,6 @@ def write_clean(job: Job, share: float, out: Path) -> str:
             copy.parent.mkdir(parents=True, exist_ok=True)
             layout = part.task.layout(part.split, job.data_dir)
             copy_rows(source, copy, [row.line for row in part.rows], lines[file], layout)
-        template = job.suite.submission.template
-        if template and (entry := inside(job.data_dir, template)).is_file():
-            (partial / "data" / template).parent.mkdir(parents=True, exist_ok=True)
-            (partial / "data" / template).write_bytes(entry.read_bytes())
         # The same tasks, under another name, without the addresses and checksums of the original files.
         raw: dict[Any, Any] = read_yaml(find_suite(job.config.suite))
         raw |= {"name": f"{job.suite.name}-clean", "title": f"{job.suite.title} (clean)", "data": "data"}
@@ -220,13 +196,14 @@ def write_clean(job: Job, share: float, out: Path) -> str:
         load_suite(partial / "suite.yaml")
         log = ""
         for task, hit in removals:
-            texts = [text if len(text) <= MOST_LOGGED else f"{text[:MOST_LOGGED]}…" for text in hit.row.texts]
-            about = {"task": task, "row": hit.places[0], "like": hit.places[1], "similarity": round(hit.similarity, 4)}
-            log += json.dumps({**about, "texts": texts}, ensure_ascii=False) + "\n"
+            row, like = hit.part.where([hit.row]), hit.source.where([hit.match])
+            similarity = round(hit.similarity, 4)
+            about = {"task": task, "row": row, "like": like, "similarity": similarity, "texts": hit.row.texts}
+            log += json.dumps(about, ensure_ascii=False) + "\n"
         write_text(partial / REMOVED, log)
-    path = out / "suite.yaml"
-    run = f"mtl baseline suite={path} method=svm"
-    return f"{what}\n{out / REMOVED}: which rows, and why\n{path}; run on the copy: {run}"
+    suite = out / "suite.yaml"
+    run = f"run on the copy: mtl baseline suite={suite} method=svm"
+    return f"{what}\n{out / REMOVED}: which rows, and why\n{suite}; {run}"
 
 
 def copy_rows(path: Path, copy: Path, lines: Sequence[int], left_out: Container[int], layout: Layout) -> None:

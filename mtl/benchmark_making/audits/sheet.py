@@ -5,7 +5,6 @@ first cell. Fields with a star are obligatory.
 """
 
 import sys
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -99,16 +98,11 @@ def _numbers(task: Task, files: dict[str, Part], language: str, cache_dir: Path)
     lines = [f"{sum(task.rows.values()) or len(rows)} items in total"]
     for split in SPLITS:
         official, part = task.rows.get(split), files.get(split)
-        if part is None:
-            lines += [f"{split}: {official} items (none at hand for this draft)"] if official else []
-            continue
-        here = len(part.rows)
-        size = f"{split}: {here if official is None else official} items"
-        if official is None and task.rows:
-            size += " (not among the published sizes)"
-        elif official not in (None, here):
-            size += f" ({here} at hand for this draft)"
-        lines.append("; ".join([size, *_facts(part, tokens)]))
+        here = 0 if part is None else len(part.rows)
+        if official or part:
+            size = f"{split}: {official or here} items"
+            size += "" if official in (None, here) else f" ({here} at hand for this draft)"
+            lines.append("; ".join([size, *(_facts(part, tokens) if part else ())]))
     return lines
 
 
@@ -117,11 +111,8 @@ def _facts(part: Part, tokens: Mapping[str, int]) -> Iterator[str]:
     candidates."""
     task, kind = part.task, target_kind(part.task)
     targets = [row.target for row in part.rows if row.target is not None]
-    if targets and (task.labels is None or kind.several):
+    if targets:
         yield f"{task.target}: {kind.distribution(np.array(targets, dtype=kind.dtype))}"
-    elif targets:
-        counts = Counter(map(kind.format, targets))
-        yield ", ".join(f"{label}: {counts[label]} ({counts[label] / len(targets):.1%})" for label in task.labels or ())
     columns = {column: [row.texts[number] for row in part.rows] for number, column in enumerate(task.text)}
     if task.candidates is not None:
         sizes = [len(row.inputs) for row in part.rows]
@@ -133,28 +124,18 @@ def _facts(part: Part, tokens: Mapping[str, int]) -> Iterator[str]:
 
 
 def _format(task: Task, files: dict[str, Part], folder: Path) -> list[str]:
-    """The files and the keys of their rows, with the part that each key has in the task."""
+    """The files and the keys of their rows, with what each key is in the task."""
     first = next(iter(files.values()))
     names = ", ".join(Path(part.file).name for split, part in files.items() if _is_official(task, split))
     lines = [f"{Path(first.file).suffix.removeprefix('.').upper()}, UTF-8, one item a line; files: {names}"]
     layouts = [(folder / part.file, task.layout(part.split, folder)) for part in files.values()]
     columns = [name for path, layout in layouts for name in column_names(path, layout)]
-    return [*lines, *(f"'{name}': {_part_of(name, task)}" for name in dict.fromkeys(columns))]
-
-
-def _part_of(column: str, task: Task) -> str:
-    """What a column is in the task."""
-    if column in task.target_columns and column in (task.labels or ()):
-        return "whether the row has this label, to predict"
-    if column in task.target_columns and task.labels is not None:
-        number = "labels to predict, out of" if target_kind(task).several else "label to predict, one of"
-        return f"the {number} {', '.join(task.labels[:-1])} or {task.labels[-1]}"
-    if column in task.target_columns:
-        ends = f", a number from {task.bounds[0]:g} to {task.bounds[1]:g}" if task.range else ""
-        return f"the target to predict{ends}"
-    if column in (task.candidates or ()):
-        listed = "the candidates; the target is the index of the right one, from 0"
-        return listed if column.endswith("[]") else "a candidate"
-    if column in task.span_columns:
-        return "input: an end of a marked span, in characters of its text"
-    return "input" if column in task.text else TO_COMPLETE
+    target = "the target to predict"
+    if task.labels:
+        target += f": {', '.join(task.labels)}"
+    elif task.range:
+        target += ", a number from {:g} to {:g}".format(*task.range)
+    elif task.candidates:
+        target += ", the index of the right candidate, from 0"
+    meanings = dict.fromkeys(task.read_columns(targets=False), "input") | dict.fromkeys(task.target_columns, target)
+    return [*lines, *(f"'{name}': {meanings.get(name, TO_COMPLETE)}" for name in dict.fromkeys(columns))]

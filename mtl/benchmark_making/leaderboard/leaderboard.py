@@ -1,30 +1,35 @@
 """`mtl leaderboard`: checks the submissions in a folder, scores them on hidden labels, and writes a static site.
 
 The labels stay hidden: messages are about the submissions alone, scores are rounded as the suite shows them, and nothing says which rows are right.
+All texts of submissions are shown as text. No file names a time at which it was made, so that the same submissions give the same bytes.
 """
 
-import hashlib
+import html
+import json
 import logging
+import math
 import os
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from mtl.base.errors import InputError, shortened
 from mtl.base.files import counted
-from mtl.base.folders import check_written
+from mtl.base.folders import check_written, write_files
 from mtl.base.progress import progress
-from mtl.base.terminal import visible
+from mtl.base.terminal import MISSING, visible
 from mtl.base.typed import AT_LEAST_ONE
 from mtl.benchmark_making.leaderboard import submission
-from mtl.benchmark_making.leaderboard.site import write_site
-from mtl.benchmark_making.leaderboard.submission import Entrant, LabelledRows, ScoredSubmission, read_submission
-from mtl.reports.board import Column, Leaderboard, PairTests, Row, Score, by_family
+from mtl.benchmark_making.leaderboard.submission import Entrant, LabelledRows, ScoredSubmission
+from mtl.reports.board import Column, Leaderboard, PairTests, Row, Score, by_family, cost_cell
+from mtl.reports.document import document
 from mtl.reports.leaderboard import pair_tests
+from mtl.reports.markdown import rank_text
+from mtl.reports.page import render_page, render_static
 from mtl.stats.comparison import Sample, estimate
 from mtl.tasks.metrics import lowest_score, metric_named
 from mtl.tasks.suite import AVERAGE, Suite
@@ -41,15 +46,10 @@ SYSTEMS_NOTE = (
 
 @dataclass(frozen=True)
 class Rules:
-    """What a leaderboard asks of submissions.
+    """What a leaderboard asks of submissions."""
 
-    Args:
-        split: the split that they predict.
-        limit: the most submissions of a team in a month; None: any number. Those that are refused do not count.
-    """
-
-    split: Literal["dev", "test"] = "test"
-    limit: Annotated[int, AT_LEAST_ONE] | None = None
+    split: Literal["dev", "test"] = "test"  # that they predict
+    limit: Annotated[int, AT_LEAST_ONE] | None = None  # of a team in a month; those that are refused do not count
 
 
 def check_submissions(suite: Suite, folder: Path, data_dir: Path, rules: Rules) -> dict[str, str]:
@@ -64,7 +64,7 @@ def check_submissions(suite: Suite, folder: Path, data_dir: Path, rules: Rules) 
     tasks = submission.read_public_rows(suite, data_dir, rules.split)
 
     def check(path: Path, about: Entrant) -> None:
-        submission.read_predictions(read_submission(path, about, suite, rules.split), suite, rules.split, tasks)
+        submission.read_predictions(path, suite, rules.split, tasks)
 
     return _judge(folder, data_dir, rules, check, "checking")
 
@@ -94,23 +94,23 @@ def make_leaderboard(suite: Suite, folder: Path, gold: Path, out: Path, rules: R
     scored = list[ScoredSubmission]()
 
     def score(path: Path, about: Entrant) -> None:
-        unread = read_submission(path, about, suite, rules.split)
-        scored.append(submission.score_submission(unread, suite, rules.split, tasks))
+        scored.append(submission.score_submission(path, about, suite, rules.split, tasks))
 
     refused = _judge(folder, gold, rules, score, "scoring")
     scored.sort(key=lambda each: each.name)
     board = build_board(suite, tasks, scored, rules.split)
     reasons = {name: reason for name, reason in refused.items() if reason}
-    write_site(f"{suite.title} leaderboard", board, scored, reasons, out)
+    entries = _best_first(board, scored)
+    files = {
+        "index.html": render_page(document([board], "", "", title=f"{suite.title} leaderboard")),
+        "leaderboard.json": json.dumps(_as_json(board, entries, reasons), indent=1, ensure_ascii=False) + "\n",
+    }
+    write_files(out, files | {f"systems/{entry.row.name}.html": _system_page(board, entry) for entry in entries})
     return refused
 
 
 def _judge(folder: Path, data: Path, rules: Rules, take: Callable[[Path, Entrant], None], title: str) -> dict[str, str]:
-    """Take the submissions in a folder, the earliest first; return by name why one is refused, or an empty text.
-
-    Args:
-        data: the folder of the rows.
-    """
+    """Take the submissions in a folder, the earliest first; return by name why one is refused, or an empty text. `data`: the folder of the rows."""
     refused = dict[str, str]()
 
     @contextmanager
@@ -146,9 +146,7 @@ def _reason(error: Exception, folders: Sequence[Path]) -> str:
     """Why a submission is refused, for everybody to read: a short line, without the paths of these folders. Of an error that mtl does not expect
     only its name, since its text may show a label."""
     text = str(error)
-    if isinstance(error, MemoryError):
-        text = "needs more memory than there is"
-    elif isinstance(error, OSError):
+    if isinstance(error, OSError):
         text = f"cannot be read: {error.strerror}"
     elif not isinstance(error, InputError):
         logger.debug("a submission is refused", exc_info=error)
@@ -162,14 +160,7 @@ def build_board(
     suite: Suite, tasks: Mapping[str, LabelledRows], scored: Sequence[ScoredSubmission], split: str
 ) -> Leaderboard:
     """The leaderboard of submissions. Scores and intervals are rounded as the suite shows them; ranks are those of the scores before."""
-    cases = Counter(each.name.casefold() for each in scored)
-    rows = by_family(_row(suite, each, split, cases[each.name.casefold()] == 1) for each in scored)
-    scale = suite.shown
-    ranks = dict(pair_tests(rows).ranks)
-    for column in (AVERAGE, *tasks):  # a single system has the first rank
-        alone = [number for number, row in enumerate(rows) if row.score(column)]
-        if len(alone) == 1:
-            ranks[column] = {alone[0]: (1, 1)}
+    rows, scale = by_family(_row(suite, each, split) for each in scored), suite.shown
     marks = [
         f"{scale.heading}, on the labels of {split}, rounded. AVG is the mean over {suite.average_text}. "
         "A system without one of these has no average."
@@ -180,16 +171,12 @@ def build_board(
     for id, task in ((id, each.task) for id, each in tasks.items() if any(id in row.scores for row in rows)):
         metric = metric_named(task.metric).title
         columns[id] = Column(task.title, metric, task.metric, id, id in suite.averaged)
-    title, tests = f"{suite.title}, {split}", PairTests(ranks=ranks)
-    facts = [SYSTEMS_NOTE]
+    title, tests, facts = f"{suite.title}, {split}", PairTests(ranks=pair_tests(rows).ranks), [SYSTEMS_NOTE]
     return Leaderboard(suite.name, title, scale, columns, rows, marks=marks, facts=facts, tests=tests, noun="system")
 
 
-def _row(suite: Suite, scored: ScoredSubmission, split: str, is_unlike: bool) -> Row:
-    """is_unlike: whether no other name differs in case alone: some file systems would give both one page. No name has "~"."""
-    system = scored.system
-    page = scored.name if is_unlike else f"{scored.name}~{hashlib.sha256(scored.name.encode()).hexdigest()[:8]}"
-    samples = scored.samples
+def _row(suite: Suite, scored: ScoredSubmission, split: str) -> Row:
+    system, samples = scored.system, scored.samples
     scores = {id: _score(suite, samples[id], lowest_score(suite.tasks[id])) for id in samples if id != AVERAGE}
     means = {}
     if average := samples.get(AVERAGE):
@@ -208,7 +195,7 @@ def _row(suite: Suite, scored: ScoredSubmission, split: str, is_unlike: bool) ->
         cost={"parameters": system.parameters, "finetune_seconds": system.seconds},
         samples=samples,
         comparable=dict.fromkeys(samples, "labels"),
-        page=f"systems/{page}.html",
+        page=f"systems/{scored.name}.html",
     )
 
 
@@ -222,3 +209,118 @@ def _score(suite: Suite, sample: Sample, lowest: float) -> Score:
     value = rounded(float(sample.by_seed[0]))
     low, high = estimate(sample).interval
     return Score(value, value, value, (rounded(low), rounded(high)))
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """A system on the board, with the intervals of its ranks by column, and the names of the other systems with the same predictions."""
+
+    row: Row
+    scored: ScoredSubmission
+    ranks: Mapping[str, tuple[int, int]]
+    alike: Sequence[str]
+
+
+def _best_first(board: Leaderboard, scored: Sequence[ScoredSubmission]) -> list[Entry]:
+    """The systems by their average, those without one last; equal ones by name."""
+    systems = {system.name: system for system in scored}
+    alike: dict[str, list[str]] = {}
+    for system in scored:
+        alike.setdefault(system.digest, []).append(system.name)
+    entries = []
+    for number, row in enumerate(board.rows):
+        ranks = {column: ranks[number] for column, ranks in board.tests.ranks.items() if number in ranks}
+        others = [name for name in alike[systems[row.name].digest] if name != row.name]
+        entries.append(Entry(row, systems[row.name], ranks, others))
+    entries.sort(key=lambda entry: (-entry.row.average.median if entry.row.average else math.inf, entry.row.name))
+    return entries
+
+
+def _as_json(board: Leaderboard, entries: Sequence[Entry], refused: Mapping[str, str]) -> dict[str, Any]:
+    """The content of leaderboard.json."""
+    return {
+        "suite": board.name,
+        "split": entries[0].row.split if entries else None,
+        "systems": [
+            {
+                "name": entry.row.name,
+                "title": entry.row.label,
+                "team": entry.scored.system.team,
+                "date": entry.scored.system.date,
+                "scores": {id: _shown(board, score.median) for id, score in entry.row.scores.items()},
+                "intervals": {
+                    column: [_shown(board, end) for end in score.interval]
+                    for column in board.columns
+                    if (score := entry.row.score(column)) and score.interval
+                },
+                "average": _shown(board, entry.row.average.median) if entry.row.average else None,
+                "rank": entry.ranks.get(AVERAGE),
+                "ranks": {id: interval for id, interval in entry.ranks.items() if id != AVERAGE},
+                "same_predictions": entry.alike,
+            }
+            for entry in entries
+        ],
+        "refused": [{"name": name, "reason": reason} for name, reason in sorted(refused.items())],
+    }
+
+
+def _shown(board: Leaderboard, score: float) -> float:
+    """A score × 100 as the suite shows it."""
+    return round(board.scale.value(score), board.scale.decimals)
+
+
+def _system_page(board: Leaderboard, entry: Entry) -> str:
+    """The page of one system. Names of systems are not escaped: they have no character that HTML reads otherwise (`submission.read_about`)."""
+    body = [
+        '<p><a href="../index.html">All systems</a></p>',
+        f'<p class="quiet">{html.escape(board.title)}: {entry.row.name}</p>',
+        "<h2>Scores</h2>",
+        _table(["", "score", "95 % CI", "rank"], _score_lines(board, entry)),
+        f'<p class="quiet">{html.escape(" ".join(board.marks))}</p>',
+        "<h2>The system</h2>",
+        _table((), _facts(entry)),
+    ]
+    return render_static(entry.row.label, "\n".join(body))
+
+
+def _score_lines(board: Leaderboard, entry: Entry) -> Iterator[list[str]]:
+    """By column of the board: its title, and the system's score, interval and rank."""
+    show = board.scale.show
+    for column, shown in board.columns.items():
+        cells = [MISSING] * 3
+        if score := entry.row.score(column):
+            interval = " to ".join(map(show, score.interval)) if score.interval else MISSING
+            cells = [show(score.median) + entry.row.mark(column), interval, rank_text(entry.ranks.get(column))]
+        yield [html.escape(f"{shown.title}, {shown.metric}"), *cells]
+
+
+def _facts(entry: Entry) -> Iterator[tuple[str, str]]:
+    """What is known of the system, each with its name."""
+    system = entry.scored.system
+    about = {
+        "Team": system.team,
+        "Date": system.date,
+        "Family": system.family,
+        "Parameters": None if system.parameters is None else cost_cell("parameters", system.parameters),
+        "Training": None if system.seconds is None else cost_cell("finetune_seconds", system.seconds),
+        "Training text": system.text,
+        "Hardware": system.hardware,
+        "Licence": system.license,
+    }
+    for name, value in about.items():
+        yield name, html.escape(value) if value else "not stated"
+    link = html.escape(system.link, quote=True) if system.link else None
+    yield "Link", f'<a href="{link}" rel="nofollow noopener">{link}</a>' if link else "not stated"
+    yield "Predictions (SHA-256)", f"<code>{entry.scored.digest}</code>"
+    if entry.alike:
+        yield "The same predictions", ", ".join(f'<a href="{name}.html">{name}</a>' for name in entry.alike)
+
+
+def _table(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """A table whose cells are HTML; the first cell of each line is its header."""
+    titles = "".join(f'<th scope="col">{cell}</th>' for cell in header)
+    head = f"<thead><tr>{titles}</tr></thead>" if header else ""
+    body = ""
+    for first, *cells in lines:
+        body += f'<tr><th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
+    return f'<div class="scroller"><table class="static">{head}<tbody>{body}</tbody></table></div>'

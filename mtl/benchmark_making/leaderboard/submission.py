@@ -43,31 +43,13 @@ class Entrant(System):
 
 
 @dataclass(frozen=True, eq=False)
-class UnreadSubmission:
-    """A submission whose predictions are not read yet: the name of its folder, the path of the folder, or of the zip in it, what it says of the
-    system, and by name the content of its files of predictions for the leaderboard's split."""
-
-    name: str
-    path: Path
-    system: Entrant
-    contents: Mapping[str, bytes]
-
-
-@dataclass(frozen=True, eq=False)
 class LabelledRows:
-    """The rows of one task with their gold targets.
+    """The rows of one task with their gold targets."""
 
-    Args:
-        task: the task, scored on the board's split.
-        data: the rows in the form in which predictions are checked against them.
-        rows: what metrics read of them.
-        groups: the groups of rows that resampling draws.
-    """
-
-    task: Task
-    data: DataRows
-    rows: ScoredRows
-    groups: RowGroups
+    task: Task  # scored on the board's split
+    data: DataRows  # the form in which predictions are checked against them
+    rows: ScoredRows  # what metrics read
+    groups: RowGroups  # that resampling draws
 
 
 def find_submissions(folder: Path) -> list[Path]:
@@ -107,8 +89,12 @@ def read_about(folder: Path) -> Entrant:
     return about
 
 
-def read_submission(folder: Path, about: Entrant, suite: Suite, split: str) -> UnreadSubmission:
-    """The submission in a folder. Raises InputError that says why it is refused."""
+def read_predictions(folder: Path, suite: Suite, split: str, tasks: Mapping[str, DataRows]) -> dict[str, np.ndarray]:
+    """The predictions in the folder of a submission for the rows of each task that it has, (rows,) by task id.
+
+    Raises:
+        InputError: that says why the submission is refused, as for predictions that do not fit the rows. It says nothing of labels.
+    """
     archives = sorted(folder.glob("*.zip"))
     if len(archives) > 1:
         raise InputError(f"has {len(archives)} zips; one submission has one", path=folder)
@@ -118,24 +104,12 @@ def read_submission(folder: Path, about: Entrant, suite: Suite, split: str) -> U
     predicted_splits(path, others, suite, beside=OTHERS.fullmatch)
     if not contents:
         raise InputError(f"has no predictions for {split}", path=folder)
-    return UnreadSubmission(folder.name, path, about, contents)
-
-
-def read_predictions(
-    submission: UnreadSubmission, suite: Suite, split: str, tasks: Mapping[str, DataRows]
-) -> dict[str, np.ndarray]:
-    """The predictions for the rows of each task that the submission has, (rows,) by task id.
-
-    Raises:
-        InputError: for predictions that do not fit the rows, or if there are none of these tasks. It says nothing of labels.
-    """
     rows = {id: {split: data} for id, data in tasks.items()}
-    sources = read_sources(submission.path, submission.contents, suite, rows)
-    predicted, _ = put_to_rows(sources, suite, rows, labels={})
-    of_split = {id: splits[split] for id, splits in predicted.items() if split in splits}
-    if not of_split:
-        raise InputError(f"has no predictions of {', '.join(tasks)}, the tasks that are scored", path=submission.path)
-    return of_split
+    predicted, _ = put_to_rows(read_sources(path, contents, suite, rows), suite, rows, labels={})
+    targets = {id: splits[split] for id, splits in predicted.items() if split in splits}
+    if not targets:
+        raise InputError(f"has no predictions of {', '.join(tasks)}, the tasks that are scored", path=path)
+    return targets
 
 
 def read_labelled_rows(suite: Suite, gold: Path, split: str) -> dict[str, LabelledRows]:
@@ -184,24 +158,20 @@ def _data_rows(task: Task, split: str, path: Path, examples: Sequence[Example]) 
 
 @dataclass(frozen=True, eq=False)
 class ScoredSubmission:
-    """A submission with its scores.
-
-    Args:
-        digest: SHA-256 of its predictions, equal for submissions with the same ones in whatever form.
-        samples: its scores and what tests resample, by task id, and by AVERAGE if the submission has every averaged task that the labels are of.
-    """
+    """A submission with its scores."""
 
     name: str
     system: Entrant
-    digest: str
+    digest: str  # SHA-256 of its predictions, equal for submissions with the same ones in whatever form
+    # Its scores and what tests resample, by task id, and by AVERAGE if it has every averaged task that the labels are of.
     samples: Mapping[str, Sample]
 
 
 def score_submission(
-    submission: UnreadSubmission, suite: Suite, split: str, tasks: Mapping[str, LabelledRows]
+    folder: Path, system: Entrant, suite: Suite, split: str, tasks: Mapping[str, LabelledRows]
 ) -> ScoredSubmission:
     """A submission with its scores on the labelled rows. Raises InputError as `read_predictions`; it says nothing of labels."""
-    predicted = read_predictions(submission, suite, split, {id: own.data for id, own in tasks.items()})
+    predicted = read_predictions(folder, suite, split, {id: own.data for id, own in tasks.items()})
     samples, parts = {}, {}
     for id, own in ((id, own) for id, own in tasks.items() if id in predicted):
         targets, part = predicted[id][None], own.groups.in_average
@@ -216,4 +186,4 @@ def score_submission(
         samples[AVERAGE] = Sample(mean, means_of_all, 0.0, True)
     answers = repr([(id, predicted[id].tolist()) for id in parts])
     digest = hashlib.sha256(answers.encode()).hexdigest()
-    return ScoredSubmission(submission.name, submission.system, digest, samples)
+    return ScoredSubmission(folder.name, system, digest, samples)

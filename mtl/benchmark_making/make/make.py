@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -15,7 +15,7 @@ from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.settings.layers import find_yaml, shipped
 from mtl.base.version import VERSION
 from mtl.benchmark_making.data_files import write_records
-from mtl.benchmark_making.make.recipe import TaskRecipe, Use, load_recipe, read_source
+from mtl.benchmark_making.make.recipe import TaskRecipe, load_recipe, read_source
 from mtl.benchmark_making.make.table import SPLIT, Dropped, Origin, SourceRow, Table, Work
 from mtl.data.columns import LIST, Value, listed
 from mtl.data.examples import read_examples
@@ -26,52 +26,24 @@ from mtl.tasks.task import PART, SPLITS, Task
 
 FORMAT = 1  # of provenance.json
 MOST_WRITTEN = 2**30  # characters of a task's files
-SHOWN = 200  # characters of a dropped row's value
 DROPPED = "dropped.jsonl"
 PROVENANCE = "provenance.json"
 
 
-@dataclass(frozen=True)
-class Done:
-    """A step that was done: the numbers of rows of the tables that it took, by name, and of the one that it returned; what it dropped and noted."""
+class Done(NamedTuple):
+    """A step that was done: what the provenance says of it, and the rows that it dropped."""
 
-    use: Use
-    taken: dict[str, int]
-    rows: int
+    about: dict[str, Any]
     dropped: list[Dropped]
-    facts: dict[str, Any]
-
-    @property
-    def line(self) -> str:
-        """The step in one line, for people."""
-        options = ", ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in self.use.given.items())
-        taken = " and ".join(f"{rows} rows of {name}" for name, rows in self.taken.items())
-        return f"{self.use.number}. {self.use.name}{f' ({options})' if options else ''}: {taken} → {self.rows} rows of {self.use.into}"
-
-    @property
-    def provenance(self) -> dict[str, Any]:
-        """What the provenance says of the step."""
-        rows = {"rows_in": self.taken, "into": self.use.into, "rows_out": self.rows, "dropped": len(self.dropped)}
-        facts = {"facts": self.facts} if self.facts else {}
-        return {"step": self.use.name, "options": self.use.given, **rows, **facts}
 
 
 @dataclass(frozen=True)
 class Made:
-    """What was made: the folder of all files, the suite as its file declares it, and the steps in their order."""
+    """What was made: the folder of all files, the suite as its file declares it, and what was done and can be done next, for people."""
 
     folder: Path
     suite: Suite
-    steps: list[Done]
-
-    @property
-    def summary(self) -> str:
-        """The steps, the rows of each task, and what can be done next, for people."""
-        lines = [each.line for each in self.steps]
-        for id, task in self.suite.tasks.items():
-            lines.append(f"{id}: {', '.join(f'{rows} rows {split}' for split, rows in task.rows.items())}")
-        path = self.folder / "suite.yaml"
-        return "\n".join([*lines, f"{path}; check the data: mtl audit suite={path}, and with --artefacts"])
+    summary: str
 
 
 def make(name: str, out: Path, data_dir: Path | None = None) -> Made:
@@ -110,7 +82,20 @@ def make(name: str, out: Path, data_dir: Path | None = None) -> Made:
         if error.path in {source["file"] for source in sources.values()}:
             raise error.located(path=folder / str(error.path)) from None
         raise
-    return Made(out, suite, done)
+    lines = [_line(number, each.about) for number, each in enumerate(done, start=1)]
+    for id, task in suite.tasks.items():
+        lines.append(f"{id}: {', '.join(f'{rows} rows {split}' for split, rows in task.rows.items())}")
+    path = out / "suite.yaml"
+    lines.append(f"{path}; check the data: mtl audit suite={path}, and with --artefacts")
+    return Made(out, suite, "\n".join(lines))
+
+
+def _line(number: int, about: Mapping[str, Any]) -> str:
+    """A step in one line, for people."""
+    options = ", ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in about["options"].items())
+    taken = " and ".join(f"{rows} rows of {name}" for name, rows in about["rows_in"].items())
+    given = f" ({options})" if options else ""
+    return f"{number}. {about['step']}{given}: {taken} → {about['rows_out']} rows of {about['into']}"
 
 
 def _run_steps(recipe: TaskRecipe, tables: dict[str, Table]) -> list[Done]:
@@ -131,7 +116,10 @@ def _run_steps(recipe: TaskRecipe, tables: dict[str, Table]) -> list[Done]:
         readers = {name for later in recipe.uses[place + 1 :] for name in later.tables}
         readers |= {own.table for own in recipe.written.values()}
         stays = len(taken) == 1 and use.into not in use.tables and use.tables[0] in readers
-        done.append(Done(use, rows, len(table.rows), [] if stays else work.dropped, work.facts))
+        dropped = [] if stays else work.dropped
+        about = {"step": use.name, "options": use.given, "rows_in": rows, "into": use.into, "rows_out": len(table.rows)}
+        facts = {"facts": work.facts} if work.facts else {}
+        done.append(Done({**about, "dropped": len(dropped), **facts}, dropped))
     return done
 
 
@@ -143,29 +131,20 @@ def _write_all(
     rows_given: Sequence[SourceRow],
     folder: Path,
 ) -> Suite:
-    """Write all files into a folder. Returns the suite, as read from its file.
-
-    Args:
-        sources: what the provenance says of each source.
-        rows_given: the rows of all sources.
-
-    Raises:
-        InputError: for a table without splits, a row without a value that is to be written, and a target that the task does not have.
-    """
+    """Write all files into a folder. Returns the suite, as read from its file. `sources`: what the provenance says of each, whose rows
+    are `rows_given`."""
     splits = {id: _by_split(recipe, id, tables[own.table]) for id, own in recipe.written.items()}
-    tasks: dict[str, dict[str, Any]] = {
-        id: {"table": own.table, "rows": {name: len(rows) for name, rows in splits[id].items()}}
-        for id, own in recipe.written.items()
-    }
-    content, suite = recipe.suite({id: task["rows"] for id, task in tasks.items()})
-    for id, task in tasks.items():
-        task["cells_changed"] = _write_task(recipe, suite.tasks[id], tables[task["table"]], splits[id], folder)
+    rows = {id: {name: len(own) for name, own in by_split.items()} for id, by_split in splits.items()}
+    content, suite = recipe.suite(rows)
+    tasks: dict[str, dict[str, Any]] = {}
+    for id, own in recipe.written.items():
+        changed = _write_task(recipe, suite.tasks[id], tables[own.table], splits[id], folder)
+        tasks[id] = {"table": own.table, "rows": rows[id], "cells_changed": changed}
     head = f"# Made by mtl make from {recipe.path.name}; {PROVENANCE} says how.\n"
     write_text(folder / "suite.yaml", head + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120))
     load_job({"suite": str(folder / "suite.yaml")})  # its settings are right, too
-    used = {
-        origin for of_task in splits.values() for rows in of_task.values() for row in rows for origin in row.origins
-    }
+    written = [row for by_split in splits.values() for own in by_split.values() for row in own]
+    used = {origin for row in written for origin in row.origins}
     lines = [json.dumps(line, ensure_ascii=False) + "\n" for line in _dropped_lines(done, rows_given, used)]
     write_text(folder / DROPPED, "".join(lines))
     files = sorted(path for path in folder.rglob("*") if path.is_file())
@@ -176,7 +155,7 @@ def _write_all(
         "recipe": {"file": recipe.path.name, "sha256": sha256(recipe.path)},
         "seed": recipe.form.seed,
         "sources": {name: {**own, "rows_used": of_file[own["file"]]} for name, own in sources.items()},
-        "steps": [each.provenance for each in done],
+        "steps": [each.about for each in done],
         "tasks": tasks,
         "files": {path.relative_to(folder).as_posix(): sha256(path) for path in files},
     }
@@ -211,9 +190,8 @@ def _write_task(
     if absent := [column for column in columns.values() if column not in table.columns]:
         lacks = f"table {table.name} has no column {absent[0]!r}; it has {listed(table.columns)}"
         raise InputError(f"{lacks}; data: columns: says which are written", path=recipe.path, key=key)
-    size = sum(
-        len(str(row.values.get(column))) for rows in splits.values() for row in rows for column in columns.values()
-    )
+    written = [row for rows in splits.values() for row in rows]
+    size = sum(len(str(row.values.get(column))) for row in written for column in columns.values())
     if size > MOST_WRITTEN:
         problem = f"would have {size:,} characters, more than {MOST_WRITTEN:,}; drop rows, or cut their texts"
         raise InputError(problem, path=recipe.path, key=key)
@@ -239,24 +217,16 @@ def _value(row: SourceRow, column: str) -> Value:
 
 
 def _dropped_lines(done: Sequence[Done], rows: Sequence[SourceRow], used: set[Origin]) -> Iterator[dict[str, Any]]:
-    """What dropped.jsonl says of each row that a step dropped, and of rows of sources that no step chose for a table of a task.
-
-    Args:
-        rows: those of all sources.
-        used: the rows of sources that files of tasks are made of.
-    """
+    """What dropped.jsonl says of each row that a step dropped, and of rows of sources that no step chose for a table of a task. `used`: the
+    rows of sources that files of tasks are made of."""
     left: list[tuple[dict[str, Any], SourceRow, str]] = []
-    for each in done:
-        step = {"step": each.use.number, "name": each.use.name, "table": each.use.into}
-        left += [(step, row, reason) for row, reason in each.dropped]
+    for number, (about, dropped) in enumerate(done, start=1):
+        step = {"step": number, "name": about["step"], "table": about["into"]}
+        left += [(step, row, reason) for row, reason in dropped]
     known = used | {origin for _, row, _ in left for origin in row.origins}
     no_step = dict.fromkeys(("step", "name", "table"))
     left += [(no_step, row, "no step chose it for a table of a task") for row in rows if known.isdisjoint(row.origins)]
     for step, row, reason in left:
-        values = {column: value for column, value in row.values.items() if not column.endswith(LIST)}
-        shown = {
-            column: f"{value[:SHOWN]}…" if isinstance(value, str) and len(value) > SHOWN else value
-            for column, value in values.items()
-        }
+        shown = {column: value for column, value in row.values.items() if not column.endswith(LIST)}
         about = {"sources": list(map(str, row.origins)), "reason": reason, "used": used.issuperset(row.origins)}
         yield {**step, **about, "row": shown}

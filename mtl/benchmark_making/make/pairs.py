@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from statistics import median
 from typing import Annotated, Literal
 
 import numpy as np
@@ -61,18 +60,13 @@ class PairRows:
 
     def run(self, work: Work, first: Table, second: Table) -> Table:
         tables, ids, texts = (first, second), dict[tuple[str, ...], int](), list[list[str]]()
-        same, groups = (
-            list[np.ndarray](),
-            list[np.ndarray](),
-        )  # the numbers of each row's value of `same`, and of its group
+        same, groups = list[np.ndarray](), list[np.ndarray]()  # numbers of each row's value of `same`, and of its group
         for table, text, group in zip(tables, self.texts, self.groups, strict=True):
-            work.check_columns(table, "texts", text, lists=False)
-            work.check_columns(table, "groups", group, lists=False)
-            if self.same is not None:
-                work.check_columns(table, "same", self.same, lists=False)
+            for option, column in (("texts", text), ("groups", group), ("same", self.same or group)):
+                work.check_columns(table, option, column, lists=False)
             texts.append(table.texts(text))
             values = [""] * len(table.rows) if self.same is None else table.texts(self.same)
-            named = list(zip(values, table.texts(group), strict=True))
+            named = zip(values, table.texts(group), strict=True)
             same.append(np.array([ids.setdefault((value,), len(ids)) for value in values]))
             groups.append(np.array([ids.setdefault(name, len(ids)) for name in named]))
         columns = {name: f"other_{name}" if name in first.columns else name for name in second.columns}
@@ -91,7 +85,6 @@ class PairRows:
         for table, used in ((first, found.lefts), (second, found.rights)):
             for number in sorted(set(range(len(table.rows))) - set(used.tolist())):
                 work.drop(table.rows[number], "in no pair")
-        work.facts |= {"pairs": len(rows), SIMILARITY: _range([row.number(SIMILARITY) for row in rows])}
         return Table(first.name, names, rows)
 
     def _search(
@@ -113,10 +106,8 @@ class PairRows:
         if self.scope == "across":  # texts without a common unit are no pair
             keys, apart, low = same, groups, max(self.at_least, np.nextafter(0, 1))
         else:
-            numbers = [
-                np.arange(len(own)) if is_one_side else np.full(len(own), side) for side, own in enumerate(texts)
-            ]
-            keys, apart, low = groups, numbers, self.at_least
+            row_or_side = [np.arange(len(own)) if is_one_side else np.full(len(own), i) for i, own in enumerate(texts)]
+            keys, apart, low = groups, row_or_side, self.at_least
         found = comparison.pairs(keys, apart, self.most, self.order == "least_similar", low, check, title)
         if is_one_side:  # a pair may stand there twice, the second time the other way round
             _, first = np.unique(np.sort(np.stack([found.lefts, found.rights]), axis=0), axis=1, return_index=True)
@@ -131,11 +122,6 @@ def _repeated(found: Pairs, groups: Sequence[np.ndarray]) -> list[str | None]:
     _, best = np.unique(both[:, order], axis=1, return_index=True)
     kept = set(order[best].tolist())
     return [None if number in kept else "a more similar pair has the same two groups" for number in range(len(order))]
-
-
-def _range(values: Sequence[float]) -> dict[str, float]:
-    """The smallest, the middle and the largest value, for the provenance."""
-    return {"min": min(values), "median": float(median(values)), "max": max(values)} if values else {}
 
 
 @dataclass
@@ -158,7 +144,6 @@ class Similarity:
         work.check_columns(table, "columns", *self.columns, lists=False)
         lefts, rights = (table.texts(column) for column in self.columns)
         values = TextComparison(lefts, rights, self.units, f"step {work.number}, similarity").in_turn().tolist()
-        work.facts[SIMILARITY] = _range(values)
         rows = [row.with_values(**{SIMILARITY: value}) for row, value in zip(table.rows, values, strict=True)]
         return table.with_rows(rows, SIMILARITY)
 
@@ -186,14 +171,10 @@ class Cut:
         work.check_columns(table, "like", self.like, lists=False)
         texts, models = table.texts(self.column), table.texts(self.like)
         units = units_of([*models, *texts], self.units)
-        cut = [
-            self._best_run(sentences(text), set(units(model)), units) for text, model in zip(texts, models, strict=True)
-        ]
-        before, after = ([len(text.split()) for text in side] or [0] for side in (texts, cut))
-        work.facts["words"] = {"median_before": median(before), "median_after": median(after)}
-        return table.with_rows(
-            row.with_values(**{self.column: text}) for row, text in zip(table.rows, cut, strict=True)
-        )
+        both = zip(texts, models, strict=True)
+        cut = [self._best_run(sentences(text), set(units(model)), units) for text, model in both]
+        rows = zip(table.rows, cut, strict=True)
+        return table.with_rows(row.with_values(**{self.column: text}) for row, text in rows)
 
     def _best_run(self, parts: Sequence[str], wanted: set[str], units: Units) -> str:
         own = [set(units(part)) for part in parts]

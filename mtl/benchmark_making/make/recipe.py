@@ -1,53 +1,45 @@
 """Recipes: how tasks are made from raw data, read from a YAML file and checked before any data is read."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from mtl.base.errors import InputError
 from mtl.base.names import advice
-from mtl.base.typed import AT_LEAST_ONE, typed
+from mtl.base.typed import typed
 from mtl.base.untrusted import inside, is_inside
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.benchmark_making.make import filtering, labels, pairs, splitting
-from mtl.benchmark_making.make.table import TAGS, TOKENS, Origin, SourceRow, Table, Values
-from mtl.data.conll import sentences
-from mtl.data.files import data_lines
+from mtl.benchmark_making.make import pairs, splitting, steps
+from mtl.benchmark_making.make.table import TOKENS, Origin, SourceRow, Table, Values
 from mtl.data.records import column_names, read_records
 from mtl.tasks.suite import Suite, suite_from
 from mtl.tasks.task import PART, SPLITS, Layout, Reading
 
 # The steps by name, in the order of docs/how-to/making-tasks.md.
 STEPS: dict[str, type[Any]] = {
-    "keep": filtering.Keep,
-    "duplicates": filtering.Duplicates,
-    "sample": filtering.SampleRows,
-    "top": filtering.Top,
-    "explode": filtering.Explode,
-    "stack": filtering.Stack,
-    "shuffle": filtering.Shuffle,
-    "entities": labels.Entities,
-    "only_item": labels.OnlyItem,
-    "map": labels.Map,
-    "set": labels.Set,
-    "number": labels.Number,
+    "keep": steps.Keep,
+    "duplicates": steps.Duplicates,
+    "sample": steps.SampleRows,
+    "top": steps.Top,
+    "explode": steps.Explode,
+    "stack": steps.Stack,
+    "shuffle": steps.Shuffle,
+    "entities": steps.Entities,
+    "only_item": steps.OnlyItem,
+    "map": steps.Map,
+    "set": steps.Set,
+    "number": steps.Number,
     "pairs": pairs.PairRows,
     "similarity": pairs.Similarity,
     "cut": pairs.Cut,
     "split": splitting.SplitRows,
 }
 
+TEXT = "text"  # the column of a sentence's text, in a file of tokens
+
 # The number of tables that a step takes, where it is not one; None: two or more.
 TABLES = {"stack": None, "pairs": 2}
-
-
-@dataclass
-class TokenColumns:
-    """Where the cells of a token file are: columns by number, from 1."""
-
-    form: Annotated[int, AT_LEAST_ONE]  # the column of the tokens
-    tag: Annotated[int, AT_LEAST_ONE]  # the column of the tags
 
 
 @dataclass
@@ -55,9 +47,8 @@ class RecipeSource:
     """One source of a recipe."""
 
     file: str  # its path below the data folder
-    header: list[str] | None = None  # the columns of a tsv or csv file without a header line
+    header: list[str] | None = None  # the columns of a file without a header line, or of a file of tokens
     reading: Reading | None = None  # how the file is read, where its name does not say so, as in a suite file
-    tokens: TokenColumns | None = None  # for a token file. Any other file's suffix says its format.
 
     def check(self) -> None:
         """Raise InputError for a path outside the data folder."""
@@ -69,75 +60,49 @@ class RecipeSource:
 
 @dataclass
 class Form:
-    """The keys of a recipe, but for steps and tasks, which are checked one by one.
-
-    Args:
-        name: of the suite, and of what it is made of.
-        title: the suite's name in tables; default: its name.
-        language: of the tokenizer, as in a suite file.
-        seed: all random choices follow from it.
-        sample: the embedded corpora whose files are the sources, where data_dir= names no others.
-        suite: further keys of the suite file.
-    """
+    """The keys of a recipe, but for steps and tasks, which are checked one by one."""
 
     name: str
     title: str = ""
     language: str = "en"
-    seed: int = 1
-    sample: str | None = None
+    seed: int = 1  # of all random choices
+    sample: str | None = None  # the embedded corpora whose files are the sources, where data_dir= names no others
     sources: dict[str, RecipeSource] = field(kw_only=True)
     steps: list[Any] = field(default_factory=list)
     tasks: dict[str, dict[str, Any]] = field(kw_only=True)
-    suite: dict[str, Any] = field(default_factory=dict)
+    suite: dict[str, Any] = field(default_factory=dict)  # further keys of the suite file
 
 
 @dataclass(frozen=True)
 class Use:
-    """A step as a recipe uses it.
-
-    Args:
-        step: an instance of its class in `STEPS`.
-        given: the options as the recipe has them.
-        tables: the tables that it takes.
-        into: the name of the table that it returns.
-    """
+    """A step as a recipe uses it."""
 
     number: int
     name: str
-    step: Any
-    given: Mapping[str, Any]
-    tables: list[str]
-    into: str
+    step: Any  # an instance of its class in `STEPS`
+    given: Mapping[str, Any]  # the options as the recipe has them
+    tables: list[str]  # that it takes
+    into: str  # the name of the table that it returns
 
 
 @dataclass
 class Written:
-    """What a task's files hold.
+    """What a task's files hold."""
 
-    Args:
-        table: its rows; their column `split` says which file each of them is in.
-        columns: by column of the file, the table's column; default: those that the task names, under the same names.
-        format: .tsv, .csv or .jsonl.
-    """
-
-    table: str
+    table: str  # its rows; their column `split` says which file each of them is in
+    # By column of the file, the table's column; default: those that the task names, under the same names.
     columns: dict[str, str] = field(default_factory=dict)
     format: Literal["csv", "jsonl", "tsv"] = "tsv"  # the bytes of a parquet file depend on the version of pyarrow
 
 
 @dataclass(frozen=True)
 class TaskRecipe:
-    """A recipe whose keys are checked.
-
-    Args:
-        form: its tasks have what their declarations in the suite file have, but for their files.
-        written: by task, what its files hold.
-    """
+    """A recipe whose keys are checked."""
 
     path: Path
-    form: Form
+    form: Form  # whose tasks have what their declarations in the suite file have, but for their files
     uses: list[Use]
-    written: dict[str, Written]
+    written: dict[str, Written]  # by task
 
     def suite(self, files: Mapping[str, Mapping[str, int]]) -> tuple[dict[str, Any], Suite]:
         """The content of the suite file, and the suite that it declares.
@@ -230,38 +195,19 @@ def _use(number: int, given: dict[str, Any], known: list[str], last: str | None)
 
 
 def read_source(name: str, source: RecipeSource, data_dir: Path) -> Table:
-    """The rows of a source with all of its columns, those of lists included. A row may lack values.
-
-    A token file has one row for each sentence, with the columns text, tokens[], tags[] and document.
+    """The rows of a source with all of its columns, those of lists included. A row may lack values. A sentence of a file of tokens whose text no
+    comment says has its tokens with spaces between them as its text.
 
     Raises:
         InputError: as `mtl.data.records.read_records` does, and for a link that leads out of the data folder.
     """
     path = inside(data_dir, source.file.partition(PART)[0])
-    if source.tokens is not None:
-        parts = [SourceRow(values, (Origin(source.file, line),)) for line, values in _sentences(path, source.tokens)]
-        return Table(name, ["text", TOKENS, TAGS, "document"], parts)
     layout = Layout(source.header, source.reading or Reading(), source.file.partition(PART)[2] or None)
     columns = column_names(path, layout)
-    rows = [
-        SourceRow(dict(zip(columns, record.values, strict=True)), (Origin(source.file, record.line),))
-        for record in read_records(path, [], columns, layout)
-    ]
-    return Table(name, columns, rows)
-
-
-def _sentences(path: Path, tokens: TokenColumns) -> Iterator[tuple[int, Values]]:
-    """The sentences of a token file (`mtl.data.conll`), each with the line of its first token.
-
-    The sentence's text stands in a line `# text = …`; without it, the text is the tokens with spaces between them, but for those
-    after a token with SpaceAfter=No.
-    """
-    lines = (line.rstrip("\r\n") for line in data_lines(path, None, None))
-    for sentence in sentences(path, lines, None):
-        if len(sentence.rows[0]) < max(tokens.form, tokens.tag):
-            problem = f"{len(sentence.rows[0])} cells, but tokens: names column {max(tokens.form, tokens.tag)}"
-            raise InputError(problem, path=path, line=sentence.line)
-        forms, tags = ([cells[column - 1] for cells in sentence.rows] for column in (tokens.form, tokens.tag))
-        glue = ("" if "SpaceAfter=No" in cells[-1] else " " for cells in sentence.rows)
-        text = sentence.text or "".join(form + space for form, space in zip(forms, glue, strict=True)).rstrip()
-        yield sentence.line, {"text": text, TOKENS: forms, TAGS: tags, "document": sentence.document}
+    rows = []
+    for record in read_records(path, [], columns, layout):
+        values: Values = dict(zip(columns, record.values, strict=True))
+        if isinstance(tokens := values.get(TOKENS), list) and values.get(TEXT) is None:
+            values = {**values, TEXT: " ".join(tokens)}
+        rows.append(SourceRow(values, (Origin(source.file, record.line),)))
+    return Table(name, list(dict.fromkeys([*([TEXT] if TOKENS in columns else []), *columns])), rows)

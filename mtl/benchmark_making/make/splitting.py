@@ -37,20 +37,17 @@ class SplitRows:
     stratify: str | None = None
 
     def check(self) -> None:
-        if unknown := sorted(set(self.shares) - set(SPLITS)):
-            raise InputError(f"must be one of {', '.join(SPLITS)}", key=f"shares.{unknown[0]}")
-        if not self.shares:
-            raise InputError(f"names at least one of {', '.join(SPLITS)}", key="shares")
-        if min(self.shares.values()) <= 0:
-            raise InputError("must be greater than 0; leave out a split without rows", key="shares")
-        if sum(self.shares.values()) > 1 + 1e-9:
-            raise InputError("the shares are more than 1 together", key="shares")
+        shares = self.shares.values()
+        if not set(self.shares) <= set(SPLITS) or min(shares, default=0) <= 0 or sum(shares) > 1 + 1e-9:
+            problem = (
+                f"must be shares of {', '.join(SPLITS)}, or of some of them, greater than 0 and together at most 1"
+            )
+            raise InputError(problem, key="shares")
 
     def run(self, work: Work, table: Table) -> Table:
         total, keys, strata = len(table.rows), self.keys, [""] * len(table.rows)
-        work.check_columns(table, "keys", *keys)
-        if empty := [key for key in keys if not any(value for row in table.rows for value in row.items(key))]:
-            raise work.error(f"no row of table {table.name} has a value in column {empty[0]!r}", "keys")
+        if keys:
+            work.check_columns(table, "keys", *keys)
         if self.stratify is not None:
             work.check_columns(table, "stratify", self.stratify, lists=False)
             strata = table.texts(self.stratify)
@@ -70,9 +67,6 @@ class SplitRows:
             raise work.error(problem, "keys" if keys else None)
         work.facts |= {"asked": asked, "reached": {name: reached[name] for name in asked}}
         work.facts |= {"groups": len(groups), "largest_group": len(order[0])}
-        if self.stratify is not None:
-            counts = Counter(zip(places, strata, strict=True))
-            work.facts["strata"] = {name: {s: counts[name, s] for s in sorted(set(strata))} for name in asked}
         for name, rows in asked.items():
             if abs(reached[name] - rows) > MOST_OFF * rows:
                 logger.warning(

@@ -39,11 +39,6 @@ class SourceRow:
     origins: tuple[Origin, ...]
 
     @property
-    def size(self) -> int:
-        """How many values and origins it has."""
-        return len(self.values) + len(self.origins)
-
-    @property
     def place(self) -> str:
         """Where the row comes from."""
         return " and ".join(map(str, self.origins))
@@ -91,7 +86,7 @@ class Table:
     @property
     def width(self) -> int:
         """The most values and origins that a row has."""
-        return max((row.size for row in self.rows), default=0)
+        return max((len(row.values) + len(row.origins) for row in self.rows), default=0)
 
     def with_rows(self, rows: Iterable[SourceRow], *new: str) -> "Table":
         """The table with other rows, which have these further columns."""
@@ -153,11 +148,9 @@ class Work:
         return InputError(message, path=self.path, key=key)
 
     def check_columns(self, table: Table, option: str, *columns: str, lists: bool = True) -> None:
-        """Raise InputError unless the table has these columns, which an option names.
-
-        Args:
-            lists: whether they may be columns of lists.
-        """
+        """Raise InputError unless the table has these columns, which an option names: at least one, and without `lists`, none of lists."""
+        if not columns:
+            raise self.error("names at least one column", option)
         for column in columns:
             if column not in table.columns:
                 known = listed(table.columns)

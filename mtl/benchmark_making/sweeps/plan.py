@@ -2,76 +2,50 @@
 trained."""
 
 import csv
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from statistics import median
 
 from mtl.base.clock import format_duration
-from mtl.base.errors import InputError
-from mtl.base.locks import STALE_AFTER, holder_of
+from mtl.base.locks import running_holder
 from mtl.base.untrusted import read_json
 from mtl.jobs.job import Job
 from mtl.runs.folder import TRAINING, pretrain_folder
 from mtl.runs.summary import SeedScores
 
-CLOCKS = 300.0  # seconds by which the clocks of this machine and of the file system may differ
 DONE = "done.json"  # the record of a stage that is finished
 
 
-def plan_text(runs: Sequence[Job], at_a_time: int | None) -> str:
-    """The units of a sweep, how far each is, and the hours that those which are not finished are expected to take.
-
-    Args:
-        at_a_time: seeds at once.
-    """
+def plan_text(runs: Sequence[Job]) -> str:
+    """The units of a sweep, how far each is, and the hours that those which are not finished are expected to take."""
     expected = expected_seconds(runs)
     lines = list[str]()
     left: list[float | None] = []  # seconds of the seeds that are not finished; None: unknown
     for run in runs:
         for seed in run.config.seeds:
             if run.folder.scores(seed).exists():
-                parts = ["finished"]
-                if done := _scores(run.folder.scores(seed)):
-                    average = done["average"]
-                    parts += [] if average is None else [f"average {run.suite.shown.show(average)}"]
-                    parts.append(format_duration(done["seconds"]))
+                done = read_json(run.folder.scores(seed), SeedScores)
+                average = "" if done["average"] is None else f"average {run.suite.shown.show(done['average'])}"
+                parts = ["finished", average, format_duration(done["seconds"])]
             else:
                 left.append(seconds := expected[run.name].get(seed))
                 parts = _begun(run, run.folder.seed(seed))
                 parts += [] if seconds is None else [f"about {format_duration(seconds)} in all"]
             lines.append(" · ".join([f"{run.name}, seed {seed}", *filter(None, parts)]))
     lines.append(f"{len(lines)} seeds in all, {len(lines) - len(left)} finished")
-    known = [seconds for seconds in left if seconds is not None]
-    if not left:
-        return "\n".join(lines)
-    if not known:
-        return "\n".join([*lines, "expected: unknown, since no seed of these runs is finished"])
-    expectation = f"expected: {format_duration(sum(known))} one after another"
-    if at_a_time and at_a_time > 1:
-        least = format_duration(max(max(known), sum(known) / at_a_time))
-        expectation += f", at least {least} with {at_a_time} at a time"
-    if unknown := len(left) - len(known):
-        expectation += f"; unknown for {unknown} more, since no seed of their runs is finished"
-    return "\n".join([*lines, expectation])
-
-
-def _scores(path: Path) -> SeedScores | None:
-    """The record of a finished seed; None if it is damaged."""
-    try:
-        return read_json(path, SeedScores)
-    except InputError:
-        return None
+    if left:
+        known = [seconds for seconds in left if seconds is not None]
+        expectation = f"{format_duration(sum(known))} one after another" if known else "unknown"
+        unknown = f"; the runs of {left.count(None)} seeds have no finished seed to judge by" if None in left else ""
+        lines.append(f"expected: {expectation}{unknown}")
+    return "\n".join(lines)
 
 
 def _begun(job: Job, folder: Path) -> list[str]:
-    """Whether the seed in this folder, which is not finished, is running, interrupted or waiting, and how far it is. A lock that has long not been
-    renewed is that of a lost process."""
-    by, reached, lock = holder_of(folder / TRAINING), _reached(job, folder), folder / TRAINING
-    with suppress(OSError):  # the seed has just ended
-        if by is not None and not by.is_dead and time.time() - lock.stat().st_mtime <= STALE_AFTER + CLOCKS:
-            return ["running", f"{by.host}, {reached or 'beginning'}"]
+    """Whether the seed in this folder, which is not finished, is running, interrupted or waiting, and how far it is."""
+    reached = _reached(job, folder)
+    if holder := running_holder(folder / TRAINING):
+        return ["running", f"{holder.host}, {reached or 'beginning'}"]
     return ["interrupted" if reached else "waiting", reached]
 
 
@@ -105,7 +79,8 @@ def expected_seconds(runs: Sequence[Job]) -> dict[str, dict[int, float]]:
     expected: dict[str, dict[int, float]] = {}
     for run in runs:
         times = []
-        for scores in filter(None, map(_scores, sorted(run.folder.path.glob("seed-*/scores.json")))):
+        for path in sorted(run.folder.path.glob("seed-*/scores.json")):
+            scores = read_json(path, SeedScores)
             # The process that finished a seed may have taken less than its stages, which another one began.
             stages = [scores["cost"].get(f"{stage}_seconds") or 0.0 for stage in ("pretrain", "finetune")]
             times.append(max(scores["seconds"], sum(stages)))

@@ -95,11 +95,8 @@ class RayCluster:
         return True
 
     def _submit(self, unit: Unit) -> Any:
-        needs = {
-            "num_cpus": unit.needs.threads or 1,
-            "num_gpus": self._gpu(unit.needs.gpu),
-            "memory": unit.needs.memory,
-        }
+        asked = unit.needs
+        needs = {"num_cpus": asked.threads or 1, "num_gpus": self._gpu(asked.gpu), "memory": asked.memory}
         # A process for each unit: settings of torch, and memory, do not outlive it.
         remote = self.ray.remote(max_calls=1, max_retries=RETRIES, scheduling_strategy="SPREAD", **needs)(_execute)
         return remote.options(name=unit.name).remote(unit)
@@ -126,10 +123,10 @@ class RayCluster:
                 raise error.cause from None
             raise
         except (errors.WorkerCrashedError, errors.NodeDiedError, errors.OutOfMemoryError) as error:
-            raise InputError(
-                f"{unit.name}: its process was lost {RETRIES + 1} times: {_line(error)}; if memory ran out, set resources.memory=;"
-                " run the same command again to continue"
-            ) from None
+            problem = (
+                f"its process was lost {RETRIES + 1} times: {_line(error)}; if memory ran out, set resources.memory="
+            )
+            raise InputError(f"{unit.name}: {problem}; run the same command again to continue") from None
         except errors.RayError as error:  # such as that of a lost node of this process
             problem = f"the cluster was lost: {_line(error)}; run the same command again to continue"
             raise InputError(f"engine=ray: {unit.name}: {problem}") from None
@@ -215,9 +212,8 @@ def node_difference(node: str, folder: Path, here: dict[str, str | None], remote
     if remote["folder"] != here["folder"]:
         return f"node {node}: does not see {folder}; results, data and caches must be in a file system that all nodes share"
     name = next(name for name in here if here[name] != remote[name])
-    return (
-        f"node {node}: has {name} {remote[name]}, and this machine {here[name]}; install the same versions on all nodes"
-    )
+    what = f"has {name} {remote[name]}, and this machine {here[name]}"
+    return f"node {node}: {what}; install the same versions on all nodes"
 
 
 def _execute(unit: Unit) -> Any:

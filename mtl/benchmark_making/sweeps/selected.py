@@ -118,11 +118,7 @@ class Selected(Method):
         if search is None:
             notes.insert(0, "Each task has a run of its own.")
             return {**common, "title": title, "settings": settings, "notes": notes}
-        by_setting: dict[str, list[str]] = {}
-        for id, setting in settings.items():
-            by_setting.setdefault(setting, []).append(id)
-        listed = "; ".join(f"{setting} ({', '.join(ids)})" for setting, ids in by_setting.items())
-        notes = [f"Dev chose the settings: {search}.", f"Chosen: {listed}.", *notes]
+        notes.insert(0, f"Dev chose the settings: {search}.")
         if on_scored:
             problem = "the dev examples that score these tasks chose their settings too, so the scores are too high"
             notes.append(f"¶ {problem}: {', '.join(on_scored)}.")

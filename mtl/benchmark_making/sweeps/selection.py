@@ -37,17 +37,11 @@ logger = logging.getLogger("mtl")
 
 @dataclass(frozen=True)
 class Select:
-    """The section `select` of a sweep file.
+    """The section `select` of a sweep file."""
 
-    Args:
-        on: the rows that choose.
-        each: what has a setting of its own: every task, or the suite.
-        halving: k; None: every setting trains every seed.
-    """
-
-    on: Literal["dev"] = "dev"
-    each: Literal["task", "suite"] = "task"
-    halving: Annotated[int, Meta(ge=2)] | None = None
+    on: Literal["dev"] = "dev"  # the rows that choose
+    each: Literal["task", "suite"] = "task"  # what has a setting of its own
+    halving: Annotated[int, Meta(ge=2)] | None = None  # k; None: every setting trains every seed
 
 
 def read_select(content: dict[Any, Any], path: Path) -> Select | None:
@@ -62,21 +56,15 @@ def read_select(content: dict[Any, Any], path: Path) -> Select | None:
 
 @dataclass
 class Search:
-    """A choice among runs, which have all their seeds here.
+    """A choice among runs, which have all their seeds here."""
 
-    Args:
-        path: the sweep file.
-        folder: of the result.
-        kept: by task id, or None for the suite, the runs that are left to choose from, after `rungs` the best one.
-        settings: how many of them there are at first.
-    """
-
-    path: Path
+    path: Path  # the sweep file
     select: Select
     runs: list[Job]
-    folder: Path
+    folder: Path  # of the result
+    # By task id, or None for the suite, the runs that are left to choose from, after `rungs` the best one.
     kept: dict[str | None, list[Job]] = field(init=False)
-    settings: int = field(init=False)
+    settings: int = field(init=False)  # how many of them there are at first
 
     def __post_init__(self) -> None:
         """Raises InputError for runs that cannot be compared."""
@@ -117,9 +105,9 @@ class Search:
         heads = {task.id: task.answered_by or task.id for run in self.runs for task in run.run_tasks}
         trained = sum(run.folder.scores(seed).exists() for run in self.runs for seed in config.seeds)
         halving = f", with halving by {self.select.halving}" if self.select.halving else ""
+        each, seeds = "each task" if self.select.each == "task" else "all tasks", ", ".join(map(str, config.seeds))
         search = (
-            f"one of {self.settings} for {'each task' if self.select.each == 'task' else 'all tasks'}, by the median over seeds"
-            f" {', '.join(map(str, config.seeds))}; {trained} seeds trained{halving}"
+            f"one of {self.settings} for {each}, by the median over seeds {seeds}; {trained} seeds trained{halving}"
         )
         flat, tasks = flatten_config(config), [id for id in suite.tasks if id in heads]
         copied = {key: flat[key] for key in COPIED if flat[key] is not None}

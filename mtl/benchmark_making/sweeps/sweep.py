@@ -37,6 +37,9 @@ LONGEST_NAME = 200  # bytes; file systems take 255
 MOST_NAMED = 3  # runs that an error names; further ones are counted
 EACH = "each"  # the value of tasks: in a sweep file that makes a run for each task
 
+Make = Callable[[Job], Any]
+MakeTogether = Callable[[Sequence[Job]], Any]
+
 
 @dataclass(frozen=True)
 class Sweep:
@@ -79,26 +82,23 @@ def load_sweep(name: str, overrides: Mapping[str, Any] | None = None, only: Sequ
         raise InputError("the suite has no task for any of its runs", path=path)
     numbers: dict[str, int] = {}
     for number, run in enumerate(runs, 1):
-        folder = run.folder.path
         # Some file systems do not distinguish upper and lower case.
-        if (first := numbers.setdefault(str(folder).casefold(), number)) != number:
-            message = f"runs {first} and {number} would share the folder {folder}; give one another name"
-            raise InputError(message, path=path)
+        if (first := numbers.setdefault(str(run.folder.path).casefold(), number)) != number:
+            shared = f"runs {first} and {number} would share the folder {run.folder.path}; give one another name"
+            raise InputError(shared, path=path)
     for key in ("runs_dir", "engine", "seeds_in_parallel"):
         if len({getattr(run.config, key) for run in runs}) > 1:
             raise InputError(f"{key} must be the same for all runs", path=path)
-    if unknown := set(only) - {run.name for run in runs}:
-        known = ", ".join(run.name for run in runs)
-        raise InputError(f"--only {min(unknown)}: {path} has no such run; it has {known}")
+    names = [run.name for run in runs]
+    if unknown := set(only) - set(names):
+        raise InputError(f"--only {min(unknown)}: {path} has no such run; it has {', '.join(names)}")
     chosen = [run for run in runs if not only or run.name in only]
     _check_ready(path, chosen)
     search = None if select is None else Search(path, select, runs, runs[0].folder.path.parents[1])
     return Sweep(title, path, chosen, search)
 
 
-def run_sweep(
-    sweep: Sweep, make: Callable[[Job], Any], make_together: Callable[[Sequence[Job]], Any], report: Callable[[], Any]
-) -> list[str]:
+def run_sweep(sweep: Sweep, make: Make, make_together: MakeTogether, report: Callable[[], Any]) -> list[str]:
     """Make the runs that are not finished, rung after rung and then the run of the choice if the file has one, then the report.
 
     Finished runs are checked first, so that a run whose data has changed is found before hours of training. Where a choice is made, a run that
@@ -143,13 +143,7 @@ def run_sweep(
     return busy
 
 
-def _make_runs(
-    path: Path,
-    runs: Sequence[Job],
-    make: Callable[[Job], Any],
-    make_together: Callable[[Sequence[Job]], Any],
-    busy: list[str],
-) -> None:
+def _make_runs(path: Path, runs: Sequence[Job], make: Make, make_together: MakeTogether, busy: list[str]) -> None:
     """Check the finished ones of these runs, and make the others; `busy` gets the names of those that other processes are at work on."""
     from mtl.jobs.baseline import run_baseline
 
@@ -166,7 +160,7 @@ def _make_runs(
             _make_in_turn(waiting, make, len(runs), busy)
 
 
-def _make_in_turn(waiting: Sequence[Job], make: Callable[[Job], Any], runs: int, busy: list[str]) -> None:
+def _make_in_turn(waiting: Sequence[Job], make: Make, runs: int, busy: list[str]) -> None:
     """Make runs one after another. `runs` counts the finished ones too."""
     import torch
 
@@ -196,17 +190,11 @@ def _named(where: str) -> Iterator[None]:
 
 
 class _Entry(NamedTuple):
-    """A run of a sweep file.
+    """A run of a sweep file."""
 
-    Args:
-        label: its name, if the file gives one.
-        naming: the keys that its name is made from otherwise: those that the file sets for this run alone.
-        settings: all its settings by dotted keys.
-    """
-
-    label: str | None
-    naming: Sequence[str]
-    settings: Mapping[str, Any]
+    label: str | None  # its name, if the file gives one
+    naming: Sequence[str]  # the keys that its name is made from otherwise: those that the file sets for this run alone
+    settings: Mapping[str, Any]  # by dotted keys
 
 
 def _read(path: Path) -> tuple[str, list[_Entry], Select | None]:
@@ -249,16 +237,13 @@ def _settings(path: Path, where: str, value: Any) -> dict[str, Any]:
 
 
 def _load_all(path: Path, entries: Sequence[_Entry], overrides: Mapping[str, Any], within: str) -> Iterator[Job]:
-    """The runs of a sweep file, without those whose method has no task, in a folder `within` that of the suite. An error names the run, unless it is
-    one of `overrides` alone."""
+    """The runs of a sweep file, without those whose method has no task, in a folder `within` that of the suite. An error names the run."""
     for number, (label, naming, settings) in enumerate(entries, 1):
         entry = _Entry(label, [key for key in naming if key not in overrides], {**settings, **overrides})
         try:
             parts = _task_by_task(entry) if settings.get("tasks") == EACH else [entry]
             runs = [(part, _load(part.settings, partial(_placed, within, part))) for part in parts]
         except InputError as error:
-            if str(error) == _error_of(overrides):
-                raise
             name = label or f"{number} ({', '.join(f'{key}={value}' for key, value in settings.items())})"
             raise InputError(f"run {name}: {error}", path=path) from None
         for part, job in runs:
@@ -307,15 +292,6 @@ def is_idle(job: Job) -> bool:
     if job.suite.allow_missing and any(has_files(task, job.data_dir) for task in job.suite.tasks.values()):
         answered = [task for task in answered if has_files(task, job.data_dir)]
     return not answered
-
-
-def _error_of(overrides: Mapping[str, Any]) -> str | None:
-    """The error that a run with only these settings has, if it has any."""
-    try:
-        _load(overrides)
-    except InputError as error:
-        return str(error)
-    return None
 
 
 def _name(entry: _Entry, job: Job) -> str:

@@ -42,8 +42,8 @@ class TransformerKind(MethodKind):
 
     def unread(self, config: Config) -> tuple[str, ...]:
         if not config.finetune.train_encoder:
-            of_body = ("path", "tokenizer", "keep")
-            tuning = [field.name for field in fields(config.transformer) if field.name not in of_body]
+            body_keys = ("path", "tokenizer", "keep")
+            tuning = [field.name for field in fields(config.transformer) if field.name not in body_keys]
             return tuple(f"transformer.{key}" for key in tuning)
         return ("finetune.", "head.")
 
@@ -85,7 +85,9 @@ def name_of(config: Config) -> str:
 
 def short_name(path: str) -> str:
     """The last part of a transformer's path or name, with "-" for what a folder's name should not have."""
-    last = Path(path).name or Path(path).resolve().name
+    last = Path(path).name
+    if last in ("", ".."):
+        last = Path(path).resolve().name or "root"
     return "".join(letter if letter.isalnum() or letter in "_.-" else "-" for letter in last)
 
 

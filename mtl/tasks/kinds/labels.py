@@ -105,12 +105,8 @@ class Labels(TargetKind):
         return target
 
     def distribution(self, targets: np.ndarray) -> str:
-        first, last = min(self.labels), max(self.labels)
-        alike = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
-        common = first[: first.rfind("_", 0, alike) + 1]  # as in __label__meta_zero
         shares = np.bincount(targets.astype(int), minlength=len(self.labels)) / len(targets)
-        names = [f"{'…' if common else ''}{label.removeprefix(common)}" for label in self.labels]
-        return ", ".join(f"{name} {share:.1%}" for name, share in zip(names, shares, strict=True))
+        return ", ".join(f"{label} {share:.1%}" for label, share in zip(self.labels, shares, strict=True))
 
     def absent(self, targets: np.ndarray) -> list[str]:
         return [label for index, label in enumerate(self.labels) if index not in targets]

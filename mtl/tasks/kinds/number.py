@@ -126,10 +126,6 @@ class Number(TargetKind):
     def distribution(self, targets: np.ndarray) -> str:
         return f"mean {targets.mean():.2f}, sd {targets.std():.2f}, {targets.min():g} to {targets.max():g}"
 
-    def distance(self, groups: Sequence[Sequence[Target]]) -> str:
-        largest = max(max(map(float, group)) - min(map(float, group)) for group in groups)
-        return f"the targets differ by up to {largest:g}"
-
 
 def _number(cell: str) -> float:
     try:

@@ -19,14 +19,9 @@ from mtl.vectors.words.training import note_source, written_lines
 if TYPE_CHECKING:
     import torch
 
-# fasttext 0.9.3 draws the initial vectors in eleven blocks, one per thread. With fewer threads, the remaining vectors keep
-# whatever values are in memory.
+# fasttext 0.9.3 draws the initial vectors in eleven blocks, one per thread. With fewer threads, the other vectors start from zero
+# (`training_process`).
 SAFE_THREADS = 11
-# The names of the settings in the library.
-NAMES = {
-    **{"dim": "dim", "epochs": "epoch", "min_count": "minCount", "min_ngram": "minn", "max_ngram": "maxn"},
-    **{"bucket": "bucket", "learning_rate": "lr", "window": "ws"},
-}
 
 
 @dataclass
@@ -42,7 +37,7 @@ class FastTextTraining:
         bucket: vectors for n-grams, which share them by their hash.
         learning_rate: at the first step.
         window: words on each side.
-        threads: 0: one for each core. With more than one, vectors differ a little each time.
+        threads: 0: one for each core, but at least 11. With more than one, vectors differ a little each time.
         seed: of the first vectors and of the noise.
     """
 
@@ -62,25 +57,28 @@ class FastTextTraining:
     ) -> None:
         """As `Training.train`: skip-gram vectors, by the fasttext library, on the CPU."""
         threads = self.threads or max(SAFE_THREADS, os.cpu_count() or 1)
-        values = {theirs: getattr(self, ours) for ours, theirs in NAMES.items()}
         with written_lines(lines, path) as (text, tokens), replacing(path) as partial:
             arguments = {
                 "input": text.name,
                 "model": "skipgram",
                 "verbose": 2,
                 "seed": self.seed,
-                **values,
+                "dim": self.dim,
+                "epoch": self.epochs,
+                "minCount": self.min_count,
+                "minn": self.min_ngram,
+                "maxn": self.max_ngram,
+                "bucket": self.bucket,
+                "lr": self.learning_rate,
+                "ws": self.window,
                 "thread": threads,
             }
-            _in_new_process(arguments, partial, path, tokens * self.epochs)
+            _train_in_process(arguments, partial, path, tokens * self.epochs)
             note_source(path, source, threads)
 
 
-def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path, tokens: int) -> None:
-    """Train in a separate process, with a progress bar of all tokens of all epochs. Messages name `path`.
-
-    With one thread, fastText reports no progress.
-    """
+def _train_in_process(arguments: dict[str, Any], partial: Path, path: Path, tokens: int) -> None:
+    """Train in a separate process, with a progress bar of all tokens of all epochs; with one thread, fastText reports none. Messages name `path`."""
     last_line = ""
     with (
         training_process("train_unsupervised", arguments, partial) as process,
@@ -99,6 +97,8 @@ def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path, tokens
             process.kill()
             raise
     if process.returncode:
-        reason = last_line if process.returncode > 0 and last_line else f"exit status {process.returncode}"
+        reason = f"exit status {process.returncode}"
+        if process.returncode > 0 and last_line:
+            reason = last_line
         message = f"fastText could not train: {reason} (min_count={arguments['minCount']})"
         raise InputError(message, path=path)

@@ -12,13 +12,10 @@ from kinds_suite import write_kinds_suite
 from small_suite import write_suite
 
 from mtl.api.cli import main
-from mtl.benchmark_making.annotate.draw import _parts, draw_sample, read_wanted, write_forms
+from mtl.benchmark_making.annotate.draw import _parts, draw_sample, read_sample_settings, write_forms
 from mtl.data.examples import Example, read_examples
 from mtl.data.sampled import scored_file
 from mtl.jobs.job import load_job
-from mtl.tasks.task import Task
-
-LABELS = Task(id="t", text=["a"], target="t", kind="labels", labels=["x", "y", "z"], metric="accuracy")
 
 
 def content(forms: Path, task: str) -> dict[str, Any]:
@@ -28,13 +25,23 @@ def content(forms: Path, task: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_each_label_has_its_share_of_the_sample(seed: int) -> None:
-    targets = [0.0] * 60 + [1.0] * 30 + [2.0] * 10
+@pytest.mark.parametrize(("sizes", "count"), [([60, 30, 10], 20), ([100, 50], 100), ([7, 6, 87], 10), ([3, 2], 5)])
+def test_each_label_has_its_share_of_the_sample_to_within_a_row(sizes: list[int], count: int) -> None:
+    targets = [float(label) for label, size in enumerate(sizes) for _ in range(size)]
     examples = [Example(line, (("",),), target) for line, target in enumerate(targets, start=2)]
-    drawn = draw_sample(LABELS, examples, 20, np.random.default_rng(seed))
-    assert drawn == sorted(set(drawn)) and len(drawn) == 20
-    assert Counter(targets[number] for number in drawn) == {0: 12, 1: 6, 2: 2}
+    for seed in range(50):
+        drawn = draw_sample(examples, count, np.random.default_rng(seed))
+        assert drawn == sorted(set(drawn)) and len(drawn) == count
+        counts = Counter(targets[number] for number in drawn)
+        assert all(abs(counts[label] - count * size / len(targets)) < 1 for label, size in enumerate(sizes))
+
+
+def test_every_row_is_drawn_with_the_same_probability() -> None:
+    examples = [Example(line, (("",),), float(line > 11)) for line in range(2, 17)]
+    rng = np.random.default_rng(1)
+    counts = Counter(number for _ in range(3000) for number in draw_sample(examples, 10, rng))
+    # 15 binomial counts of probability 2/3, whose standard deviation is 26: all lie within five of them.
+    assert all(abs(counts[number] - 2000) < 130 for number in range(15))
 
 
 def test_the_form_has_the_texts_of_the_rows_and_no_target(tmp_path: Path) -> None:
@@ -71,15 +78,15 @@ def test_instructions_are_those_of_the_file_the_suite_or_the_task(tmp_path: Path
     file.write_text("Läs först.\n\nSvara sedan.\n", encoding="utf-8")
     job = load_job({"suite": str(suite), "data_dir": str(tmp_path / "data")})
     one, both = {"task": "kansla", "rows": 3}, {"task": ["kansla", "betyg"], "rows": 3}
-    write_forms(job, read_wanted({**one, "instructions": str(file)}), tmp_path / "a")
-    write_forms(job, read_wanted(both), tmp_path / "b")
+    write_forms(job, read_sample_settings({**one, "instructions": str(file)}), tmp_path / "a")
+    write_forms(job, read_sample_settings(both), tmp_path / "b")
     assert content(tmp_path / "a", "kansla")["instructions"] == "Läs först.\n\nSvara sedan."
     assert content(tmp_path / "b", "kansla")["instructions"] == "Hur känns det?"
     assert content(tmp_path / "b", "betyg")["instructions"].endswith("Answer with a number from 0 to 10.")
     with raises_input_error(key="instructions"):
-        write_forms(job, read_wanted({**both, "instructions": str(file)}), tmp_path / "c")
+        write_forms(job, read_sample_settings({**both, "instructions": str(file)}), tmp_path / "c")
     with raises_input_error(file="none.txt"):
-        write_forms(job, read_wanted({**one, "instructions": str(tmp_path / "none.txt")}), tmp_path / "c")
+        write_forms(job, read_sample_settings({**one, "instructions": str(tmp_path / "none.txt")}), tmp_path / "c")
 
 
 def test_spans_are_marked() -> None:
@@ -90,6 +97,7 @@ def test_spans_are_marked() -> None:
 @pytest.mark.parametrize(
     ("settings", "key"),
     [
+        ({"suite": "kinds.yaml", "task": "opposite", "rows": 3}, "opposite"),  # a task on words
         ({}, "task"),
         ({"task": "borta"}, "task"),
         ({"task": "kansla", "rows": 31}, "rows"),
@@ -101,18 +109,18 @@ def test_spans_are_marked() -> None:
 def test_what_cannot_be_drawn_is_one_line_and_nothing_is_written(
     settings: dict[str, Any], key: str, tmp_path: Path
 ) -> None:
+    write_kinds_suite(tmp_path)
     with raises_input_error(key=key):
         write_forms_of(tmp_path, **settings)
     assert not (tmp_path / "forms").exists()
 
 
-def test_words_are_not_asked_for_and_a_missing_file_is_named(tmp_path: Path) -> None:
-    write_kinds_suite(tmp_path)
-    with raises_input_error(key="opposite"):
-        write_forms_of(tmp_path, suite="kinds.yaml", task="opposite", rows=3)
-    job = load_job({"suite": str(write_suite(tmp_path)), "data_dir": str(tmp_path / "elsewhere")})
-    with raises_input_error(key="data_dir"):
-        write_forms(job, read_wanted({"task": "kansla"}), tmp_path / "forms")
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path)
+    (tmp_path / "data/dev.tsv").unlink()
+    job = load_job({"suite": str(suite), "data_dir": str(tmp_path / "data")})
+    with raises_input_error(file="dev.tsv"):
+        write_forms(job, read_sample_settings({"task": "kansla"}), tmp_path / "forms")
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -127,7 +127,7 @@ def test_answers_with_the_keyboard_survive_closing_and_are_exported(profile: Pat
 
 
 @in_browser
-def test_a_number_must_be_within_the_range(driver: webdriver.Chrome, tmp_path: Path) -> None:
+def test_numbers_within_the_range_and_candidates(driver: webdriver.Chrome, tmp_path: Path) -> None:
     form = Form(driver, write_forms_of(tmp_path, task="betyg", rows=3) / "betyg.html", tmp_path)
     form.press("1", "1")
     assert form.find("problem").text == "The answer must be a number from 0 to 10."
@@ -141,12 +141,11 @@ def test_a_number_must_be_within_the_range(driver: webdriver.Chrome, tmp_path: P
     assert sorted(row[4] for row in form.export("betyg-Bo.tsv")) == ["1.5", "7"]
     assert "1 of 3 rows have none yet" in form.find("exported").text
     form.check()
-
-
-@in_browser
-def test_candidates_are_shown_in_another_order_and_keep_their_index(driver: webdriver.Chrome, tmp_path: Path) -> None:
-    write_kinds_suite(tmp_path)
-    form = Form(driver, write_forms_of(tmp_path, suite="kinds.yaml", task="answer", rows=12) / "answer.html", tmp_path)
+    # Candidates are shown in another order and keep their index.
+    (tmp_path / "kinds").mkdir()
+    write_kinds_suite(tmp_path / "kinds")
+    forms = write_forms_of(tmp_path / "kinds", suite="kinds.yaml", task="answer", rows=12)
+    form = Form(driver, forms / "answer.html", tmp_path)
     rows = form.rows()
     assert any([index for index, _ in row["candidates"]] != list(range(len(row["candidates"]))) for row in rows)
     shown = [button.text for button in driver.find_elements(By.CSS_SELECTOR, "[data-answer]")]

@@ -1,4 +1,4 @@
-"""`mtl import` with `rows=`: predictions of a whole split, in every form, are scored on the rows of a sample."""
+"""`mtl import` with `rows=`: predictions of a whole split, in every form, are scored on the rows of a sample; and keys that fit no data."""
 
 import json
 from collections.abc import Sequence
@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 from annotate_parts import read_key_of, write_forms_of
 from data_files import read_column, write_lines
+from input_errors import raises_input_error
 from kinds_suite import write_kinds_suite
 from rows_suite import write_rows_suite
 
 from mtl.api.cli import main
 from mtl.data.dataset import load_dataset
+from mtl.data.sampled import read_key
 from mtl.jobs.job import load_job
 
 
@@ -82,3 +84,35 @@ def test_a_candidate_that_a_row_does_not_have(
     answers[sampled - 1] = "1"
     write("dev_pred_answer.tsv", "label", *answers)
     assert main(words) == 0  # nothing is known of the rows that are not in the sample
+
+
+def test_a_key_that_does_not_fit_and_lines_that_are_no_rows(tmp_path: Path) -> None:
+    forms = write_forms_of(tmp_path, task=["kansla", "samma"], rows=4)
+    suite = load_job({"suite": str(tmp_path / "liten.yaml")}).suite
+
+    def write(**changes: Any) -> Path:
+        """The key with changes of the task kansla."""
+        key: Any = read_key_of(forms)
+        key["tasks"]["kansla"] |= changes
+        (tmp_path / "key.json").write_text(json.dumps(key), encoding="utf-8")
+        return tmp_path / "key.json"
+
+    changes = (
+        ({"sha256": "0" * 64}, "tasks.kansla.sha256"),
+        ({"split": "test"}, "tasks.kansla.split"),
+        ({"lines": []}, None),
+    )
+    for change, key in changes:
+        with raises_input_error(file="key.json", key=key):
+            read_key(write(**change), suite, tmp_path / "data")
+    path, other = write(), tmp_path / "other.json"
+    for old, new, key in (('"liten"', '"stor"', "suite"), ('"samma"', '"borta"', "tasks.borta")):
+        other.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+        with raises_input_error(file="other.json", key=key):
+            read_key(other, suite, tmp_path / "data")
+    for key_file, folder, file in ((tmp_path / "none.json", "data", "none.json"), (path, "forms", "dev.tsv")):
+        with raises_input_error(file=file):
+            read_key(key_file, suite, tmp_path / folder)
+    for lines in ([2, 2], [999], list[int]()):
+        with raises_input_error(key="imported.rows.kansla"):
+            load_dataset(suite, [suite.tasks["kansla"]], tmp_path / "data", 0.1, {"kansla": lines})

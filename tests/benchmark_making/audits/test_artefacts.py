@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from command_line import job
 from input_errors import raises_input_error
+from scipy.stats import norm
 from small_suite import write_tsv
 
 from mtl.api.cli import main
@@ -17,10 +18,11 @@ from mtl.benchmark_making.audits.artefacts import (
     OVERLAP,
     Artefacts,
     PartScore,
+    artefact_findings,
     find_artefacts,
+    render_artefacts,
     telling_words,
 )
-from mtl.benchmark_making.audits.artefacts_report import artefact_findings, render_artefacts
 from mtl.benchmark_making.audits.audit import Audit
 from mtl.data.dataset import Split
 from mtl.jobs.job import Job
@@ -100,7 +102,7 @@ def test_a_task_that_needs_both_texts_gives_nothing_away_but_its_overlap(tmp_pat
     assert all(score.interval[0] <= score.score <= score.interval[1] for score in pair.scores)
     assert scores[CONSTANT].gain == (0, 0) and scores[EVERYTHING].gain[0] > 30
     assert kinds(pair) == ["artefact: overlap alone"] and kinds(single) == []
-    assert pair.words is not None and not pair.words.telling
+    assert not pair.words and pair.tested and not single.tested
 
 
 def test_topics_and_lengths_that_tell_the_class(tmp_path: Path) -> None:
@@ -128,12 +130,14 @@ def test_the_words_of_candidates_and_of_too_few_rows() -> None:
     task = Task("val", kind="choice", text=["fråga"], target="rätt", candidates=["svar[]"], metric="accuracy")
     texts = ["frågan", *(f"svar nummer {number}" for number in range(60)), *(f"aldrig nummer {n}" for n in range(60))]
     inputs = np.array([[0, number + side * 60 + 1] for number in range(60) for side in (0, 1)])
-    found = telling_words(task, Split(inputs, np.zeros(60), np.full(60, 2)), lambda text: texts[text].split())
-    words = [(word.word, word.answer, word.rows) for word in found.telling]
-    assert words == [("aldrig", "wrong", 60), ("svar", "right", 60)] and found.tested == 3
+    found, tested = telling_words(task, Split(inputs, np.zeros(60), np.full(60, 2)), lambda text: texts[text].split())
+    words = [(word.word, word.answer, word.rows) for word in found]
+    assert words == [("aldrig", "wrong", 60), ("svar", "right", 60)] and tested == 3
     task = Task("t", kind="labels", text=["x"], target="y", labels=["a", "b"], metric="accuracy")
-    found = telling_words(task, Split(np.array([[0], [1]]), np.array([0.0, 1.0])), lambda text: ["ett", "ord"])
-    assert (found.telling, found.tested) == ([], 0)
+    assert telling_words(task, Split(np.array([[0], [1]]), np.array([0.0, 1.0])), lambda text: ["ett", "ord"]) == (
+        [],
+        0,
+    )
 
 
 def test_a_word_of_one_text_that_tells_the_class(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -144,8 +148,7 @@ def test_a_word_of_one_text_that_tells_the_class(tmp_path: Path, capsys: pytest.
     (pair,) = find_artefacts(made)  # without the task that has no files
     scores = scores_of(pair)
     assert scores["second text alone"].score == 100 and scores["first text alone"].score < 70
-    assert pair.words is not None
-    (word,) = pair.words.telling
+    (word,) = pair.words
     assert (word.word, word.answer, word.rows, word.share, word.base) == ("2: inte", "no", 150, 1.0, 0.5)
     assert word.z == pytest.approx((150 - 75) / np.sqrt(150 * 0.25))
     assert {"artefact: second text alone", "artefact: words"} <= set(kinds(pair))
@@ -166,9 +169,9 @@ def test_a_rare_class_has_large_scores_by_chance() -> None:
     targets = np.zeros(2000)
     targets[[*range(3), *range(20, 37)]] = 1
     task = Task("t", kind="labels", text=["x"], target="y", labels=["ofta", "sällan"], metric="accuracy")
-    found = telling_words(task, Split(inputs, targets), lambda text: [texts[text]])
     z = (3 - 0.2) / np.sqrt(20 * 0.01 * 0.99)
-    assert found.tested == 61 and z > found.threshold and found.telling == []
+    assert z > norm.isf(0.05 / (2 * 61 * 2))
+    assert telling_words(task, Split(inputs, targets), lambda text: [texts[text]]) == ([], 61)
 
 
 PAIR = Task("t", kind="labels", text=["a", "b"], target="y", labels=["n", "y"], metric="accuracy")

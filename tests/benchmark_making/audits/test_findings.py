@@ -27,10 +27,10 @@ def test_blank_texts() -> None:
 def test_csv_quoting() -> None:
     found = only(text_findings(part('"a ""b"""', "c", 'd "e"', '"""f"" g"', '"h"', "i")))
     assert (found.kind, found.count) == ("quoting", 2)
-    assert "2 of 6 rows have" in found.what and "2 cells are wrapped" in found.what and "of 4 cells" in found.what
+    assert "2 of 6 rows have" in found.what and "2 of the 4 cells with quotation marks" in found.what
     assert found.where == "kansla/train.tsv:2, 5"
     pairs = only(text_findings(part(('"a ""b"""', '"""c"""'), ("d", "e"), task=PAIR)))
-    assert pairs.count == 1 and "2 cells are wrapped" in pairs.what and "all cells that have any" in pairs.what
+    assert pairs.count == 1 and "2 of the 2 cells" in pairs.what
     found = only(text_findings(part('"a"', '"b"', '"c"', "d")))  # nearly every cell
     assert (found.kind, found.count) == ("quoting", 3)
 
@@ -68,7 +68,7 @@ def test_contradicting_rows() -> None:
     assert (words.kind, words.where) == ("conflicts", "ord/train.tsv:2 katt, 4 fisk")
     ratings = target_findings(part("a", "a", "b", "b", "a", "a", targets=[1, 4.5, 2, 2.5, 1, 3], task=RATING))
     assert [(f.kind, f.count) for f in ratings] == [("duplicates", 1), ("conflicts", 6)]
-    assert ratings[1].what.startswith("2 texts have") and ratings[1].what.endswith("differ by up to 3.5")
+    assert ratings[1].what.startswith("2 texts have")
     assert ratings[1].where == "betyg/train.tsv:2 1, 3 4.5, 7 3; 4 2, 5 2.5"
 
 
@@ -76,7 +76,7 @@ def test_labels_that_never_occur_and_targets_that_are_all_the_same() -> None:
     train = only(target_findings(part("a", "b", targets=[1, 1])))
     assert (train.kind, train.what, train.count) == ("labels", "no row has the label glad", 1)
     dev = only(target_findings(part("a", "b", targets=[0, 0], task=POSITIVE, split="dev")))
-    assert dev.what == "no row has the label 1" and "F1" in dev.meaning
+    assert dev.what == "no row has the label 1" and "does not measure" in dev.meaning
     for task, target in ((RATING, 2), (WORD, "katt")):
         found = only(target_findings(part("a", "b", targets=[target, target], task=task)))
         assert (found.kind, found.what) == ("labels", "all rows have the same target")
@@ -92,18 +92,14 @@ def test_rows_of_a_choice_may_differ_in_their_number_of_candidates() -> None:
     assert [(f.kind, f.where) for f in text_findings(quoted)] == [("quoting", "val/train.tsv:3")]
 
 
-TEXTS = ['"Tak" - powiedział.', 'film "Ida"', '"a" i "b"', 'cal: 5"', '"']
-
-
-@pytest.mark.parametrize("text", TEXTS)
-def test_csv_quoting_is_detected_and_removed(text: str) -> None:
-    file = io.StringIO()
-    csv.writer(file, delimiter="\t", lineterminator="").writerow([text, "1"])
-    cell = file.getvalue().split("\t")[0]
-    assert is_quoted(cell) and plain(cell) == text
-    assert not is_quoted(text) and plain(text) == text
-    for other in ("", '""', '"Nie rozumiem ."', 'a ""b""', "'a'"):  # quotations and empty quotes
-        assert not is_quoted(other)
+def test_csv_quoting_is_detected_and_removed() -> None:
+    for text in ('"Tak" - powiedział.', 'film "Ida"', '"a" i "b"', 'cal: 5"', '"'):
+        file = io.StringIO()
+        csv.writer(file, delimiter="\t", lineterminator="").writerow([text, "1"])
+        cell = file.getvalue().split("\t")[0]
+        assert is_quoted(cell) and plain(cell) == text
+        assert not is_quoted(text) and plain(text) == text
+    assert not any(map(is_quoted, ("", '""', '"Nie rozumiem ."', 'a ""b""', "'a'")))  # quotations and empty quotes
 
 
 @pytest.mark.parametrize("encoding", ["cp1250", "cp1252", "iso8859-1", "iso8859-2"])

@@ -145,9 +145,7 @@ def test_what_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
         assert not (tmp_path / "clean").exists()
     assert main(["audit", *settings_of(tmp_path), "--share", "0.9"]) == 2
     assert "--share 0.9: is for --near and --write-clean only" in capsys.readouterr().err
-
-
-def test_only_plain_files_with_a_row_a_line_are_copied_without_rows(tmp_path: Path) -> None:
+    # Only plain files with a row a line are copied without rows.
     path = tmp_path / "a.csv"
     path.write_text("n;m\n1;1\n2;2\n")
     copy_rows(path, tmp_path / "copy.csv", [2, 3], {2}, Layout(reading=Reading(separator=";")))

@@ -57,9 +57,7 @@ def test_cut_keeps_the_most_similar_sentences() -> None:
     answer = "Nothing here. The bridge stands. Anna built the bridge. More words. And more."
     table = table_of(question=["Who built the bridge?"], answer=[answer])
     options = {"column": "answer", "like": "question", "units": "words"}
-    table_cut, work = work_of("cut", table, **options)
-    assert column(table_cut, "answer") == ["Anna built the bridge."]
-    assert work.facts["words"] == {"median_before": 13, "median_after": 4}
+    assert column(do("cut", table, **options), "answer") == ["Anna built the bridge."]
 
 
 @pytest.mark.parametrize("penalty", [1.0, 1.2, 3.0])

@@ -3,21 +3,26 @@
 import os
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from command_line import job
-from finished_seeds import finish
+from input_errors import ANY, raises_input_error
 
 from mtl.api.cli import main
 from mtl.base.files import write_json
-from mtl.base.locks import STALE_AFTER
-from mtl.benchmark_making.sweeps.plan import CLOCKS, expected_seconds, plan_text
+from mtl.base.locks import CLOCKS, STALE_AFTER
+from mtl.benchmark_making.sweeps.plan import expected_seconds, plan_text
 from mtl.jobs.job import Job
 from mtl.runs.folder import TRAINING as LOCK
 from mtl.runs.folder import seed_lock
 
-UNKNOWN = "expected: unknown, since no seed of these runs is finished"
+
+def finish(folder: Path, seconds: float, pretraining: float | None = None, finetuning: float = 0.0) -> None:
+    """Write the record of a finished seed that took so many seconds in all, and for its stages."""
+    cost = {"pretrain_seconds": pretraining, "finetune_seconds": finetuning}
+    scores = {"scores": {"a": 61.25}, "average": 61.25, "also": {}, "dev_scores": {}, "same_answer": []}
+    about = {"versions": {}, "machine": "", "remarks": []}
+    write_json(folder / "scores.json", {**scores, "seconds": seconds, "cost": cost, **about})
 
 
 @pytest.fixture
@@ -38,7 +43,7 @@ def run(settings: list[str], tmp_path: Path) -> Job:
 def test_how_far_each_seed_is(run: Job, settings: list[str], tmp_path: Path) -> None:
     steps = run.config.pretrain.max_steps
     with seed_lock(run.folder.seed(2)):
-        lines = plan_text([run], 2).splitlines()
+        lines = plan_text([run]).splitlines()
     assert lines[0] == "random-frozen, seed 1 · finished · average 61.2 · 2 min 00 s"
     assert " · running · " in lines[1]
     assert lines[1].endswith(f", stage 1, step 8/{steps}, average 42.5 · about 2 min 00 s in all")
@@ -46,11 +51,11 @@ def test_how_far_each_seed_is(run: Job, settings: list[str], tmp_path: Path) -> 
         "random-frozen, seed 3 · interrupted · stage 2, 1 of 3 tasks · about 2 min 00 s in all",
         "random-frozen, seed 4 · waiting · about 2 min 00 s in all",
         "4 seeds in all, 1 finished",
-        "expected: 6 min 00 s one after another, at least 3 min 00 s with 2 at a time",
+        "expected: 6 min 00 s one after another",
     ]
     other = job([*settings, "seeds=[1,2]", f"run_dir={tmp_path / 'elsewhere/other'}"], "other")
-    text = plan_text([run, other], None).splitlines()[-1]
-    assert text.endswith("one after another; unknown for 2 more, since no seed of their runs is finished")
+    text = plan_text([run, other]).splitlines()[-1]
+    assert text.endswith("one after another; the runs of 2 seeds have no finished seed to judge by")
 
 
 @pytest.mark.parametrize(("age", "state"), [(0.0, "running"), (STALE_AFTER + CLOCKS + 60.0, "interrupted")])
@@ -58,14 +63,13 @@ def test_a_seed_of_another_host_that_has_not_renewed_its_lock_is_not_running(run
     folder = run.folder.seed(2)
     write_json(folder / LOCK, {"host": "another", "pid": 1, "since": "2026-01-01 00:00:00 UTC", "token": "t"})
     os.utime(folder / LOCK, (time.time() - age,) * 2)
-    assert f" · {state} · " in plan_text([run], None).splitlines()[1]
+    assert f" · {state} · " in plan_text([run]).splitlines()[1]
 
 
-@pytest.mark.parametrize("content", [{"average": 3.0}, {"average": None, "seconds": "long", "cost": {}}, [], {}])
-def test_a_finished_seed_whose_time_is_not_known(run: Job, content: Any) -> None:
-    write_json(run.folder.scores(1), content)
-    lines = plan_text([run], None).splitlines()
-    assert lines[0] == "random-frozen, seed 1 · finished" and lines[-1] == UNKNOWN
+def test_a_damaged_record_of_a_finished_seed_is_named(run: Job) -> None:
+    write_json(run.folder.scores(1), {"average": None, "seconds": "long", "cost": {}})
+    with raises_input_error(file="scores.json", key=ANY):
+        plan_text([run])
 
 
 def test_the_command_runs_nothing(
@@ -76,9 +80,10 @@ def test_the_command_runs_nothing(
     (tmp_path / "s.yaml").write_text("grid: {head.dropout: [0.1, 0.3]}", encoding="utf-8")
     command = ["sweep", "s.yaml", *kept, "seeds=[1]", f"runs_dir={tmp_path / 'runs'}"]
     assert main([*command, "--plan"]) == 0
+    unknown = "expected: unknown; the runs of 2 seeds have no finished seed to judge by"
     names = [f"random-frozen,head.dropout={share}" for share in (0.1, 0.3)]
     waiting = [f"{name}, seed 1 · waiting" for name in names]
-    assert capsys.readouterr().out.splitlines() == [*waiting, "2 seeds in all, 0 finished", UNKNOWN]
+    assert capsys.readouterr().out.splitlines() == [*waiting, "2 seeds in all, 0 finished", unknown]
     assert not (tmp_path / "runs").exists()
     for name in names:
         finish(tmp_path / "runs/liten" / name / "seed-1", 3.0)

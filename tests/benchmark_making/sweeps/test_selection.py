@@ -170,14 +170,14 @@ def test_an_interrupted_search_continues_and_another_choice_is_made_again(
 def test_the_plan_is_that_of_the_rung(given: dict[str, Any], planned: Planned, tmp_path: Path) -> None:
     trained = expected(planned, 3)[0].values()
     sweep = sweep_of(tmp_path, given, "{halving: 3}")
-    assert plan_text(sweep.begun, None).splitlines()[-2] == "7 seeds in all, 0 finished"
+    assert plan_text(sweep.begun).splitlines()[-2] == "7 seeds in all, 0 finished"
     for run in sweep.begun:
         with_scores(planned)(run)
     again = sweep_of(tmp_path, given, "{halving: 3}")
     second = sum(2 in seeds for seeds in trained)
-    assert plan_text(again.begun, None).splitlines()[-2] == f"{7 + second} seeds in all, 7 finished"
+    assert plan_text(again.begun).splitlines()[-2] == f"{7 + second} seeds in all, 7 finished"
     search(sweep_of(tmp_path, given, "{halving: 3}"), with_scores(planned))
-    text, count = plan_text(sweep_of(tmp_path, given, "{halving: 3}").begun, None), sum(map(len, trained))
+    text, count = plan_text(sweep_of(tmp_path, given, "{halving: 3}").begun), sum(map(len, trained))
     assert text.splitlines()[-1] == f"{count} seeds in all, {count} finished"
 
 
@@ -291,9 +291,6 @@ def test_what_is_damaged_or_changed_is_refused(given: dict[str, Any], tmp_path: 
         run_baseline(chosen)
     with raises_input_error(key="selected.runs"):
         run_baseline(load_job({**given, "method": "selected", "run_dir": str(tmp_path / "nothing")}))
-
-
-def test_a_folder_of_another_run_is_refused(given: dict[str, Any], tmp_path: Path) -> None:
-    run_baseline(load_job({**given, "run_dir": str(tmp_path / "runs/liten/tuned")}))
-    with raises_input_error(file="tuned"):
-        sweep_of(tmp_path, given, "{}")
+    run_baseline(load_job({**given, "run_dir": str(tmp_path / "other/liten/tuned")}))
+    with raises_input_error(file="tuned"):  # the folder of another run
+        sweep_of(tmp_path, {**given, "runs_dir": str(tmp_path / "other")}, "{}")

@@ -12,6 +12,8 @@ from kinds_suite import write_kinds_suite
 
 from mtl.api.cli import main
 from mtl.base.errors import BusyError, DivergedError, InputError
+from mtl.base.settings.layers import flatten_config
+from mtl.base.settings.schema import INDIFFERENT
 from mtl.benchmark_making.sweeps.sweep import load_sweep, run_sweep
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job, parse_settings
@@ -194,8 +196,8 @@ def test_a_sweep_checks_the_tasks_that_its_runs_have(tmp_path: Path) -> None:
     ("arguments", "complaint"),
     [
         (["none"], "sweep=none: unknown; known: floors, glue-single, readings, single, table3, transformer-superlim"),
-        (["table3", "suite=klej-sample", "encoder.width=3"], "mtl: error: unknown key 'encoder.width'"),
-        (["table3", "suite=klej-sample", "engine=slurm"], "mtl: error: engine=slurm: "),
+        (["table3", "suite=klej-sample", "encoder.width=3"], "unknown key 'encoder.width'"),
+        (["table3", "suite=klej-sample", "engine=slurm"], ": engine=slurm: "),
         (["table3", "suite=klej-sample", "--only", "svm"], "--only svm: "),
     ],
 )
@@ -333,3 +335,20 @@ def test_a_run_that_another_process_uses_is_left_to_it(
         with sweep.runs[1].folder.locked():
             assert main(command) == 0
     assert [run.is_finished for run in sweep.runs] == [False, True]
+
+
+@pytest.mark.slow
+def test_the_sweeps_of_the_paper() -> None:
+    """The rows of Table 3 are in the folders of mtl baseline, and the readings differ in one part of an architecture."""
+    runs = load_sweep("table3", SAMPLE).runs
+    rows = ["random-frozen", "fasttext-frozen", "elmo-frozen", "elmo-finetune", "elmo-attention"]
+    assert [run.name for run in runs] == rows
+    for run in runs:
+        embeddings, variant = run.name.split("-")
+        alone = job(["suite=klej-sample", f"embeddings={embeddings}", f"variant={variant}"])
+        one, other = flatten_config(run.config), flatten_config(alone.config)
+        assert run.folder.path == alone.folder.path
+        assert {key for key in one | other if one.get(key) != other.get(key)} <= set(INDIFFERENT)
+    changed = [run.name.split(",")[1:] for run in load_sweep("readings", SAMPLE).runs]
+    parts = {setting.partition("=")[0] for (setting,) in filter(None, changed)}
+    assert parts > {"encoder.join_input", "head.projection", "boundary_words"} and changed.count([]) == 8

@@ -9,7 +9,7 @@ from tiny_transformers import write_bert
 
 from mtl.api.cli import main
 from mtl.jobs.inputs import prepare
-from mtl.methods.transformer.entry import TRANSFORMER
+from mtl.methods.transformer.entry import TRANSFORMER, short_name
 
 SUITE = "suite=klej-sample"
 
@@ -26,6 +26,7 @@ def test_names(settings: list[str], name: str) -> None:
     made = job([SUITE, "method=transformer", *settings])
     assert TRANSFORMER.title(made.config) == ", ".join(["Transformer", *name.rsplit("-", 1)])
     assert made.folder.path == Path(f"runs/klej-sample/transformer-{name}")
+    assert short_name("/") == "root" and short_name("a/..") == short_name(".")
 
 
 def test_the_protocols_and_the_rates_of_a_sample() -> None:

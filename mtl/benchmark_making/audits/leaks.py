@@ -1,4 +1,5 @@
-"""Ways around a task: fields that are no input of a model and predict the target, and questions that answer each other.
+"""Ways around a task: fields that are no input of a model and predict the target, questions that answer each other, and texts that occur both in
+training rows and in rows that a score is computed on.
 
 Such a field is a part of speech or a source. Analogies answer each other if their pairs stand in other questions, and choices if their
 rows share the candidates.
@@ -14,9 +15,12 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.files import counted
-from mtl.benchmark_making.audits.findings import Finding, Part, excerpt, located_below, plain
+from mtl.benchmark_making.audits.findings import Finding, Part, excerpt, located_below, places, plain
+from mtl.data.examples import Example
 from mtl.data.records import Value, read_fields
+from mtl.data.repeats import unordered
 from mtl.tasks.metrics import metric_named, score
+from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Scale, ScoredRows, Task
 
@@ -38,6 +42,9 @@ MOST_CANDIDATES = 2
 # 37 % are by chance (1 / e), and with half as many 61 %.
 ALONE_SHARE = 0.9
 
+Key = tuple[str, ...]  # the texts of a row, in a form for comparison
+Index = dict[Key, list[Example]]  # rows by their texts; the two orders of a pair have one key
+Parts = dict[str, Part]  # by split: "train", "dev" and "test"; held-out rows count as dev
 Columns = tuple[int, ...]  # of a dictionary: the columns of its words, of their answers, and of the word to look up
 
 
@@ -102,7 +109,7 @@ def guess(
     guessed = np.empty_like(targets)
     numbers = {group: number for number, group in enumerate(dict.fromkeys(filter(None, groups)))}
     of_rows = [len(values) + row if group is None else numbers[group] for row, group in enumerate(groups)]
-    _, indices = np.unique(of_rows, return_inverse=True)
+    indices = np.unique(of_rows, return_inverse=True)[1]
     folds = (np.random.default_rng(0).permutation(indices.max() + 1) % FOLDS)[indices]
     for fold in range(FOLDS):
         rows_of: dict[Value | None, list[int]] = defaultdict(list)
@@ -126,16 +133,16 @@ def guess(
 
 
 def question_findings(parts: dict[str, Part]) -> list[Finding]:
-    """The findings in a task's files, by split."""
-    findings = [shared_candidates(part) for part in parts.values()]
+    """The findings in a task's files with targets, by split."""
     labelled = [part for part in parts.values() if all(row.target is not None for row in part.rows)]
+    findings = [shared_candidates(part) for part in labelled if part.task.candidates is not None]
     if largest := max(labelled, key=lambda part: len(part.rows), default=None):
         task = largest.task
         if task.candidates is None and len(task.text) > 2 and target_kind(task).dtype is object:
             # The columns of the dictionary that answers most questions right.
             orders = permutations(range(len(task.text)), 3)
             columns = max(orders, key=lambda columns: _right(largest, _answers(largest, columns), 1))
-            findings += [answered_by_pairs(part, columns) for part in parts.values()]
+            findings += [answered_by_pairs(part, columns) for part in labelled]
     return [finding for finding in findings if finding]
 
 
@@ -158,17 +165,11 @@ def answered_by_pairs(part: Part, columns: Columns) -> Finding | None:
     """Analogy questions that a dictionary of the pairs in the file's own questions answers."""
     answers, rows = _answers(part, columns), len(part.rows)
     word, answer, asked = (part.task.text[column] for column in columns)
-    if all(row.target is not None for row in part.rows):
-        first, constant = _right(part, answers, 1), Counter(row.target for row in part.rows).most_common(1)[0][1]
-        if first <= constant or first - constant < LEAST_REMOVED * (rows - constant):
-            return None
-        count = _right(part, answers)
-        share = f"{count} of {rows} questions ({count / rows:.1%})"
-        has = f"has the right answer to {share}, in {first} of them as its most frequent one"
-    else:
-        if (count := sum(map(bool, answers))) < LEAST_REMOVED * rows:
-            return None
-        has = f"has an answer to {count} of {rows} questions ({count / rows:.1%})"
+    first, constant = _right(part, answers, 1), Counter(row.target for row in part.rows).most_common(1)[0][1]
+    if first <= constant or first - constant < LEAST_REMOVED * (rows - constant):
+        return None
+    count = _right(part, answers)
+    has = f"has the right answer to {count} of {rows} questions ({count / rows:.1%}), in {first} of them as its most frequent one"
     what = f"a dictionary of the pairs ({word}, {answer}) in the file's own questions, asked for {asked}, {has}"
     meaning = "a system that collects these pairs needs to know no words; build nothing from questions that are scored"
     return part.finding("answers", count, what, meaning, part.file)
@@ -176,8 +177,6 @@ def answered_by_pairs(part: Part, columns: Columns) -> Finding | None:
 
 def shared_candidates(part: Part) -> Finding | None:
     """Rows of a choice that share their candidates, of which each is the right answer of one row only."""
-    if part.task.candidates is None:
-        return None
     shared = len(part.task.text)
     lists: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for number, key in enumerate(part.keys):
@@ -187,24 +186,115 @@ def shared_candidates(part: Part) -> Finding | None:
     count = sum(map(len, groups))
     if count < SHARED_SHARE * len(part.rows):
         return None
-    labelled = all(row.target is not None for row in part.rows)
     alone = 0
     for numbers in groups:
         rows = [part.rows[number] for number in numbers]
-        if labelled:
-            right = Counter(plain(row.inputs[int(row.target or 0)][-1]) for row in rows)
-            alone += sum(number == 1 for number in right.values())
-        elif abs(len(rows[0].inputs) - len(rows)) <= (1 - ALONE_SHARE) * len(rows):
-            alone += len(rows)  # which are about as many as the candidates
+        right = Counter(plain(row.inputs[int(row.target or 0)][-1]) for row in rows)
+        alone += sum(number == 1 for number in right.values())
     if alone < ALONE_SHARE * count:
         return None
-    sized = (
-        "are the only row with their answer"
-        if labelled
-        else "are in lists with as many rows as candidates, or nearly as many"
-    )
     share = f"{part.of(count, 'share', 'shares')} all candidates with other rows, in {counted(len(groups), 'list')}"
-    what = f"{share}, and {alone} of them {sized}, such as {excerpt(part.rows[groups[0][0]].texts[0])}"
+    such = excerpt(part.rows[groups[0][0]].texts[0])
+    what = f"{share}, and {alone} of them are the only row with their answer, such as {such}"
     meaning = "a system that chooses for the rows of a list jointly solves an easier task; say so, or answer each row by itself"
     where = part.where(part.rows[number] for number in sorted(chain.from_iterable(groups)))
     return part.finding("shared candidates", count, what, meaning, where)
+
+
+def shared_within(parts: Parts) -> list[Finding]:
+    """Rows of dev and test that also occur in train of the same task, and rows of test that also occur in dev."""
+    pairs = [("dev", "train"), ("test", "train"), ("test", "dev")]
+    found = [_shared_rows(parts[one], parts[other], other) for one, other in pairs if {one, other} <= {*parts}]
+    return [finding for finding in found if finding]
+
+
+def shared_across(tasks: Sequence[Parts]) -> list[Finding]:
+    """Rows of one task's dev and test whose texts all occur in another task's training rows.
+
+    Rows that also occur in the task's own training rows are left to `shared_within`. Of several tasks with the same training
+    texts, only the first is compared.
+    """
+    first: dict[frozenset[Key], Part] = {}
+    for parts in tasks:
+        if "train" in parts:
+            first.setdefault(frozenset(parts["train"].lines), parts["train"])
+    sources = [(part, _by_texts(part) | _by_single_texts(part)) for part in first.values()]
+    findings = []
+    for parts in tasks:
+        train = _by_texts(parts["train"]) if "train" in parts else {}
+        for part in (parts[split] for split in ("dev", "test") if split in parts):
+            for source, index in sources:
+                if source is not parts.get("train") and (finding := _shared_texts(part, source, index, train)):
+                    findings.append(finding)
+    return findings
+
+
+def _by_texts(part: Part) -> Index:
+    """The rows of a part by all their texts."""
+    index: Index = defaultdict(list)
+    for key, rows in part.lines.items():
+        index[unordered(part.task, key)] += rows
+    return index
+
+
+def _by_single_texts(part: Part) -> Index:
+    """The rows of a part by each of their texts."""
+    index: Index = defaultdict(list)
+    for text, rows in ((text, rows) for key, rows in part.lines.items() for text in key):
+        index[text,] += rows
+    return index
+
+
+def _shared_rows(part: Part, source: Part, role: str) -> Finding | None:
+    """The rows of `part` that also occur in `source`, whose role is "train" or "dev"; rows for dev may be held out of the split train."""
+    index = _by_texts(source)
+    matches: list[tuple[Example, list[Example]]] = []  # a row, and the rows of `source` that are the same
+    reordered = 0
+    for key, row in zip(part.keys, part.rows, strict=True):
+        candidates = index.get(unordered(part.task, key), ())
+        if equal := [candidate for candidate in candidates if part.marked(candidate) == part.marked(row)]:
+            matches.append((row, equal))
+            reordered += key not in source.lines
+    if not matches:
+        return None
+    count = len(matches)
+    what = f"{part.of(count, 'also occur', 'also occurs')} in {source.split}, such as {excerpt(matches[0][0].texts[0])}"
+    if reordered:
+        order = "the two texts swapped" if part.task.candidates is None else "their texts in another order"
+        what += f"; {reordered} of them with {order}"
+    where = places(part.file, [f"{row.line} = {equal[0].line}" for row, equal in matches])
+    if part.file != source.file:
+        where += f" of {source.file}"
+    if role == "dev":
+        effect = "checkpoints are chosen on dev, so the test score is slightly too high"
+    elif matches[0][0].target is None:
+        effect = "a model that memorised train has seen a target for them"
+    else:
+        right = sum(_answer(part, row) in {_answer(source, match) for match in equal} for row, equal in matches)
+        effect = f"a model that memorised train would get {right} of them right"
+    return part.finding("shared", count, what, effect, where)
+
+
+def _shared_texts(part: Part, source: Part, index: Index, train: Index) -> Finding | None:
+    """The rows of `part` whose texts are in the training rows of another task (`source`, `index`), but not in `train`."""
+    matches = [
+        (row, index[texts])
+        for key, row in zip(part.keys, part.rows, strict=True)
+        if (texts := unordered(part.task, key)) in index and texts not in train
+    ]
+    if not matches:
+        return None
+    occur = part.of(len(matches), "also occur", "also occurs")
+    what = f"{occur} in {source.split} of {source.task.id}, such as {excerpt(matches[0][0].texts[0])}"
+    meaning = "stage 1 trains on all tasks together, and the encoder has seen the texts"
+    if part.task.answered_by == source.task.id:
+        meaning = f"the head of {source.task.id} answers this task, and was trained on these texts with their targets"
+    lines = [f"{row.line} = {rows[0].line}" for row, rows in matches]
+    return part.finding("shared across", len(matches), what, meaning, f"{places(part.file, lines)} of {source.file}")
+
+
+def _answer(part: Part, row: Example) -> Target | None:
+    """The row's target; of a choice the right candidate's text, which does not depend on the candidates' order."""
+    if part.task.candidates is None or row.target is None:
+        return row.target
+    return plain(row.inputs[int(row.target)][-1])

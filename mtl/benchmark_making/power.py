@@ -1,0 +1,321 @@
+"""`mtl power`, and the note of a report: the smallest difference that a test shows in most cases, and how many rows or seeds a difference needs.
+
+The test is that of `mtl.stats.comparison`: a difference over its standard error, at 5 %, two-sided, without Holm's correction. If the true
+difference is d and its standard error e, the quotient follows a noncentral t distribution with noncentrality d / e. The smallest difference is
+the d with which the quotient exceeds the critical value in 80 % of the cases (Cohen 1988, section 2.3; for benchmarks of language understanding,
+Card et al. 2020, "With little power comes great responsibility"). The common approximation of d / e as the sum of two quantiles of Student's t
+is too small below about five degrees of freedom: with two, as of three seeds, it reaches a power of 77 %.
+
+Rows and seeds give the variance of a difference, and each part follows their number:
+
+- rows: what both systems' rows have in common for all seeds is divided by the number of groups of rows;
+- errors that a seed makes on rows of its own: divided by the number of groups and by that of seeds;
+- seeds that are better or worse on all rows: divided by the number of seeds.
+
+On the same rows, the part of rows is the variance of the paired difference. On other rows, each system has rows of its own of the same kind, and the
+variances of both scores add. benchmarks/power.py measures how often differences of the stated size are shown.
+"""
+
+import math
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Annotated, Any
+
+from msgspec import Meta
+from scipy.special import nctdtrinc, stdtrit
+
+from mtl.base.errors import InputError
+from mtl.base.terminal import MISSING, escaped, markdown_table
+from mtl.base.typed import LARGEST_NUMBER, POSITIVE, check_known, typed
+from mtl.reports.board import Column, Leaderboard, PairTest, PairTests, Row
+from mtl.reports.leaderboard import by_suite, leaderboard
+from mtl.runs.finished import find_runs
+from mtl.stats.comparison import LEAST_SEEDS, LEVEL, NEGLIGIBLE, Sample, rows_parts, total_variance
+from mtl.stats.samples import SampleCache
+from mtl.tasks.task import PERCENT, Scale
+
+POWER = 0.8  # the share of cases in which the smallest difference is shown
+LEAST_GROUPS = 6  # of rows: with fewer, the test's p is never below 5 %
+NEVER = math.inf  # where no difference is shown, or no number of rows or seeds is enough
+LEAST_FREEDOM, MOST_FREEDOM = 1.0, 1e6  # below, scipy finds no noncentrality; above, t is normal
+
+Tested = tuple[tuple[int, int], PairTest]  # the indices of two runs, and a test of their difference
+
+
+@dataclass(frozen=True)
+class SeedSpread:
+    """How the scores × 100 of one system's seeds differ."""
+
+    seeds: int  # their number n
+    variance: float  # S², of the scores
+    own_errors: float  # the part of S² from errors on different rows, n times I of `mtl.stats.comparison.Sample`
+
+    @property
+    def skill(self) -> float:
+        """The part of S² that more rows do not lower: some seeds are better on all rows."""
+        return max(0.0, self.variance - self.own_errors)
+
+
+@dataclass(frozen=True)
+class Design:
+    """A comparison of two systems: how many rows and seeds each has, and the variance of the difference of their scores × 100."""
+
+    groups: int  # of scored rows; of an average, of all its sets of rows
+    least_groups: int  # those of the smallest set of rows
+    rows_variance: float  # the part of the variance that rows give at these numbers
+    rows_freedom: float  # its degrees of freedom
+    systems: Sequence[SeedSpread]  # the spread of each system's seeds
+
+    def smallest_difference(self, groups: float | None = None, seeds: float | None = None) -> float:
+        """The smallest difference × 100 that the test shows in 80 % of the cases, or NEVER.
+
+        Args:
+            groups: of scored rows in place of the present ones, which may be infinite; sets of rows keep their proportions.
+            seeds: of each system in place of the present ones, which may be infinite.
+        """
+        more = 1.0 if groups is None else groups / self.groups
+        if self.least_groups * more < LEAST_GROUPS:
+            return NEVER
+        present = sum(system.own_errors / system.seeds for system in self.systems)
+        own_errors = min(present, self.rows_variance)
+        common = self.rows_variance - own_errors
+        if seeds is not None and present:
+            own_errors *= sum(system.own_errors / seeds for system in self.systems) / present
+        rows = (common + own_errors) / more
+        variance, whole, spread = rows, rows, rows**2 / (self.rows_freedom * more)
+        for system in self.systems:
+            count = system.seeds if seeds is None else seeds
+            variance += system.skill / count
+            total = system.skill + min(system.variance, system.own_errors) / more
+            whole += total / count
+            spread += (total / count) ** 2 / (count - 1)
+        variance = float(total_variance(variance, whole, spread))
+        freedom = variance**2 / spread if spread else MOST_FREEDOM
+        return _noncentrality(freedom) * variance**0.5
+
+    def groups_for(self, difference: float, seeds: int | None = None) -> float:
+        """The fewest groups of rows with which the smallest difference is at most this one, a whole number or NEVER.
+
+        Args:
+            difference: × 100.
+            seeds: as in `smallest_difference`.
+        """
+        return _fewest(lambda groups: self.smallest_difference(groups, seeds) <= difference, 1)
+
+    def seeds_for(self, difference: float) -> float:
+        """The fewest seeds of each system with which the smallest difference × 100 is at most this one, a whole number or NEVER."""
+        return _fewest(lambda seeds: self.smallest_difference(seeds=seeds) <= difference, LEAST_SEEDS)
+
+
+def same_rows(one: Sample, other: Sample) -> Design:
+    """The comparison of two runs on their rows, which are the same. Each is one system or has three seeds or more."""
+    return _sampled(one, other, rows_parts(one, other))
+
+
+def other_rows(one: Sample, other: Sample) -> Design:
+    """The comparison of two runs that are each scored on as many rows of the same kind, but not on the same."""
+    return _sampled(one, other, [*rows_parts(one), *rows_parts(other)])
+
+
+@dataclass
+class Expectation:
+    """What is expected of two systems without seeds on a benchmark that does not exist yet. Its metric is accuracy, and each row is a group."""
+
+    rows: Annotated[int, Meta(ge=LEAST_GROUPS, le=LARGEST_NUMBER)]  # their number
+    accuracy: Annotated[float, Meta(ge=0, le=100)]  # the share of right answers of both systems in per cent
+    agreement: Annotated[
+        float, Meta(ge=0, lt=100)
+    ]  # the share of rows in per cent that both answer right or both wrong
+
+    def check(self) -> None:
+        """Raise InputError for shares that contradict each other."""
+        if self.agreement < (low := abs(2 * self.accuracy - 100)):
+            problem = f"must be at least {low:,} where both systems answer {self.accuracy:g} % of the rows right"
+            raise InputError(problem, key="agreement", value=self.agreement)
+
+    def same_rows(self) -> Design:
+        """The comparison on the same rows: McNemar's, as the rows with one right answer alone make the difference."""
+        return self._design([1 - self.agreement / 100])
+
+    def other_rows(self) -> Design:
+        """The comparison of the systems' scores on as many other rows of the same kind."""
+        share = self.accuracy / 100
+        return self._design([share * (1 - share)] * 2)
+
+    def _design(self, variances: Sequence[float]) -> Design:
+        """variances: of a row's contribution to each of the scores that are compared, not × 100."""
+        parts = [(100**2 * variance / self.rows, self.rows - 1) for variance in variances]
+        return _design(parts, [self.rows], [])
+
+
+def _sampled(one: Sample, other: Sample, parts: Sequence[tuple[float, int]]) -> Design:
+    systems = []
+    for run in (run for run in (one, other) if not run.is_one_system):  # one system has no seeds
+        seeds = len(run.by_seed)
+        systems.append(SeedSpread(seeds, seeds * run.seed_variance, seeds * run.counted_with_rows))
+    return _design(parts, [rows.count for rows in one.means], systems)
+
+
+def _design(parts: Sequence[tuple[float, int]], groups: Sequence[int], systems: Sequence[SeedSpread]) -> Design:
+    """parts: of the rows' variance, each with its degrees of freedom. groups: of each set of rows."""
+    variance = sum(part for part, _ in parts)
+    spread = sum(part**2 / freedom for part, freedom in parts if freedom)
+    return Design(sum(groups), min(groups), variance, variance**2 / spread if spread else 1.0, systems)
+
+
+def _noncentrality(freedom: float) -> float:
+    """The true difference in standard errors with which the test's quotient exceeds its critical value in 80 % of the cases."""
+    freedom = min(max(freedom, LEAST_FREEDOM), MOST_FREEDOM)
+    return float(nctdtrinc(freedom, 1 - POWER, stdtrit(freedom, 1 - LEVEL / 2)))
+
+
+def _fewest(enough: Callable[[float], bool], least: int) -> float:
+    """The smallest whole number, at least `least`, that is enough, or NEVER. Larger numbers are enough, too."""
+    if not enough(math.inf):
+        return NEVER
+    numbers = range(least, LARGEST_NUMBER + 1)
+    place = bisect_left(numbers, True, key=enough)
+    return numbers[place] if place < len(numbers) else NEVER
+
+
+@dataclass
+class PowerSettings:
+    """The keys of `mtl power` for runs."""
+
+    difference: Annotated[float, POSITIVE] = 2.0  # the difference × 100 that rows and seeds are counted for
+    seeds: Annotated[int, Meta(ge=LEAST_SEEDS)] | None = None  # of each run in place of those that it has
+
+
+def power_report(runs_dir: Path, settings: PowerSettings, cache_dir: Path | None = None) -> str:
+    """What the tests of the finished runs below a folder can show, in Markdown: a table for each suite. Raises InputError if there is no finished
+    run, or if a run's files cannot be read."""
+    cache = SampleCache(cache_dir and cache_dir / "resampled")
+    runs = find_runs(runs_dir, cache.check)
+    if not runs:
+        problem = "holds no finished run; make one with mtl baseline, or give rows=, accuracy= and agreement="
+        raise InputError(problem, path=runs_dir)
+    return "\n\n".join(power_text(leaderboard(same, cache), settings) for same in by_suite(runs))
+
+
+def read_settings(given: Mapping[str, Any]) -> tuple[PowerSettings, Expectation | None]:
+    """The settings of `mtl power`, and what is expected of a benchmark that does not exist yet, if they describe one.
+
+    Raises:
+        InputError: for an unknown key, a bad value, and keys that do not go together.
+    """
+    expected = Expectation.__dataclass_fields__.keys()
+    check_known(given, PowerSettings.__dataclass_fields__.keys() | expected)
+    if not expected & given.keys():
+        return typed(PowerSettings, given), None
+    if missing := [f"{key}=" for key in ("rows", "accuracy", "agreement") if given.get(key) is None]:
+        problem = "a benchmark that does not exist yet needs rows=, accuracy= and agreement="
+        raise InputError(f"{problem}; add {' and '.join(missing)}")
+    if "seeds" in given:
+        raise InputError("is for runs; drop it, or drop rows=, accuracy= and agreement=", key="seeds")
+    expectation = typed(Expectation, {key: value for key, value in given.items() if key in expected})
+    return typed(PowerSettings, {key: value for key, value in given.items() if key not in expected}), expectation
+
+
+def power_text(board: Leaderboard, settings: PowerSettings) -> str:
+    """The table of a suite in Markdown, with a line for the average and each task that runs were tested on."""
+    title, tested = f"# {escaped(board.title)}", tests_by_column(board.tests)
+    if not tested:
+        problem = f"No two runs have {LEAST_SEEDS} seeds or more and the same scored examples, so there are no tests."
+        return f"{title}\n\n{problem}"
+    wanted = board.scale.show(settings.difference)
+    columns = ["metric", "examples", "seeds", "same examples", "other examples"]
+    header = ["", *columns, f"examples for {wanted}", f"seeds for {wanted}", "significant"]
+    body = [_line(board, column, tested[column], settings) for column in board.columns if column in tested]
+    legend = (
+        "Examples: their number, or that of groups where examples belong together; of the average, those of its tasks. "
+        f"Same examples, other examples: the smallest difference ({board.scale.unit}) that a single test at {100 * LEVEL:g} % shows in"
+        f" {100 * POWER:g} % of the cases, where two runs are scored on the same examples, or each on as many other ones. "
+        f"Examples for {wanted}: those that such a difference on the same examples needs at these seeds; seeds for {wanted}: the seeds that it "
+        "needs at these examples; never: more examples, or more seeds, are not enough alone. All are medians over the pairs of "
+        "runs that were tested. Significant: the pairs with a significant difference, with Holm's correction, of those tested."
+    )
+    return "\n\n".join([title, markdown_table([header, *body], left=2), legend])
+
+
+def expectation_text(expectation: Expectation, difference: float) -> str:
+    """The table of a benchmark that does not exist yet, in Markdown: a line for each kind of comparison.
+
+    Args:
+        difference: × 100.
+    """
+    wanted, most = PERCENT.show(difference), 100 - expectation.agreement
+    table = [["", "smallest difference", f"examples for {wanted}"]]
+    for name, design in (("same examples", expectation.same_rows()), ("other examples", expectation.other_rows())):
+        smallest, needed = design.smallest_difference(), design.groups_for(difference)
+        figures = [(smallest, smallest, PERCENT.show), (difference, needed, _whole)]
+        table.append([name, *(_shown(NEVER if least > most else figure, show) for least, figure, show in figures)])
+    legend = (
+        f"Accuracy × 100. Smallest difference: what a test at {100 * LEVEL:g} % shows in {100 * POWER:g} % of the cases, where two systems are "
+        "scored on the same examples, or each on as many other ones. Systems that agree on "
+        f"{expectation.agreement:g} % of the examples differ by at most {PERCENT.show(most)}."
+    )
+    return f"{markdown_table(table)}\n\n{legend}"
+
+
+def _line(board: Leaderboard, column: str, tested: Sequence[Tested], settings: PowerSettings) -> list[str]:
+    """The cells of a column of the leaderboard."""
+    samples = [(board.rows[one].samples[column], board.rows[other].samples[column]) for (one, other), _ in tested]
+    same, other = ([compared(*pair) for pair in samples] for compared in (same_rows, other_rows))
+    seeds, difference = sorted({len(sample.by_seed) for pair in samples for sample in pair}), settings.difference
+    return [
+        escaped(board.columns[column].title),
+        escaped(board.columns[column].metric),
+        f"{same[0].groups:,}",
+        str(settings.seeds or "–".join(map(str, dict.fromkeys((seeds[0], seeds[-1]))))),
+        *(
+            _shown(_median(designs, lambda each: each.smallest_difference(seeds=settings.seeds)), board.scale.show)
+            for designs in (same, other)
+        ),
+        _shown(_median(same, lambda each: each.groups_for(difference, settings.seeds)), _whole),
+        _shown(_median(same, lambda each: each.seeds_for(difference)), _whole),
+        f"{sum(test.holds for _, test in tested)} of {len(tested)}",
+    ]
+
+
+def power_note(columns: Mapping[str, Column], rows: Sequence[Row], tests: PairTests, scale: Scale) -> list[str]:
+    """A note that names the tasks that cannot tell the runs apart, each with its smallest difference, if there are any."""
+    tested, named = tests_by_column(tests), []
+    for column in columns:
+        if column in tested and not any(test.holds for _, test in tested[column]):
+            designs = [same_rows(*(rows[number].samples[column] for number in pair)) for pair, _ in tested[column]]
+            named.append(f"{columns[column].title} {_shown(_median(designs, Design.smallest_difference), scale.show)}")
+    if not named:
+        return []
+    return [
+        "Tasks without a significant difference between runs, with Holm's correction, each with the smallest difference that a single test at "
+        f"{100 * LEVEL:g} % shows in {100 * POWER:g} % of the cases (median over pairs of runs): {', '.join(named)}. mtl power says how many "
+        "examples or seeds a smaller difference needs."
+    ]
+
+
+def tests_by_column(tests: PairTests) -> dict[str, list[Tested]]:
+    """By task id and AVERAGE, the tests that were made."""
+    tested = defaultdict[str, list[Tested]](list)
+    for pair, by_column in tests.comparisons.items():
+        for column, test in by_column.items():
+            if test.p is not None:
+                tested[column].append((pair, test))
+    return tested
+
+
+def _median(designs: Sequence[Design], figure: Callable[[Design], float]) -> float | None:
+    """The median of a figure, without pairs of runs with the same answers: their difference does not vary, and says nothing about other runs."""
+    figures = [figure(design) for design in designs if design.smallest_difference() > NEGLIGIBLE]
+    return median(figures) if figures else None
+
+
+def _shown(figure: float | None, show: Callable[[float], str]) -> str:
+    return MISSING if figure is None else "never" if figure == NEVER else show(figure)
+
+
+def _whole(count: float) -> str:
+    return f"{math.ceil(count):,}"
