@@ -8,13 +8,13 @@ import logging
 import re
 import shutil
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import cast
+from typing import Any
 
 from httpx import HTTPError
-from huggingface_hub import HfApi, errors
+from huggingface_hub import DatasetCardData, HfApi, errors
 
 from mtl.base.errors import InputError, resource_problem
 from mtl.base.files import numbered_alike, replacing
@@ -22,12 +22,11 @@ from mtl.base.untrusted import is_inside
 from mtl.benchmark_making.data_files import WRITERS, write_records
 from mtl.benchmark_making.init_suite.tables import parquet_labels
 from mtl.data.columns import Value, listed
-from mtl.data.examples import read_examples, span_end
+from mtl.data.examples import read_examples
 from mtl.data.fetching.archives import UNPACKED_LIMIT
 from mtl.data.fetching.download import checksum_problem
 from mtl.data.files import GIT
-from mtl.data.records import is_typed, read_records
-from mtl.tasks.targets import target_kind
+from mtl.data.records import read_records
 from mtl.tasks.task import NUMBERED, SPLITS, HubSource, Task
 
 CONVERTED = "refs/convert/parquet"  # the revision under which the Hub keeps its conversion of a dataset to parquet
@@ -64,7 +63,7 @@ def fetch_from_hub(task: Task, hub: HubSource, data_dir: Path) -> None:
         ExitStack() as stack,
     ):
         if hub.mirror:
-            commit, files = list_files(api, hub.dataset, hub.revision or "main")
+            commit, files, _ = list_files(api, hub.dataset, hub.revision or "main")
             copies = download(api, hub.dataset, commit, {path: files[path] for path in _mirrored(task, files)})
             targets = {data_dir / path: copy for path, copy in copies.items()}
         else:
@@ -95,7 +94,7 @@ def _repository(api: HfApi, hub: HubSource) -> tuple[str, HubFiles]:
         raise InputError(f"unknown split {', '.join(sorted(unknown))}, expected {', '.join(SPLITS)}", key="hub.splits")
     for revision in [hub.revision] if hub.revision else ["main", CONVERTED]:
         try:
-            commit, listed_files = list_files(api, hub.dataset, revision)
+            commit, listed_files, _ = list_files(api, hub.dataset, revision)
         except NoRevisionError:
             if hub.revision:
                 raise
@@ -109,8 +108,8 @@ class NoRevisionError(InputError):
     """A dataset has no such revision."""
 
 
-def list_files(api: HfApi, dataset: str, revision: str) -> tuple[str, HubFiles]:
-    """The commit of a dataset's revision, and its files. Raises InputError, and NoRevisionError where there is no such revision."""
+def list_files(api: HfApi, dataset: str, revision: str) -> tuple[str, HubFiles, dict[str, Any]]:
+    """The commit of a dataset's revision, its files, and its card. Raises InputError, and NoRevisionError where there is no such revision."""
     with _library_errors():
         info = api.dataset_info(dataset, revision=revision, files_metadata=True, timeout=TIMEOUT)
         if not re.fullmatch("[0-9a-f]{40}", commit := str(info.sha)):
@@ -122,7 +121,7 @@ def list_files(api: HfApi, dataset: str, revision: str) -> tuple[str, HubFiles]:
                     raise TypeError("it states no size")
                 blob = GIT + file.blob_id if file.blob_id else None
                 files[file.rfilename] = file.size, file.lfs.sha256 if file.lfs else blob
-    return commit, files
+    return commit, files, info.card_data.to_dict() if isinstance(info.card_data, DatasetCardData) else {}
 
 
 def _mirrored(task: Task, files: Collection[str]) -> list[str]:
@@ -189,7 +188,7 @@ def _convert(task: Task, hub: HubSource, split: str, copies: dict[str, Path], pa
     columns = list(dict.fromkeys(task.read_columns(targets)))
     rows: list[Sequence[Value]] = []
     for path_on_hub, copy in copies.items():
-        rows += _rows(task, hub, columns, path_on_hub, copy, typed=is_typed(path))
+        rows += _rows(task, hub, columns, path_on_hub, copy)
     if changed := write_records(path, columns, rows):
         logger.warning("%s: %d texts of split %s have tabs or line ends; each becomes a space", task.id, changed, split)
     read_examples(task, path, targets)
@@ -198,11 +197,8 @@ def _convert(task: Task, hub: HubSource, split: str, copies: dict[str, Path], pa
         logger.warning("%s has %d rows where %d are published", where, len(rows), published)
 
 
-def _rows(
-    task: Task, hub: HubSource, columns: Sequence[str], path: str, copy: Path, typed: bool
-) -> Iterator[Sequence[Value]]:
-    """The values of the task's columns in one file of the copy. Indices of labels are replaced by the task's labels. If the written file
-    has types and the copy has none, targets and spans are converted to their types."""
+def _rows(task: Task, hub: HubSource, columns: Sequence[str], path: str, copy: Path) -> Iterator[Sequence[Value]]:
+    """The values of the task's columns in one file of the copy. Indices of labels are replaced by the task's labels."""
     names = [hub.columns.get(column, column) for column in columns]
     try:
         records = read_records(copy, names)
@@ -213,18 +209,10 @@ def _rows(
     if target is not None and task.labels is not None and copy.suffix == ".parquet":
         labels = parquet_labels(copy, names[target])
         labels = labels if set(task.labels) <= set(labels) else []  # else the integers are the labels themselves
-    ends = [columns.index(column) for column in task.span_columns] if typed and not is_typed(copy) else []
     for record in records:
         values = list(record.values)
-        for end in ends:
-            values[end] = span_end(values[end])
         if target is not None and isinstance(index := values[target], int) and 0 <= index < len(labels):
             values[target] = labels[index]
-        elif target is not None and typed and not is_typed(copy):
-            # The first type that the cell fits; else it stays a text.
-            for of_target in reversed(target_kind(task).types):
-                with suppress(ValueError):
-                    values[target] = cast(Value, of_target(str(record.values[target])))
         yield values
 
 

@@ -19,7 +19,7 @@ import yaml
 from mtl.api.settings import Settings, plain_settings
 from mtl.api.show import MarkdownText, frame
 from mtl.base.errors import InputError
-from mtl.base.files import without_empty_folders, write_text
+from mtl.base.files import write_text
 from mtl.base.folders import new_folder
 from mtl.base.interface import checked, foreign
 from mtl.base.names import is_file_name, text_problem
@@ -49,8 +49,7 @@ FRAMES_FORMAT = 1  # increase it when `Suite.from_frames` writes other files of 
 FRAMES = "as in {'train': frame, 'dev': frame}"
 # What tasks= may declare of a task, by the start of the problem that it solves.
 DECLARED = {
-    "metric: ": ("'metric': …", "'kind': 'labels', 'metric': 'accuracy'"),
-    r"labels: \d+ whole": ("'kind': 'labels'", "'kind': 'number'"),
+    r"kind: \d+ whole": ("'kind': 'labels'", "'kind': 'number'"),
     **dict.fromkeys(("target: ", "text: ", "no column looks like"), ("'text': […], 'target': …",)),
 }
 COLUMNS = ("task", "kind", "metric", "text", "target", *SPLITS)  # of the table of a suite's tasks
@@ -162,22 +161,19 @@ class Suite:
             100.0
         """
         by_task = _by_task(frames, name)
-        with TemporaryDirectory(prefix="mtl-frames-") as folder:
-            written = Path(folder, "data")
-            for task, by_split in by_task.items():
-                (written / task).mkdir(parents=True)
-                for split, rows in by_split.items():
-                    write_records(written / task / f"{split}.jsonl", *_records(f"{task}.{split}", rows))
-            files = {file.relative_to(folder).as_posix(): read_bytes(file) for file in sorted(written.rglob("*.jsonl"))}
         known = {task: dict(keys) for task, keys in (tasks or {}).items()}
-        if out is None:
-            marks = {file: hashlib.sha256(content).hexdigest() for file, content in files.items()}
+        with TemporaryDirectory(prefix="mtl-frames-") as folder:
+            for task, by_split in by_task.items():
+                Path(folder, "data", task).mkdir(parents=True)
+                for split, rows in by_split.items():
+                    path = Path(folder, "data", task, f"{split}.jsonl")
+                    write_records(path, *_records(f"{task}.{split}", rows))
             with foreign("tasks"):
-                made_of = json.dumps([FRAMES_FORMAT, name, language, known, marks], sort_keys=True, default=str)
-            place = Path(cache_dir, "frames", f"{name}-{hashlib.sha256(made_of.encode()).hexdigest()[:16]}")
-        else:
-            place = Path(out)
-        made = _written(place, name, language, known, files)
+                made_of = json.dumps(
+                    [FRAMES_FORMAT, name, language, known, _marks(folder)], sort_keys=True, default=str
+                )
+            in_cache = Path(cache_dir, "frames", f"{name}-{hashlib.sha256(made_of.encode()).hexdigest()[:16]}")
+            made = _written(Path(folder), in_cache if out is None else Path(out), name, language, known)
         for task, by_split in by_task.items():
             indexed = {split: rows.index.tolist() for split, rows in by_split.items() if hasattr(rows, "index")}
             made.indices |= {(task, split): labels for split, labels in indexed.items()}
@@ -360,41 +356,34 @@ def _of_frames(task: str, problem: str) -> str:
     return f"{problem}; declare it: {declared}" if declared else problem
 
 
-def _written(
-    place: Path, name: str, language: str | None, known: Mapping[str, Mapping[str, Any]], files: Mapping[str, bytes]
-) -> Suite:
-    """The suite with these data files in a folder. Raises InputError if it exists with other content."""
+def _marks(place: Path | str) -> dict[str, str]:
+    """The SHA-256 of each data file in a folder."""
+    files = sorted(file for file in Path(place, "data").rglob("*") if file.is_file())
+    return {file.relative_to(place).as_posix(): hashlib.sha256(read_bytes(file)).hexdigest() for file in files}
+
+
+def _written(made: Path, place: Path, name: str, language: str | None, known: Mapping[str, Mapping[str, Any]]) -> Suite:
+    """The suite with the data files of a temporary folder, in another folder. Raises InputError if it exists with other content."""
     from mtl.benchmark_making.init_suite.guessing import TEST_TOO
     from mtl.benchmark_making.init_suite.init_suite import guess_suite
 
     data_dir, path = place / "data", place / f"{name}.yaml"
-    is_new = not data_dir.exists()
-    with without_empty_folders(place):
-        if is_new:
-            with new_folder(data_dir) as folder:
-                for file, content in files.items():
-                    target = folder / Path(file).relative_to("data")
-                    target.parent.mkdir(exist_ok=True)
-                    target.write_bytes(content)
-        try:
-            there = {file.relative_to(place).as_posix(): file for file in data_dir.rglob("*") if file.is_file()}
-            if set(there) != set(files) or any(read_bytes(there[name]) != content for name, content in files.items()):
-                raise InputError("holds other data than these frames; name another folder with out=", path=data_dir)
-            try:
-                guessed = guess_suite(data_dir, language, name, path, known)
-            except InputError as error:
-                raise InputError(_of_frames(name, error.message), key=error.key, path=error.path) from None
-            for task, problem in {**guessed.problems, **guessed.questions}.items():
-                raise InputError(_of_frames(task, problem), key=f"frames.{task}")
-            content = yaml.safe_load(guessed.document)
-            tasks_suite.suite_from(content, path)
-            if path.exists() and read_yaml(path) != content:  # comments may differ
-                remedy = f"remove it, or keep it and write mtl.Suite({str(path)!r}, {str(data_dir)!r})"
-                raise InputError(f"differs from what follows from the frames; {remedy}", path=path)
-        except InputError:
-            if is_new:
-                shutil.rmtree(data_dir)
-            raise
+    if data_dir.exists() and _marks(place) != _marks(made):
+        raise InputError("holds other data than these frames; name another folder with out=", path=data_dir)
+    try:
+        guessed = guess_suite(made / "data", language, name, path, known, shown=data_dir)
+    except InputError as error:
+        raise InputError(_of_frames(name, error.message), key=error.key) from None
+    for task, problem in {**guessed.problems, **guessed.questions}.items():
+        raise InputError(_of_frames(task, problem.replace(f"{made}/data/", "")), key=f"frames.{task}")
+    content = yaml.safe_load(guessed.document)
+    tasks_suite.suite_from(content, path)
+    if path.exists() and read_yaml(path) != content:  # comments may differ
+        remedy = f"remove it, or keep it and write mtl.Suite({str(path)!r}, {str(data_dir)!r})"
+        raise InputError(f"differs from what follows from the frames; {remedy}", path=path)
+    if not data_dir.exists():
+        with new_folder(data_dir) as folder:
+            shutil.copytree(made / "data", folder, dirs_exist_ok=True)
     if not path.exists():
         write_text(path, guessed.document)
         if TEST_TOO in guessed.document:

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
+import yaml
 from download_server import LocalServer
 from huggingface_hub import constants
 from huggingface_hub.utils import close_session
@@ -71,6 +72,8 @@ class _Handler(BaseHTTPRequestHandler):
             files = self.server.datasets[dataset][revision].items()
             siblings = [self._listed(path, content) for path, content in files]
             described = {"id": dataset, "sha": self.server.commit(dataset, revision), "siblings": siblings}
+            readme = self.server.datasets[dataset][revision].get("README.md", b"").split(b"---\n")
+            described["cardData"] = yaml.safe_load(readme[1]) if readme[1:] else None
             self._answer(200, json.dumps(described).encode())
 
     def _named(self, dataset: str, revision: str) -> str | None:

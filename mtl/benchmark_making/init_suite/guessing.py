@@ -10,33 +10,32 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.base.files import listed
 from mtl.base.untrusted import inside
-from mtl.benchmark_making.init_suite.evidence import candidate_columns, names_each_other
-from mtl.benchmark_making.init_suite.kinds import guess_target, joined, several_target
+from mtl.benchmark_making.init_suite.evidence import (
+    candidate_columns,
+    group_column,
+    guess_text,
+    names_each_other,
+    unread_columns,
+)
+from mtl.benchmark_making.init_suite.kinds import guess_kind, guess_several, joined
 from mtl.benchmark_making.init_suite.names import GIVEN, Guess
 from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
-from mtl.benchmark_making.init_suite.spans import INCLUSIVE, marked_spans, span_columns
+from mtl.benchmark_making.init_suite.spans import INCLUSIVE, guess_spans, marked_spans
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, SplitTables
 from mtl.benchmark_making.init_suite.target import KIND, MOST_REASONS, TargetColumn, named_labels, target_column
 from mtl.benchmark_making.init_suite.text_targets import answer_columns, guess_answers, guess_tokens, tagged_columns
-from mtl.benchmark_making.init_suite.texts import group_column, text_columns, unread_columns
 from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
 from mtl.data.columns import LIST, TAGS
 from mtl.tasks.task import BESIDE, PART, SPLITS, span_ends
 
-# The keys that follow from the kind of the targets.
-OF_KIND = {"labels", "label_separator", "range", "indices", "metric", "positive", "candidates", "kind"}
-TAKEN = ("kind", "labels", "range")  # the keys that a task takes from the task that answers it, see `mtl.tasks.suite`
-KINDS = {"range": "number", "labels": "labels", "candidates": "choice"}  # the kind that a known key means
-# The metric of a task whose kind is known; of other kinds accuracy.
-METRICS = {"number": "spearman", "text": "rouge1", KIND: "micro_f1"}
-METRICS_OF_LABELS = ("accuracy", "f1", "macro_f1", "matthews")  # which mean that numbers are labels
-# Questions that a known key answers, besides those of its own name.
-SETTLED = {
-    **dict.fromkeys(("range", "labels", "kind"), ("labels", "range", "kind", "metric")),
-    "indices": ("candidates",),
+# The kind that a known key means, and a known metric.
+KINDS = {"range": "number", "labels": "labels", "candidates": "choice"}
+METRICS = {
+    **dict.fromkeys(("accuracy", "f1", "macro_f1", "matthews"), "labels"),
+    **dict.fromkeys(("one_minus_wmae", "spearman", "pearson"), "number"),
 }
 MADE_OF_SPANS = f"{TAGS}{LIST}"  # the column of tags that are made of marked spans
-MOST_NAMED = 8  # files and labels in a message
+MOST_NAMED = 8  # files in a message
 TEST_TOO = "the test file has targets too; scores are on dev unless the task says scored: test"
 PRINTED_LIST = re.compile(r"\[(['\"]).*\1\]$")
 LEAST_ROWS = 10  # of a file whose targets are all the same: fewer say nothing
@@ -57,15 +56,10 @@ def guess_task(files: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
                 there = listed(sorted(file.name for file in path.parent.glob("*")), MOST_NAMED)
                 raise InputError(f"no such file; there are {there}", path=path)
         tables = read_tables(guess, data_dir, known)
-        spans = span_columns(tables.main) if known.get("target", MADE_OF_SPANS) == MADE_OF_SPANS else None
-        if spans and "spans" not in known.get("reading", {}):
-            reading = {**known.get("reading", {}), "spans": spans.columns}
-            tables = read_tables(guess, data_dir, {**known, "reading": reading})
-            guess.why["reading"] = spans.why
-            guess.questions += spans.questions
-        for table in tables.values():
-            for name in files.labels.keys() & table.columns:
-                table.columns[name] = replace(table.columns[name], labels=files.labels[name])
+        reading = known.get("reading") or {}
+        wants_tags = "spans" not in reading and known.get("target", MADE_OF_SPANS) == MADE_OF_SPANS
+        if wants_tags and (spans := guess_spans(guess, tables.main)):
+            tables = read_tables(guess, data_dir, {**known, "reading": {**reading, "spans": spans}})
         answers = None if tables.main.layout.reading.spans else answer_columns(tables.main)
         if known.get("kind") == "answer" or (answers and not {"kind", "target"} & set(known)):
             test_has_targets = guess_answers(guess, tables, known, answers)
@@ -73,63 +67,58 @@ def guess_task(files: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
             test_has_targets = guess_tokens(guess, tables, tagged, known)
         else:
             test_has_targets = _guess_values(guess, tables, known)
+        guess.declare(GIVEN, **{key: value for key, value in known.items() if key not in ("header", "reading")})
         _guess_splits(guess, tables, test_has_targets)
         _check_known(guess, tables.main, known)
         if not is_writable(guess.keys):
             raise InputError("a column or a label holds '${', which a suite file cannot hold; change it in the files")
     except InputError as error:
         guess.problem = str(error)
-    settled = {name for key in known for name in (key, *SETTLED.get(key, ()))}
+    settled = {*known, *(f"reading.{key}" for key in known.get("reading") or ())}
     guess.questions = [question for question in guess.questions if question.partition(":")[0] not in settled]
     return guess
 
 
 def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) -> bool:
     """Guess the keys of a task with labels, numbers, words or a choice. Returns whether the test file has targets."""
-    is_one = bool({"range", "candidates"} & {*known})
-    chosen = _chosen_column(sources, known, is_one)
+    if "target" not in known:
+        is_one = known.get("kind", KIND) != KIND or bool({"range", "candidates"} & {*known})
+        chosen = target_column(sources.main, sources.test, is_one)
+    elif labels := named_labels(sources.main, known):
+        chosen = TargetColumn(sources.main.columns[labels.columns[0]], GIVEN, labels.question, labels)
+    else:
+        chosen = TargetColumn(_known_column(sources.main, known["target"]), GIVEN)
     several, tables = chosen.several, sources
     if printed := next((value for value in chosen.column.counts if PRINTED_LIST.match(value)), None):
         problem = f"column {quoted(chosen.column.name)} has lists as Python prints them, {quoted(printed)}"
         raise InputError(f'{problem}; write them as JSON, ["a", "b"], or as a;b')
-    guess.why["target"] = chosen.why
-    guess.questions += [chosen.question] if chosen.question else []
     if several:
         tables = SplitTables({split: several.joined(table) for split, table in sources.items()})
     main = tables.main
     column = main.columns[several.target if several else chosen.column.name]
-    guess.keys["target"] = column.name
+    guess.declare(chosen.why, target=column.name)
     labelled = _labelled(guess, tables, column.name)
-    by_split = {} if several else {split: table.whole(column.name) for split, table in labelled.items()}
+    asked = [*guess.questions, *filter(None, [chosen.question])]
     if several:
-        target = several_target(several, {split: sources[split] for split in labelled})
+        guess_several(guess, several, {split: sources[split] for split in labelled})
     else:
+        meant = [kind for key, kind in KINDS.items() if key in known] + [METRICS.get(str(known.get("metric")), "")]
+        guess.kind = known.get("kind") or meant[0]
+        by_split = {split: table.whole(column.name) for split, table in labelled.items()}
         candidates = [  # those that all files with targets have
-            joined([table.columns[each.name] for table in labelled.values()])
-            for each in candidate_columns(main, {column.name})
-            if all(each.name in table.columns for table in labelled.values())
+            joined([table.columns[each] for table in labelled.values()])
+            for each in known.get("candidates") or [each.name for each in candidate_columns(main, {column.name})]
+            if all(each in table.columns for table in labelled.values())
         ]
-        target = guess_target(main.whole(column.name), by_split, candidates, _label_names(main, column))
-    implied = next((kind for key, kind in KINDS.items() if (is_one or not several) and key in known), target.kind)
-    if implied == "number" and known.get("metric") in METRICS_OF_LABELS:
-        implied = "labels"
-    guess.kind = known.get("kind") or implied
-    taken = {key: value for key, value in known.items() if key not in ("text", "target", "header", "reading")}
-    if is_other := guess.kind != target.kind:
-        taken.setdefault("metric", METRICS.get(guess.kind, "accuracy"))
-    if (guess.kind, target.kind) == ("labels", "number"):  # ratings that are classes
-        taken.setdefault("labels", sorted({rating for each in by_split.values() for rating in each.counts}, key=float))
-    dropped = OF_KIND if is_other else set()
-    guess.keys |= {key: value for key, value in target.keys.items() if key not in dropped} | taken
-    guess.why |= {key: why for key, why in target.why.items() if key not in dropped} | dict.fromkeys(taken, GIVEN)
-    if not chosen.question:  # else they are about a column that may not be the target
-        guess.questions += [question for question in target.questions if question.partition(":")[0] not in dropped]
-    _guess_texts(guess, tables, known.get("text"), several.columns if several else ())
+        guess_kind(guess, by_split, candidates, _label_names(main, column))
+    if chosen.question:  # the further ones are about a column that may not be the target
+        guess.questions = asked
+    _guess_texts(guess, tables, known, several.columns if several else ())
     return "test" in labelled
 
 
 def _check_known(guess: Guess, main: FileTable, known: Mapping[str, Any]) -> None:
-    """Raise InputError, which lists those that are there, for a known column, label or range that does not fit the rows."""
+    """Raise InputError, which lists those that are there, for a known column or label that does not fit the rows."""
     for key in {"group", "candidates", "starts"} & {*known}:
         for name in known[key] if isinstance(known[key], list) else [known[key]]:
             _known_column(main, name)
@@ -145,21 +134,6 @@ def _check_known(guess: Guess, main: FileTable, known: Mapping[str, Any]) -> Non
             raise InputError(f"labels: {quoted(lacking[0])} is not among them; {quoted(target.name)} has {there}")
         if known.get("positive") is not None and str(known["positive"]) not in labels:
             raise InputError(f"positive: must be one of {there}")
-    if guess.kind == "number" and target.numbers is None:
-        there = quoted_names(list(target.counts)[:MOST_NAMED])
-        raise InputError(f"{quoted(target.name)} has other values than numbers: {there}")
-
-
-def _chosen_column(tables: SplitTables, known: Mapping[str, Any], is_one: bool) -> TargetColumn:
-    """The column of the target, perhaps of one label alone. Raises InputError if there is none."""
-    main = tables.main
-    if "target" not in known:
-        chosen = target_column(main, tables.test)
-        lone = chosen.several is not None and len(chosen.several.columns) == 1
-        return chosen._replace(several=None) if lone and (is_one or known.get("kind", KIND) != KIND) else chosen
-    if several := named_labels(main, known):
-        return TargetColumn(main.columns[several.columns[0]], GIVEN, several.question, several)
-    return TargetColumn(_known_column(main, known["target"]), GIVEN)
 
 
 def _known_column(table: FileTable, name: object) -> FileColumn:
@@ -190,7 +164,7 @@ def _labelled(guess: Guess, tables: SplitTables, target: str) -> dict[str, FileT
         if len(counts) == 1 and table.rows >= LEAST_ROWS and labels[value] < 0.9 * labels.total():
             of_train = f"{share(labels[value], labels.total())} of train"
             stands = f"all {count(table.rows, 'row')} of {split} have {quoted(value)}, which {of_train} have"
-            guess.questions.append(f"files: {stands}: a placeholder? Then no score on {split} means anything")
+            guess.questions.append(f"files.{split}: {stands}: a placeholder? Then no score on {split} means anything")
             if split == "test":
                 continue
         labelled[split] = table
@@ -208,37 +182,34 @@ def _label_names(table: FileTable, target: FileColumn) -> dict[str, str] | None:
     return dict(zip(target.texts, named.texts, strict=True)) if named else None
 
 
-def _guess_texts(guess: Guess, tables: SplitTables, known: Sequence[str] | str | None, taken: Collection[str]) -> None:
+def _guess_texts(guess: Guess, tables: SplitTables, known: Mapping[str, Any], taken: Collection[str]) -> None:
     """Guess the columns of groups, and of texts unless they are known. Raises InputError if no column looks like a text."""
     main, test, every = tables.main, tables.test, list(tables.values())
-    candidates = guess.keys.get("candidates", [])
+    candidates = known.get("candidates") or guess.keys.get("candidates", [])
     target = main.columns[guess.keys["target"]]
     used = {target.name, *taken, *candidates}
-    if known is not None:
-        names = [known] if isinstance(known, str) else known
-        guess.keys["text"], guess.why["text"] = [_known_column(main, name).name for name in names], GIVEN
+    if (text := known.get("text")) is not None:
+        guess.keys["text"] = [_known_column(main, name).name for name in text]
     else:
-        texts = text_columns(main, test, target, used, most=1 if candidates else 2)
-        if not texts.columns and not candidates:
+        guess.keys["text"] = guess_text(guess, main, test, target, used, most=1 if candidates else 2)
+        if not guess.keys["text"] and not candidates:
             lists = quoted_names(name for name, column in main.columns.items() if column.lists)
             cut = f"; {lists} may be texts that are cut into words: write each as one text" if lists else ""
             reasons = "".join(f"; {reason}" for reason in [*main.incomplete.values()][:MOST_REASONS])
             raise InputError(f"no column looks like a text: {main.listed}{reasons}{cut}")
-        guess.keys["text"] = texts.columns
-        guess.why |= {"text": texts.why} if texts.columns else {}
-        guess.questions += texts.questions
     used |= set(guess.keys["text"])
-    if "spans" not in guess.keys and not candidates:
+    if "spans" not in known and not candidates:
         if spans := marked_spans(main, guess.keys["text"], every):
-            guess.keys["spans"], guess.why["spans"] = spans, "in each row, the text has these words at these places"
+            guess.declare("in each row, the text has these words at these places", spans=spans)
             for column in chain.from_iterable(spans.values()):
                 used |= {*span_ends(column), f"{column.rpartition('.')[0]}.text"}
             guess.questions = [question for question in guess.questions if not question.startswith("text: ")]
         else:
             for column in chain.from_iterable(marked_spans(main, guess.keys["text"], every, last=1).values()):
                 guess.questions.append(f"spans: {quoted(span_ends(column)[1])} {INCLUSIVE}")
-    if "group" not in guess.keys and (group := group_column(main, every, target, used)):
+    if "group" not in known and (group := group_column(main, every, target, used)):
         guess.keys["group"], guess.why["group"] = group
+    used |= {known["group"]} if known.get("group") else set()
     guess.unread = dict(unread_columns(main, test, target, {*used, guess.keys.get("group", "")}))
 
 
@@ -248,7 +219,7 @@ def _guess_splits(guess: Guess, tables: Mapping[str, FileTable], test_has_target
     for split in [split for split in ("dev", "test") if split in tables]:
         if absent := next((name for name in inputs if name not in tables[split].columns), None):
             reason = tables[split].incomplete.get(absent, f"{guess.files[split]} has no column {quoted(absent)}")
-            guess.questions.append(f"files: {split} is not used: {reason}")
+            guess.questions.append(f"files.{split}: not used: {reason}")
             guess.files[split] = None
             del guess.rows[split]
     test_scored = test_has_targets and guess.files["test"] is not None
@@ -263,31 +234,30 @@ def _guess_splits(guess: Guess, tables: Mapping[str, FileTable], test_has_target
 
 
 def choose_answering_tasks(guesses: Sequence[Guess]) -> None:
-    """For each task without a train file, guess the task that answers it. If none could, give the task a problem.
+    """For each task without a train file, guess the task that answers it, with a question. If none could, give the task a problem.
 
     The files do not say which task it is. A candidate has training rows, the same text columns and kind, and all the task's labels
     or its whole range. If there are several, the one with the most training rows is chosen.
     """
     for guess in [guess for guess in guesses if guess.problem is None and guess.files["train"] is None]:
         possible = [task for task in guesses if task.problem is None and _could_answer(task, guess)]
+        possible.sort(key=lambda task: -task.rows["train"])
         if not possible:
             lacking = "no train file, and no other task has training rows with the same text columns and all its labels"
             guess.problem = f"{lacking}; add one, answer files.train=FILE, or write answered_by: TASK"
             continue
-        task, *others = sorted(possible, key=lambda task: -task.rows["train"])
-        if targets := guess.keys.get("labels") or guess.keys.get("range"):
-            own_targets = quoted_names(map(str, targets))
-            guess.notes.append(f"its own targets: {own_targets}; labels or range come from {quoted(task.id)}")
-        for key in TAKEN:
+        for key in ("kind", "labels", "range"):  # which it takes from the task that answers it
             guess.keys.pop(key, None)
             guess.why.pop(key, None)
-        # "labels: may also be ratings" is a question of the task that answers.
-        guess.questions = [question for question in guess.questions if not question.startswith("labels:")]
-        guess.keys["answered_by"] = task.id
-        guess.why["answered_by"] = "a guess: it has the same text columns, and these targets among its own; check"
-        choice = f"; or {', '.join(other.id for other in others)}" if others else ""
-        guess.questions.append(f"answered_by: no training rows; {task.id} has the same columns and labels{choice}")
+        # Questions about its labels, or ratings, are those of the task that answers.
+        asked = ("labels:", "kind:")
+        guess.questions = [question for question in guess.questions if not question.startswith(asked)]
+        guess.declare(
+            "a guess: it has the same text columns, and these targets among its own", answered_by=possible[0].id
+        )
         guess.why["files"] = "no train file"
+        names = " or ".join(task.id for task in possible)
+        guess.questions.append(f"answered_by: no training rows; {names} has the same text columns, and all its labels")
 
 
 def _could_answer(task: Guess, guess: Guess) -> bool:

@@ -7,7 +7,7 @@ where the extra `hub` is installed."""
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from posixpath import commonpath
@@ -19,7 +19,6 @@ from huggingface_hub import HfApi
 
 from mtl.base.errors import InputError
 from mtl.base.files import link_or_copy
-from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making import hub
 from mtl.benchmark_making.init_suite import names
 from mtl.benchmark_making.init_suite.names import SCHEME, SPLIT_OF, WORD, FoundFiles, Guess, task_id
@@ -32,26 +31,17 @@ REVISION = r"refs/(?:convert|pr)/[\w.-]+|[\w.-]+"
 ADDRESS = re.compile(rf"hf://(?:datasets/)?(\w[\w.-]*/\w[\w.-]*)(?:@({REVISION}))?(?:/([^/]+))?/?")
 DEFAULT = "default"
 MOST_STARS = 8  # in a pattern
-BRACES = re.compile(r"\\\{([^{}]*?)\\\}")  # in a pattern as a regular expression
-FRONT = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*$", re.DOTALL | re.MULTILINE)
 LIMIT = 2**32  # bytes of files that are downloaded
 MOST_CONFIGURATIONS = 50  # that are taken as tasks of one suite
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """One configuration of a data set.
-
-    Args:
-        splits: by the name of a split on the Hub, its files, in order.
-        labels: by column, the names of the labels that its numbers stand for.
-        is_default: whether the card says that it is meant where nobody names one.
-    """
+    """One configuration of a data set."""
 
     name: str
-    splits: Mapping[str, Sequence[str]]
-    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    is_default: bool = False
+    splits: Mapping[str, Sequence[str]]  # by the name of a split on the Hub, its files, in order
+    is_default: bool = False  # whether the card says that it is meant where nobody names one
 
     @property
     def paths(self) -> list[str]:
@@ -85,7 +75,7 @@ def hub_set(address: str) -> Iterator[HubSet]:
         folder = Path(temporary, f"{name}-{wanted}" if wanted else name)
         folder.mkdir()
         with hub.naming_the_dataset(dataset, Path(temporary)):
-            commit, files, card = _revision(api, dataset, revision, Path(temporary))
+            commit, files, card = _revision(api, dataset, revision)
             declared = configurations(card, files) if card else converted(files)
             known = ", ".join(one.name for one in declared[: hub.LISTED])
             chosen = [one for one in declared if wanted in (None, one.name)]
@@ -98,7 +88,7 @@ def hub_set(address: str) -> Iterator[HubSet]:
             for path, copy in hub.download(api, dataset, commit, {path: files[path] for path in paths}, LIMIT).items():
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 link_or_copy(copy.resolve(), folder / path)  # the cache of huggingface_hub has links
-            found = _as_tasks(chosen, dataset, len(declared) == 1) if chosen else _by_names(folder, card)
+            found = _as_tasks(chosen, dataset, len(declared) == 1) if chosen else _by_names(folder)
         keys: dict[str, Any] = {"hub": {"dataset": dataset, "revision": commit, "mirror": True}}
         keys |= {"license": card["license"]} if isinstance(card.get("license"), str) else {}
         named = card.get("language")
@@ -108,26 +98,18 @@ def hub_set(address: str) -> Iterator[HubSet]:
         yield HubSet(again, folder, found, keys, language)
 
 
-def _revision(
-    api: HfApi, dataset: str, revision: str | None, temporary: Path
-) -> tuple[str, hub.HubFiles, dict[Any, Any]]:
+def _revision(api: HfApi, dataset: str, revision: str | None) -> tuple[str, hub.HubFiles, dict[str, Any]]:
     """The commit, the files and the card of a data set; of one without data files those of the Hub's conversion, which has no card.
 
-    Raises InputError for a data set that has neither, and for a card that is not YAML.
+    Raises InputError for a data set that has neither.
     """
-    commit, files = hub.list_files(api, dataset, revision or "main")
-    readme = {path: files[path] for path in files if path == "README.md"}
-    card: dict[Any, Any] = {}
-    for copy in hub.download(api, dataset, commit, readme).values():
-        block = FRONT.match(copy.read_text(encoding="utf-8", errors="replace"))
-        if block and block[1].strip():
-            (temporary / "README.md").write_text(f"\n{block[1]}", encoding="utf-8")  # with the same lines
-            card = read_yaml(temporary / "README.md")
+    commit, files, card = hub.list_files(api, dataset, revision or "main")
     if any(_may_be_data(path) for path in files):
         return commit, files, card
     if revision is None:
         try:
-            return *hub.list_files(api, dataset, hub.CONVERTED), {}
+            commit, files, _ = hub.list_files(api, dataset, hub.CONVERTED)
+            return commit, files, {}
         except hub.NoRevisionError:
             pass
     if scripts := [path for path in files if path.endswith(".py")]:
@@ -143,16 +125,11 @@ def _may_be_data(path: str) -> bool:
     if any(part.startswith(".") or part == "dummy" for part in (*folders, name)):  # dummy: of the tests of a script
         return False
     suffix = names.suffix_of(name)
-    return names.is_data(name) or suffix == ".zip" or bool(suffix in names.LINE_SUFFIXES and WORD.search(path.lower()))
+    return names.is_data(name) or bool(suffix in names.LINE_SUFFIXES and WORD.search(path))
 
 
 def configurations(card: Mapping[Any, Any], files: Collection[str]) -> list[Configuration]:
-    """The configurations whose data files a card names. Raises InputError if there are no such files.
-
-    Args:
-        files: the paths of all files of the data set.
-    """
-    labels = {str(info.get("config_name", DEFAULT)): _labels(info) for info in _dictionaries(card.get("dataset_info"))}
+    """The configurations whose data files, among those of the data set, a card names. Raises InputError if there are no such files."""
     declared = []
     for item in _dictionaries(card.get("configs")):
         name, patterns = str(item.get("config_name", DEFAULT)), item.get("data_files")
@@ -168,7 +145,7 @@ def configurations(card: Mapping[Any, Any], files: Collection[str]) -> list[Conf
                 words = WORD.findall(PurePosixPath(path).stem.lower()) or WORD.findall(path.lower()) or ["train"]
                 splits.setdefault(SPLIT_OF[words[-1]], []).append(path)
         is_default = item.get("default") is True or name == DEFAULT
-        declared.append(Configuration(name, splits, labels.get(name, {}), is_default))
+        declared.append(Configuration(name, splits, is_default))
     return declared
 
 
@@ -178,7 +155,7 @@ def converted(files: Collection[str]) -> list[Configuration]:
     for path in sorted(files):
         if found := re.fullmatch(r"([^/]+)/([^/]+)/\d+\.parquet", path):
             splits.setdefault(found[1], {}).setdefault(found[2], []).append(path)
-    return [Configuration(name, of_name, is_default=name == DEFAULT) for name, of_name in splits.items()]
+    return [Configuration(name, of_name, name == DEFAULT) for name, of_name in splits.items()]
 
 
 def _dictionaries(value: Any) -> list[dict[Any, Any]]:
@@ -186,21 +163,8 @@ def _dictionaries(value: Any) -> list[dict[Any, Any]]:
     return [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict)]
 
 
-def _labels(info: Mapping[Any, Any]) -> dict[str, list[str]]:
-    """By column, the names of a ClassLabel, in the order of their numbers."""
-    labels = {}
-    for feature in _dictionaries(info.get("features")):
-        kind = feature.get("dtype")
-        named = kind.get("class_label", {}).get("names") if isinstance(kind, dict) and "class_label" in kind else None
-        if isinstance(named, dict) and all(re.fullmatch("[0-9]{1,6}", str(number)) for number in named):
-            named = [named[number] for number in sorted(named, key=int)]
-        if isinstance(named, list) and named:
-            labels[str(feature.get("name"))] = list(map(str, named))
-    return labels
-
-
 def _matching(patterns: Any, folder: str, files: Sequence[str], name: str) -> list[str]:
-    """The files of a configuration of this name that a pattern, or one of a list, names, or that are below it, in order.
+    """The files of a configuration of this name that a pattern, or one of a list, names, in order.
 
     Raises InputError for a pattern that names none.
     """
@@ -208,83 +172,72 @@ def _matching(patterns: Any, folder: str, files: Sequence[str], name: str) -> li
     for given in patterns if isinstance(patterns, list) else [patterns]:
         pattern = str(PurePosixPath(folder, str(given)))
         try:
-            if len(pattern) > 500 or pattern.count("*") > MOST_STARS:
-                raise ValueError("too long")  # such a one could take for ever
-            written = BRACES.sub(lambda part: f"(?:{part[1].replace(',', '|')})", glob_translate(pattern))
-            found = [file for file in files if re.match(written, file)]
+            # Longer patterns could take for ever.
+            expression = glob_translate(pattern) if len(pattern) <= 500 and pattern.count("*") <= MOST_STARS else ""
+            found = [file for file in files if re.match(expression, file)] if expression else []
         except (ValueError, re.error):
-            raise InputError(f"configuration {name} names {pattern[:200]}, which is no pattern of paths") from None
-        found = found or [file for file in files if PurePosixPath(file).is_relative_to(pattern) and file != pattern]
+            found = []
         if not found:
-            problem = f"configuration {name} names {pattern}, and no file of the data set fits"
+            problem = f"configuration {name} names {pattern[:200]}, and no file of the data set fits"
             raise InputError(f"{problem}; name another revision: @REVISION")
         matches |= dict.fromkeys(found)
     return list(matches)
 
 
 def _as_tasks(chosen: Sequence[Configuration], dataset: str, is_only: bool) -> FoundFiles:
-    """Each configuration as a task, with a question where another one is meant or has the same files.
-
-    Args:
-        is_only: whether the data set has no further one: then its name says nothing.
-    """
+    """Each configuration as a task, with a question where another one is meant or has the same files. The name of the only one says nothing."""
     tasks: list[Guess] = []
     default = next((one.name for one in chosen if one.is_default), None)
     remedy = f"delete this task if it is not one of its own, or name one: {SCHEME}{dataset}/CONFIGURATION"
     for one in chosen:
         name = dataset.rpartition("/")[2] if is_only or one.name == DEFAULT else one.name
-        files = split_files(task_id(name, [task.id for task in tasks]), one)
+        task = split_files(task_id(name, [task.id for task in tasks]), one)
         shared = sorted(other.name for other in chosen if other is not one and {*other.paths} & {*one.paths})
-        if shared:
-            files.questions.append(f"files: configuration {one.name} has files of {', '.join(shared)}, too; {remedy}")
-        elif default not in (None, one.name):
-            other = f"files: the data set's configuration is {default}, and this is {one.name}"
-            files.questions.append(f"{other}; {remedy}")
-        files.questions = ["; ".join(files.questions)] if files.questions else []
-        tasks.append(files)
+        what = f"configuration {one.name} has files of {', '.join(shared)}, too" if shared else ""
+        if not shared and default not in (None, one.name):
+            what = f"the data set's configuration is {default}, and this is {one.name}"
+        task.questions += [f"files.train: {what}; {remedy}"] if what else []
+        tasks.append(task)
     return FoundFiles(tasks, [], [])
 
 
 def split_files(id: str, configuration: Configuration) -> Guess:
     """The files of a configuration as those of a task. What the names of its splits do not say is a question."""
+    guess = Guess(id, "", {})
     by_split: dict[str, dict[str, Sequence[str]]] = {}
-    notes, questions = [], []
     for name, paths in configuration.splits.items():
         words = {SPLIT_OF[word] for word in WORD.findall(name.lower())}
-        if len(words) == 1:
-            by_split.setdefault(words.pop(), {})[name] = paths
-            if name.startswith("partial-"):
-                whole = name.removeprefix("partial-")
-                questions.append(f"files: the Hub has converted only a part of {whole}; do these rows do?")
-        elif len(configuration.splits) == 1:
-            questions.append(f"files: the only split is called {name}: are these the training rows?")
-            by_split["train"] = {name: paths}
-        else:
-            notes.append(f"not read: split {quoted_names([name])}, which is none of {', '.join(SPLITS)}")
+        if len(words) != 1 and len(configuration.splits) > 1:
+            guess.notes.append(f"not read: split {quoted_names([name])}, which is none of {', '.join(SPLITS)}")
+            continue
+        (split,) = words if len(words) == 1 else ["train"]
+        by_split.setdefault(split, {})[name] = paths
+        if len(words) != 1:
+            guess.questions.append(f"files.train: the only split is called {name}: are these the training rows?")
+        if name.startswith("partial-"):
+            whole = name.removeprefix("partial-")
+            guess.questions.append(f"files.{split}: the Hub has converted only a part of {whole}; do these rows do?")
     if not by_split:
         raise InputError(f"configuration {configuration.name} has no split {', '.join(SPLITS)}")
     every = chain.from_iterable(paths for named in by_split.values() for paths in named.values())
-    folder = commonpath([PurePosixPath(path).parent.as_posix() for path in every])
-    chosen: dict[str, str | None] = {}
+    guess.folder = commonpath([PurePosixPath(path).parent.as_posix() for path in every])
     for split, named in by_split.items():
-        below = {name: [str(PurePosixPath(path).relative_to(folder)) for path in named[name]] for name in named}
+        below = {name: [str(PurePosixPath(path).relative_to(guess.folder)) for path in named[name]] for name in named}
         first = next(iter(below.values()))
-        chosen[split] = (first[0] if len(first) == 1 else names.first_part(first)) or ""
-        if not chosen[split]:
-            questions.append(f"files: {split} is {len(first)} files, {quoted_names(first, 4)}; write them as one file")
-            chosen[split] = first[0]
+        whole_split = names.first_part(first) if first[1:] else first[0]
+        guess.files[split] = whole_split or first[0]
+        if whole_split is None:
+            many = f"{len(first)} files, {quoted_names(first, 4)}"
+            guess.questions.append(f"files.{split}: the split is {many}; write them as one file")
         if len(below) > 1:
             splits = [f"{name} ({', '.join(paths[:2])})" for name, paths in below.items()]
-            questions.append(f"files: {split} may be the split {' or '.join(splits)}")
-    return Guess(id, folder, chosen, questions=questions, notes=notes, labels=configuration.labels)
+            guess.questions.append(f"files.{split}: may be the split {' or '.join(splits)}")
+    return guess
 
 
-def _by_names(folder: Path, card: dict[Any, Any]) -> FoundFiles:
-    """The tasks of a data set whose card names no files, by the names of its files; the labels are those of a card with one configuration."""
+def _by_names(folder: Path) -> FoundFiles:
+    """The tasks of a data set whose card names no files, by the names of its files. An only one is named after the data set."""
     found = files_of_tasks(folder)
-    infos = _dictionaries(card.get("dataset_info"))
-    labels = _labels(infos[0]) if len(infos) == 1 else {}
-    tasks = [replace(task, labels=labels) for task in found.tasks]
-    if len(tasks) == 1:
-        tasks = [replace(tasks[0], id=task_id(folder.name, []))]
-    return replace(found, tasks=tasks)
+    for task in found.tasks[:1] if len(found.tasks) == 1 else ():
+        task.id = task_id(folder.name, [])
+    return found

@@ -29,7 +29,6 @@ from mtl.benchmark_making.init_suite.target import KIND
 from mtl.benchmark_making.init_suite.wording import count, printable, quoted, quoted_names
 from mtl.data.rows import SUFFIXES
 from mtl.tasks.suite import suite_from
-from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import SPLITS, Task
 
 if TYPE_CHECKING:
@@ -83,10 +82,8 @@ def _task(guess: Guess) -> Iterator[str]:
     if guess.questions:
         yield "    decide:  # correct the keys below and delete each answered line; the suite does not run before"
         yield from (f"      - {scalar(printable(question))}" for question in guess.questions)
-    if guess.folder:
-        yield f"    folder: {scalar(guess.folder)}"
-    values = {**guess.keys, "files": guess.files, "rows": guess.rows}
-    for key in [key for key in KEYS if key in values]:
+    values = {"folder": guess.folder, **guess.keys, "files": guess.files, "rows": guess.rows}
+    for key in [key for key in ("folder", *KEYS) if key in values and values[key] != ""]:
         line, why = f"    {key}: {_flow(values[key])}", printable(guess.why.get(key, ""))
         if why and len(line) + len(why) + 4 > WIDTH:
             yield f"    # {key}: {why}"
@@ -194,11 +191,8 @@ def known_answers(answers: Sequence[str]) -> dict[str, dict[str, Any]]:
             raise InputError("is no value as in YAML", key=name, value=value) from None
         outer, _, inner = key.partition(".")
         keys = known.setdefault(id, {})
-        if inner:
-            before = keys.get(outer)
-            keys[outer] = {**(before if isinstance(before, dict) else {}), inner: content}
-        else:
-            keys[outer] = [content] if outer in LISTS and not isinstance(content, list) else content
+        before = keys.get(outer)
+        keys[outer] = {**(before if isinstance(before, dict) else {}), inner: content} if inner else content
     return known
 
 
@@ -207,11 +201,7 @@ def _check_known(id: str, keys: Mapping[str, Any]) -> None:
     if unknown := [key for key in keys if key not in KEYS or key in ("rows", "hub")]:
         raise InputError("not a key that is known here", key=f"tasks.{id}.{unknown[0]}")
     given = {key: value for key, value in keys.items() if (key, value) != ("header", True)}
-    if isinstance(given.get("text"), str):
-        given["text"] = [given["text"]]
     task = typed(Task, {"text": [], "target": "", "metric": "accuracy", **given}, f"tasks.{id}")
-    if task.kind and task.kind not in TARGET_KINDS:
-        raise InputError(f"must be one of {', '.join(TARGET_KINDS)}", key=f"tasks.{id}.kind", value=task.kind)
     if task.reading is not None and (problem := task.reading.problem):
         raise InputError(problem, key=f"tasks.{id}.reading")
 
@@ -223,31 +213,35 @@ def guess_suite(
     path: Path,
     known: Mapping[str, Mapping[str, Any]] | None = None,
     source: "HubSet | None" = None,
+    shown: Path | None = None,
 ) -> Guessed:
     """Guess the tasks of the data files below a folder, which may be that of a data set of the Hub, for a suite file at a path that its
-    comments name.
+    comments name, beside the folder that is shown as that of the data.
 
     Raises InputError if there is no usable file, and for known keys of other tasks, or that a guess does not have.
     """
-    found, known = source.found if source else files_of_tasks(data_dir), known or {}
+    found = source.found if source else files_of_tasks(data_dir)
     address = source.address if source else ""
     if not found.tasks:
         words = ", ".join(SPLITS)
         seen = f"; {quoted_names(found.unreadable[:SHOWN])} cannot be read" if found.unreadable else ""
         problem = f"no file of a split below it{seen}; its name has one of the words {words}, and ends in {', '.join(SUFFIXES)}"
         raise InputError(problem, path=address or data_dir)
-    ids = [files.id for files in found.tasks]
+    known = {
+        id: {key: [value] if key in LISTS and isinstance(value, str) else value for key, value in keys.items()}
+        for id, keys in (known or {}).items()
+    }
     for id, keys in known.items():
-        if id not in ids:
+        if id not in (ids := [files.id for files in found.tasks]):
             raise InputError(f"no such task; there are {', '.join(ids)}", key=f"tasks.{id}")
         _check_known(id, keys)
-    guesses = [guess_task(files, data_dir, known.get(files.id)) for files in found.tasks]
+    guesses = [guess_task(files, data_dir, known.get(files.id, {})) for files in found.tasks]
     choose_answering_tasks(guesses)
     for guess in guesses:
         guess.keys |= source.keys if source else {}
         if source and guess.problem is not None:
             guess.problem = guess.problem.replace(f"{data_dir}/", "")
-    shown = Path("data", name) if source else data_dir  # a suite's data is there, if nothing else is said
+    shown = Path("data", name) if source else shown or data_dir  # a suite's data is there, if nothing else is said
     document = suite_document(name, language, guesses, shown, path, address)
     problems = {guess.id: guess.problem for guess in guesses if guess.problem is not None}
     content = yaml.safe_load(document) if known else {}
@@ -280,35 +274,31 @@ def _summary(
         yield printable(f"decide: {', '.join(names[:SHOWN])}{further}: {question}")
     if language is None:
         yield "language: not guessed, the file says en; set it, or give --language"
-    for names, why in ((found.unused, "named after no split"), (found.unreadable, "of a form that is not read")):
+    for names, why in (
+        (found.unused, "named after no split"),
+        (found.unreadable, "of a form that is not read (unpack archives)"),
+    ):
         if names:
             further = ", …" if len(names) > SHOWN else ""
             yield f"not read: {count(len(names), 'file')} {why}: {quoted_names(names[:SHOWN])}{further}"
     undecided = sum(guess.problem is not None for guess in guesses)
     tasks = count(len(guesses) - undecided, "task") + (f", and {undecided} as comments" if undecided else "")
+    following = settings(path, data_dir)
+    command = f"data {following.removeprefix('suite=')}" if source else f"audit {following}"
+    todo = f"check it, then: mtl {command}"
     if asked:
-        answers = dict.fromkeys(
-            shlex.quote(f"tasks.{guess.id}.{_answer(guess, question)}") for guess, question in asked
-        )
-        again = f"mtl init-suite {shlex.quote(source or str(data_dir))} --answer {' '.join(answers)}"
-        remedy = f"before it runs, or remove it and answer here: {again}"
-        yield f"{path}: {tasks}; {count(len(asked), 'question')} to answer in it {remedy}"
-    else:
-        following = settings(path, data_dir)
-        command = f"data {following.removeprefix('suite=')}" if source else f"audit {following}"
-        yield f"{path}: {tasks}; check it, then: mtl {command}"
+        answers = dict.fromkeys(f"tasks.{guess.id}.{_answer(guess, question)}" for guess, question in asked)
+        again = f"mtl init-suite {shlex.quote(source or str(data_dir))} --answer {' '.join(map(shlex.quote, answers))}"
+        todo = f"{count(len(asked), 'question')} to answer in it before it runs, or remove it and answer here: {again}"
+    yield f"{path}: {tasks}; {todo}"
 
 
 def _answer(guess: Guess, question: str) -> str:
-    """The form of an answer to a question, whose first word is the key that it is about."""
+    """The form of an answer to a question; of how files are named and read with the guess."""
     key = question.partition(":")[0]
-    if key == "files":
-        return f"files.train={guess.files.get('train') or '…'}"
-    if key != "reading":
-        return f"{key}=…"
-    asked = {"set apart": "separator", "encoding": "encoding", "form:": "form"}
-    name = next((name for words, name in asked.items() if words in question), "spans")
-    return f"reading.{name}={(name != 'spans' and guess.keys.get('reading', {}).get(name)) or '…'}"
+    outer, _, inner = key.partition(".")
+    guessed = ({"files": guess.files, **guess.keys}.get(outer) or {}).get(inner) if inner else None
+    return f"{key}={guessed or '…'}"
 
 
 def _described(guess: Guess) -> str:
@@ -317,14 +307,15 @@ def _described(guess: Guess) -> str:
         return f"not decided: {guess.problem}"
     keys, labels = guess.keys, len(guess.keys.get("labels") or ())
     kinds = {
-        **{
-            "labels": f"{labels} labels",
-            "token_labels": f"{labels} tags of tokens",
-            KIND: f"several of {labels} labels",
-        },
-        "number": "numbers {} to {}".format(*keys.get("range", ("", ""))),
+        "labels": f"{labels} labels",
+        "token_labels": f"{labels} tags of tokens",
+        KIND: f"several of {labels} labels",
     }
-    kind = f"answered by {keys['answered_by']}" if "answered_by" in keys else kinds.get(guess.kind, guess.kind)
+    kind = kinds.get(guess.kind, guess.kind)
+    if "answered_by" in keys:
+        kind = f"answered by {keys['answered_by']}"
+    elif guess.kind == "number":
+        kind = "numbers {} to {}".format(*keys["range"])
     splits = ", ".join(f"{split} {guess.rows[split]:,}" if guess.files[split] else f"no {split}" for split in SPLITS)
     texts = quoted_names([*keys["text"], *keys.get("candidates", ())])
     return f"target {quoted(keys['target'])}: {kind}, {keys['metric']}; text {texts}; {splits}"

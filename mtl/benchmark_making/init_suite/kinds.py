@@ -3,12 +3,11 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.evidence import is_truth
+from mtl.benchmark_making.init_suite.names import Guess
 from mtl.benchmark_making.init_suite.tables import PLACEHOLDERS, FileColumn, FileTable
 from mtl.benchmark_making.init_suite.target import KIND, LABEL_NAMES, SEPARATOR, TEXTS, SeveralLabels
 from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
@@ -16,7 +15,7 @@ from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names,
 RATING_NAMES = {"rating", "score", "stars", "grade", "similarity"}
 LETTERS = "ABCDEFGHIJ"
 MOST_CLASSES = 20  # distinct whole numbers that may be labels
-SURE_CLASSES = 3  # labels 0, 1, 2 of a column called label are no ratings
+SURE_CLASSES = 3  # 0, 1, 2 are no ratings
 MOST_LABELS = 500
 MOST_RATINGS = 10  # distinct whole numbers for which the metric may weight all ratings equally
 NO_LABEL = PLACEHOLDERS - {"none", "na", "hidden"}  # as one of several labels, these words may mean what they say
@@ -24,49 +23,53 @@ SPARE = (SEPARATOR, "|", " / ", " # ")  # between the labels of lists, some of w
 MISSPELT = 50  # times as many rows as a label has, another one has that is spelt like it
 ALIKE = 0.85  # how similar two labels are that are perhaps one, a ratio of difflib
 RARE = 1 / 3  # if one of two labels is in a smaller share of the rows, the metric is its F1, else accuracy
+METRICS = {"text": "rouge1", KIND: "micro_f1"}  # where only the user names the kind; of other kinds accuracy
 
 
-@dataclass(frozen=True)
-class Target:
-    """The guess of a task's targets: keys of the suite file, by key what the guess is based on, and what the user has to decide."""
-
-    kind: str
-    keys: dict[str, Any]
-    why: dict[str, str]
-    questions: list[str] = field(default_factory=list)
-
-
-def guess_target(
-    main: FileColumn,
+def guess_kind(
+    guess: Guess,
     by_split: Mapping[str, FileColumn],
     candidates: Sequence[FileColumn],
     names: Mapping[str, str] | None = None,
-) -> Target:
-    """The kind of a target, its labels or range, and a metric.
+) -> None:
+    """Guess the kind of a target unless it is known, its labels or range, and a metric.
 
     Args:
-        main: the targets of the training rows, or else of the scored rows; they decide the kind and the metric.
-        by_split: the targets of each file that has them; they decide the labels and the range.
+        guess: gets the keys, the kind and the questions.
+        by_split: the targets of each file that has them. All decide the labels and the range, the first the kind and the metric.
         candidates: the columns of candidates in the rows of all files that have targets; empty if the task cannot be a choice.
         names: the names of labels that are numbers, by number, from another column or the file's metadata.
 
     Raises:
         InputError: for missing or constant targets, and those that a suite file cannot declare.
     """
-    column = joined(list(by_split.values()))
+    main, *_ = by_split.values()
+    column, kind = joined([*by_split.values()]), guess.kind
     if empty := sum(rows for value, rows in column.counts.items() if not value.strip()):
         remedy = "fill or delete these rows, or name all columns with a label or nothing, as in target: first + second"
         raise InputError(f"column {quoted(column.name)} is empty in {count(empty, 'row')}; {remedy}")
     if len(column.counts) < 2:
         raise InputError(f"column {quoted(column.name)} has one value in all {count(column.rows, 'row')}")
-    if candidates and (choice := _choice(column, candidates)):
-        return choice
-    target = _numbers_or_classes(main, column, names) if column.numbers else _labels_or_words(main, column)
-    if candidates:
+    if kind == "number" and column.numbers is None:
+        raise InputError(f"{quoted(column.name)} has other values than numbers: {quoted_names(column.counts, 8)}")
+    if candidates and kind in ("", "choice"):
+        if _guess_choice(guess, column, candidates):
+            return
         may = f"{quoted_names(candidate.name for candidate in candidates)} may be candidates"
-        target.questions.append(f"candidates: {may}, but {quoted(main.name)} is not the index of one in each row")
-    target.questions.extend(label_questions(main, column, by_split) if target.kind == "labels" else ())
-    return target
+        problem = f"candidates: {may}, but {quoted(main.name)} is not the index of one in each row"
+        if kind:
+            raise InputError(problem)
+        guess.questions.append(problem)
+    guess.kind = kind or _kind(guess, main, column, is_named=names is not None)
+    if guess.kind == "labels":
+        _declare_labels(guess, main, column)
+        numbered = [f"{number}: {names[number]}" for number in guess.keys["labels"] if number in names] if names else []
+        guess.why["labels"] = "; ".join(filter(None, [guess.why["labels"], ", ".join(numbered)]))
+        guess.questions += label_questions(main, column, by_split)
+    elif guess.kind == "number":
+        _declare_range(guess, column, is_known=bool(kind))
+    elif kind:
+        guess.declare("", metric=METRICS.get(kind, "accuracy"))
 
 
 def joined(columns: Sequence[FileColumn]) -> FileColumn:
@@ -76,102 +79,101 @@ def joined(columns: Sequence[FileColumn]) -> FileColumn:
     return FileColumn(columns[0].name, texts, lists, all_counts=counts)
 
 
-def _choice(column: FileColumn, candidates: Sequence[FileColumn]) -> Target | None:
-    """A choice if each target is the index, or the letter, of one of its row's candidates, else None."""
+def _guess_choice(guess: Guess, column: FileColumn, candidates: Sequence[FileColumn]) -> bool:
+    """Declare a choice if each target is the index, or the letter, of one of its row's candidates. Returns whether it is one."""
     rows = candidates[0].lists or list(map(list, zip(*(each.texts for each in candidates), strict=True)))
     sizes = [len(row) for row in rows]
     letters = next((letters for letters in (LETTERS, LETTERS.lower()) if set(column.counts) <= set(letters)), "")
     if not letters and not all(value.isascii() and value.isdecimal() for value in column.counts):
         if all(text.strip() in map(str.strip, row) for text, row in zip(column.texts, rows, strict=True)):
             raise InputError(f"{quoted(column.name)} holds the text of a candidate; write its index, from 0")
-        return None
+        return False
     indices = [letters.index(value) if letters else int(value) for value in column.texts]
-    fits_zero = all(index < size for index, size in zip(indices, sizes, strict=True))
-    fits_one = not letters and all(1 <= index <= size for index, size in zip(indices, sizes, strict=True))
-    if not (fits_zero or fits_one):
-        return None
-    sized = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
-    keys: dict[str, Any] = {"candidates": [candidate.name for candidate in candidates]}
-    questions = []
+    bases = [base for base in (0, 1) if all(0 <= n - base < size for n, size in zip(indices, sizes, strict=True))]
+    bases = bases[:1] if letters else bases
+    if not bases:
+        return False
     from_one = [str(number) for number in range(1, max(sizes) + 1)]
-    if fits_zero and fits_one:
-        targets = f"the targets are {min(indices)} to {max(indices)} of {sized} candidates"
-        questions.append(f"candidates: {targets}: do they count from 0 or from 1? From 1: indices: {from_one}")
-    elif letters or fits_one:
-        keys["indices"] = list(letters[: max(sizes)]) or from_one
-    what = "letter of one" if letters else f"index of one, from {'1' if 'indices' in keys else '0'}"
+    if bases[1:]:
+        targets = f"the targets are {min(indices)} to {max(indices)} of {min(sizes)} to {max(sizes)} candidates"
+        from_zero = [str(number) for number in range(max(sizes))]
+        guess.questions.append(f"indices: {targets}: do they count from 0 ({from_zero}), or from 1 ({from_one})?")
+    elif letters or bases == [1]:
+        guess.declare("", indices=list(letters[: max(sizes)]) or from_one)
+    what = "letter of one" if letters else f"index of one, from {bases[0]}"
+    sized = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
+    why = f"{sized} candidates a row; in each the target is the {what}"
+    guess.declare(why, candidates=[candidate.name for candidate in candidates])
     chance = sum(1 / size for size in sizes if size) / len(sizes)
-    why = {"metric": f"a random choice is right in {share(chance, 1)} of the rows"}
-    why["candidates"] = f"{sized} candidates a row; in each the target is the {what}"
-    return Target("choice", {**keys, "metric": "accuracy"}, why, questions)
+    guess.declare(f"a random choice is right in {share(chance, 1)} of the rows", metric="accuracy")
+    guess.kind = "choice"
+    return True
 
 
-def _numbers_or_classes(main: FileColumn, column: FileColumn, names: Mapping[str, str] | None) -> Target:
-    """Numbers, or labels: whole numbers with names, two whole numbers, and at most MOST_CLASSES of them that are no ratings by their name."""
-    numbers, whole, rated = column.numbers or [], column.whole_numbers, column.words[-1] in RATING_NAMES
-    if whole is None and is_truth(column):  # 0.0 and 1.0
-        return _labels(main, column, sorted(column.counts))
-    whole = whole if whole and len(column.counts) == len(whole) else []  # else 1 and 01
-    is_range = bool(whole) and whole == list(range(whole[0], whole[-1] + 1))
-    if whole and (names is not None or len(whole) == 2 or (len(whole) <= MOST_CLASSES and not rated)):
-        target = _labels(main, column, sorted(column.counts, key=float))
-        if names is not None:
-            named = [f"{number}: {names[number]}" for number in target.keys["labels"] if number in names]
-            target.why["labels"] += f"; {', '.join(named)}"
-        elif len(whole) > 2 and not (is_range and whole[0] == 0 and len(whole) <= SURE_CLASSES):
-            scale = f"range: [{whole[0]:g}, {whole[-1]:g}] and metric: spearman"
-            target.questions.append(f"labels: {len(whole)} whole numbers may be classes, or ratings: {scale}")
-        return target
-    questions = []
-    low, high = math.floor(numbers[0]), math.ceil(numbers[-1])
-    ends = f", {numbers[0]:g} to {numbers[-1]:g}, rounded outwards"
-    rounded = "" if (low, high) == (numbers[0], numbers[-1]) else ends
-    found = f"{count(len(numbers), 'distinct number')} in {count(column.rows, 'row')}{rounded}"
-    why, metric = {"range": f"{found}; check that the scale ends there"}, "spearman"
-    if all(number.is_integer() for number in numbers) and len(numbers) <= MOST_RATINGS:
-        metric = "one_minus_wmae"
-        why["metric"] = f"{len(numbers)} whole ratings, which all get the same weight"
-        fit = f"one_minus_wmae, spearman and pearson fit {len(numbers)} ratings, and so do labels with accuracy"
-        questions.append(f"metric: {fit}")
-    else:
-        why["metric"] = "compares the order; pearson compares the values"
-    if is_range and not rated and len(main.texts) >= 3 * len(whole):
-        labels = ", ".join(f'"{number}"' for number in whole[:3])
-        classes = f"may be classes: labels: [{labels}, …] and metric: accuracy"
-        questions.append(f"range: {len(whole)} whole numbers, each of which occurs, {classes}")
-    return Target("number", {"range": [low, high], "metric": metric}, why, questions)
-
-
-def _labels_or_words(main: FileColumn, column: FileColumn) -> Target:
-    """Labels, which occur in 2 rows on average, or in 20 (4 in a column called label) if they are more than MOST_CLASSES; otherwise words,
-    values of one word."""
+def _kind(guess: Guess, main: FileColumn, column: FileColumn, is_named: bool) -> str:
+    """Labels, numbers or words. Whole numbers are labels if they have names, if there are two, and, with a question, if there are at most
+    MOST_CLASSES. Other values are labels if they occur in 2 rows on average, or in 20 (4 in a column called label) if they are more than
+    MOST_CLASSES; otherwise words, values of one word."""
+    if column.numbers:
+        whole, rated = column.whole_numbers, main.words[-1] in RATING_NAMES
+        if is_truth(column):
+            return "labels"
+        if whole is None or len(column.counts) > len(whole):  # 1 and 01
+            whole = [int(number) for number in column.numbers if number.is_integer()]
+            if len(whole) < len(column.numbers) or len(whole) > MOST_RATINGS:
+                return "number"
+            rated = True
+        elif is_named or len(whole) == 2:
+            return "labels"
+        if not rated and whole == list(range(SURE_CLASSES)):
+            return "labels"
+        kind = "number" if rated or len(whole) > MOST_CLASSES else "labels"
+        is_range = whole == list(range(whole[0], whole[-1] + 1)) and len(main.texts) >= 3 * len(whole)
+        if kind == "labels" or len(whole) <= MOST_RATINGS or (is_range and not rated):
+            ways = "numbers (kind: number; metric: one_minus_wmae, spearman or pearson) or classes (kind: labels)"
+            guess.questions.append(f"kind: {len(whole)} whole numbers, {whole[0]} to {whole[-1]}, may be {ways}")
+        return kind
     distinct = len(main.counts)
     repeated = 2 if distinct <= MOST_CLASSES else 4 if main.words[-1] in LABEL_NAMES else 20
     if len(column.counts) <= MOST_LABELS and distinct * repeated <= main.rows:
-        return _labels(main, column, sorted(column.counts))
+        return "labels"
     figures = f"{count(distinct, 'distinct value')} in {count(main.rows, 'row')}"
     if main.several_words * 2 > main.rows:
         raise InputError(f"column {quoted(column.name)} holds texts ({figures}): {TEXTS}")
-    why = {"kind": f"{figures}, too many for labels", "metric": "the share of targets that are predicted exactly"}
-    question = f"kind: {figures} are words without a list, or labels: [every one of them]"
-    return Target("word", {"kind": "word", "metric": "accuracy"}, why, [question] if distinct * 2 <= main.rows else [])
+    guess.declare(f"{figures}, too many for labels", kind="word")
+    guess.declare("the share of targets that are predicted exactly", metric="accuracy")
+    if distinct * 2 <= main.rows:
+        guess.questions.append(f"kind: {figures} are words without a list, or labels: [every one of them]")
+    return "word"
 
 
-def _labels(main: FileColumn, column: FileColumn, labels: list[str]) -> Target:
-    """Labels. The metric is f1 if one of two labels is rare, else accuracy."""
+def _declare_range(guess: Guess, column: FileColumn, is_known: bool) -> None:
+    numbers = column.numbers or []
+    low, high = math.floor(numbers[0]), math.ceil(numbers[-1])
+    ends = f", {numbers[0]:g} to {numbers[-1]:g}, rounded outwards"
+    rounded = "" if (low, high) == (numbers[0], numbers[-1]) else ends
+    figures = f"{count(len(numbers), 'distinct number')} in {count(column.rows, 'row')}{rounded}"
+    guess.declare(f"{figures}; check that the scale ends there", range=[low, high])
+    if not is_known and all(number.is_integer() for number in numbers) and len(numbers) <= MOST_RATINGS:
+        why = f"{len(numbers)} whole ratings, which all get the same weight"
+        guess.declare(why, metric="one_minus_wmae")
+    else:
+        guess.declare("compares the order; pearson compares the values", metric="spearman")
+
+
+def _declare_labels(guess: Guess, main: FileColumn, column: FileColumn) -> None:
+    """The metric is f1 if one of two labels is rare, else accuracy."""
+    labels = sorted(column.counts, key=float if column.numbers else None)
     (most, most_rows), *_, (rare, rare_rows) = Counter({label: main.counts[label] for label in labels}).most_common()
-    keys: dict[str, Any] = {"labels": labels, "metric": "accuracy"}
-    why = {"labels": f"{count(len(labels), 'distinct value')} in {count(column.rows, 'row')}"}
-    why["metric"] = f"{quoted(most)} is the target of {share(most_rows, main.rows)} of the rows"
+    guess.declare(f"{count(len(labels), 'distinct value')} in {count(column.rows, 'row')}", labels=labels)
+    why = f"{quoted(most)} is the target of {share(most_rows, main.rows)} of the rows"
     if len(labels) == 2 and rare_rows < RARE * main.rows:
-        why["metric"] += ", so accuracy says little"
-        keys |= {"metric": "f1", "positive": rare}
-        why["positive"] = (
-            f"the rare label, in {share(rare_rows, main.rows)} of the rows; check that it is the one to find"
-        )
-    elif most_rows > (1 - RARE) * main.rows:
-        why["metric"] += "; macro_f1 gives all labels the same weight"
-    return Target("labels", keys, why)
+        guess.declare(f"{why}, so accuracy says little", metric="f1")
+        why = f"the rare label, in {share(rare_rows, main.rows)} of the rows; check that it is the one to find"
+        guess.declare(why, positive=rare)
+    else:
+        frequent = "; macro_f1 gives all labels the same weight" if most_rows > (1 - RARE) * main.rows else ""
+        guess.declare(f"{why}{frequent}", metric="accuracy")
 
 
 def label_questions(main: FileColumn, column: FileColumn, by_split: Mapping[str, FileColumn]) -> list[str]:
@@ -200,22 +202,26 @@ def label_questions(main: FileColumn, column: FileColumn, by_split: Mapping[str,
     return questions
 
 
-def several_target(several: SeveralLabels, tables: Mapping[str, FileTable]) -> Target:
-    """The keys of a task with several labels of a row, from its tables with targets, of which the first decides the metric's reason."""
+def guess_several(guess: Guess, several: SeveralLabels, tables: Mapping[str, FileTable]) -> None:
+    """Declare several labels of a row, from the tables with targets, of which the first decides the metric's reason."""
     columns = {split: several.labels(table) for split, table in tables.items()}
     main, train = next(iter(tables.values())), next(iter(columns.values()))
     every = joined(list(columns.values()))
-    found = sorted(every.counts, key=lambda label: (not label.isdecimal(), label.isdecimal() and len(label), label))
+    labels = sorted(every.counts, key=lambda label: (not label.isdecimal(), label.isdecimal() and len(label), label))
+    labels = list(several.columns) if several.by_truth else labels
     names = main.columns[several.columns[0]].labels
-    keys: dict[str, Any] = {"kind": KIND, "labels": list(several.columns) if several.by_truth else found}
-    why = {"kind": several.form, "labels": f"{train.rows / main.rows:.2f} in a row"}
-    if names and all(label.isdecimal() and int(label) < len(names) for label in found):
-        keys |= {"labels": list(names), "indices": [str(number) for number in range(len(names))]}
-        why["indices"] = "the names are in the file's metadata"
+    if names and all(label.isdecimal() and int(label) < len(names) for label in labels):
+        indices = [str(number) for number in range(len(names))]
+        guess.declare("the names are in the file's metadata", indices=indices)
+        labels = list(names)
+    guess.kind = KIND
+    guess.declare(several.form, kind=KIND)
+    guess.declare(f"{train.rows / main.rows:.2f} in a row", labels=labels)
     possible = [several.separator] if several.separator else SPARE
-    separator = next((sign for sign in possible if not any(sign in label for label in keys["labels"])), SEPARATOR)
-    keys |= {"label_separator": separator} if separator != SEPARATOR else {}
+    separator = next((sign for sign in possible if not any(sign in label for label in labels)), SEPARATOR)
+    if separator != SEPARATOR:
+        guess.declare("", label_separator=separator)
     label, rows = min(train.counts.items(), key=lambda item: item[1])
     rarest = f"the rarest label, {quoted(label)}, is in {share(rows, main.rows)} of the rows"
-    why["metric"] = f"{rarest}; multi_macro_f1 counts all labels alike"
-    return Target(KIND, {**keys, "metric": "micro_f1"}, why, label_questions(train, every, columns))
+    guess.declare(f"{rarest}; multi_macro_f1 counts all labels alike", metric="micro_f1")
+    guess.questions += label_questions(train, every, columns)

@@ -3,31 +3,27 @@
 import os
 import re
 import unicodedata
-import zipfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from mtl.base.files import numbered_alike
-from mtl.base.untrusted import is_inside
-from mtl.benchmark_making.init_suite.wording import quoted_names
 from mtl.data.rows import PACKED, SUFFIXES
 from mtl.tasks.suite import AVERAGE, SPLITS
 from mtl.tasks.task import BESIDE, NUMBERED, PART, SPLIT_OF
 
 GIVEN = "as given"  # why a key that the user names is taken
 SCHEME = "hf://"  # before the name of a data set of the Hugging Face Hub
-WORD = re.compile(rf"(?<![a-z])({'|'.join(sorted(SPLIT_OF, key=len, reverse=True))})(?![a-z])")
-VERSION = re.compile(r"(?<![a-z])v\d+([._]\d+)*(?![a-z0-9])")
+WORD = re.compile(rf"(?<![a-z])({'|'.join(sorted(SPLIT_OF, key=len, reverse=True))})(?![a-z])", re.IGNORECASE)
+VERSION = re.compile(r"(?<![a-z])v\d+([._]\d+)*(?![a-z0-9])", re.IGNORECASE)
 # How the number of one of several parts ends a name: train-00000-of-00003, part-0, train_0000; in the Hub's conversions nothing else is
 # in it. Another number may be that of a part, too (`_merge_numbered`).
 SHARD = re.compile(
     r"-\d+-of-\d+(-[0-9a-f]{16})?$|(^|[._-])(part|shard|chunk)[._-]?\d+$|^\d+$|[._-]0\d{2,}$", re.IGNORECASE
 )
-MOST_MEMBERS = 10_000  # of a zip that are looked at
 # Words beside that of the split that say what kind of file it is, not which task.
 NEUTRAL = {
     *("features", "data", "dataset", "set", "split", "preprocess", "preprocessed", "masked", "gold", "final", "full", "file", "with", "no"),
@@ -42,47 +38,35 @@ LABEL_WORDS = {"label", "labels", "target", "targets", "tag", "tags", "gold", "a
 LINE_SUFFIXES = ("", ".txt", ".in", ".out", ".lst", ".label", ".labels")  # of files with one text or one label a line
 OTHER_DATA = {
     *(".xml", ".xlsx", ".xls", ".ods", ".conll", ".conllu", ".iob", ".iob2", ".bio", ".arrow", ".pkl", ".pickle"),
-    *(".tar", ".tgz", ".rar", ".7z", ".yaml", ".yml", ".dat", ".db", ".sqlite", ".html", ".feather", ".lst"),
+    *(".yaml", ".yml", ".dat", ".db", ".sqlite", ".html", ".feather", ".lst"),
 }
-NO_SPLIT = "files: no name has the word of a split: are these the training rows, of which some are held out?"
+ARCHIVES = {".zip", ".tar", ".tgz", ".rar", ".7z"}
+NO_SPLIT = "files.train: no name has the word of a split: are these the training rows, of which some are held out?"
 MOST_STEMS = 20  # of .txt files in a folder named after a split; if there are more, each is a document of its own
 
 
 @dataclass
 class Guess:
-    """A task as the suite file will declare it.
-
-    Args:
-        folder: the folder of its files, below the data folder.
-        files: by split, the names as a suite file has them: below the folder, two files joined by " + ", a part of a file after "#"; None for a
-            split that does not exist.
-        keys: the other keys of the suite file, with their values.
-        why: by key, what the guess is based on.
-        questions: what the user has to decide, as "key: message": the suite does not run before.
-        notes: what the user should know.
-        unread: by the name of a column that is not read, why.
-        problem: why the task cannot be declared yet; a task with a problem becomes a comment.
-        labels: by column, the names of the labels that its numbers stand for, where something else than the files says so.
-    """
+    """A task as the suite file will declare it."""
 
     id: str
-    folder: str
+    folder: str  # of its files, below the data folder
+    # By split, the names as a suite file has them: below the folder, two files joined by " + ", a part of a file after "#"; None: no such split.
     files: dict[str, str | None]
     rows: dict[str, int] = field(default_factory=dict)
     kind: str = ""
-    keys: dict[str, Any] = field(default_factory=dict)
-    why: dict[str, str] = field(default_factory=dict)
+    keys: dict[str, Any] = field(default_factory=dict)  # the other keys of the suite file
+    why: dict[str, str] = field(default_factory=dict)  # by key, what the guess is based on
+    # What the user has to decide, as "key: message", with the key of the answer: the suite does not run before.
     questions: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    unread: dict[str, str] = field(default_factory=dict)
-    problem: str | None = None
-    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)  # what the user should know
+    unread: dict[str, str] = field(default_factory=dict)  # by the name of a column that is not read, why
+    problem: str | None = None  # why the task cannot be declared yet; a task with a problem becomes a comment
 
-    def take(self, known: Mapping[str, Any]) -> None:
-        """Take the keys that the user names, but for those that say how files are read."""
-        taken = {key: value for key, value in known.items() if key not in ("header", "reading")}
-        self.keys |= taken
-        self.why |= dict.fromkeys(taken, GIVEN)
+    def declare(self, why: str, **keys: Any) -> None:
+        """Set keys, and what all of them are based on."""
+        self.keys |= keys
+        self.why |= dict.fromkeys(keys, why)
 
 
 @dataclass(frozen=True)
@@ -103,8 +87,6 @@ class _Named:
     role: str  # text, label, or empty
     in_folder: bool  # whether the folder of a .txt file is named after the split
     shard: bool  # whether the name has the number of a part
-    masked: bool  # whether the name says that the labels are left out
-    archive: PurePosixPath | None  # the zip that it is in, which is the first part of its path
 
 
 Tasks = dict[tuple[str, str], dict[str, list[_Named]]]  # by folder and name of a task, its files by split
@@ -144,16 +126,13 @@ def find_tasks(data_dir: Path, paths: Iterable[PurePosixPath] | None = None) -> 
     A task consists of the files whose names and folders differ only in the word of the split: {train,dev,test}.tsv, xnli.{dev,test}.ko.tsv,
     or {train,valid}/data.csv.
     """
-    files: list[_Named] = []
-    found = FoundFiles([], [], [])
-    for path, archive in _with_members(data_dir, all_files(data_dir) if paths is None else paths, found.unreadable):
-        file = _named(path, archive)
-        if file is None:
-            name = str(path).replace(f"{archive}/", f"{archive}{PART}") if archive else str(path)
-            found.unused.extend([name] if is_data(path.name) else [])
-        elif is_data(path.name) or (file.role and suffix_of(path.name) in LINE_SUFFIXES):
-            files.append(file)
-        elif suffix_of(path.name) in OTHER_DATA or path.name in SPLIT_OF:
+    found, files = FoundFiles([], [], []), list[_Named]()
+    for path in all_files(data_dir) if paths is None else paths:
+        file = _named(path)
+        if is_data(path.name) or (file and file.role and suffix_of(path.name) in LINE_SUFFIXES):
+            files.extend([file] if file else [])
+            found.unused.extend([] if file else [str(path)])
+        elif path.suffix.lower() in ARCHIVES or (file and suffix_of(path.name) in OTHER_DATA):
             found.unreadable.append(str(path))
     sizes = Counter(file.path.parent for file in files if file.in_folder)
     corpora = sorted(folder for folder, size in sizes.items() if size > MOST_STEMS)  # of documents, one text each
@@ -165,7 +144,7 @@ def find_tasks(data_dir: Path, paths: Iterable[PurePosixPath] | None = None) -> 
     root = data_dir.resolve().name
     _merge_numbered(tasks)
     _part_label_files(tasks, root)
-    stems = [task or (PurePosixPath(folder).name.removesuffix(".zip") if folder else root) for folder, task in tasks]
+    stems = [task or PurePosixPath(folder).name or root for folder, task in tasks]
     items = zip(_ids(stems, tasks), tasks.items(), strict=True)
     found.tasks.extend(_split_files(id, folder, of_task) for id, ((folder, _), of_task) in items)
     return found
@@ -174,18 +153,18 @@ def find_tasks(data_dir: Path, paths: Iterable[PurePosixPath] | None = None) -> 
 def _merge_numbered(tasks: Tasks) -> None:
     """Make one task of files of one split that differ in their number alone, as train_0.json and train_1.json: the user says whether they
     are parts. Numbered files of several splits are tasks, or folds."""
-    families: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
+    families: dict[tuple[str, str, str], list[str]] = {}
     for (folder, task), files in tasks.items():
         stem = re.sub(r"[._-]?\d+$", "", task)
         if stem != task and len(files) == 1:
-            families.setdefault((folder, stem, next(iter(files))), []).append((folder, task))
-    for (folder, stem, split), keys in families.items():
-        numbered = [file for key in keys for file in tasks[key][split]]
+            families.setdefault((folder, stem, next(iter(files))), []).append(task)
+    for (folder, stem, split), numbered in families.items():
+        parts = [file for task in numbered for file in tasks[folder, task][split]]
         into = tasks.get((folder, stem), {})
-        if split not in into and len(numbered) > 1 and first_part([file.path.name for file in numbered]):
-            for key in keys:
-                del tasks[key]
-            tasks[folder, stem] = {**into, split: numbered}
+        if split not in into and len(parts) > 1 and first_part([file.path.name for file in parts]):
+            for task in numbered:
+                del tasks[folder, task]
+            tasks[folder, stem] = {**into, split: parts}
 
 
 def _part_label_files(tasks: Tasks, root: str) -> None:
@@ -204,100 +183,51 @@ def _part_label_files(tasks: Tasks, root: str) -> None:
                 tasks[folder, f"{task or PurePosixPath(folder).name or root}-{each}"] = of_kind
 
 
-def _with_members(
-    data_dir: Path, paths: Iterable[PurePosixPath], unreadable: list[str]
-) -> Iterator[tuple[PurePosixPath, PurePosixPath | None]]:
-    """The files, and after those of a folder the files in its zips, as if each zip were a folder, with the zip. A zip that cannot be read is
-    added to a list."""
-    by_folder: dict[PurePosixPath, list[PurePosixPath]] = {}
-    for path in paths:
-        by_folder.setdefault(path.parent, []).append(path)
-    for files in by_folder.values():
-        yield from ((path, None) for path in files)
-        for archive in files:
-            if archive.suffix.lower() != ".zip" or is_data(archive.name):
-                continue  # is_data: one packed file, as train.csv.zip
-            try:
-                with zipfile.ZipFile(data_dir / archive) as content:
-                    members = sorted(member.filename for member in content.infolist() if not member.is_dir())
-            except Exception:  # zipfile raises many kinds for a damaged one
-                members = []
-            plain = [each for each in members if is_inside(each) and not re.search(r"(^|/)(\.|__MACOSX/)|[#\\]", each)]
-            readable = [archive / name for name in plain if suffix_of(name) != ".parquet"]
-            if not readable or len(plain) > MOST_MEMBERS:
-                unreadable.append(str(archive))
-            else:
-                yield from ((path, archive) for path in readable)
-
-
-def _named(path: PurePosixPath, archive: PurePosixPath | None) -> _Named | None:
+def _named(path: PurePosixPath) -> _Named | None:
     """The split, task and folder that a file's path says; None if it names no split, or two."""
     suffix, folder = suffix_of(path.name), path.parent
-    of_folder = SPLIT_OF.get(folder.name.lower().removesuffix(".zip"))
+    of_folder = SPLIT_OF.get(folder.name.lower())
     stem = path.name[: len(path.name) - len(suffix)]
     shard = SHARD.search(stem)
     if shard and (shard.start() or of_folder):
         stem = stem[: shard.start()]
-    plain = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", stem).lower()
-    split, *others = {SPLIT_OF[word] for word in WORD.findall(plain)} or [of_folder]
+    stem = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", stem)
+    split, *others = {SPLIT_OF[word.lower()] for word in WORD.findall(stem)} or [of_folder]
     if split is None or others:
         return None
-    words = [word for word in re.split(r"[^a-z0-9]+", VERSION.sub("", WORD.sub("", plain))) if word]
-    role, parts = "", {*words, suffix.removeprefix(".")}
-    if suffix in LINE_SUFFIXES and parts & (TEXT_WORDS | LABEL_WORDS):
-        role = "label" if parts & LABEL_WORDS else "text"
-        words = [word for word in words if word not in TEXT_WORDS | LABEL_WORDS]
-    task = _without_split(stem, [word for word in words if word not in NEUTRAL])
+    words = [word for word in re.split(r"[\W_]+", VERSION.sub("", WORD.sub("", stem))) if word]
+    role, kinds = "", {*(word.lower() for word in words), suffix.removeprefix(".")}
+    if suffix in LINE_SUFFIXES and kinds & (TEXT_WORDS | LABEL_WORDS) and not kinds & UNLABELLED:
+        role = "label" if kinds & LABEL_WORDS else "text"
+    neutral = NEUTRAL | (TEXT_WORDS | LABEL_WORDS if role else set())
+    task = "-".join(word for word in words if word.lower() not in neutral)
     below = (folder.parent if of_folder == split else folder).as_posix().removeprefix(".")
-    in_folder = suffix == ".txt" and not WORD.search(plain)
-    return _Named(path, split, below, task, role, in_folder, shard is not None, bool(UNLABELLED & {*words}), archive)
-
-
-def _without_split(stem: str, rest: Sequence[str]) -> str:
-    """What a file's name has beside the split, as it is written: my-nli of my-nli.train."""
-    if not rest:
-        return ""
-    without = WORD.sub(lambda match: " " * len(match[0]), stem.lower())
-    first, last = without.find(rest[0]), without.rfind(rest[-1]) + len(rest[-1])
-    inner = stem[first:last] if first >= 0 and last > first else "-".join(rest)
-    return re.sub(rf"[_.-]?{WORD.pattern}", "", inner, flags=re.IGNORECASE).strip("_.-") or "-".join(rest)
+    in_folder = suffix == ".txt" and not WORD.search(stem)
+    return _Named(path, split, below, task, role, in_folder, shard is not None)
 
 
 def _split_files(id: str, folder: str, files: dict[str, list[_Named]]) -> Guess:
-    home = PurePosixPath(folder)
-    archives = [file.archive for file in chain(*files.values()) if file.archive is not None]
-    home = next((archive.parent for archive in archives if home.is_relative_to(archive)), home)
-    chosen: dict[str, str | None] = {}
-    twice: list[str] = []
-    questions = []
+    guess = Guess(id, folder, {})
     for split in [split for split in SPLITS if files.get(split)]:
-        every = sorted(files[split], key=lambda file: (file.masked, len(file.path.name), file.path.name))
-        labelled = [file for file in every if not file.masked] or every
-        names, masked = ([_below(file, home) for file in part] for part in (labelled, every[len(labelled) :]))
-        parts, rest = first_part(names), list[str]()
-        if pair := _pair(labelled):
-            chosen[split] = BESIDE.join(_below(file, home) for file in pair)
-            rest = [name for name, file in zip(names, labelled, strict=True) if file not in pair]
-        elif parts and all(file.shard for file in labelled):
-            chosen[split] = parts
-        else:
-            chosen[split], *rest = names
-            if rest:
-                numbered = f"{names[0]} or {len(names)} numbered files, parts of one split: {parts}"
-                questions.append(f"files: {split} may be {numbered if parts else ' or '.join(names)}")
-        twice += masked + rest
-    notes = [f"not read: {quoted_names(twice)}; another file has this split"] if twice else []
-    asked = ["; ".join(questions)] if questions else []
-    return Guess(id, home.as_posix().removeprefix("."), chosen, questions=asked, notes=notes)
+        every = sorted(files[split], key=lambda file: (len(file.path.name), file.path.name))
+        below = {file: file.path.relative_to(folder).as_posix() for file in every}
+        ways = [*below.values()]
+        if pair := _pair(every):
+            ways = [BESIDE.join(below[file] for file in pair), *(below[file] for file in every if file not in pair)]
+        elif parts := first_part(ways):
+            is_sure = all(file.shard for file in every) or not ways[1:]
+            ways = [parts] if is_sure else [ways[0], f"{len(ways)} numbered files, parts of one split: {parts}"]
+        guess.files[split] = ways[0]
+        guess.questions += [f"files.{split}: may be {' or '.join(ways)}"] if ways[1:] else []
+    return guess
 
 
 def _pair(named: Sequence[_Named]) -> list[_Named]:
-    """The file of texts and the one of their labels; empty if there are no such two, or they are in a zip."""
+    """The file of texts and the one of their labels; empty if there are no such two."""
     texts, labels = ([file for file in named if file.role == role] for role in ("text", "label"))
     if len(texts) != 1 and len(labels) == 1 and len(named) == 2:  # PIQA: train.jsonl and train-labels.lst
         texts = [file for file in named if file not in labels]
-    paired = [*texts, *labels]
-    return paired if len(texts) == len(labels) == 1 and not any(file.archive for file in paired) else []
+    return [*texts, *labels] if len(texts) == len(labels) == 1 else []
 
 
 def first_part(names: Sequence[str]) -> str | None:
@@ -311,12 +241,6 @@ def first_part(names: Sequence[str]) -> str | None:
     except ValueError:
         is_whole = total is not None  # the reader says what is missing
     return f"{first}{PART}{NUMBERED}" if is_whole else None
-
-
-def _below(file: _Named, home: PurePosixPath) -> str:
-    """A file's name as a suite file has it, below a folder."""
-    name = file.path.relative_to(home).as_posix()
-    return name if file.archive is None else name.replace(f"{file.archive.name}/", f"{file.archive.name}{PART}", 1)
 
 
 def _ids(names: Sequence[str], places: Iterable[tuple[str, str]]) -> list[str]:

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -11,18 +12,10 @@ from mtl.base.errors import InputError
 from mtl.base.typed import typed
 from mtl.base.untrusted import inside, is_inside
 from mtl.benchmark_making.init_suite import names
-from mtl.benchmark_making.init_suite.names import (
-    GIVEN,
-    NO_SPLIT,
-    WORD,
-    FoundFiles,
-    Guess,
-    first_part,
-    task_id,
-)
+from mtl.benchmark_making.init_suite.names import GIVEN, NO_SPLIT, WORD, FoundFiles, Guess, first_part, task_id
 from mtl.benchmark_making.init_suite.sniffing import Sniffed, has_header, sniff
 from mtl.benchmark_making.init_suite.tables import SplitTables, read_table
-from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names
+from mtl.benchmark_making.init_suite.wording import quoted, quoted_names
 from mtl.data.files import data_lines
 from mtl.data.json_rows import JsonText
 from mtl.data.rows import TABLES, form_of
@@ -43,15 +36,12 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
     found = names.find_tasks(data_dir, [path for path in paths if path.parent not in folders])
     tasks, unused = [*tasks, *found.tasks], list[str]()
     for name in found.unused:
-        path, _, member = name.partition(PART)
-        if not (parts := _splits_within(data_dir, path, Layout(part=member or None))):
+        if not (parts := _splits_within(data_dir, name)):
             unused.append(name)
             continue
-        folder, _, file = path.rpartition("/")
-        file = f"{file}{PART}{member}" if member else file
+        folder, _, file = name.rpartition("/")
         guess = Guess(_id_after(name, tasks), folder, {split: f"{file}#{each[0]}" for split, each in parts.items()})
-        asked = [f"files: {split} may be {' or '.join(each)} of {file}" for split, each in parts.items() if each[1:]]
-        guess.questions += ["; ".join(asked)] if asked else []
+        guess.questions += [f"files.{split}: may be {' or '.join(w)} of {file}" for split, w in parts.items() if w[1:]]
         tasks.append(guess)
     if not tasks:  # nothing names a split: a task of each file, and of all that differ in their number alone
         families: dict[str, list[str]] = {}
@@ -67,12 +57,7 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
 
 def _document_tasks(paths: Sequence[PurePosixPath], root: str) -> tuple[list[Guess], set[PurePosixPath]]:
     """The tasks whose texts stand in files of their own, as in train/pos/0_9.txt, and their folders: two or more, named after labels, of
-    more than MOST_STEMS files each.
-
-    Args:
-        paths: of all files, below the data folder.
-        root: the data folder's name.
-    """
+    more than MOST_STEMS files each. `root` is the data folder's name."""
     texts = sorted((path for path in paths if path.suffix == ".txt"), reverse=True)
     first, sizes = {path.parent: path for path in texts}, Counter(path.parent for path in texts)
     tasks: dict[PurePosixPath, dict[str, list[PurePosixPath]]] = {}
@@ -93,27 +78,26 @@ def _document_tasks(paths: Sequence[PurePosixPath], root: str) -> tuple[list[Gue
             part = "*/*" if len(named) == len(shared) else f"{{{','.join(sorted(shared))}}}/*"
             start = next(folder for folder in named if folder.name in shared)
             files[split or "train"] = f"{first[start].relative_to(home).as_posix()}{PART}{part}"
-        remedy = "which are left out; name them if they are labels"
-        question = f"files: single splits have the folders {quoted_names(odd)}, too, {remedy}" if odd else NO_SPLIT
+        further = f"files.train: single splits have the folders {quoted_names(odd)}, too; name them if they are labels"
         id = task_id(home.name or root, [task.id for task in made])
-        asked = [question] if odd or "" in folders else []
+        asked = [further] if odd else [NO_SPLIT] if "" in folders else []
         made.append(Guess(id, home.as_posix().removeprefix("."), files, questions=asked))
     return made, used
 
 
 def _id_after(name: str, tasks: Sequence[Guess]) -> str:
-    """An id after the name of a file, or of a part of one, other than those of these tasks."""
-    stem = PurePosixPath(name.partition(PART)[2] or name).name
+    """An id after the name of a file, other than those of these tasks."""
+    stem = PurePosixPath(name).name
     return task_id(stem.removesuffix(names.suffix_of(stem)), [task.id for task in tasks])
 
 
-def _splits_within(data_dir: Path, name: str, layout: Layout) -> dict[str, list[str]]:
+def _splits_within(data_dir: Path, name: str) -> dict[str, list[str]]:
     """The parts of a file that are splits, by split: keys of a JSON object whose values may hold rows, or values of a column."""
     parts: dict[str, list[str]] = {}
     try:
         path = inside(data_dir, name)
-        if form_of(path, layout) == "json":
-            text = "".join(data_lines(path, layout.part, None))
+        if form_of(path, Layout()) == "json":
+            text = "".join(data_lines(path, None, None))
             document = JsonText(path, text)
             start = document.start(0)
             if text[start : start + 1] == "{" and document.start(document.value(start)[1]) == len(text):
@@ -123,7 +107,7 @@ def _splits_within(data_dir: Path, name: str, layout: Layout) -> dict[str, list[
                         parts.setdefault(splits.pop(), []).append(key)
         if 0 < sum(map(len, parts.values())) <= MOST_PARTS:
             return parts
-        parts, table = {}, read_table(path, replace(layout, reading=sniff(path, layout).reading))
+        parts, table = {}, read_table(path, Layout(reading=sniff(path).reading))
     except InputError:
         return {}
     for column in table.columns.values():
@@ -144,28 +128,16 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> Split
     paths = {split: path for split in files if (path := task.path(split, data_dir))}
     layouts = {split: task.layout(split, data_dir) for split in paths}
     sniffed = {split: sniff(path, layouts[split]) for split, path in paths.items()}
-    try:
-        found = _reading(files, sniffed)
-    except InputError as error:
-        if "test" not in files or len(files) == 1:
-            raise
-        del paths["test"], sniffed["test"]
-        found = _reading(files, sniffed)
-        guess.questions.append(f"files: test is not used: {error}")
-        guess.files["test"] = None
-    reading = typed(Reading, {**_given(found), **known.get("reading", {})})
-    asked = dict.fromkeys(how.question for how in sniffed.values() if how.question)
-    guess.questions += [question for question in asked if question not in guess.questions]
+    reading = typed(Reading, {**_given(_reading(files, sniffed)), **(known.get("reading") or {})})
+    asked = chain.from_iterable(how.questions for how in sniffed.values())
+    guess.questions += [question for question in dict.fromkeys(asked) if question not in guess.questions]
     if written := _given(reading):
-        guess.keys["reading"] = written
-        guess.why["reading"] = next(filter(None, (how.why for how in sniffed.values())), "")
-    headers: dict[str, list[str] | None] = dict.fromkeys(paths)
+        guess.declare(next(filter(None, (how.why for how in sniffed.values())), ""), reading=written)
     layouts = {split: replace(layouts[split], reading=reading) for split in paths}
-    if (header := known.get("header", True)) is not True:
-        if not isinstance(header, list) or not all(isinstance(name, str) for name in header):
-            raise InputError("header: true, or the names of the columns, as in [text, label]")
-        headers = dict.fromkeys(paths, header)
-        guess.keys["header"], guess.why["header"] = header, GIVEN
+    made: dict[str, list[str]] = {}  # the names of the columns of files without a header
+    if known.get("header", True) is not True:
+        made = dict.fromkeys(paths, known["header"])
+        guess.declare(GIVEN, header=known["header"])
     elif "header" not in known:
         # Files whose lines have as many cells are looked at together: those with a header have the same one.
         tables = {s: sniffed[s].rows for s in paths if form_of(paths[s], layouts[s]) in TABLES and sniffed[s].rows}
@@ -174,28 +146,24 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> Split
             headed, question = has_header({str(guess.files[split]): tables[split] for split in alike})
             guess.questions += [question] if question else []
             if not headed:
-                headers |= {split: [f"column_{number + 1}" for number in range(width)] for split in alike}
+                made |= {split: [f"column_{number + 1}" for number in range(width)] for split in alike}
     read = SplitTables()
     for split, path in paths.items():
-        read[split] = read_table(path, replace(layouts[split], header=headers[split]))
-    without = [split for split in paths if headers[split]]
-    if without and "header" not in known:
-        made = headers[without[0]]
-        if with_header := [table for split, table in read.items() if not headers[split]]:
-            # Columns of texts have the names that they have in another file, if both have as many of them.
+        read[split] = read_table(path, replace(layouts[split], header=made.get(split)))
+    if made and "header" not in known:
+        first, columns = next(iter(made.items()))
+        if others := [table for split, table in read.items() if split not in made]:
+            # Columns of texts have the names that they have in a file with a header, if both have as many of them.
             ours, theirs = (
                 [column.name for column in table.columns.values() if 2 * column.several_words > column.rows]
-                for table in (read[without[0]], with_header[0])
+                for table in (read[first], others[0])
             )
             renamed = dict(zip(ours, theirs, strict=True)) if len(ours) == len(theirs) else {}
-            made = [renamed.get(name, name) for name in read[without[0]].columns]
-        read |= {split: read_table(paths[split], replace(layouts[split], header=made)) for split in without}
-        guess.keys["header"] = made
-        first = f"the first line of {', '.join(files[split] for split in without)}"
-        guess.why["header"] = f"{first} looks like a row, so the names are made up; give the columns names"
+            columns = [renamed.get(name, name) for name in columns]
+            read |= {split: read_table(paths[split], replace(layouts[split], header=columns)) for split in made}
+        lines = f"the first line of {', '.join(files[split] for split in made)}"
+        guess.declare(f"{lines} looks like a row, so the names are made up; give the columns names", header=columns)
     guess.rows = {split: table.rows for split, table in read.items()}
-    if nameless := max(table.nameless for table in read.values()):
-        guess.notes.append(f"not read: {count(nameless, 'column')} without a name; give it one if the task needs it")
     guess.why["rows"] = "counted in these files; if other numbers are published, write those"
     return read
 
@@ -210,8 +178,9 @@ def _reading(files: Mapping[str, str], sniffed: Mapping[str, Sniffed]) -> Readin
         own = how.reading if how.has_quotes else replace(how.reading, quoted=quoted_cells)
         readings.add(replace(own, encoding=encoding) if how.is_ascii else own)
     if len(readings) > 1:
-        differing = ", ".join(f"{files[split]}: {how.why or 'as its suffix says'}" for split, how in sniffed.items())
-        raise InputError(f"the files of the task are read in several ways ({differing}); convert them to one")
+        ways = ", ".join(f"{files[split]}: {how.why or 'as its suffix says'}" for split, how in sniffed.items())
+        remedy = "convert them to one, or leave one out, as with files.test=null"
+        raise InputError(f"the files of the task are read in several ways ({ways}); {remedy}")
     return readings.pop()
 
 

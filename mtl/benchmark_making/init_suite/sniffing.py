@@ -2,6 +2,7 @@
 
 import csv
 import re
+from codecs import getincrementaldecoder
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,34 +27,28 @@ CODE_PAGES = ("cp1252", "cp1250", "cp1251", "gb18030", "shift_jis", "euc_kr")
 
 @dataclass(frozen=True)
 class Sniffed:
-    """How a file is read, why, and the question where two ways are possible.
-
-    Args:
-        rows: of a table, the cells of its first rows.
-        has_quotes: whether its first bytes have quotation marks. A file without them reads the same with and without quoting.
-        is_ascii: whether its first bytes are ASCII. Such a file reads the same in other encodings.
-    """
+    """How a file is read, why, and the questions where two ways are possible."""
 
     reading: Reading
     why: str = ""
-    question: str | None = None
-    rows: Sequence[Sequence[str]] = ()
-    has_quotes: bool = True
-    is_ascii: bool = False
+    questions: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()  # of a table, the cells of its first rows
+    has_quotes: bool = True  # whether its first bytes have quotation marks: else quoting changes nothing
+    is_ascii: bool = False  # whether its first bytes are ASCII: then it reads the same in other encodings
 
 
 def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a frozen value
     """How a file is read. Raises InputError for an unknown suffix and a file that cannot be read."""
     if layout.has_folders:  # files of one text each, in the encoding of the first that is not UTF-8
         encodings = (_encoding(_first_bytes(file, None), file) for file in part_files(path, layout.part))
-        encoding, question = next((each for each in encodings if each != (None, None)), (None, None))
+        encoding, questions = next((each for each in encodings if each[0]), (None, []))
         why = "each file is a text, and its folder's name is the label"
-        return Sniffed(Reading(form="document", encoding=encoding), why, question)
+        return Sniffed(Reading(form="document", encoding=encoding), why, questions)
     form = form_of(path, layout)
     if form == "parquet":
         return Sniffed(Reading())
     head = _first_bytes(path, member_of(path, layout)[0])
-    encoding, question = _encoding(head, path)
+    encoding, questions = _encoding(head, path)
     reasons = [] if encoding is None else [f"not UTF-8: {encoding}, one of several that are possible"]
     lines = _lines(head, encoding or declared_encoding(head))
     made = None
@@ -63,28 +58,28 @@ def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a f
     elif form == "txt" and layout.beside is None and (made := _text_form(lines)):
         form = made
         if made == "label_text":
-            question = question or f"reading: is the first word of each line of {path.name} its label? Else: form: txt"
+            questions.append(f"reading.form: is the first word of each line of {path.name} its label? Else: txt")
     reading = Reading(form=made, encoding=encoding)
     if form not in TABLES or not lines:
-        return Sniffed(reading, "; ".join(reasons), question)
-    usual = POSSIBLE[form][0]
+        return Sniffed(reading, "; ".join(reasons), questions)
     try:
-        separator, further = _separator(lines, POSSIBLE[form])
+        separator, *further = _separators(lines, POSSIBLE[form])
         is_quoted = separator != "\t" or _is_quoted(lines)
         rows = _cells(lines, separator, is_quoted)
     except csv.Error as error:
         raise InputError(f"cannot be read as a table: {str(error).split(' - ')[0]}", path=path) from None
     if further:
-        question = question or f"reading: the cells are set apart by {separator!r} or {further[0]!r}?"
-    declared = separator if separator not in ("\t", usual) else None
-    form_read = "tsv" if separator == "\t" and form == "csv" else made
-    if form_read or declared:
+        questions.append(f"reading.separator: the cells are set apart by {separator!r} or {further[0]!r}?")
+    if separator == "\t" and form == "csv":
+        form = made = "tsv"
+    if made or separator != POSSIBLE[form][0]:
         reasons.append(f"its cells are set apart by {SEPARATORS[separator]}")
-    is_default = is_quoted == (form == "csv" and separator != "\t")
-    if is_quoted and not is_default:
+    if is_quoted and separator == "\t":
         reasons.append("its cells stand in quotes")
-    reading = replace(reading, form=form_read, separator=declared, quoted=None if is_default else is_quoted)
-    return Sniffed(reading, "; ".join(reasons), question, rows, b'"' in head, head.isascii())
+    is_usual = is_quoted == (form == "csv")
+    declared = None if separator == POSSIBLE[form][0] else separator
+    reading = replace(reading, form=made, separator=declared, quoted=None if is_usual else is_quoted)
+    return Sniffed(reading, "; ".join(reasons), questions, rows, b'"' in head, head.isascii())
 
 
 def _first_bytes(path: Path, member: str | None) -> bytes:
@@ -97,30 +92,23 @@ def _first_bytes(path: Path, member: str | None) -> bytes:
     return bytes(head[:HEAD])
 
 
-def _encoding(head: bytes, path: Path) -> tuple[str | None, str | None]:
+def _encoding(head: bytes, path: Path) -> tuple[str | None, list[str]]:
     """The encoding to declare, None for what the file itself says, and the question where it is a guess."""
-    known = declared_encoding(head)
-    for cut in range(4):  # the head may end within a character
-        try:
-            head[: len(head) - cut].decode(known)
-        except UnicodeDecodeError as error:
-            if error.end < len(head) - cut - 4:
-                break
-        else:
-            return None, None
-    possible = [name for name in CODE_PAGES if _decodes(head, name)]
+    if _decoded(head, declared_encoding(head)) is not None:
+        return None, []
+    texts = {name: _decoded(head, name) for name in CODE_PAGES}
+    possible = [name for name, text in texts.items() if text and not re.search("[\x00-\x08\x0e-\x1f\x80-\x9f]", text)]
     if not possible:
         raise InputError("is neither UTF-8 nor in a usual code page; save it as UTF-8", path=path)
-    return possible[0], f"reading: {path.name} is not UTF-8; its encoding may be {', '.join(possible)}"
+    return possible[0], [f"reading.encoding: {path.name} is not UTF-8; it may be {', '.join(possible)}"]
 
 
-def _decodes(head: bytes, name: str) -> bool:
-    """Whether the bytes are text without control characters in this encoding. A full head may end within a character."""
+def _decoded(head: bytes, encoding: str) -> str | None:
+    """The text of the first bytes of a file, of which a full head may end within a character; None if they are none in this encoding."""
     try:
-        text = head.decode(name, "strict" if len(head) < HEAD else "ignore")
+        return getincrementaldecoder(encoding)().decode(head, final=len(head) < HEAD)
     except UnicodeDecodeError:
-        return False
-    return not re.search("[\x00-\x08\x0e-\x1f\x80-\x9f]", text)
+        return None
 
 
 def _lines(head: bytes, encoding: str) -> list[str]:
@@ -133,11 +121,11 @@ def _lines(head: bytes, encoding: str) -> list[str]:
     return lines
 
 
-def _separator(lines: Sequence[str], possible: str) -> tuple[str, list[str]]:
-    """The separator of a table's cells, and further ones that fit as well.
+def _separators(lines: Sequence[str], possible: str) -> list[str]:
+    """The separators of a table's cells that fit; the usual one of the suffix, which is the first possible one, alone, if it fits or if none does.
 
     A separator fits if the first line has it and if it gives at least 9 of 10 rows the same number of cells. Separators that give
-    all rows the same number come first. The usual one of the suffix wins if it is among them, or if none fits.
+    all rows the same number come before others.
     """
     fits: dict[str, float] = {}
     for separator in possible:
@@ -146,7 +134,7 @@ def _separator(lines: Sequence[str], possible: str) -> tuple[str, list[str]]:
         if most > 1 and separator in lines[0] and rows >= 0.9 * widths.total():
             fits[separator] = rows / widths.total()
     best = [separator for separator, share in fits.items() if share == 1] or list(fits)
-    return (possible[0], []) if not best or possible[0] in best else (best[0], best[1:])
+    return [possible[0]] if not best or possible[0] in best else best
 
 
 def _cells(lines: Sequence[str], separator: str, is_quoted: bool) -> list[list[str]]:
@@ -192,16 +180,9 @@ def _text_form(lines: Sequence[str]) -> str | None:
 
 
 def has_header(heads: Mapping[str, Sequence[Sequence[str]]]) -> tuple[bool, str | None]:
-    """Whether tables of a task have a header line, and the question where that is not certain.
-
-    Args:
-        heads: by file name, the cells of its first rows.
-    """
+    """Whether tables of a task, by file name the cells of their first rows, have a header line, and the question where that is not certain."""
     first_lines = [tuple(rows[0]) for rows in heads.values()]
     name, line = next(iter(heads)), first_lines[0]
-    if list(line) == [str(number) for number in range(len(line))] and len(line) > 1:
-        names = "names that pandas gives to columns without one, or a row?"
-        return True, f"header: {name} begins with {', '.join(line)}: {names}"
     columns = list(zip(*(row for row in heads[name] if len(row) == len(line)), strict=True))
     # A value that occurs again in its column is hardly the column's name, and neither is a number.
     recurring = {cells[0] for cells in columns if cells.count(cells[0]) > 1}

@@ -3,86 +3,78 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import permutations, product
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import Any
 
 from mtl.base.wings import MarkedSpans, wings
-from mtl.benchmark_making.init_suite.tables import FileTable
-from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names
+from mtl.benchmark_making.init_suite.names import Guess
+from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable
+from mtl.benchmark_making.init_suite.wording import count, quoted
 from mtl.data.columns import LIST, below
 from mtl.data.examples import counted_places
 from mtl.tasks.task import BESIDE, COUNTED, SPAN_ENDS, span_ends
 
 MOST_TYPES = 200
 REPEATED = 3  # spans that each type has on average, at least
-INCLUSIVE = "is the last character of each span, and mtl reads the one after it: add 1 to them in the files"
+INCLUSIVE = "may be the last character of each span, and mtl reads the one after it: then add 1 to them in the files"
 COMMON = 0.1  # the least share of spans that have a key, or else it is no key of all: objects may have names as keys
-WHOLE = 0.9  # the least share of spans that begin and end with words
-Ends = list[list[tuple[int, int]]]  # of the spans of each row
+WHOLE = 0.9  # the least share of spans that stand in their text, and do not begin or end with spaces
+# The words in the names of keys of first characters and of ends; of lists the places.
+STARTS, STOPS = {"start", "begin", "from", "0"}, {"end", "stop", "to", "1"}
 
 
-class SpanColumns(NamedTuple):
-    """The columns of a text and its spans as `Reading.spans` names them, why they are taken, and the questions."""
-
-    columns: str
-    why: str
-    questions: list[str]
-
-
-def span_columns(table: FileTable) -> SpanColumns | None:
-    """The columns of a text and of its spans; None if no list of the file holds spans with types, or more than one way to read them fits
-    equally well, and without the wing that reads them."""
+def guess_spans(guess: Guess, table: FileTable) -> str | None:
+    """The columns of a text and of its spans as `Reading.spans` names them, with a question in the guess; None unless one list of the file has
+    keys of first characters, ends and types that fit one column of texts, and without the wing that reads them."""
     marked = next((wing.marked for wing in wings() if wing.marked), None)
-    guesses = [_guess(marked, table, name, rows) for name, rows in table.objects.items()] if marked else []
-    found = [guess for guess in guesses if guess]
-    return found[0] if len(found) == 1 else None
+    ways = [way for name in table.objects if marked and (way := _as_spans(marked, table, name))]
+    if len(ways) != 1:
+        return None
+    columns, question = ways[0]
+    guess.questions.append(f"reading.spans: {question}")
+    return columns
 
 
-def _guess(marked: MarkedSpans, table: FileTable, name: str, rows: Sequence[Sequence[Any]]) -> SpanColumns | None:
+def _as_spans(marked: MarkedSpans, table: FileTable, name: str) -> tuple[str, str] | None:
+    """The columns that read the items of a list as spans, and the question whether they are read so; None if no way, or more than one, fits."""
+    rows = table.objects[name]
     items = [item for row in rows for item in row]
-    found = Counter(path for item in items for path in _paths(item))
-    paths = [path for path, times in found.items() if times >= COMMON * len(items)]
+    times = Counter(path for item in items for path in _paths(item))
+    paths = [path for path, number in times.items() if number >= COMMON * len(items)]
     values = {path: [below(item, path.split(".")) for item in items] for path in paths}
     numbers = [path for path in paths if all(value is None or type(value) is int for value in values[path])]
-    texts = {path: cells for path, cells in values.items() if all(isinstance(c, str) and c.strip() for c in cells)}
-    fits: list[tuple[Any, ...]] = []
-    contents = [column for column in table.columns.values() if column.texts]
-    pairs = [pair for pair in permutations(numbers, 2) if None not in values[pair[1]]]
-    for column, (start, stop), last in product(contents, pairs, (0, 1)):  # characters from the end to the one after
-        each = iter((begin or 0, end + last) for begin, end in zip(values[start], values[stop], strict=True))
-        ends = [[next(each) for _ in row] for row in rows]
-        if fit := _fit(marked, column.texts, ends):
-            said = [path for path, cells in texts.items() if cells == fit[2]]
-            fits.append(((bool(said), not last, fit[0]), fit[1], column, start, stop, last, ends, said))
-    best = [fit for fit in fits if fit[0] == max(other[0] for other in fits)]
-    if len(best) != 1:
+    texts = [path for path in paths if all(isinstance(value, str) and value.strip() for value in values[path])]
+    ends = [[path for path in numbers if named & {*FileColumn(path, []).words}] for named in (STARTS, STOPS)]
+    if not all(ends):
         return None
-    _, single, column, start, stop, last, ends, said = best[0]
-    sizes = {path: len(set(cells)) for path, cells in texts.items() if path not in said}
+    start, stop = (min(named, key=len) for named in ends)  # start, not token_start
+    each = zip(values[start], values[stop], strict=True)
+    spans = [[(first or 0, end or 0) for first, end in islice(each, len(row))] for row in rows]
+    words = {
+        column.name: [text[slice(*pair)] for text, ends in zip(column.texts, spans, strict=True) for pair in ends]
+        for column in table.columns.values()
+        if column.texts
+    }
+    fits = {
+        text: said for text, said in words.items() if sum(w != "" and w == w.strip() for w in said) >= WHOLE * len(said)
+    }
+    sizes = {path: len(set(values[path])) for path in texts if values[path] not in fits.values()}
     types = [path for path, size in sizes.items() if size <= MOST_TYPES and REPEATED * size <= len(items)]
-    if not types:
+    if len(fits) != 1 or not types:
         return None
-    questions = []
-    if last:
-        questions.append(f"reading: {quoted(stop)} of {quoted(name)} {INCLUSIVE}")
-    elif single >= WHOLE and not said:
-        ways = "the character after a span, as mtl reads it, or its last one? Then add 1 to them in the files"
-        questions.append(f"reading: {quoted(stop)} of {quoted(name)}: {ways}")
-    if absent := values[start].count(None):
-        ways = "do these begin with the text, as where protobuf leaves out 0?"
-        questions.append(f"reading: {count(absent, 'span')} of {quoted(name)} have no {quoted(start)}: {ways}")
-    if types[1:]:
-        may = f"{quoted_names(types)} of {quoted(name)} may be the types of spans"
-        questions.append(f"reading: {may}; {types[0]} is taken")
-    spans = zip(column.texts, ends, strict=True)
-    tagged = [marked.tag(content, [(*pair, "x") for pair in of_row]) for content, of_row in spans]
-    if left_out := sum(each.left_out for each in tagged):
-        faults = "share a word with a longer one, hold no word, or are not within the text, and would not count"
-        questions.append(f"reading: {count(left_out, 'span')} of {quoted(name)} {faults}; is this meant?")
-    cut = f"{sum(each.cut for each in tagged):,} of them begin or end within a word, and have the whole word"
-    named = [f"{name}.{path}{LIST}" for path in (start, stop, types[0])]
-    why = f"{count(len(items), 'span')} in {quoted(name)}; {cut}"
-    return SpanColumns(BESIDE.join([column.name, *named]), why, questions)
+    (text,) = fits
+    pairs = zip(table.columns[text].texts, spans, strict=True)
+    tagged = [marked.tag(content, [(*pair, "x") for pair in ends]) for content, ends in pairs]
+    where = f"{quoted(name)} holds {count(len(items), 'span')} of {quoted(text)}, each with its first character in {quoted(start)}"
+    absent = f" (0 where it is missing, as in {values[start].count(None):,})" if None in values[start] else ""
+    kinds = " or ".join(map(quoted, types))
+    of_ends = f"{absent}, the character after its last one in {quoted(stop)}, and its type in {kinds}: is this so?"
+    faults = "share a word with a longer one, hold no word, or are not within the text, and do not count"
+    cut = f"{sum(each.cut for each in tagged):,} begin or end within a word, as where ends are last characters, and get the whole word"
+    figures = f"{sum(each.left_out for each in tagged):,} {faults}; {cut}"
+    return BESIDE.join(
+        [text, *(f"{name}.{path}{LIST}" for path in (start, stop, types[0]))]
+    ), f"{where}{of_ends} {figures}"
 
 
 def _paths(item: Any, prefix: str = "") -> Iterator[str]:
@@ -92,29 +84,6 @@ def _paths(item: Any, prefix: str = "") -> Iterator[str]:
             yield from _paths(value, f"{prefix}{key}.")
         elif isinstance(value, int | str):
             yield f"{prefix}{key}"
-
-
-def _fit(marked: MarkedSpans, contents: Sequence[str], rows: Ends) -> tuple[float, float, list[str]] | None:
-    """How spans with these ends fit in the texts of the same rows: the share that begins and ends with words, the share whose last word has one
-    character (of these, nothing says whether the end is the last character or the one after it), and the words of each; None if they do not."""
-    within = [_is_within(*pair, content) for content, ends in zip(contents, rows, strict=True) for pair in ends]
-    if sum(within) < WHOLE * len(within) or not within:
-        return None
-    whole = single = 0
-    words = list[str]()
-    for content, ends in zip(contents, rows, strict=True):
-        places = marked.words(content) if ends else []
-        inner = {place for first, end in places for place in range(first + 1, end)}
-        last_of_single = {end for first, end in places if end - first == 1}
-        for start, stop in ends:
-            words.append(content[start:stop])
-            whole += _is_within(start, stop, content) and not {start, stop} & inner
-            single += stop in last_of_single
-    return (whole / len(words), single / len(words), words) if whole / len(words) >= WHOLE else None
-
-
-def _is_within(start: int, stop: int, content: str) -> bool:
-    return 0 <= start < stop <= len(content) and not content[start:stop].isspace()
 
 
 def marked_spans(
@@ -167,11 +136,8 @@ def _marks(span: str, word: str | None, text: str, table: FileTable, more: int) 
     if word:
         said = table.columns[word].texts
         return all(content[start:stop] == words for (content, start, stop), words in zip(marked, said, strict=True))
-    around = [content[stop - 1 : stop + 1] for content, _, stop in marked if stop > 0]
-    begins = (
-        0 <= start < stop <= len(content)
-        and not content[max(start - 1, 0) : start].isalnum()
-        and not content[start : start + 1].isspace()
-        for content, start, stop in marked
-    )
-    return 2 * sum(len(signs) > 1 and signs.isalnum() for signs in around) < len(marked) and all(begins)
+    if not all(0 <= start < stop <= len(content) for content, start, stop in marked):
+        return False
+    begins = all(re.compile(r"(?<![^\W_])\S").match(content, start) for content, start, _ in marked)
+    cut = sum(content[stop - 1].isalnum() and content[stop : stop + 1].isalnum() for content, _, stop in marked)
+    return begins and 2 * cut < len(marked)

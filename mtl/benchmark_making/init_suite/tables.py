@@ -20,6 +20,7 @@ from mtl.tasks.task import Layout
 
 SAMPLE_ROWS = 50_000  # of a file that are looked at
 SAMPLE_SIZE = 2**26  # characters of texts in them
+NAMELESS = "no name"  # of a column, often that of row numbers
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 # Cells that stand for no value, in lower case. "-1" is one where a whole column has it: test files of the Hub have it in place of labels.
 PLACEHOLDERS = {"", "-", "--", "?", "_", "nan", "null", "none", "n/a", "na", "<unk>", "tbd", "hidden"}
@@ -31,18 +32,15 @@ NO_SPACES = re.compile(
 
 @dataclass(frozen=True)
 class FileColumn:
-    """One column of a file, with a value in every row. In a column of lists, `lists` are the values and `texts` is empty.
-
-    Args:
-        labels: the names of the labels that the numbers of this column stand for, where the file's metadata has them.
-        all_counts: how often each value stands in the whole file, where `texts` is a sample of it.
-    """
+    """One column of a file, with a value in every row. In a column of lists, `lists` are the values and `texts` is empty."""
 
     name: str
     texts: list[str]
     lists: list[list[str]] = field(default_factory=list)
-    labels: Sequence[str] = ()
-    all_counts: Mapping[str, int] | None = None
+    labels: Sequence[str] = ()  # the names of the labels that its numbers stand for, where the file's metadata has them
+    all_counts: Mapping[str, int] | None = (
+        None  # how often each value stands in the whole file, of which `texts` is a sample
+    )
 
     @cached_property
     def counts(self) -> Counter[str]:
@@ -88,25 +86,15 @@ class FileColumn:
 
 @dataclass(frozen=True)
 class FileTable:
-    """A file's columns.
-
-    Args:
-        rows: those of the whole file.
-        incomplete: for each column that lacks a value in some rows, where.
-        unread: for each column that no task can read, what it holds, as in "a list of objects".
-        nameless: how many columns are left out because their name is empty, as that of row numbers often is.
-        counts: how often each value of a column stands in the whole file, for those columns that `whole` was asked for.
-        objects: by the name of a list of objects or of lists, its items in each row of the sample.
-    """
+    """A file's columns."""
 
     path: Path
     layout: Layout
-    rows: int
+    rows: int  # of the whole file
     columns: dict[str, FileColumn]
-    incomplete: dict[str, str] = field(default_factory=dict)
-    unread: dict[str, str] = field(default_factory=dict)
-    nameless: int = 0
-    counts: dict[str, Counter[str]] = field(default_factory=dict)
+    incomplete: dict[str, str] = field(default_factory=dict)  # for each column that lacks a value in some rows, where
+    unread: dict[str, str] = field(default_factory=dict)  # what columns hold that no task can read: "a list of objects"
+    # By the name of a list of objects or of lists, its items in each row of the sample.
     objects: dict[str, list[Sequence[Any]]] = field(default_factory=dict)
 
     def has(self, name: str) -> bool:
@@ -119,13 +107,12 @@ class FileTable:
         return column.is_blank if column is not None else name not in self.incomplete
 
     def whole(self, name: str) -> FileColumn:
-        """A column with the counts of all rows of the file, which is read again, once, if it was sampled."""
+        """A column with the counts of all rows of the file, which is read again if it was sampled."""
         column = self.columns[name]
         if column.lists or len(column.texts) == self.rows:
             return column
-        if name not in self.counts:
-            self.counts[name] = Counter(value for (value,) in self.cells([name]))
-        return FileColumn(name, column.texts, labels=column.labels, all_counts=self.counts[name])
+        counts = Counter(value for (value,) in self.cells([name]))
+        return FileColumn(name, column.texts, labels=column.labels, all_counts=counts)
 
     def cells(self, names: Sequence[str]) -> Iterator[list[Any]]:
         """The values of columns in all rows of the file, which is read again: texts, or lists of them. Raises InputError where one is missing."""
@@ -173,16 +160,16 @@ def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B00
             values[other] = dict(sorted({**values[other], **values[name]}.items()))
         if inner:
             del values[name]
-    named = [name for name in values if name.removesuffix(LIST).rpartition(".")[2].strip()]
-    table = FileTable(path, layout, rows, {}, nameless=len(values) - len(named))
+    table = FileTable(path, layout, rows, {})
     for number, (_, row) in enumerate(sample if is_nested else ()):
         for name, items in _objects(row):
             table.objects.setdefault(name, [()] * len(sample))[number] = items
     header = Counter(column_names(path, layout) if form in TABLES else [])
-    for name in named:
-        cells = values[name]
+    for name, cells in values.items():
         present = [cell for cell in cells.values() if cell is not None]
-        if header[name] > 1:
+        if not name.removesuffix(LIST).rpartition(".")[2].strip():
+            table.unread[name] = NAMELESS
+        elif header[name] > 1:
             table.unread[name] = f"the name of {header[name]} columns"
         elif others := [cell.kind for cell in present if isinstance(cell, Other)]:
             table.unread[name] = others[0]
@@ -258,24 +245,20 @@ def _objects(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, li
 def _sample(rows: Iterable[tuple[int, Any]]) -> tuple[int, list[tuple[int, Any]]]:
     """The number of rows, and a random sample of at most SAMPLE_ROWS and about SAMPLE_SIZE characters, in their order.
 
-    Of a smaller file the sample has all rows. Each row is equally probable (reservoir sampling), and the same file gives the same sample.
+    Of a smaller file the sample has all rows. Each row is equally probable: whenever there are too many, each stays with probability 1/2.
     """
-    chance = random.Random(0)
+    chance, share = random.Random(0), 1.0
     kept: list[tuple[int, Any]] = []
-    number, size, most = 0, 0, SAMPLE_ROWS
-    for number, row in enumerate(rows, start=1):
-        if len(kept) < most:
+    number = size = 0
+    for row in rows:
+        number += 1
+        if chance.random() < share:
             kept.append(row)
             size += _size(row[1])
-        elif (place := int(chance.random() * number)) < most:
-            size += _size(row[1]) - _size(kept[place][1])
-            kept[place] = row
-        if size > SAMPLE_SIZE and len(kept) > 1:
-            chance.shuffle(kept)
-            most = len(kept) // 2
-            kept = kept[:most]
+        while len(kept) > 1 and (len(kept) > SAMPLE_ROWS or size > SAMPLE_SIZE):
+            kept, share = [row for row in kept if chance.random() < 0.5] or kept[:1], share / 2
             size = sum(_size(row) for _, row in kept)
-    return number, sorted(kept, key=lambda row: row[0])
+    return number, kept
 
 
 def _size(value: Any) -> int:

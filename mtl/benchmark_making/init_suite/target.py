@@ -14,6 +14,7 @@ from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite import evidence
 from mtl.benchmark_making.init_suite.evidence import (
     TOKEN_NAMES,
+    are_truths,
     follows_from,
     is_candidates,
     is_source,
@@ -21,7 +22,7 @@ from mtl.benchmark_making.init_suite.evidence import (
     names_each_other,
     with_counts,
 )
-from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable
+from mtl.benchmark_making.init_suite.tables import NAMELESS, FileColumn, FileTable
 from mtl.benchmark_making.init_suite.wording import quoted, quoted_names
 from mtl.tasks.task import BESIDE
 
@@ -30,7 +31,7 @@ LABEL_NAMES = ("label", "labels", "gold_label")
 LIKELY_NAMES = {
     *("target", "targets", "gold", "class", "judgment", "judgement", "score", "rating", "stars", "grade", "similarity", "duplicate"),
 }  # fmt: skip
-NAMES = {*LABEL_NAMES, "target", "targets", "gold"}  # of columns that may be targets whatever they hold
+NAMES = {*LABEL_NAMES, "target", "targets", "gold"}  # of columns that may be targets whatever they hold, also lists
 # Names of targets beside columns of candidates.
 CHOICE_NAMES = {"answer", "correct", "key", "answerkey", "solution", "answer_key", "correct_answer", "answer_idx", "answer_index"}  # fmt: skip
 # What a task of mtl cannot be, in one sentence each.
@@ -40,11 +41,7 @@ KIND = "multi_label"
 SEPARATOR = ";"  # between labels, unless a task names another one
 SEPARATORS = (",", ";", "|", " ")  # of several labels in a cell
 MOST_PARTS = 200  # different labels that cells with several labels may have
-TRUE = {"1", "true", "yes", "1.0"}
-TRUTH = {*TRUE, "0", "false", "no", "0.0"}
-# The last word in the name of a column of lists that is the target.
-LIST_NAMES = {"label", "labels", "target", "targets"}
-TAG_NAMES = {"tag", "tags"}  # of tokens or of texts
+TRUE = {true for _, true in evidence.TRUTH}
 MOST_REASONS = 2  # why columns are none, in a message
 
 
@@ -67,8 +64,7 @@ class SeveralLabels:
         """The labels of each row that was looked at; None if the table lacks them, or has something else in these columns."""
         columns = [table.columns[name] for name in self.columns if table.has(name)]
         texts = any(column.lists for column in columns) or all(column.texts for column in columns)
-        truth = not self.by_truth or all({value.lower() for value in column.counts} <= TRUTH for column in columns)
-        if len(columns) < len(self.columns) or not texts or not truth:
+        if len(columns) < len(self.columns) or not texts or (self.by_truth and not all(map(are_truths, columns))):
             return None
         return [self._labels(row) for row in zip(*(column.lists or column.texts for column in columns), strict=True)]
 
@@ -106,7 +102,7 @@ class TargetColumn(NamedTuple):
     several: SeveralLabels | None = None
 
 
-def target_column(main: FileTable, test: FileTable | None) -> TargetColumn:
+def target_column(main: FileTable, test: FileTable | None, is_one: bool = False) -> TargetColumn:
     """The column that holds the targets.
 
     In this order: the one column whose name says so; the one column with labels or numbers without values in the test file; the one
@@ -115,6 +111,7 @@ def target_column(main: FileTable, test: FileTable | None) -> TargetColumn:
     Args:
         main: the rows with targets.
         test: the test file, if it is another one.
+        is_one: whether a row has one label.
 
     Raises:
         InputError: if no column fits, which says what mtl cannot read.
@@ -124,12 +121,18 @@ def target_column(main: FileTable, test: FileTable | None) -> TargetColumn:
     lacking = [column for column in possible if test is not None and test.lacks(column.name)]
     # Sets of labels may be many: words that repeat.
     words = [each for each in main.columns.values() if 1 < len(each.counts) <= each.rows / evidence.REPEATED]
-    several = several_labels(main, named or lacking or possible or [w for w in words if w.several_words * 2 < w.rows])
+    pool = named or lacking or possible or [word for word in words if word.several_words * 2 < word.rows]
+    several = None if is_one else several_labels(main, pool)
     certain = {column.name for column in named if _is_named(column)}
     if several is not None and (not certain or certain & set(several.columns)):
-        return TargetColumn(main.columns[several.columns[0]], several.form, several.question, several)
+        first, question = main.columns[several.columns[0]], several.question
+        others = [column for column in pool if column.name not in several.columns and not is_source(column)]
+        if others and not (first.lists and first.words[-1] in NAMES):
+            entry = f"{quoted(several.target)} (several labels of a row, in {several.form})"
+            question = f"target: {entry}, {with_counts(others)} may be the target"
+        return TargetColumn(first, several.form, question, several)
     pools = [named, [column for column in named if column in lacking]] if named else [lacking, possible]
-    pool = next((pool for pool in pools if len(pool) == 1), None) or next((pool for pool in pools if pool), [])
+    pool = next((pool for pool in pools if len(pool) == 1), []) or next((pool for pool in pools if pool), [])
     if not pool:
         raise InputError(no_target(main))
     first, question = pool[0], f"target: {with_counts(pool)} may be the target"
@@ -138,7 +141,7 @@ def target_column(main: FileTable, test: FileTable | None) -> TargetColumn:
     if first in named or first in lacking:
         missing = ", and the test file has no values in it" if first in lacking else ""
         return TargetColumn(first, ("by its name" if first in named else "labels or numbers") + missing)
-    if main.unread or is_source(first):
+    if _unread(main) or is_source(first):
         return TargetColumn(first, "perhaps", f"{question}, or say where the rows come from{_unread(main)}")
     return TargetColumn(first, "the only column with labels or numbers")
 
@@ -176,12 +179,11 @@ def _named(main: FileTable, possible: Sequence[FileColumn]) -> list[FileColumn]:
         if reason := next((main.incomplete[column] for column in main.incomplete if column.lower() == name), None):
             raise InputError(reason)
     choices = CHOICE_NAMES if evidence.candidate_columns(main, ()) else set()
-    named = [column for column in possible if _is_named(column)]
-    named += [column for column in possible if column.name.lower() in choices and column not in named]
-    if len(named) == 1 and named[0].name.lower() not in (*LABEL_NAMES, *CHOICE_NAMES):
-        named = [column for column in possible if not is_source(column) or column in named]  # x_label, beside others
-    likely = [column for column in possible if LIKELY_NAMES & set(column.words)]
-    return named or (likely if all(is_source(column) for column in possible if column not in likely) else [])
+    named = [column for column in possible if _is_named(column) or column.name.lower() in choices]
+    if any(column.name.lower() in (*LABEL_NAMES, *choices) for column in named):
+        return named
+    likely = [column for column in possible if column in named or LIKELY_NAMES & set(column.words)]
+    return likely if all(is_source(column) for column in possible if column not in likely) else []
 
 
 def no_target(table: FileTable) -> str:
@@ -196,37 +198,25 @@ def no_target(table: FileTable) -> str:
 
 
 def _unread(table: FileTable) -> str:
-    return "".join(f"; {quoted(name)} is {what}" for name, what in table.unread.items())
+    return "".join(f"; {quoted(name)} is {what}" for name, what in table.unread.items() if what != NAMELESS)
 
 
 def several_labels(table: FileTable, columns: Sequence[FileColumn]) -> SeveralLabels | None:
     """What in these columns, which may hold targets, or in lists looks like several labels of each row; None: nothing."""
-    truths = [column for column in columns if is_truth(column)]
+    truths = [column.name for column in columns if is_truth(column)]
     if len(truths) > 2 or (len(truths) == 2 and len(columns) == 2):
-        names = [column.name for column in truths]
-        found = _asked(SeveralLabels(names, f"{len(truths)} columns of two truth values", by_truth=True), columns)
         # Nothing tells labels from features, such as has_negation beside is_entailed, or from the answers of several people.
         ways = f"several labels of a row (kind: {KIND}), or is one of them the target (target: NAME)?"
-        return replace(found, question=found.question or f"kind: {quoted_names(names)} are true or false: {ways}")
+        question = f"kind: {quoted_names(truths)} are true or false: {ways}"
+        return SeveralLabels(truths, f"{len(truths)} columns of two truth values", by_truth=True, question=question)
     if column := next((column for column in table.columns.values() if _is_list_of_labels(column, table)), None):
-        found = SeveralLabels([column.name], f"lists of {len({*chain(*column.lists)})} different labels")
-        return found if column.words[-1] in LIST_NAMES else _asked(found, columns)
-    cells = next(filter(None, map(_in_cells, columns)), None)
-    return cells if cells is None or cells.question else _asked(cells, columns)
-
-
-def _asked(found: SeveralLabels, columns: Sequence[FileColumn]) -> SeveralLabels:
-    """The same with a question, if other columns than these may be the target, too."""
-    others = [column.name for column in columns if column.name not in found.columns and not is_source(column)]
-    if not others:
-        return found
-    what = f"{quoted_names(found.columns)}: {found.form} look like several labels of a row (target: {found.target}, kind: {KIND})"
-    return replace(found, question=f"target: {what}; {quoted_names(others)} may be the target, too")
+        return SeveralLabels([column.name], f"lists of {len({*chain(*column.lists)})} different labels")
+    return next(filter(None, map(_in_cells, columns)), None)
 
 
 def _is_list_of_labels(column: FileColumn, table: FileTable) -> bool:
     """Whether lists are sets of labels: of few labels, none twice in a row, and not one for each word or each item of another column."""
-    if not column.lists or (TOKEN_NAMES - TAG_NAMES) & set(column.words) or is_candidates(column):
+    if not column.lists or (TOKEN_NAMES - {"tag", "tags"}) & set(column.words) or is_candidates(column):
         return False
     sizes, parts = [len(row) for row in column.lists], Counter(chain(*column.lists))
     if not 1 < len(parts) <= MOST_PARTS or parts.total() < 3 * len(parts) or len(set(sizes)) < 2:
@@ -262,8 +252,7 @@ def named_labels(table: FileTable, known: Mapping[str, Any]) -> SeveralLabels | 
     if known.get("kind", KIND) != KIND or len(columns) < len(names):
         return None
     if len(columns) > 1:
-        by_truth = all({value.lower() for value in column.counts} <= TRUTH for column in columns)
-        return SeveralLabels(names, f"{len(columns)} columns", by_truth=by_truth)
+        return SeveralLabels(names, f"{len(columns)} columns", by_truth=all(map(are_truths, columns)))
     if columns[0].lists:
         return SeveralLabels(names, "lists of labels") if is_known or _is_list_of_labels(columns[0], table) else None
     found = _in_cells(columns[0])

@@ -8,11 +8,10 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.evidence import is_source
+from mtl.benchmark_making.init_suite.evidence import QUESTIONS, guess_text, is_source, unread_columns, with_counts
 from mtl.benchmark_making.init_suite.names import Guess
 from mtl.benchmark_making.init_suite.tables import NO_SPACES, FileColumn, FileTable, SplitTables
 from mtl.benchmark_making.init_suite.target import LABEL_NAMES, possible_targets
-from mtl.benchmark_making.init_suite.texts import QUESTIONS, text_columns, unread_columns
 from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
 from mtl.data.columns import LIST
 from mtl.data.rows import form_of
@@ -37,40 +36,39 @@ class Tagged(NamedTuple):
 
 
 def tagged_columns(table: FileTable, known: Mapping[str, Any]) -> Tagged | None:
-    """The columns of tokens and tags of a file; None if it has none, or if known keys say that the task is another one."""
-    rows: dict[str, Rows] = {name: column.lists for name, column in table.columns.items() if column.lists}
-    if not rows:
-        rows = {name: _words(column) for name, column in table.columns.items()}
-        rows = {name: words for name, words in rows.items() if max(map(len, words), default=0) > 1}
+    """The columns of tokens and tags of a file; None if it has none, or if known keys say that the task is another one. Raises InputError
+    for a known target that is none, and where a few rows lack tags."""
+    lists = {name: column.lists for name, column in table.columns.items() if column.lists}
+    rows: dict[str, Rows] = {name: lists.get(name) or _words(column) for name, column in table.columns.items()}
+    rows = {name: rows[name] for name in lists or rows}
+    rows = {name: words for name, words in rows.items() if name in lists or max(map(len, words), default=0) > 1}
     rows = {name: words for name, words in rows.items() if not all(map(_counts, words))}
     called = [name for name in rows if NAMES & set(table.columns[name].words)]
     tokens = max(called if len(called) == 1 else rows, key=lambda name: len(_distinct(rows[name])), default=None)
-    if (text := known.get("text")) is not None:
-        named = [text] if isinstance(text, str) else text if isinstance(text, list) else []
-        tokens = named[-1] if named and named[-1] in rows else None
-    if tokens is None or known.get("kind", KIND) != KIND:
+    if known.get("text") is not None:
+        *_, tokens = ["", known["text"]] if isinstance(known["text"], str) else ["", *known["text"]]
+    if tokens not in rows or known.get("kind", KIND) != KIND:
         return None
     lengths = [len(words) for words in rows[tokens]]
-    tags = {name: each for name, each in rows.items() if name != tokens and [len(row) for row in each] == lengths}
-    tags = {name: each for name, each in tags.items() if _are_tags(each, is_list=name.endswith(LIST))}
-    for name, words in rows.items() if tokens in called else ():
-        unequal = [number for number, row in enumerate(words) if len(row) != lengths[number]]
-        if name.endswith(LIST) and unequal and UNEQUAL * len(unequal) <= len(lengths):
-            row = unequal[0]
-            sizes = (
-                f"{count(len(words[row]), 'tag')} for {count(lengths[row], 'word')} of {quoted(tokens)} in row {row}"
-            )
-            raise InputError(f"{quoted(name)} has {sizes} (from 0), and so in {count(len(unequal), 'row')}")
+    tags = {}
+    for name in [name for name in rows if name != tokens]:
+        unequal = [number for number, row in enumerate(rows[name]) if len(row) != lengths[number]]
+        if not unequal and _are_tags(rows[name], is_list=name in lists):
+            tags[name] = rows[name]
+        elif unequal and tokens in called and name in lists and UNEQUAL * len(unequal) <= len(lengths):
+            sizes = [count(len(rows[one][unequal[0]]), of) for one, of in ((name, "tag"), (tokens, "word"))]
+            where = f"{' for '.join(sizes)} of {quoted(tokens)} in row {unequal[0]} (from 0)"
+            raise InputError(f"{quoted(name)} has {where}, and so in {count(len(unequal), 'row')}")
     is_named = tokens in called or form_of(table.path, table.layout) == "conll"
     if not is_named and not any(_are_entities(_distinct(words)) for words in tags.values()):
         return None  # lists of other things, as of candidates
-    wanted = known.get("target")
-    if wanted is not None and wanted not in tags:
-        if known.get("kind") == KIND or (wanted in rows and str(wanted).endswith(LIST)):
-            lacks = f"{quoted(str(wanted))} has not one of at most {MOST_TAGS} tags"
-            raise InputError(f"{lacks} for each of {quoted(tokens)}")
-        return None
-    return Tagged(tokens, {wanted: tags[wanted]} if wanted else tags) if tags else None
+    target = known.get("target")
+    if target is None or target in tags:
+        return Tagged(tokens, {target: tags[target]} if target else tags) if tags else None
+    if known.get("kind") == KIND or (target in rows and str(target).endswith(LIST)):
+        lacks = f"{quoted(str(target))} has not one of at most {MOST_TAGS} tags"
+        raise InputError(f"{lacks} for each of {quoted(tokens)}")
+    return None
 
 
 def _counts(row: Sequence[str]) -> bool:
@@ -102,50 +100,47 @@ def guess_tokens(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mappi
     """Guess the keys of a task with a label for each token. Returns whether the test file has targets."""
     main, target = tables.main, next(iter(tagged.tags))
     guess.kind = KIND
-    guess.keys |= {"text": [tagged.tokens], "kind": KIND, "target": target}
-    guess.why |= {"text": f"{quoted(target)} has a tag for each word of it", "target": "as many as the words"}
-    further = [
-        f"{quoted(column.name)} ({count(len(column.counts), 'value')}, one for the whole text)"
-        for column in possible_targets(main)
-        if "target" not in known
-        and column.name not in (tagged.tokens, *tagged.tags)
-        and not is_source(column)
-        and (not column.numbers or column.words[-1] in LABEL_NAMES)
-    ]
-    listed = [f"{quoted(name)} ({count(len(_distinct(rows)), 'tag')})" for name, rows in tagged.tags.items()] + further
+    guess.declare("", kind=KIND)
+    guess.declare(f"{quoted(target)} has a tag for each word of it", text=[tagged.tokens])
+    guess.declare("as many as the words", target=target)
+    listed = [f"{quoted(name)} ({count(len(_distinct(rows)), 'tag')})" for name, rows in tagged.tags.items()]
+    if "target" not in known:
+        listed += [
+            f"{quoted(column.name)} ({count(len(column.counts), 'value')}, one for the whole text)"
+            for column in possible_targets(main)
+            if column.name not in (tagged.tokens, *tagged.tags)
+            and not is_source(column)
+            and (not column.numbers or column.words[-1] in LABEL_NAMES)
+        ]
     if listed[1:]:
         guess.questions.append(f"target: {', '.join(listed)} may be the target; declare a task for each that counts")
     labelled = dict[str, set[str]]()  # the tags of the files that have them
     for split, table in tables.items():
-        if (column := table.columns.get(target)) is None:
+        if target not in table.columns:
             if split != "test":
                 raise InputError(table.incomplete.get(target, f"no tags in column {quoted(target)}"), path=table.path)
-        elif len(distinct := _distinct(_words(column))) > 1:
+        elif len(distinct := _distinct(_words(table.columns[target]))) > 1:
             labelled[split] = distinct
         else:
             stands = f"all tokens of {split} have one tag: a placeholder?"
-            guess.questions.append(f"files: {stands} Then no score on {split} means anything")
-    tags = set[str]().union(*labelled.values())
-    names = main.columns[target].labels
-    labels = sorted(tags, key=lambda tag: (tag != "O", tag))
-    guess.why["labels"] = f"the {count(len(labels), 'tag')} in the files"
+            guess.questions.append(f"files.{split}: {stands} Then no score on {split} means anything")
+    tags, names = set[str]().union(*labelled.values()), main.columns[target].labels
+    labels, why = sorted(tags, key=lambda tag: (tag != "O", tag)), f"the {count(len(tags), 'tag')} in the files"
     if names and all(tag.isdecimal() and int(tag) < len(names) for tag in tags):
-        labels = list(names)
-        guess.keys["indices"] = [str(number) for number in range(len(names))]
-        guess.why["labels"] = "the names in the file's metadata"
+        labels, why = list(names), "the names in the file's metadata"
+        guess.declare("", indices=[str(number) for number in range(len(names))])
     elif all(tag.removeprefix("-").isdecimal() for tag in tags):
         labels = sorted(tags, key=int)
         remedy = "write the tags in labels, and these numbers in indices"
         guess.questions.append(f"labels: numbers stand for tags, and the files do not name them; {remedy}")
+    guess.declare(why, labels=labels)
     spans = _are_entities(labels)
-    guess.keys |= {"labels": labels, "metric": "span_f1" if spans else "token_accuracy"}
-    guess.why["metric"] = "its tags mark entities" if spans else "its tags do not mark entities"
-    guess.take(known)
-    if isinstance(guess.keys["text"], str):
-        guess.keys["text"] = [guess.keys["text"]]
-    rest = [name for name in main.columns if name not in (*guess.keys["text"], guess.keys["target"])]
-    guess.unread = {name: "no text" if name in tagged.tags else "not needed" for name in rest}
+    marks = "mark" if spans else "do not mark"
+    guess.declare(f"its tags {marks} entities", metric="span_f1" if spans else "token_accuracy")
+    guess.unread = {name: "no text" if name in tagged.tags else "not needed" for name in main.columns}
     guess.unread |= dict.fromkeys(main.incomplete, "no value in some rows") | dict(main.unread)
+    for name in (tagged.tokens, target):
+        del guess.unread[name]
     return "test" in labelled
 
 
@@ -176,7 +171,7 @@ def answer_columns(table: FileTable) -> AnswerColumns | None:
 def _are_within(answers: FileColumn, starts: FileColumn, passages: FileColumn) -> bool:
     """Whether all answers stand where the places say. Rows without an answer tell nothing, and some row must."""
     is_behind = False
-    for texts, places, passage in zip(_rows(answers), _rows(starts), passages.texts, strict=True):
+    for texts, places, passage in zip(_answers(answers), _answers(starts), passages.texts, strict=True):
         if any(texts):
             if len(texts) != len(places) or not all(place.isdecimal() for place in places):
                 return False
@@ -186,8 +181,8 @@ def _are_within(answers: FileColumn, starts: FileColumn, passages: FileColumn) -
     return is_behind
 
 
-def _rows(column: FileColumn) -> list[list[str]]:
-    return column.lists or [[text] for text in column.texts]
+def _answers(column: FileColumn | None) -> list[list[str]]:
+    return (column.lists or [[text] for text in column.texts]) if column else []
 
 
 def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], found: AnswerColumns | None) -> bool:
@@ -195,58 +190,51 @@ def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], f
 
     Returns whether the test file has answers. Raises InputError if a column is not known.
     """
-    main = tables.main
-    found = found if found and known.get("target", found.target) == found.target else None
-    target, starts = known.get("target", found and found.target), known.get("starts", found and found.starts)
-    if target not in main.columns:
-        wanted = f"no column {quoted(str(target))}" if target else "kind: answer needs target: the column of answers"
-        raise InputError(f"{wanted}: {main.listed}")
-    column = main.columns[target]
-    used = {target, *([starts] if starts else [])}
-    texts = list(known["text"]) if "text" in known else _texts(guess, tables, column, used, found)
+    main, target = tables.main, known.get("target", found and found.target)
+    found = found if found and found.target == target else None
+    if target not in main.columns or (found is None and "text" not in known):
+        needs = "kind: answer needs target: COLUMN of answers, and text: [COLUMN of questions, COLUMN of passages]"
+        raise InputError(f"{needs}: {main.listed}")
+    column, starts = main.columns[target], known.get("starts", found and found.starts)
+    used = {target, *filter(None, [starts])}
+    texts = _texts(guess, tables, column, used, found) if found and "text" not in known else known["text"]
     guess.kind = "answer"
-    guess.keys |= {"kind": "answer", "text": texts, "target": target, **({"starts": starts} if starts else {})}
-    guess.why |= {"kind": "the answers stand in the passage where the places say", "target": "every row has an answer"}
-    if without := sum(not any(answers) for answers in _rows(column)):
-        guess.why["target"] = f"{share(without, len(_rows(column)))} of {count(main.rows, 'row')} have no answer"
+    guess.declare("the answers stand in the passage where the places say", kind="answer")
+    without = sum(not any(answers) for answers in _answers(column))
+    part = f"{share(without, len(_answers(column)))} of {count(main.rows, 'row')} have no answer"
+    guess.declare(part if without else "every row has an answer", target=target)
+    guess.declare("the passage holds all answers", text=texts)
+    if starts:
+        guess.declare("", starts=starts)
     passages = main.columns.get(texts[-1])
     if "metric" not in known:
         sample = passages.texts[:SAMPLE] if passages else []
         by_characters = 5 * sum(len(NO_SPACES.findall(text)) for text in sample) > sum(map(len, sample))
-        guess.keys |= {"metric": "squad_f1_characters" if by_characters else "squad_f1", "also": ["squad_exact"]}
         further = ", by characters: the passages have no spaces between words" if by_characters else ""
-        guess.why["metric"] = f"SQuAD's{further}"
+        guess.declare(f"SQuAD's{further}", metric="squad_f1_characters" if by_characters else "squad_f1")
+        guess.declare("", also=["squad_exact"])
     if passages is not None and len(passages.counts) < len(passages.texts):
-        guess.keys["group"], guess.why["group"] = passages.name, "questions on one passage stay together"
-    guess.take(known)
-    with_column = {split: table.columns[target] for split, table in tables.items() if target in table.columns}
-    labelled = [split for split, answers in with_column.items() if any(map(any, _rows(answers)))]
+        guess.declare("questions on one passage stay together", group=passages.name)
+    labelled = [split for split, table in tables.items() if any(map(any, _answers(table.columns.get(target))))]
     if lacking := [split for split in tables if split not in ("test", *labelled)]:
         raise InputError(f"no answers in column {quoted(target)} of {quoted_names(lacking)}")
     guess.unread = dict(unread_columns(main, tables.test, column, {*used, *texts, guess.keys.get("group", "")}))
     return "test" in labelled
 
 
-def _texts(
-    guess: Guess, tables: SplitTables, target: FileColumn, used: set[str], found: AnswerColumns | None
-) -> list[str]:
-    """The columns of questions and passages. Raises InputError if they are not known."""
+def _texts(guess: Guess, tables: SplitTables, target: FileColumn, used: set[str], found: AnswerColumns) -> list[str]:
+    """The columns of questions and passages. Raises InputError if no column looks like a question."""
     main = tables.main
-    if found is None:
-        raise InputError("kind: answer needs text: [the column of questions, the column of passages]")
-    guess.why["text"] = "the passage holds all answers"
     named = [name for name, column in main.columns.items() if column.words[-1] in QUESTIONS and not column.lists]
     if len(named) == 1:
         return [named[0], found.passage]
-    used = used | {found.passage}
     lists = {name for name, column in main.columns.items() if column.lists}  # about the answers, as their types
-    guessed = text_columns(main, tables.test, target, used | lists, most=1)
+    texts = guess_text(guess, main, tables.test, target, used | {found.passage} | lists, most=1)
     what = f"{quoted(found.target)} stands in {quoted(found.passage)}, and no column"
-    if not guessed.columns:
-        remedy = f"if another column is the target, name it with target: {main.listed}"
-        raise InputError(f"{what} looks like a question; {remedy}")
-    guess.questions += guessed.questions
-    others = [column.name for column in possible_targets(main) if not is_source(column)]
-    if others := [name for name in others if name not in (*used, *guessed.columns)]:  # what is marked stands there, too
-        guess.questions.append(f"target: {what} is named after questions; {quoted_names(others)} may be the target")
-    return [*guessed.columns, found.passage]
+    if not texts:
+        raise InputError(f"{what} looks like a question; if another column is the target, name it: {main.listed}")
+    taken = (*used, found.passage, *texts)
+    others = [each for each in possible_targets(main) if each.name not in taken and not is_source(each)]
+    if others:  # what is marked stands there, too
+        guess.questions.append(f"target: {what} is named after questions; {with_counts(others)} may be the target")
+    return [*texts, found.passage]

@@ -1,31 +1,22 @@
-"""What is guessed, asked and refused in data of many forms: `golden/init-suite-GROUP.txt` has the task of the suite file, or the refusal.
-
-A form is the columns of the training rows. Further columns, splits and answers stand in the keys of `Form`.
-"""
+"""What is guessed, asked and refused in data of many forms. A form is the columns of the training rows; what else it has stands in keys of `Form`."""
 
 import json
 from collections.abc import Callable
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow
 import pytest
-from data_files import sentences, write_jsonl, write_lines, write_table
-from golden import check_golden
+from data_files import sentences, write_lines
+from init_forms import Columns, Form, check_forms
 from pyarrow import parquet
 from structured_suite import LABELS, sentence
-
-from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.init_suite import init_suite
-from mtl.data.dataset import load_dataset
-from mtl.tasks.suite import load_suite
 
 ROWS = 40
 TEXTS, OTHERS = sentences(ROWS), sentences(ROWS, "another")
 WORDS = [a + b for a in "abcde" for b in "klmnopqr"]
 UP = [str(i) for i in range(ROWS)]
-Columns = dict[str, Any]
 
 
 def many(values: Any, rows: int = ROWS) -> list[Any]:
@@ -34,29 +25,6 @@ def many(values: Any, rows: int = ROWS) -> list[Any]:
 
 
 AB, ABCD = many(["yes", "no"]), many("abcd")
-
-
-class Form(NamedTuple):
-    """Columns by split; `known`: answers; `write`: what writes the files in another form than .jsonl with lists, else .tsv."""
-
-    train: Columns
-    dev: Columns | None = None
-    test: Columns | None = None
-    known: dict[str, Any] | None = None
-    write: Callable[[Path], Any] | None = None
-
-
-def write(form: Form, folder: Path) -> None:
-    folder.mkdir(parents=True)
-    if form.write:
-        form.write(folder)
-    for split, columns in zip(("train", "dev", "test"), form[:3], strict=True):
-        if columns:
-            rows = list(zip(*columns.values(), strict=True))
-            if any(isinstance(cell, list | dict) for cell in rows[0]):
-                write_jsonl(folder / f"{split}.jsonl", [dict(zip(columns, row, strict=True)) for row in rows])
-            else:
-                write_table(folder / f"{split}.tsv", list(columns), rows)
 
 
 def of_label(*labels: Any, name: str = "label", dev: list[str] | None = None, **columns: Any) -> Form:
@@ -265,34 +233,26 @@ TOKEN_LABELS = {
 }  # fmt: skip
 
 
-def marked(span: Callable[[int, int, str, str], Any], short: bool = False) -> Form:
+def marked(span: Callable[[int, int, str, str], Any], **options: Any) -> Form:
     """Sentences that begin with a place and end with a time."""
-    places, time = (many("Å"), "5") if short else (many(["Bergen", "Oslo", "Tromsø"]), "noon")
-    texts = [f"{place} is number {number} at {time}" for number, place in enumerate(places)]
-    ends = [
-        [(0, len(place), "place", place), (len(text) - len(time), len(text), "time", time)]
-        for place, text in zip(places, texts, strict=True)
+    texts = [f"{place} is number {number} at noon" for number, place in enumerate(many(["Bergen", "Oslo", "Tromsø"]))]
+    spans = [
+        [span(0, text.index(" "), "place", text.split()[0]), span(len(text) - 4, len(text), "time", "noon")]
+        for text in texts
     ]
-    return Form({"text": texts, "spans": [[span(*each) for each in of_row] for of_row in ends]})
+    return Form({"text": texts, "spans": spans}, **options)
 
 
 PLACES = {"reading": {"spans": "text + spans.0[] + spans.1[] + spans.2[]"}}
 SPANS = {
     "objects": marked(lambda start, stop, type, words: {"start": start, "stop": stop, "label": type}),
-    "lists": marked(lambda start, stop, type, words: [start, stop, type]),
-    "words": marked(lambda start, stop, type, words: {"at": [start, stop], "said": words, "is": type}),
-    "types": marked(lambda start, stop, type, words: {"start": start, "stop": stop, "label": type, "by": type[0]}),
-    "protobuf": marked(
-        lambda start, stop, type, words: {**({"start": start} if start else {}), "stop": stop, "label": type}
-    ),
-    "shared": marked(lambda start, stop, type, words: [0, stop, type]),
-    "last": marked(lambda start, stop, type, words: [start, stop - 1, type]),
-    "last and words": marked(lambda start, stop, type, words: {"at": [start, stop - 1], "said": words, "is": type}),
-    "letters": marked(lambda start, stop, type, words: [start, stop, type], short=True),
-    "letters, answered": marked(lambda start, stop, type, words: [start, stop, type], short=True)._replace(
-        known=PLACES
-    ),
-}
+    "two that may be types": marked(lambda start, stop, type, words: {"at": [start, stop], "is": type, "by": type[0], "said": words}),
+    "a start that is left out": marked(lambda start, stop, type, words: {"begin": start or None, "token_start": 1, "end": stop, "of": type}),
+    "an end within a word": marked(lambda start, stop, type, words: [start, stop - 1, type]),
+    "spans that share words": marked(lambda start, stop, type, words: [0, stop, type]),
+    "as answered": marked(lambda start, stop, type, words: [start, stop, type], known=PLACES),
+    "not within the texts": marked(lambda start, stop, type, words: [start + 99, stop + 99, type]),
+}  # fmt: skip
 
 PASSAGES = [f"In {1900 + n}, the city number {n} had {n * 7 + 1} houses and a river." for n in range(12)]
 
@@ -339,73 +299,12 @@ ANSWERS = {
 }  # fmt: skip
 
 
-def raw(*contents: str | bytes, suffix: str = ".tsv") -> Form:
-    """Files as they are: of train, and of dev."""
-
-    def write_all(folder: Path) -> None:
-        for split, content in zip(("train", "dev"), contents, strict=False):
-            path = folder / f"{split}{suffix}"
-            path.write_bytes(content if isinstance(content, bytes) else content.encode())
-
-    return Form({}, write=write_all)
-
-
-TABLE = "".join(f"text number {i}\t{i % 2}\n" for i in range(30))
-ROWS_OF_TONES = "".join(f"text {i}\t{'pn'[i % 2]}o\n" for i in range(12))
-NUMBERED = "".join(f"text {i}\t{i % 3}\n" for i in range(1, 12))
-COLA = ["gj04\t1\t\ta b\nx\t0\t*\tc d\ngj04\t1\t\te f\n", "x\t1\t\tf g\nx\t0\t\th i\n"]
-FILES = {
-    "tabs": raw(TABLE),
-    "quotes in texts": raw(TABLE.replace("number", 'the "number"')),
-    "doubled quotes": raw(TABLE.replace("text number 3\t", '"text ""number"" 3"\t')),
-    "quoted line end": raw(TABLE.replace("text number 3\t", '"text\nnumber 3"\t')),
-    **{f"csv with {sign!r}": raw(TABLE.replace("\t", sign), suffix=".csv") for sign in "|;"},
-    "csv with semicolons in texts": raw(TABLE.replace("\t", ",").replace("text", "one; two"), suffix=".csv"),
-    "csv with tabs": raw(TABLE, suffix=".csv"),
-    "csv with two signs": raw("".join(f"text number {i};{'xy'[i % 2]}|z\n" for i in range(30)), suffix=".csv"),
-    "UTF-16": raw(TABLE.encode("utf-16")),
-    "a code page": raw(TABLE.replace("text", "żółw").encode("cp1250")),
-    "texts": raw("one text\nanother text\n", suffix=".txt"),
-    "cells in .txt": raw(TABLE, suffix=".txt"),
-    "fastText": raw("".join(f"__label__{'ab'[i % 2]} some text {i}\n" for i in range(30)), suffix=".txt"),
-    "labels before texts": raw("".join(f"{'AB'[i % 2]} some text {i}\n" for i in range(30)), suffix=".txt"),
-    "CoNLL in .tsv": raw("Anna\tB-PER\nslept\tO\n\n" * 20),
-    "a header": raw(f"text\tlabel\n{ROWS_OF_TONES}"),
-    "no header, perhaps": raw(ROWS_OF_TONES),
-    "no header in two files": raw(ROWS_OF_TONES, ROWS_OF_TONES.partition("\n")[2]),
-    "a label in two headers": raw(*[f"text\tpo\n{ROWS_OF_TONES}"] * 2),
-    "a word of a header in a cell": raw(*["text\ttopic\tlabel\na b\tlabel\tx\nc d\ty\tz\ne f\ty\tz\ng h\ty\tx\n"] * 2),
-    "a long first line": raw(f"a long text of many words in the first row\tx\n{ROWS_OF_TONES}"),
-    "a number above numbers": raw(NUMBERED),
-    "text above a number": raw(f"text\t1\n{NUMBERED}"),
-    "row numbers of pandas": raw("\ttext\tlabel\n" + "".join(f"{i}\ttext {i}\t{'pn'[i % 2]}\n" for i in range(12))),
-    "a number above numbers in both": raw(*["2019\ty\n1\ta\n2\tb\n"] * 2),
-    "four columns of CoLA": raw(*COLA),
-    "long names": raw("votes\tso many words as no name of a column has\n1\ta\n2\tb\n"),
-    "columns without names of pandas": raw(f"0\t1\n{ROWS_OF_TONES}"),
-    "headers of other lengths": raw(f"text\tlabel\n{ROWS_OF_TONES}", "n\ttext\tlabel\n" + "".join(f"{i}\ttext {i}\tpo\n" for i in range(5))),
-}  # fmt: skip
-
 GROUPS = {
     **{"kinds": KINDS, "target": TARGET, "columns": COLUMNS, "several": SEVERAL},
-    **{"tokens": TOKEN_LABELS, "spans": SPANS, "answers": ANSWERS, "files": FILES},
+    **{"tokens": TOKEN_LABELS, "spans": SPANS, "answers": ANSWERS},
 }
 
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_forms(group: str, tmp_path: Path) -> None:
-    said = []
-    for number, (name, form) in enumerate(GROUPS[group].items()):
-        write(form, tmp_path / str(number) / "data")
-        out = tmp_path / f"{number}.yaml"
-        try:
-            made = init_suite(
-                tmp_path / str(number) / "data", out=out, known={"data": form.known} if form.known else None
-            )
-            said.append(f"== {name}\n{made.document.partition('  data:')[2].strip()}\n")
-            if not made.questions:  # the data is read with what was guessed
-                suite = load_suite(out)
-                load_dataset(suite, suite.choose(None), tmp_path / str(number) / "data", 0.1)
-        except InputError as error:
-            said.append(f"== {name}\nrefused: {error}\n".replace(f"{tmp_path / str(number)}/", ""))
-    check_golden(f"init-suite-{group}.txt", "\n".join(said))
+    check_forms(group, GROUPS[group], tmp_path)

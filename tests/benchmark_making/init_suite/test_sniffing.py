@@ -1,0 +1,57 @@
+"""How files are read: separators, quotes, encodings, headers."""
+
+from pathlib import Path
+
+from init_forms import Form, check_forms
+
+
+def raw(*contents: str | bytes, suffix: str = ".tsv") -> Form:
+    """Files as they are: of train, and of dev."""
+
+    def write_all(folder: Path) -> None:
+        for split, content in zip(("train", "dev"), contents, strict=False):
+            path = folder / f"{split}{suffix}"
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+    return Form({}, write=write_all)
+
+
+TABLE = "".join(f"text number {i}\t{i % 2}\n" for i in range(30))
+ROWS_OF_TONES = "".join(f"text {i}\t{'pn'[i % 2]}o\n" for i in range(12))
+NUMBERED = "".join(f"text {i}\t{i % 3}\n" for i in range(1, 12))
+COLA = ["gj04\t1\t\ta b\nx\t0\t*\tc d\ngj04\t1\t\te f\n", "x\t1\t\tf g\nx\t0\t\th i\n"]
+FORMS = {
+    "tabs": raw(TABLE),
+    "quotes in texts": raw(TABLE.replace("number", 'the "number"')),
+    "doubled quotes": raw(TABLE.replace("text number 3\t", '"text ""number"" 3"\t')),
+    "quoted line end": raw(TABLE.replace("text number 3\t", '"text\nnumber 3"\t')),
+    **{f"csv with {sign!r}": raw(TABLE.replace("\t", sign), suffix=".csv") for sign in "|;"},
+    "csv with semicolons in texts": raw(TABLE.replace("\t", ",").replace("text", "one; two"), suffix=".csv"),
+    "csv with tabs": raw(TABLE, suffix=".csv"),
+    "csv with two signs": raw("".join(f"text number {i};{'xy'[i % 2]}|z\n" for i in range(30)), suffix=".csv"),
+    "UTF-16": raw(TABLE.encode("utf-16")),
+    "a code page": raw(TABLE.replace("text", "żółw").encode("cp1250")),
+    "texts": raw("one text\nanother text\n", suffix=".txt"),
+    "cells in .txt": raw(TABLE, suffix=".txt"),
+    "fastText": raw("".join(f"__label__{'ab'[i % 2]} some text {i}\n" for i in range(30)), suffix=".txt"),
+    "labels before texts": raw("".join(f"{'AB'[i % 2]} some text {i}\n" for i in range(30)), suffix=".txt"),
+    "CoNLL in .tsv": raw("Anna\tB-PER\nslept\tO\n\n" * 20),
+    "a header": raw(f"text\tlabel\n{ROWS_OF_TONES}"),
+    "no header, perhaps": raw(ROWS_OF_TONES),
+    "no header in two files": raw(ROWS_OF_TONES, ROWS_OF_TONES.partition("\n")[2]),
+    "a label in two headers": raw(*[f"text\tpo\n{ROWS_OF_TONES}"] * 2),
+    "a word of a header in a cell": raw(*["text\ttopic\tlabel\na b\tlabel\tx\nc d\ty\tz\ne f\ty\tz\ng h\ty\tx\n"] * 2),
+    "a long first line": raw(f"a long text of many words in the first row\tx\n{ROWS_OF_TONES}"),
+    "a number above numbers": raw(NUMBERED),
+    "text above a number": raw(f"text\t1\n{NUMBERED}"),
+    "row numbers of pandas": raw("\ttext\tlabel\n" + "".join(f"{i}\ttext {i}\t{'pn'[i % 2]}\n" for i in range(12))),
+    "a number above numbers in both": raw(*["2019\ty\n1\ta\n2\tb\n"] * 2),
+    "four columns of CoLA": raw(*COLA),
+    "long names": raw("votes\tso many words as no name of a column has\n1\ta\n2\tb\n"),
+    "columns without names of pandas": raw(f"0\t1\n{ROWS_OF_TONES}"),
+    "headers of other lengths": raw(f"text\tlabel\n{ROWS_OF_TONES}", "n\ttext\tlabel\n" + "".join(f"{i}\ttext {i}\tpo\n" for i in range(5))),
+}  # fmt: skip
+
+
+def test_how_files_are_read(tmp_path: Path) -> None:
+    check_forms("files", FORMS, tmp_path)
