@@ -86,7 +86,7 @@ def make_run(
 
     DYK's rows belong together, four by four, and CDSC-E and -R share theirs.
 
-    dev: what the fingerprints of the scored rows say. reduced: tasks with a training row less than published.
+    dev: what the scored rows are; other ones are other rows. reduced: tasks with a training row less than published.
     """
     job = _job((*settings, f"seeds={list(seeds)}"))
     folder, chosen = RunFolder(path), job.suite.choose(tasks)
@@ -106,7 +106,7 @@ def make_run(
     write_text(folder.suite, find_suite(job.config.suite).read_text(encoding="utf-8"))
     write_json(folder.inputs, {"format": FORMAT, **summary["inputs"]})
     write_text(folder.held_out, json.dumps(held_out) + "\n")
-    write_text(folder.scored_rows, json.dumps({task.id: _recorded_rows(task) for task in chosen}) + "\n")
+    write_text(folder.scored_rows, json.dumps({task.id: _recorded_rows(task, dev) for task in chosen}) + "\n")
     write_json(folder.summary, summary)
     return folder
 
@@ -161,9 +161,9 @@ def _write_record(path: Path, curve: list[dict[str, float]]) -> None:
     write_json(path, {"seconds": curve[-1]["seconds"], "peak_memory": 2**30, "curve": curve})
 
 
-def _recorded_rows(task: Task) -> dict[str, Any]:
+def _recorded_rows(task: Task, rows: str) -> dict[str, Any]:
     recorded: dict[str, Any] = {
-        "texts": {"cdsc-r": "cdsc-e"}.get(task.id, task.id),
+        "texts": f"{rows} of {task.id.replace('cdsc-r', 'cdsc-e')}",
         "groups": [row // 4 for row in range(ROWS)] if task.id == "dyk" else None,
     }
     if task.further_columns:

@@ -248,7 +248,7 @@ def run(*settings: Settings, **named: "Unpack[Keys]") -> Run:
         if objects and job.config.runs_apart:
             message = "the object is in this process alone; train seeds one after another, or name a class"
             raise InputError(message, key=objects[0])
-        return run_job(job, call_text("run", merged))
+        return run_job(job, call_text(merged))
 
 
 # What `help` and the completion of notebooks show.

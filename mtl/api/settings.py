@@ -42,13 +42,13 @@ def plain_settings(settings: Sequence[Settings], named: Mapping[str, Any]) -> di
     return merged
 
 
-def call_text(function: str, settings: Mapping[str, Any]) -> str:
-    """The Python call with these settings, which the files of a run record as they record a command line."""
+def call_text(settings: Mapping[str, Any]) -> str:
+    """The call of `mtl.run` with these settings, which the files of a run record as they record a command line."""
     words = (
         f"{key}={value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)}"
         for key, value in settings.items()
     )
-    return f"mtl.{function}({', '.join(map(repr, words))})"
+    return f"mtl.run({', '.join(map(repr, words))})"
 
 
 def _flat(tree: Mapping[Any, Any], prefix: str = "") -> dict[str, Any]:

@@ -80,7 +80,7 @@ def row_size(task: Task, values: Mapping[str, Any]) -> int | None:
     return target_kind(task).size(make_inputs(task, row_texts(task, values)))
 
 
-def make_example(task: Task, row: Row, line: int = 0) -> Example:
+def make_example(task: Task, row: Row) -> Example:
     """A row without a target. Raises ValueError that says what is wrong with it."""
     spans = len(task.marked)
     texts, ends = row[: len(row) - spans], row[len(row) - spans :]
@@ -89,7 +89,7 @@ def make_example(task: Task, row: Row, line: int = 0) -> Example:
     if not all(isinstance(text, str) for text in texts):
         raise ValueError("has something else than a text where a text is expected")
     inputs = make_inputs(task, [text for text in texts if isinstance(text, str)])
-    return Example(line, inputs, spans=make_spans(task, inputs[0], ends))
+    return Example(0, inputs, spans=make_spans(task, inputs[0], ends))
 
 
 def make_spans(task: Task, texts: Sequence[str], ends: Sequence[object]) -> tuple[Span, ...]:

@@ -1,4 +1,5 @@
-"""The rows of JSON files, each with its line: JSON Lines, a list, an object of splits, records by id, or SQuAD's articles."""
+"""The rows of JSON files: JSON Lines, a list, an object of splits, records by id, or SQuAD's articles. A row of JSON Lines and of a list has the
+line that it begins on, every other its number, from 1."""
 
 import json
 import re
@@ -14,6 +15,10 @@ Row = dict[str, Any]
 ID = "id"  # the column of the keys of records by id
 ARTICLES, PARAGRAPHS, QUESTIONS = "data", "paragraphs", "qas"  # keys of a file in SQuAD's form
 SPACE = re.compile(r"[ \t\r\n]*")
+SEPARATOR = re.compile(
+    r"[ \t\r\n]*(?:,[ \t\r\n]*(?!\])|(?=\]))"
+)  # after an item of a list: a comma and another one, or its end
+MOST_KEYS = 8  # of an object, in a message
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> Row:
@@ -35,7 +40,7 @@ def parse_row(path: Path | str, number: int, line: str) -> Row:
     """The object on one line of a jsonl file. Raises InputError, which names the file and the line, if it is none."""
     if not line.strip():
         raise InputError("not a row: the line is empty; one JSON object a line", path=path, line=number)
-    value, end = JsonText(path, line, number).value(0)
+    value, end = parse_value(path, line, 0, number)
     if line[end:].strip():
         problem = f"Extra data at character {end + 1}"
     elif isinstance(value, dict):
@@ -45,43 +50,97 @@ def parse_row(path: Path | str, number: int, line: str) -> Row:
     raise InputError(f"not a row: {problem}; one JSON object a line", path=path, line=number)
 
 
-def json_rows(path: Path, text: str, part: str | None) -> Iterator[tuple[int, Row]]:
-    """The rows of a .json file, each with the line that it begins on. In SQuAD's form, it is the number of the question, from 1. Raises InputError
-    for what is not JSON, a part that is not there, and a value that holds no rows.
+def parse_value(path: Path | str, text: str, position: int, line: int = 1) -> tuple[Any, int]:
+    """The JSON value that begins at a position of a text, perhaps after white space, and where it ends. Raises InputError.
 
     Args:
-        text: the whole file: rows of a list can only be told apart in it.
+        line: that of the file on which the text begins.
+    """
+    try:
+        value, end = DECODER.raw_decode(text, _start(text, position))
+        inner = text[position:end]
+        if re.search(r"\\u[dD]", inner):
+            json.dumps(value, ensure_ascii=False).encode()  # refuses half a surrogate pair, which no file can hold
+        if inner.count("[") + inner.count("{") > JSON_DEPTH and is_deep(value):
+            raise RecursionError
+        return value, end
+    except json.JSONDecodeError as error:
+        position, problem = error.pos, f"{error.msg.removesuffix(' at')} at character {error.colno}"
+    except RecursionError:
+        problem = "too deeply nested"
+    except UnicodeEncodeError:
+        problem = "half of a surrogate pair (\\ud800 to \\udfff)"
+    except ValueError as error:
+        problem = str(error).split("; ")[0]
+    line += text.count("\n", 0, position)
+    raise InputError(f"not a row: {problem}; one JSON object a line", path=path, line=line)
+
+
+def parse_object(path: Path, text: str) -> Row | None:
+    """The object that a file with this text is; None for one that is something else, as JSON Lines. Raises InputError for what is not JSON."""
+    if not text.lstrip().startswith("{"):
+        return None
+    value, end = parse_value(path, text, text.index("{"))
+    return None if text[end:].strip() else value
+
+
+def json_rows(path: Path, text: str, part: str | None) -> Iterator[tuple[int, Row]]:
+    """The rows of a .json file, each with its line or number. Raises InputError for what is not JSON, a part that is not there, and a value that
+    holds no rows.
+
+    Args:
+        text: the whole file.
         part: the key whose value holds the rows, with dots between nested keys; None: the whole value does.
     """
-    document = JsonText(path, text)
-    start = document.start(0)
-    if part is None and text[start : start + 1] == "{":
-        _, end = document.value(start)
-        if document.start(end) < len(text):  # another value follows: JSON Lines in a file of this name
-            yield from ((number, parse_row(path, number, line)) for number, line in _filled(text))
-            return
-    first, _, rest = text.partition("\n")
-    if part is None and rest.strip() and _is_list(first):  # a list of cells on each line
-        yield from ((number, _row(JsonText(path, line, number), 0)) for number, line in _filled(text))
+    if part is None and text.lstrip().startswith("["):
+        yield from _listed_rows(path, text)
+        return
+    value: Any = parse_object(path, text)
+    if value is None and part is None and text.lstrip().startswith("{"):  # JSON Lines in a file of this name
+        yield from ((number, parse_row(path, number, line)) for number, line in _filled(text))
         return
     if part is not None:
-        start = document.member(start, part)
-    if part is None and (articles := _articles(document, start)) is not None:
-        yield from enumerate(_questions(document, articles), start=1)
+        value = _member(path, value, part)
+    elif isinstance(value, dict) and _are_articles(value.get(ARTICLES)):
+        yield from enumerate(_questions(path, value[ARTICLES]), start=1)
         return
-    if text[start : start + 1] == "[":
-        for position in document.items(start, is_last=part is None):
-            yield document.line(position), _row(document, position)
+    if isinstance(value, dict):
+        if not all(isinstance(record, dict) for record in value.values()):
+            remedy = f"name the one that holds the rows: {path.name}#KEY"
+            raise InputError(
+                f"is one object with the keys {', '.join([*value][:MOST_KEYS])}; {remedy}", path=path, line=1
+            )
+        value = [{ID: key, **record} for key, record in value.items()]
+    if not isinstance(value, list):
+        raise InputError("the value holds no rows; a list of objects does", path=path, line=1)
+    yield from ((number, _row(path, number, item)) for number, item in enumerate(value, start=1))
+
+
+def _listed_rows(path: Path, text: str) -> Iterator[tuple[int, Row]]:
+    """The rows of a list one by one, or those of lists of cells, one on each line."""
+    first, _, rest = text.partition("\n")
+    if rest.strip() and _is_list(first):
+        for number, content in _filled(text):
+            yield number, _row(path, number, parse_value(path, content, 0, number)[0])
         return
-    if text[start : start + 1] != "{":
-        raise document.error("the value holds no rows; a list of objects does", start)
-    records = list(document.members(start))
-    if not all(text[position : position + 1] == "{" for _, position in records):
-        names = ", ".join(key for key, _ in records[:8])
-        remedy = f"name the one that holds the rows: {path.name}#KEY"
-        raise document.error(f"is one object with the keys {names}; {remedy}", start)
-    for key, position in records:
-        yield document.line(position), {ID: key, **_row(document, position)}
+    position = _start(text, text.index("[") + 1)
+    line, counted = 1, 0  # the line, and the position up to which line ends are counted
+    while text[position : position + 1] != "]":
+        line, counted = line + text.count("\n", counted, position), position
+        value, end = parse_value(path, text, position)
+        yield line, _row(path, line, value)
+        if (separator := SEPARATOR.match(text, end)) is None:
+            line += text.count("\n", counted, _start(text, end))
+            raise InputError("not JSON: a comma or ] is expected", path=path, line=line)
+        position = separator.end()
+    if (after := _start(text, position + 1)) < len(text):
+        raise InputError("not JSON: something follows the list", path=path, line=text.count("\n", 0, after) + 1)
+
+
+def _start(text: str, position: int) -> int:
+    """The position after white space."""
+    match = SPACE.match(text, position)
+    return match.end() if match else position
 
 
 def _filled(text: str) -> Iterator[tuple[int, str]]:
@@ -96,129 +155,40 @@ def _is_list(line: str) -> bool:
         return False
 
 
-def _articles(document: "JsonText", start: int) -> int | None:
-    """Where the articles of a file in SQuAD's form stand: the list `data` of its object; None for another form."""
-    position = dict(document.members(start)).get(ARTICLES) if document.begins(start, "{") else None
-    if position is None or not document.begins(position, "["):
-        return None
-    first = next(document.items(position, is_last=False), None)
-    value = None if first is None else document.value(first)[0]
-    return position if isinstance(value, dict) and PARAGRAPHS in value else None
+def _member(path: Path, value: Any, part: str) -> Any:
+    """The value of a key, or of nested keys with dots between them. Raises InputError if there is none."""
+    keys = value if isinstance(value, dict) else {}
+    if part in keys:
+        return keys[part]
+    outer, dot, inner = part.partition(".")
+    if dot and outer in keys:
+        return _member(path, keys[outer], inner)
+    raise InputError(f"no key {part!r}; it has {', '.join([*keys][:MOST_KEYS]) or 'no keys'}", path=path, line=1)
 
 
-def _questions(document: "JsonText", start: int) -> Iterator[Row]:
-    """The questions of the articles that stand here, each a row with what its passage and its article have beside."""
-    for position in document.items(start, is_last=False):
-        outer = [_row(document, position)]
+def _are_articles(value: Any) -> bool:
+    """Whether a value is the list of articles of a file in SQuAD's form."""
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict) and PARAGRAPHS in value[0]
+
+
+def _questions(path: Path, articles: list[Any]) -> Iterator[Row]:
+    """The questions of articles, each a row with what its passage and its article have beside."""
+    for number, article in enumerate(articles, start=1):
+        outer = [_row(path, number, article)]
         for key in (PARAGRAPHS, QUESTIONS):
             inner = [({name: value for name, value in row.items() if name != key}, row.get(key)) for row in outer]
             if not all(isinstance(items, list) and all(isinstance(item, dict) for item in items) for _, items in inner):
                 problem = f"an article of SQuAD has lists of objects, {PARAGRAPHS!r} and in them {QUESTIONS!r}"
-                raise document.error(problem, position)
+                raise InputError(problem, path=path, line=number)
             outer = [{**row, **item} for row, items in inner for item in items or ()]
         yield from outer
 
 
-def _row(document: "JsonText", position: int) -> Row:
-    value, _ = document.value(position)
+def _row(path: Path, number: int, value: Any) -> Row:
     if isinstance(value, dict):
         return value
     if isinstance(value, list):  # cells without names
         return {f"column_{number}": cell for number, cell in enumerate(value, start=1)}
     if isinstance(value, str):
         return {"text": value}
-    raise document.error("a row is an object, a list of cells or a text", position)
-
-
-class JsonText:
-    """The text of a JSON file, in which values are found by their positions, in characters.
-
-    Args:
-        first: the line that the text begins on.
-    """
-
-    def __init__(self, path: Path | str, text: str, first: int = 1) -> None:
-        self._path, self._text = path, text
-        self._known = 0, first  # a position and its line
-
-    def line(self, position: int) -> int:
-        before, line = self._known if position >= self._known[0] else (0, 1)
-        self._known = position, line + self._text.count("\n", before, position)
-        return self._known[1]
-
-    def error(self, problem: str, position: int) -> InputError:
-        return InputError(problem, path=self._path, line=self.line(min(position, len(self._text))))
-
-    def start(self, position: int) -> int:
-        """The position after white space."""
-        match = SPACE.match(self._text, position)
-        return match.end() if match else position
-
-    def begins(self, position: int, sign: str) -> bool:
-        return self._text[position : position + 1] == sign
-
-    def value(self, position: int) -> tuple[Any, int]:
-        """The value that begins here, and where it ends. Raises InputError."""
-        try:
-            value, end = DECODER.raw_decode(self._text, self.start(position))
-            inner = self._text[position:end]
-            if re.search(r"\\u[dD]", inner):
-                json.dumps(value, ensure_ascii=False).encode()  # refuses half a surrogate pair, which no file can hold
-            if inner.count("[") + inner.count("{") > JSON_DEPTH and is_deep(value):
-                raise RecursionError
-            return value, end
-        except json.JSONDecodeError as error:
-            position, problem = error.pos, f"{error.msg.removesuffix(' at')} at character {error.colno}"
-        except RecursionError:
-            problem = "too deeply nested"
-        except UnicodeEncodeError:
-            problem = "half of a surrogate pair (\\ud800 to \\udfff)"
-        except ValueError as error:
-            problem = str(error).split("; ")[0]
-        raise self.error(f"not a row: {problem}; one JSON object a line", position)
-
-    def items(self, position: int, is_last: bool) -> Iterator[int]:
-        """The positions of the values of the list that begins here. Raises InputError if something follows it, and it is the last value."""
-        position = self.start(position + 1)
-        while self._text[position : position + 1] != "]":
-            yield position
-            position = self._after(position, "]")
-        if is_last and self.start(position + 1) < len(self._text):
-            raise self.error("not JSON: something follows the list", self.start(position + 1))
-
-    def members(self, position: int) -> Iterator[tuple[str, int]]:
-        """The keys of the object that begins here, each with the position of its value."""
-        seen = set[str]()
-        position = self.start(position + 1)
-        while self._text[position : position + 1] != "}":
-            key, end = self.value(position)
-            colon = self.start(end)
-            if not isinstance(key, str) or self._text[colon : colon + 1] != ":":
-                raise self.error("not JSON: a key and a colon are expected", position)
-            if key in seen:
-                raise self.error(f"not JSON: key {key!r} stands twice", position)
-            seen.add(key)
-            position = self.start(colon + 1)
-            yield key, position
-            position = self._after(position, "}")
-
-    def member(self, position: int, part: str) -> int:
-        """The position of the value of a key, or of nested keys with dots between them. Raises InputError if there is none."""
-        keys = dict(self.members(position)) if self._text[position : position + 1] == "{" else {}
-        if part in keys:
-            return keys[part]
-        outer, dot, inner = part.partition(".")
-        if dot and outer in keys:
-            return self.member(keys[outer], inner)
-        raise self.error(f"no key {part!r}; it has {', '.join(list(keys)[:8]) or 'no keys'}", position)
-
-    def _after(self, position: int, closing: str) -> int:
-        """Where the value after the one that begins here begins, or the closing bracket."""
-        _, end = self.value(position)
-        after = self.start(end)
-        sign = self._text[after : after + 1]
-        if sign == "," and self._text[(following := self.start(after + 1)) : following + 1] != closing:
-            return following
-        if sign == closing:
-            return after
-        raise self.error(f"not JSON: a comma or {closing} is expected", after)
+    raise InputError("a row is an object, a list of cells or a text", path=path, line=number)

@@ -57,15 +57,14 @@ class Member:
     """A finished run whose models are asked: a member of an ensemble."""
 
     folder: RunFolder
-    key: str  # the setting that names the run, for messages
 
     @classmethod
-    def open(cls, run: str, key: str) -> "Member":
+    def open(cls, run: str) -> "Member":
         """The run in a folder. Raises InputError for a folder without a finished run."""
         folder = RunFolder(Path(run))
         if not folder.summary.exists():
-            raise InputError("is no folder of a finished run", key=key, value=run)
-        return cls(folder, key)
+            raise InputError("is no folder of a finished run", key=RUNS, value=run)
+        return cls(folder)
 
     @cached_property
     def summary(self) -> Summary:
@@ -84,11 +83,11 @@ class Member:
             assert path is not None
             names = [f"tasks.{task.id}", path.relative_to(data_dir).as_posix()]
             if any(self.inputs.get(name) != dataset.fingerprints[name] for name in names):
-                raise InputError(f"was trained on other rows of {task.id}", key=self.key, value=named)
+                raise InputError(f"was trained on other rows of {task.id}", key=RUNS, value=named)
         for key, ours in (("held_out", config.held_out), ("choosing_share", config.choosing_share)):
             if (theirs := self.summary["config"].get(key)) != ours:
                 message = f"was made with {key}={theirs}, and this run has {ours}: it has seen other rows"
-                raise InputError(message, key=self.key, value=named)
+                raise InputError(message, key=RUNS, value=named)
 
     def content(self) -> tuple[object, ...]:
         """What its outputs follow from: its inputs, its configuration and its models, as plain values."""
@@ -128,7 +127,7 @@ def ensemble_job(runs: Sequence[str], settings: Mapping[str, Any]) -> Job:
     row choose if they chose in one of the runs. Raises InputError for a folder without a finished run, and bad settings."""
     if not runs:
         raise InputError("name the folder of a finished run, or of several", key="RUN")
-    configs = [Member.open(run, RUNS).summary["config"] for run in runs]
+    configs = [Member.open(run).summary["config"] for run in runs]
     config, repeats = configs[0], "choose_on_repeats"
     copied = {key: config[key] for key in COPIED if config.get(key) is not None}
     copied[repeats] = any(member.get(repeats, True) for member in configs)
@@ -145,7 +144,7 @@ class Ensemble(Method):
         super().__init__(request)
         config, dataset = self.config, self.dataset
         self.accelerator = config.trainer.accelerator
-        self.members = [Member.open(run, RUNS) for run in config.ensemble.runs]
+        self.members = [Member.open(run) for run in config.ensemble.runs]
         self.by_seed = config.ensemble.by_seed
         for member in self.members:
             if self.by_seed and (lacking := set(config.seeds) - set(member.summary["seeds"])):

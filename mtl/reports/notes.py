@@ -91,7 +91,7 @@ def run_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
         ("The same prediction for every example", constant),
     ):
         notes += [f"{title}: {listed(tasks, MOST_NAMED, '; ')}."] if tasks else []
-    if below or any(summary.get("is_constant") for _, summary in summaries):
+    if below or any(summary["is_constant"] for _, summary in summaries):
         notes.append(CONSTANT_NOTE)
     if suite.generated:
         notes.append("This is the embedded sample: generated sentences. Its scores say nothing about real texts.")

@@ -12,15 +12,16 @@ from typing import TypeVar
 import numpy as np
 
 from mtl.base.errors import InputError
+from mtl.base.files import sha256
 from mtl.base.names import one_spelling, text_problem
 from mtl.base.terminal import one_line
-from mtl.base.untrusted import AGAIN, Count, check_plain_folder, read_bytes, read_json
+from mtl.base.untrusted import AGAIN, check_plain_folder, read_bytes, read_json
 from mtl.base.untrusted_yaml import YAML_LIMIT
 from mtl.data.examples import read_predicted
 from mtl.runs.folder import RecordedRows, RunFolder, read_stage, recorded_rows
 from mtl.runs.summary import SeedScores, Summary, read_summary
 from mtl.tasks.suite import Suite, load_suite
-from mtl.tasks.task import NUMBERED, ScoredRows, Task
+from mtl.tasks.task import ScoredRows, Task
 
 logger = logging.getLogger("mtl")
 Finished = TypeVar("Finished")
@@ -76,8 +77,8 @@ class FinishedRun:
         return recorded if len(recorded) == len(seeds) else []
 
     def rows_key(self, task: Task) -> str:
-        """A key that is equal for runs that score the task on the same rows."""
-        return self._rows_keys[task.id]
+        """A key that is equal for runs that score the task on the same rows: the same texts and targets in the same order."""
+        return _hash((self._recorded[task.id]["texts"], sha256(self.folder.gold(self.split(task), task.id))))
 
     def examples_key(self, task: Task) -> str:
         """A key that is equal for runs that score the task on the same rows in the same groups: only these are resampled alike."""
@@ -111,7 +112,7 @@ class FinishedRun:
                     raise InputError(f"{count} predictions for {rows} {split} rows", path=file)
 
     def check_records(self) -> None:
-        """Raise InputError if a file beside the predictions is damaged: scores of seeds, learning curves, held-out and scored rows."""
+        """Raise InputError if a file beside the predictions is damaged: scores of seeds, learning curves, scored rows."""
         for seed in self.summary["seeds"]:
             if (scores := self.folder.scores(seed)).exists():
                 read_json(scores, SeedScores)
@@ -121,24 +122,6 @@ class FinishedRun:
             raise InputError(f"{unknown[0]!r} is not one of {self.folder.suite}", path=self.folder.summary, key="tasks")
         if lacking := [task for task in self.summary["tasks"] if task not in self._recorded]:
             raise InputError(f"has no rows of {lacking[0]}; {AGAIN}", path=self.folder.scored_rows)
-        assert self._rows_keys is not None
-
-    @cached_property
-    def _rows_keys(self) -> dict[str, str]:
-        keys, held_out = {}, read_json(self.folder.held_out, dict[str, list[Count]])
-        for task in self.tasks:
-            split = self.split(task)
-            inputs = self.summary["inputs"]
-            source = split if task.files.get(split) else "train"
-            files = [*task.places(split)[:1], *task.places("train")[:1]]
-            marks = (mark for file in files if (mark := inputs.get(file)))
-            further = [inputs.get(file) for file in task.places(source)[1:]]
-            if task.layout(source, None).part == NUMBERED:
-                further += sorted(inputs[name] for name in inputs if Path(name).parent == Path(files[0]).parent)
-            lines = held_out.get(task.id) if split == "dev" else None
-            lines = self._recorded[task.id].get("lines", lines)
-            keys[task.id] = _hash((next(marks, None), lines, *further))
-        return keys
 
     @cached_property
     def _recorded(self) -> dict[str, RecordedRows]:

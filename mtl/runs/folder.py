@@ -54,7 +54,7 @@ def chosen_file(seed_folder: Path, task: str) -> Path:
 
 
 class MethodFacts(TypedDict):
-    """What summary.json says of the method of a run. Runs of earlier versions may lack is_constant, is_one_system and reads.
+    """What summary.json says of the method of a run.
 
     Args:
         embeddings, variant, architecture, preset: the values of these settings; None if the method does not have the setting.
@@ -76,9 +76,9 @@ class MethodFacts(TypedDict):
     title: str
     folder: str
     chosen_on_dev: str
-    is_constant: NotRequired[bool]
-    is_one_system: NotRequired[bool]
-    reads: NotRequired[list[str]]
+    is_constant: bool
+    is_one_system: bool
+    reads: list[str]
     unanswered: list[str]
 
 

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 from msgspec import Meta
 
 from mtl.base.errors import InputError
-from mtl.base.settings.layers import DELETED
 from mtl.base.settings.schema import Config
 from mtl.base.untrusted import AGAIN, Amount, Count, Score, Seed, read_json
 from mtl.runs.folder import MethodFacts
@@ -94,12 +93,7 @@ def read_summary(path: Path) -> Summary:
     summary = read_json(path, Summary)
     if problem := _contradiction(summary):
         raise InputError(f"{problem}; {AGAIN}", path=path)
-    config = {key: value for key, value in summary["config"].items() if key not in DELETED or value != DELETED[key]}
-    if "is_constant" not in summary:  # of an earlier version, whose readers knew the methods
-        method, by_seed = summary["method"], config.get("ensemble.by_seed")
-        one_system = method == "imported" or (method == "ensemble" and not by_seed)
-        summary |= {"is_constant": method == "constant", "is_one_system": one_system}
-    return {**summary, "config": config}
+    return summary
 
 
 def _contradiction(summary: Summary) -> str | None:
@@ -260,7 +254,7 @@ def distinct(values: Sequence[Any]) -> list[Any]:
 def below_constant(summary: Mapping[str, Any], scale: Scale) -> str:
     """The tasks whose score is not above that of their best constant answer, with both scores, as in "dyk 12.2 (constant 27.4)". Empty if there
     are none, and for the constant answer itself."""
-    if summary.get("is_constant"):
+    if summary["is_constant"]:
         return ""
     show, tasks = scale.show, summary["tasks"]
     ids = summary["not_above_constant"]
@@ -270,6 +264,6 @@ def below_constant(summary: Mapping[str, Any], scale: Scale) -> str:
 def same_answers(summary: Mapping[str, Any]) -> str:
     """The tasks for which a seed predicts the same for every scored row, with these seeds, as in "cdsc-r (seed 2)". Empty if there are none, and
     for the constant answer itself. A trained head does this if all its hidden units are saturated."""
-    by_task = {} if summary.get("is_constant") else summary["same_answer"]
+    by_task = {} if summary["is_constant"] else summary["same_answer"]
     shown = {id: f"seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}" for id, seeds in by_task.items()}
     return ", ".join(f"{id} ({seeds})" for id, seeds in shown.items())

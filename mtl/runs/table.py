@@ -27,7 +27,7 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
         *([["split", "", *(scores[id]["split"] for id, _ in tasks)]] if "," in splits_text(summary) else []),
         *_own_rows(summary, suite, [id for id, _ in tasks]),
     ]
-    constants = [] if summary.get("is_constant") else [("Best constant", {id: scores[id]["constant"] for id in scores})]
+    constants = [] if summary["is_constant"] else [("Best constant", {id: scores[id]["constant"] for id in scores})]
     simple = [*constants, *((inert(beside["title"]), beside["scores"]) for beside in summary.get("beside", []))]
     others = [(title, suite.mean(found) if scores.keys() <= found.keys() else None, found) for title, found in simple]
     for row in (row for row in rows if any(id in row.scores for id, _ in tasks)):

@@ -57,7 +57,7 @@ def reduce_run(run: FinishedRun) -> Reduced:
 def samples_of(run: FinishedRun, reduced: Reduced) -> dict[str, Sample]:
     """A run's samples by task id; that of the average by AVERAGE, if the run has an average."""
     samples = {}
-    is_one_system = run.summary.get("is_one_system", False) and len(run.summary["seeds"]) == 1
+    is_one_system = run.summary["is_one_system"] and len(run.summary["seeds"]) == 1
     for number, task in enumerate(run.tasks):
         scores = run.summary["tasks"][task.id]["scores"]
         by_seed = np.array([scores[str(seed)] for seed in run.summary["seeds"]])

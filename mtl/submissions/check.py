@@ -10,6 +10,7 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.data.files import split_lines
 from mtl.submissions.entry import (
+    FACTS,
     LEFT_OUT,
     PREDICTION,
     ROWS,
@@ -18,6 +19,7 @@ from mtl.submissions.entry import (
     RowFile,
     data_files,
     file_name,
+    fill_entry,
     measure,
     parse_entry,
     read_template,
@@ -192,76 +194,55 @@ def content_problems(suite: Suite, entry: Content, template: Content | None, fig
     # Where the suite's template is not at hand, other tasks and figures may be right.
     is_open = template is None and suite.submission.template is not None
     yield from (f"{key}: must be the system's name" for key, name in system_names(suite, entry).items() if name is None)
-    if template is not None:
-        yield from _key_problems(suite, entry, template)
-    expected = (template or {}).get(TASKS, {})
+    blocks = dict.fromkeys(SPLITS, dict.fromkeys(suite.submission.measures, 0.0))
+    known = fill_entry(template or {}, suite, dict.fromkeys(FACTS, ""), dict.fromkeys(suite.tasks, blocks))
+    if not is_open:
+        checked = [TASKS] if template is None else [key for key in entry if key != LEFT_OUT]
+        yield from _unknown({key: entry[key] for key in checked if key in entry}, known)
     for id in entry.get(LEFT_OUT, []):
         if id in figures:
             yield f"{LEFT_OUT}: {id} is not left out: the submission has its files"
-        elif not (is_open or id in suite.tasks or id in expected):
+        elif not (is_open or id in known[TASKS]):
             yield f"{LEFT_OUT}: suite {suite.name} has no task {id}"
-    yield from _missing_problems(entry, expected, figures)
-    yield from _figure_problems(suite, entry, expected, figures, is_open)
-
-
-def _key_problems(suite: Suite, entry: Content, template: Content) -> Iterator[str]:
-    """Keys outside of the tasks that the empty entry does not have, and objects where it has none or the reverse."""
-    keys = {**template, **dict.fromkeys(key for key in suite.submission.fill if "." not in key)}
-    for key, value in entry.items():
-        if key in (TASKS, LEFT_OUT):
-            continue
-        if key not in keys:
-            yield f"{key}: unknown key; the template has {', '.join(template)}"
-        elif isinstance(value, dict) != isinstance(keys[key], dict):
-            yield f"{key}: must be {'an object' if isinstance(keys[key], dict) else 'a single value'}"
-        elif isinstance(value, dict):
-            filled = {name.removeprefix(f"{key}.") for name in suite.submission.fill}
-            yield from (f"{key}.{name}: unknown key" for name in value if name not in {*keys[key], *filled})
-
-
-def _missing_problems(entry: Content, expected: Content, submitted: Figures) -> Iterator[str]:
-    """What the empty entry has of the submitted tasks, and this entry has not."""
+    expected = (template or {}).get(TASKS, {})
     tasks = entry.get(TASKS, {})
-    for id in (id for id in expected if id in submitted):
-        if id not in tasks:
-            yield f"{TASKS}.{id}: is missing, though the submission has the task's files"
-            continue
-        for split, figures in expected[id].items():
-            block = tasks[id].get(split)
-            if not isinstance(block, dict):
-                yield f"{TASKS}.{id}.{split}: is missing, or no object"
-            else:
-                yield from (f"{TASKS}.{id}.{split}.{name}: is missing" for name in figures or () if name not in block)
+    yield from _missing(tasks, {id: expected[id] for id in expected if id in figures}, f"{TASKS}.")
+    yield from _figure_problems(suite, tasks, figures)
 
 
-def _figure_problems(suite: Suite, entry: Content, expected: Content, figures: Figures, is_open: bool) -> Iterator[str]:
-    """Tasks, splits and figures that are unknown, are no numbers, or are not those that the predictions give."""
-    for id, splits in entry.get(TASKS, {}).items():
-        if id not in expected and id not in suite.tasks:
-            if not is_open:
-                yield f"{TASKS}.{id}: unknown task"
-            continue
+def _unknown(block: Content, known: Content, outer: str = "") -> Iterator[str]:
+    """Keys of an entry that it may not have, and objects in place of single values or the reverse."""
+    for key, value in block.items():
+        name = f"{outer}{key}"
+        if key not in known:
+            yield f"{name}: unknown key, expected one of {', '.join(known)}"
+        elif value is not None and isinstance(value, dict) != isinstance(known[key], dict):
+            yield f"{name}: must be {'an object' if isinstance(known[key], dict) else 'a single value'}"
+        elif isinstance(value, dict):
+            yield from _unknown(value, known[key], f"{name}.")
+
+
+def _missing(block: Content, expected: Content, outer: str) -> Iterator[str]:
+    """The expected keys that the entry has not."""
+    for key, value in expected.items():
+        name = f"{outer}{key}"
+        if key not in block:
+            yield f"{name}: is missing, though the submission has the task's files"
+        elif isinstance(value, dict):
+            yield from _missing(block[key] or {}, value, f"{name}.")
+
+
+def _figure_problems(suite: Suite, tasks: Content, figures: Figures) -> Iterator[str]:
+    """Figures that are no numbers, or not those that the predictions give."""
+    for id, splits in tasks.items():
         for split, block in splits.items():
-            key = f"{TASKS}.{id}.{split}"
-            if split not in SPLITS:
-                yield f"{key}: unknown split, expected {' or '.join(SPLITS)}"
-            elif isinstance(block, dict):
-                known = {*suite.submission.measures, *(expected.get(id, {}).get(split) or ())}
-                right = figures.get(id, {}).get(split, {})
-                for name, value in block.items():
-                    if not is_open and name not in known:
-                        yield f"{key}.{name}: unknown key"
-                    elif problem := _figure_problem(suite, name, value, right):
-                        yield f"{key}.{name}: {problem}"
-
-
-def _figure_problem(suite: Suite, name: str, value: Any, right: Mapping[str, float]) -> str | None:
-    """What is wrong with one figure, where the predictions give these figures."""
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not -LARGEST <= value <= LARGEST:
-        return f"{show(value)} must be a number or null"
-    within = 0 if suite.submission.measures.get(name) == [ROWS] else TOLERANCE * suite.scale
-    if name in right and not abs(value - right[name]) <= within:
-        return f"is {value}, but the predictions give {right[name]:.6g}"
-    return None
+            right = figures.get(id, {}).get(split, {})
+            for name, value in (block or {}).items():
+                key = f"{TASKS}.{id}.{split}.{name}"
+                within = 0 if suite.submission.measures.get(name) == [ROWS] else TOLERANCE * suite.scale
+                if value is None:
+                    continue
+                if isinstance(value, bool) or not isinstance(value, int | float) or not -LARGEST <= value <= LARGEST:
+                    yield f"{key}: {show(value)} must be a number or null"
+                elif name in right and not abs(value - right[name]) <= within:
+                    yield f"{key}: is {value}, but the predictions give {right[name]:.6g}"

@@ -4,7 +4,6 @@ those of a submission put to the rows of other files of the same tasks (`rejoin`
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from mtl.base.typed import typed
 from mtl.data.files import split_lines
 from mtl.submissions.answers import Labels
 from mtl.submissions.check import read_entry, read_submission, submitted_rows
-from mtl.submissions.entry import PREDICTION, RowFile, data_files, file_name, fill_entry, measure
+from mtl.submissions.entry import PREDICTION, Figures, RowFile, data_files, file_name, fill_entry, measure
 from mtl.submissions.files import JSON_LINES, prediction_names, rows_name
 from mtl.submissions.format import Checked
 from mtl.submissions.lines import DataRows, PredictionLines, read_cells, read_json_by_id, read_json_lines
@@ -150,17 +149,6 @@ def _predictions(file: RowFile) -> list[Prediction]:
     return [(row[PREDICTION], target) for row, target in zip(file.rows, file.predictions.tolist(), strict=True)]
 
 
-@dataclass
-class RejoinedTask:
-    """A task's data files with the submission's predictions."""
-
-    files: dict[str, RowFile]  # the data files, by split
-    # The content of each file to write, by its path in the submission.
-    texts: dict[str, str] = field(default_factory=dict)
-    figures: dict[str, dict[str, float]] = field(default_factory=dict)  # the entry's figures, by split and name
-    problems: list[str] = field(default_factory=list)  # the rows without one prediction, as "file:line: message"
-
-
 def rejoin(
     path: Path, suite: Suite, tasks: Sequence[Task], data_dir: Path, out: Path, name: str | None = None
 ) -> Checked:
@@ -187,40 +175,32 @@ def rejoin(
     check_new_folder(out)
     contents, _ = read_submission(path, suite)
     entry_name, entry = read_entry(path, contents)
-    rejoined: dict[str, RejoinedTask] = {}
+    rejoined: dict[str, dict[str, RowFile]] = {}  # the data files, by task id and split
+    texts: dict[str, str] = {}  # the content of each file to write, by its path in the submission
+    figures: Figures = {}
     lacking: list[str] = []
+    problems: list[str] = []
     for task in tasks:
-        if submitted := submitted_rows(task, contents, path):
-            if files := data_files(task, data_dir):
-                rejoined[task.id] = _rejoined_task(suite, task, submitted, files)
-            else:
-                lacking.append(task.id)
+        if not (submitted := submitted_rows(task, contents, path)):
+            continue
+        if not (files := data_files(task, data_dir)):
+            lacking.append(task.id)
+            continue
+        rejoined[task.id], figures[task.id] = files, {}
+        for split, file in files.items():
+            joined, wrong = joined_predictions(suite, split, submitted, file)
+            problems += [f"{file.name}{problem}" for problem in wrong]
+            if not wrong:
+                texts[rows_name(task, split)] = file.with_predictions([value for value, _ in joined])
+                figures[task.id][split] = measure(suite, split, file, [target for _, target in joined])
     if not rejoined:
         raise InputError(f"has no task of suite {suite.name} that {data_dir} has, too", path=path)
-    problems = [problem for part in rejoined.values() for problem in part.problems]
     if not problems:
-        figures = {id: part.figures for id, part in rejoined.items()}
         entry_name = entry_name if name is None else file_name(name)
         filled = fill_entry(entry, suite, {"name": name}, figures)
         with new_folder(out) as folder:
-            for part in rejoined.values():
-                for file_path, text in part.texts.items():
-                    write_text(folder / file_path, text)
+            for file_path, text in texts.items():
+                write_text(folder / file_path, text)
             write_json(folder / entry_name, filled)
     remarks = [f"left out, since {data_dir} has no dev or test file of them: {', '.join(lacking)}"] if lacking else []
-    return Checked(problems, remarks + data_remarks([part.files for part in rejoined.values()], data_dir))
-
-
-def _rejoined_task(
-    suite: Suite, task: Task, submitted: Mapping[str, RowFile], files: dict[str, RowFile]
-) -> RejoinedTask:
-    """A task's data files with the predictions of the submission's files; both are by split."""
-    rejoined = RejoinedTask(files)
-    for split, file in files.items():
-        joined, problems = joined_predictions(suite, split, submitted, file)
-        if problems:
-            rejoined.problems += [f"{file.name}{problem}" for problem in problems]
-        else:
-            rejoined.texts[rows_name(task, split)] = file.with_predictions([value for value, _ in joined])
-            rejoined.figures[split] = measure(suite, split, file, [target for _, target in joined])
-    return rejoined
+    return Checked(problems, remarks + data_remarks(list(rejoined.values()), data_dir))

@@ -32,7 +32,7 @@ def test_the_recorded_call_gives_the_same_settings() -> None:
         [], {"suite": "klej-sample", "seeds": 2, "tasks": None, "data_dir": Path("a/b"), "encoder.dropout": 0.5}
     )
     assert given["data_dir"] == "a/b"
-    words = eval(call_text("run", given).removeprefix("mtl.run"))
+    words = eval(call_text(given).removeprefix("mtl.run"))
     assert plain_settings(words, {}) == given
 
 

@@ -31,8 +31,11 @@ def test_a_site_is_written_again_beside_files_of_its_user(tmp_path: Path) -> Non
     assert content(site) == {"CNAME": "example.org", "index.html": "two", "systems/c.html": "\\udcff"}
     write_files(site, {"index.html": "two"})
     assert content(site) == {"CNAME": "example.org", "index.html": "two"} and not (site / "systems").exists()
+    (tmp_path / "again/systems/thesis.html").write_text("mine", encoding="utf-8")
     write_files(tmp_path / "again", {"index.html": "three"})  # a copy has the list, too
-    assert content(tmp_path / "again") == {"CNAME": "example.org", "index.html": "three"}
+    mine = {"CNAME": "example.org", "systems/thesis.html": "mine"}
+    assert content(tmp_path / "again") == {**mine, "index.html": "three"}
+    check_written(tmp_path / "absent")
 
 
 FOREIGN: dict[str, tuple[Callable[[Path], object], str]] = {
@@ -58,14 +61,6 @@ def test_what_mtl_did_not_write_is_neither_removed_nor_replaced(tmp_path: Path, 
     was = content(tmp_path)
     refused(lambda: write_files(site, {"index.html": "two", "systems/new.html": "new"}), file=named)
     assert content(tmp_path) == was
-
-
-def test_a_page_that_mtl_did_not_write_stays_beside_its_pages(tmp_path: Path) -> None:
-    write_files(tmp_path / "site", SITE)
-    (tmp_path / "site/systems/thesis.html").write_text("mine", encoding="utf-8")
-    write_files(tmp_path / "site", {"systems/new.html": "new"})
-    assert content(tmp_path / "site") == {"systems/new.html": "new", "systems/thesis.html": "mine"}
-    check_written(tmp_path / "absent")
 
 
 @pytest.mark.parametrize("failing", range(4))

@@ -3,34 +3,18 @@
 import errno
 import json
 import os
-import subprocess
-import sys
+import signal
 import threading
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
-from processes import CONTEXT
 
 from mtl.base import locks
 from mtl.base.locks import LOST, Busy, Holder, holder_of, is_held, lock, named_lock, waiting_lock
 
 ELSEWHERE = Holder("elsewhere", 1, "2026-01-31 12:00:00 UTC", "t")
-
-HOLD = """
-import fcntl, sys
-from pathlib import Path
-from mtl.base.locks import lock
-
-def no_flock(*_):
-    raise OSError(int(sys.argv[2]), "no flock here")
-
-if int(sys.argv[2]):
-    fcntl.flock = no_flock
-with lock(Path(sys.argv[1])):
-    print("held", flush=True)
-    sys.stdin.read()
-"""
 
 
 def without_flock(monkeypatch: pytest.MonkeyPatch, error: int) -> None:
@@ -50,21 +34,32 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(locks, "STALE_AFTER", 0.2)
 
 
+def forked(held: AbstractContextManager[None], sign: Path) -> int:
+    """A process that holds this lock until it is killed. sign: the file that it makes once it does."""
+    if (child := os.fork()) == 0:
+        try:
+            with held:
+                sign.touch()
+                time.sleep(600)
+        finally:
+            os._exit(1)
+    while not sign.exists() and os.waitpid(child, os.WNOHANG) == (0, 0):
+        time.sleep(0.01)
+    return child
+
+
 @pytest.mark.parametrize("missing", [0, errno.EOPNOTSUPP])
 def test_a_killed_process_releases_its_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: int) -> None:
     if missing:
         without_flock(monkeypatch, missing)
     path = tmp_path / "folder/.lock"
-    holder = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(path), str(missing)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    holder = forked(lock(path), tmp_path / "held")
     try:
-        assert holder.stdout is not None and holder.stdout.readline() == "held\n"
         with pytest.raises(Busy), lock(path):
             pass
     finally:
-        holder.kill()
-        holder.wait()
+        os.kill(holder, signal.SIGKILL)
+        os.waitpid(holder, 0)
     for _ in range(2):
         with lock(path), pytest.raises(Busy), lock(path):
             pass
@@ -108,36 +103,24 @@ def test_a_folder_that_cannot_hold_a_lock_is_named(tmp_path: Path, monkeypatch: 
     assert error.value.filename == str(tmp_path)
 
 
-def test_a_named_lock_says_who_holds_it(tmp_path: Path) -> None:
-    path = tmp_path / "folder/x"
+@pytest.mark.parametrize("before", [None, "{"])  # what is not readable is the lock of a lost process
+def test_a_named_lock_says_who_holds_it(tmp_path: Path, quick: None, before: str | None) -> None:
+    path = tmp_path / "x"
+    if before is not None:
+        path.write_text(before, encoding="utf-8")
     with named_lock(path, "busy"):
         of = holder_of(path)
         assert of is not None and of.pid == os.getpid() and not of.is_dead
-    assert holder_of(path) is None and list(path.parent.iterdir()) == []
+    assert holder_of(path) is None and list(tmp_path.iterdir()) == []
 
 
-def hold(path: Path) -> None:
-    locks.RENEW_EVERY = 0.05
-    with named_lock(path, "busy"):
-        time.sleep(600)
-
-
-def test_a_lock_that_is_not_readable_is_one_of_a_lost_process(tmp_path: Path, quick: None) -> None:
-    (tmp_path / "x").write_text("{", encoding="utf-8")
-    with named_lock(tmp_path / "x", "busy"):
-        assert holder_of(tmp_path / "x") is not None
-
-
-def test_a_process_that_lost_its_lock_ends(tmp_path: Path) -> None:
+def test_a_process_that_lost_its_lock_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locks, "RENEW_EVERY", 0.05)
     path = tmp_path / "x"
-    process = CONTEXT.Process(target=hold, args=(path,))
-    process.start()
-    while holder_of(path) is None and process.is_alive():
-        time.sleep(0.01)
+    process = forked(named_lock(path, "busy"), tmp_path / "held")
     write(tmp_path / "taken", ELSEWHERE)
     (tmp_path / "taken").replace(path)
-    process.join()
-    assert process.exitcode == LOST and holder_of(path) == ELSEWHERE
+    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == LOST and holder_of(path) == ELSEWHERE
 
 
 def test_a_file_system_that_is_away_for_a_moment_ends_no_process(

@@ -1,6 +1,7 @@
 """Data files in every format: what is read, and the one line that each damaged file gets."""
 
 import csv
+import gzip
 import json
 import os
 from pathlib import Path
@@ -297,6 +298,9 @@ def test_conll_u(tmp_path: Path) -> None:
     assert read == [(4, (["zu", "dem", "See"], ["ADP", "DET", "NOUN"], "a")), (11, (["#"], ["SYM"], "a"))]
     assert column_names(path)[:4] == ["document", "text", "id[]", "form[]"]
     assert [row.get("text") for _, row in stream_rows(path)] == ["zum See", None]
+    path = write(tmp_path / "a.conll.gz", gzip.compress(b"x O\n\n" * 2 + b"y\n"))
+    streamed = stream_rows(path)  # sentence by sentence, before the line that is broken
+    assert [next(streamed)[0] for _ in range(2)] == [1, 3]
 
 
 @pytest.mark.parametrize(
@@ -341,14 +345,3 @@ def test_documents_and_a_header_that_names_the_columns(tmp_path: Path) -> None:
 )
 def test_what_is_no_file_of_tokens(tmp_path: Path, content: str, header: list[str] | None, line: int | None) -> None:
     refused(lambda: rows(tmp_path / "a.txt", content, "column_1[]", header=header), file="a.txt", line=line)
-
-
-def test_packed_and_streamed(tmp_path: Path) -> None:
-    import gzip
-
-    path = tmp_path / "a.conll.gz"
-    path.write_bytes(gzip.compress(b"x O\n\n" * 3))
-    assert [line for line, _ in stream_rows(path)] == [1, 3, 5]
-    path.write_bytes(gzip.compress(b"x O\n\ny\n"))
-    streamed = stream_rows(path)
-    assert next(streamed) == (1, {"column_1": ["x"], "column_2": ["O"]})  # before the line that is broken

@@ -18,7 +18,7 @@ from mtl.base.settings.layers import shipped
 from mtl.data.examples import Example, read_examples
 from mtl.data.splits import check_present, choose_scored, has_files, hold_out, missing_tasks, read_task, split_files
 from mtl.tasks.suite import load_suite
-from mtl.tasks.task import Reading, Task
+from mtl.tasks.task import Reading, Source, Task
 
 COLUMNS: dict[str, Any] = {"text": ["x"], "target": "y", "metric": "accuracy"}
 
@@ -124,12 +124,12 @@ def test_missing_tasks_are_named(suite_file: Path) -> None:
         check_present(suite, suite.choose(None), data)
     problem = f"{data / 'scores/dev.tsv'}: no such file; tasks of suite liten without their files: betyg;"
     assert str(caught.value).startswith(problem) and "tasks=[kansla,samma]" in str(caught.value)
-
-
-def test_withdrawn_data_is_not_to_be_fetched(suite_file: Path) -> None:
-    text = suite_file.read_text(encoding="utf-8").replace("  samma:\n", "  samma:\n    withdrawn: true\n")
-    suite_file.write_text(f"source: {{url: 'https://example.org/x.zip'}}\n{text}", encoding="utf-8")
-    suite, data = load_suite(suite_file), suite_file.parent / "data"
+    # A task has files if one of them is there; what its publisher has withdrawn is not to be fetched.
+    assert has_files(suite.tasks["betyg"], data)
+    for split in ("train", "test"):
+        (data / f"scores/{split}.tsv").unlink()
+    assert not has_files(suite.tasks["betyg"], data)
+    suite.tasks["samma"].withdrawn, suite.tasks["samma"].source = True, Source("https://example.org/x.zip")
     (data / "pairs/train.tsv").unlink()
     refused(lambda: check_present(suite, suite.choose(["samma"]), data), file="train.tsv")
 
@@ -152,14 +152,6 @@ def test_a_task_is_scored_on_dev_if_it_is_there_and_else_on_test(suite_file: Pat
     read = read_task(task, data, 0.1)
     assert [row.target for row in read.rows["test"]] == [3.0, 4.0] and len(read.held_out) == 6
     assert declared.tasks["betyg"].files["dev"] == "dev.tsv"  # the declaration itself stays
-
-
-def test_a_task_has_files_if_one_is_there(suite_file: Path) -> None:
-    task, data = load_suite(suite_file).tasks["betyg"], suite_file.parent / "data"
-    for split in ("train", "dev", "test"):
-        assert has_files(task, data)
-        (data / "scores" / f"{split}.tsv").unlink()
-    assert not has_files(task, data)
 
 
 @pytest.mark.parametrize(

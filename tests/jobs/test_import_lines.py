@@ -2,12 +2,13 @@
 
 import hashlib
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from data_files import read_column, read_json
+from data_files import read_column, read_json, write_jsonl
 from input_errors import refused
 from rows_suite import write_rows_suite
 
@@ -112,29 +113,24 @@ def test_lines_are_counted_before_they_take_memory(file: str, home: Path, monkey
     bad(file=Path(file).name)
 
 
-def test_a_label_or_candidate_that_the_row_has_not_is_refused(home: Path) -> None:
+def test_what_fits_neither_the_rows_nor_another_file_is_refused(home: Path) -> None:
     write("dev_pred_par.jsonl", {"prediction": "ja"}, {"prediction": "Nej"})
     bad(file="dev_pred_par.jsonl", line=2)
-    Path("theirs/dev_pred_par.jsonl").unlink()
+    write("dev_pred_par.jsonl", {"id": 1, "prediction": "ja"}, {"id": 2, "prediction": "nej"})
+    bad(file="dev_pred_par.jsonl", line=1)  # the data has no ids
+    write("dev_pred_par.jsonl", *({"prediction": label} for label in PAR))
+    write("dev_pred_par.tsv", "label", *PAR)
+    bad(file="dev_pred_par.tsv")
+    shutil.rmtree("theirs")
     write("dev_pred_grad.jsonl", *GRAD)
     write("test_pred_val.jsonl", *({"id": i, "prediction": i} for i in range(4)))
     write("dev_pred_val.tsv", "label", "1")
     bad(file="test_pred_val.jsonl", line=3)
-
-
-def test_ids_that_two_rows_share_or_the_data_lacks_are_refused(home: Path) -> None:
-    write("dev_pred_par.jsonl", {"id": 1, "prediction": "ja"}, {"id": 2, "prediction": "nej"})
-    bad(file="dev_pred_par.jsonl", line=1)
+    shutil.rmtree("theirs")
     file = home / "data/grad/dev.jsonl"
     file.write_text(file.read_text(encoding="utf-8").replace('"g3"', '"g0"'), encoding="utf-8")
     write("dev_pred_grad.jsonl", *GRAD)
     bad(file="dev.jsonl", line=4)
-
-
-def test_two_files_of_the_same_rows_are_refused(home: Path) -> None:
-    write("dev_pred_par.jsonl", *({"prediction": label} for label in PAR))
-    write("dev_pred_par.tsv", "label", *PAR)
-    bad(file="dev_pred_par.tsv")
 
 
 def test_answers_are_read_as_labels_and_those_that_fit_none_count_as_wrong(home: Path) -> None:
@@ -215,20 +211,17 @@ def test_bad_labels_of_a_command(setting: str, home: Path) -> None:
     bad(setting)
 
 
-def test_answers_are_still_predictions_of_all_rows(home: Path) -> None:
+def test_answers_are_still_predictions_of_all_rows_and_not_in_files_of_rows(home: Path) -> None:
     labels = 'labels={par: {"yes": ja}}'
     write("dev_pred_par.tsv", "label", "yes")
     bad(labels, file="dev_pred_par.tsv", line=2)
     Path("theirs/dev_pred_par.tsv").unlink()
     write("dev_pred_par.jsonl", {"prediction": "yes"}, {"prediction": None})
     bad(labels, file="dev_pred_par.jsonl", line=2)
-
-
-def test_labels_do_not_map_files_of_rows(home: Path) -> None:
+    Path("theirs/dev_pred_par.jsonl").unlink()
     rows = [json.loads(line) for line in (home / "data/par/dev.jsonl").read_text(encoding="utf-8").splitlines()]
-    Path("theirs/par").mkdir(parents=True)
     write("par/dev.jsonl", *({**row, "prediction": "ja"} for row in rows))
-    bad('labels={par: {"yes": ja}}', file="dev.jsonl")
+    bad(labels, file="dev.jsonl")
 
 
 def test_rows_of_a_dev_file_that_the_data_lacks_are_left_out(home: Path) -> None:
@@ -313,37 +306,27 @@ def test_tables_that_are_not_plain_are_refused(file: str, lines: list[str], home
     bad(file=f"dev_pred_grad.{file}")
 
 
-def write_order(home: Path, ids: str) -> None:
+@pytest.mark.parametrize("ids", ["[id]", "[idx]", "[Idx, idx]"])
+def test_numbers_are_ids_if_the_suite_says_so_and_else_asked_about_where_they_may_be(ids: str, home: Path) -> None:
     """Dev rows of `par` with the column `idx`, which is not in order, in a suite with these columns of ids."""
-    order = (("ja", 2), ("nej", 0), ("ja", 1))
-    rows = [{"first": {"text": "a"}, "second": "b", "label": label, "idx": i} for label, i in order]
-    (home / "data/par/dev.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    suite = home / "rader.yaml"
+    suite, file = home / "rader.yaml", home / "data/par/dev.jsonl"
     suite.write_text(suite.read_text(encoding="utf-8").replace("ids: [id, idx]", f"ids: {ids}"), encoding="utf-8")
 
+    def write_data(*order: int) -> None:
+        rows = zip(("ja", "nej", "ja"), order, strict=True)
+        write_jsonl(file, [{"first": {"text": "a"}, "second": "b", "label": label, "idx": i} for label, i in rows])
 
-def test_numbers_in_a_column_of_ids_are_ids(home: Path) -> None:
-    write_order(home, "[Idx, idx]")
-    write("dev_pred_par.csv", "idx,label", "0,nej", "1,ja", "2,nej")
-    assert imported() == 0
-    assert predicted("dev", "par") == ["nej", "nej", "ja"]
-
-
-def test_numbers_that_may_be_ids_are_asked_about(home: Path) -> None:
-    write_order(home, "[id]")
+    write_data(2, 0, 1)
+    if ids == "[idx]":  # of other rows
+        write("dev_pred_par.csv", "index,label", "1,ja", "0,nej", "2,nej")
+        bad(file="dev_pred_par.csv", line=3)
+        return
     write("dev_pred_par.csv", "Idx,label", "0,nej", "1,ja", "2,nej")
-    bad(file="dev_pred_par.csv", line=2)
-    file = home / "data/par/dev.jsonl"
-    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    file.write_text("".join(f"{json.dumps({**row, 'idx': i})}\n" for i, row in enumerate(rows)), encoding="utf-8")
+    if ids == "[id]":
+        bad(file="dev_pred_par.csv", line=2)
+        write_data(0, 1, 2)
     assert imported() == 0
-    assert predicted("dev", "par") == ["nej", "ja", "nej"]
-
-
-def test_numbers_that_are_ids_of_other_rows_are_asked_about(home: Path) -> None:
-    write_order(home, "[idx]")
-    write("dev_pred_par.csv", "index,label", "1,ja", "0,nej", "2,nej")
-    bad(file="dev_pred_par.csv", line=3)
+    assert predicted("dev", "par") == (["nej", "ja", "nej"] if ids == "[id]" else ["nej", "nej", "ja"])
 
 
 def test_one_file_is_named_and_put_in_a_folder(home: Path) -> None:

@@ -45,21 +45,16 @@ def test_it_is_trained_first_and_stands_beside_the_best_constant(settings: list[
     assert "beside" not in mtl.run(*settings, baselines=False, run_dir=tmp_path / "runs/liten/third").summary
 
 
-def test_of_some_tasks_it_has_a_folder_of_its_own(settings: list[str], tmp_path: Path) -> None:
-    run = mtl.run(*settings, tasks=["kansla"])
-    assert list(run.summary["beside"][0]["scores"]) == ["kansla"]
-    names = {path.name for path in (tmp_path / "runs/liten").iterdir() if path.name[0] != "."}
-    assert names == {"logistic,tasks=kansla", "random-frozen"}
-
-
-def test_one_of_the_same_tasks_in_the_usual_folder_stands_beside(settings: list[str], tmp_path: Path) -> None:
+def test_of_some_tasks_it_is_the_one_in_the_usual_folder_or_has_a_folder_of_its_own(
+    settings: list[str], tmp_path: Path
+) -> None:
     floor = [setting for setting in settings if setting not in QUICK]
-    made = mtl.run(*floor, "method=logistic", tasks=["kansla"])
-    assert made.path.name == "logistic"
-    assert list(mtl.run(*settings, tasks=["kansla"]).summary["beside"][0]["scores"]) == ["kansla"]
-    assert mtl.run(*settings, tasks=["betyg"], run_dir=tmp_path / "other").summary["beside"][0]["scores"].keys() == {
-        "betyg"
-    }
+    assert mtl.run(*floor, "method=logistic", tasks=["kansla"]).path.name == "logistic"
+    for task, folder in (("kansla", "random-frozen"), ("betyg", "logistic,tasks=betyg")):
+        run_dir = {"run_dir": tmp_path / task} if task == "betyg" else {}
+        assert [*mtl.run(*settings, tasks=[task], **run_dir).summary["beside"][0]["scores"]] == [task]
+        assert folder in {path.name for path in (tmp_path / "runs/liten").iterdir()}
+    assert len([*(tmp_path / "runs/liten").glob("[!.]*")]) == 3
 
 
 def test_of_many_tasks_its_folder_has_a_short_name(settings: list[str], tmp_path: Path) -> None:

@@ -22,17 +22,13 @@ def by_column(rows: Sequence[Row]) -> list[Breakdown]:
     return [each for each in breakdowns(rows) if each.column != HARD]
 
 
-def test_each_value_s_score_is_that_on_its_rows(tmp_path: Path) -> None:
-    suite = f"suite={write_alpha_suite(tmp_path)}"
-    make_run(tmp_path / "runs/a", right(0.7), [suite])
-    make_run(tmp_path / "runs/b", right(0.2), [suite, "method=svm"])
-    board = leaderboard(find_runs(tmp_path / "runs"))
-    (found,) = by_column(board.rows)
+def test_each_value_s_score_is_that_on_its_rows(alphas: Leaderboard) -> None:
+    (found,) = by_column(alphas.rows)
     assert (found.task.id, found.column, found.left_out) == ("entailment", "phenomenon", 0)
     assert found.parts == (("all rows", 60), ("any value", 45), ("a", 30), ("b", 15), ("c", 15))
     cells = [VALUES[row % len(VALUES)] for row in range(ROWS)]
     expected = {"any value": ("a", "b; a", "c"), "a": ("a", "b; a"), "b": ("b; a",), "c": ("c",), "all rows": VALUES}
-    runs = {place: row.run for place, row in enumerate(board.rows) if row.run}
+    runs = {place: row.run for place, row in enumerate(alphas.rows) if row.run}
     assert set(found.scores) == set(runs)
     for place, run in runs.items():
         gold = run.rows(found.task).targets

@@ -79,7 +79,7 @@ def test_the_same_rows_have_the_same_key(tmp_path: Path) -> None:
     make_run(tmp_path / "a", right(1.0))
     make_run(tmp_path / "b", right(0.3), ["method=svm"])
     make_run(tmp_path / "c", right(1.0), dev="other")
-    change(make_run(tmp_path / "d", right(1.0)).held_out, "2, 3, 4", "2, 3, 5")
+    change(make_run(tmp_path / "d", right(1.0)).gold("dev", "cbd"), "1\n0", "0\n1")
     a, b, c, d = find_runs(tmp_path)
     ar, cbd = a.suite.tasks["ar"], a.suite.tasks["cbd"]
     assert a.rows_key(ar) == b.rows_key(ar) == d.rows_key(ar) != c.rows_key(ar)

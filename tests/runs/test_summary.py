@@ -1,14 +1,11 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
-from data_files import read_json
 from kinds_suite import write_kinds_suite
-from run_folders import make_run, right, summary_of
+from run_folders import summary_of
 
-from mtl.base.files import write_json
 from mtl.jobs.job import Job, load_job
-from mtl.runs.summary import below_constant, read_summary, same_answers, splits_text
+from mtl.runs.summary import below_constant, same_answers, splits_text
 from mtl.tasks.task import PERCENT, SCALES
 
 
@@ -101,25 +98,3 @@ def test_the_suite_s_average_and_reduced_tasks() -> None:
     summary = summary_of(job, seeds, tasks, swewic, changed={"swenli": ["dev"], "swewic": ["train"]})
     assert summary["reduced"] == ["swenli", "swewic", "swediagnostics"]
     assert summary["changed"] == {"swenli": ["dev"]}
-
-
-@pytest.mark.parametrize(
-    ("method", "config", "facts"),
-    [
-        ("svm", {}, (False, False)),
-        ("constant", {}, (True, False)),
-        ("imported", {}, (False, True)),
-        ("ensemble", {"ensemble.by_seed": False}, (False, True)),
-        ("ensemble", {"ensemble.by_seed": True}, (False, False)),
-        ("transformer", {"variant": "joint", "transformer.joint": True}, (False, False)),
-    ],
-)
-def test_an_earlier_summary(method: str, config: dict[str, Any], facts: tuple[bool, bool], tmp_path: Path) -> None:
-    path = make_run(tmp_path / "run", right(1.0), tasks=["cbd"]).summary
-    content = read_json(path) | {"method": method, "config": {**config, "pretrain.average": 0.0, "loss.r_drop": 0.5}}
-    for key in ("is_constant", "is_one_system", "reads"):
-        del content[key]
-    write_json(path, content)
-    summary = read_summary(path)
-    assert (summary["is_constant"], summary["is_one_system"]) == facts
-    assert summary["config"] == {**config, "loss.r_drop": 0.5}  # options that are gone, and changed nothing

@@ -269,9 +269,6 @@ def test_a_backslash_that_begins_no_escape(line: str, named: str) -> None:
 TASK = CHOICE.task
 
 
-# candidates of each row
-
-
 def test_a_choice_has_one_text_or_none_and_candidates_that_may_be_named() -> None:
     choice = replace(TASK)
     choice.text = []

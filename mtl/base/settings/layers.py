@@ -13,22 +13,6 @@ from mtl.base.names import meant
 from mtl.base.settings.schema import INDIFFERENT, Config, EmbedderOptions, config_of
 from mtl.base.untrusted_yaml import read_yaml
 
-# Options that earlier versions of this format had, with the values that changed nothing.
-DELETED = {
-    **{"pretrain.average": 0.0, "pretrain.checkpoint": "best", "pretrain.warmup_steps": 0, "embeddings.init_std": 1.0},
-    **dict.fromkeys(("finetune.encoder_dropout", "encoder.variational_dropout", "embeddings.map"), False),
-    **{"loss.r_drop": 0.0, "static.weighting": "none"},
-    **{"word_vectors.exclude_question": True, "word_vectors.ignore_case": False},
-    **{
-        "transformer.joint": False,
-        "transformer.joint_epochs": 4,
-        "transformer.layer_decay": 1.0,
-        "transformer.freeze": 0,
-    },
-    **{"distill.run": None, "distill.weight": 0.5, "distill.temperature": 2.0, "distill.texts": []},
-    **{"distill.rows": 10000, "distill.augment": 0},
-}
-
 
 def shipped(folder: str) -> Path:
     """A folder that comes with the package (configs or embeddings): inside it when installed, beside it in a checkout."""
@@ -117,13 +101,7 @@ def differences(path: Path, config: Config, keys: Collection[str] | None = None)
 def _read(path: Path) -> dict[Any, Any]:
     if not path.exists():
         raise InputError(f"no such file; is {path.parent} a run folder?", path=path)
-    content = read_yaml(path)
-    for key, unused in DELETED.items():
-        section, _, name = key.partition(".")
-        if isinstance(content.get(section), dict) and (value := content[section].pop(name, unused)) != unused:
-            message = "this version of mtl has no such option; use the version that began the run, or another run_dir="
-            raise InputError(message, path=path, key=key, value=value)
-    return {key: value for key, value in content.items() if value != {}}  # without sections that have no option left
+    return read_yaml(path)
 
 
 def matches(key: str, names: Sequence[str]) -> bool:

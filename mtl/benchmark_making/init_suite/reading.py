@@ -17,7 +17,7 @@ from mtl.benchmark_making.init_suite.sniffing import Sniffed, has_header, sniff
 from mtl.benchmark_making.init_suite.tables import SplitTables, read_table
 from mtl.benchmark_making.init_suite.wording import quoted, quoted_names
 from mtl.data.files import data_lines
-from mtl.data.json_rows import JsonText
+from mtl.data.json_rows import parse_object
 from mtl.data.rows import TABLES, form_of
 from mtl.tasks.task import BESIDE, PART, SPLIT_OF, Layout, Reading, Task
 
@@ -98,13 +98,10 @@ def _splits_within(data_dir: Path, name: str) -> dict[str, list[str]]:
         path = inside(data_dir, name)
         if form_of(path, Layout()) == "json":
             text = "".join(data_lines(path, None, None))
-            document = JsonText(path, text)
-            start = document.start(0)
-            if text[start : start + 1] == "{" and document.start(document.value(start)[1]) == len(text):
-                keys = [key for key, place in document.members(start) if text[place : place + 1] in ("[", "{")]
-                for key in sorted(keys, key=len):
-                    if len(splits := {SPLIT_OF[word] for word in WORD.findall(key.lower())}) == 1:
-                        parts.setdefault(splits.pop(), []).append(key)
+            keys = [key for key, rows in (parse_object(path, text) or {}).items() if isinstance(rows, list | dict)]
+            for key in sorted(keys, key=len):
+                if len(splits := {SPLIT_OF[word] for word in WORD.findall(key.lower())}) == 1:
+                    parts.setdefault(splits.pop(), []).append(key)
         if 0 < sum(map(len, parts.values())) <= MOST_PARTS:
             return parts
         parts, table = {}, read_table(path, Layout(reading=sniff(path).reading))

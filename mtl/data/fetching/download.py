@@ -224,9 +224,7 @@ def _reason(error: Exception) -> str:
     cause = getattr(cause, "reason", cause)
     if isinstance(error, _TemporaryError):
         return str(error)
-    if isinstance(cause, urllib3_errors.NameResolutionError):
-        return "the name of the server cannot be resolved"
-    if isinstance(cause, urllib3_errors.NewConnectionError):
+    if isinstance(cause, urllib3_errors.NewConnectionError):  # or a name that cannot be resolved
         return "cannot connect to the server"
     if isinstance(error, requests.Timeout | urllib3_errors.TimeoutError):
         return "the server does not answer in time"

@@ -109,12 +109,7 @@ def _fetch_withdrawn(task: Task, data_dir: Path) -> None:
 
 
 def _fetch(
-    task: Task,
-    source: Source,
-    data_dir: Path,
-    together: Sequence[Task],
-    unavailable: list[str],
-    unverified: list[str],
+    task: Task, source: Source, data_dir: Path, together: Sequence[Task], unavailable: list[str], unverified: list[str]
 ) -> None:
     """Download a task's files from its source, and from its zip those of the tasks `together`; if this fails, from its copy on the Hub."""
     try:

@@ -77,25 +77,3 @@ def test_what_is_not_a_configuration_is_named(tmp_path: Path) -> None:
         refused(lambda: read(path), file="config.yaml")
     for call in (lambda: read(tmp_path / "none/config.yaml"), lambda: differences(tmp_path / "none", config())):
         refused(call)
-
-
-def test_deleted_options_of_an_earlier_version_are_ignored_where_they_changed_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "config.yaml"
-    save_config(config(), path)
-    plain = path.read_text(encoding="utf-8")
-    for section, option, ignored, value in (
-        ("pretrain", "average", "0.0", "0.25"),
-        ("encoder", "variational_dropout", "false", "true"),
-        ("loss", "r_drop", "0.0", "1.0"),
-        ("transformer", "joint", "false", "true"),
-        ("transformer", "joint_epochs", "4", "2"),
-    ):
-        path.write_text(plain.replace(f"{section}:\n", f"{section}:\n  {option}: {ignored}\n"), encoding="utf-8")
-        assert read(path) == config() and differences(path, config()) == []
-        path.write_text(plain.replace(f"{section}:\n", f"{section}:\n  {option}: {value}\n"), encoding="utf-8")
-        for call in (lambda: read(path), lambda: differences(path, config())):
-            refused(call, file="config.yaml", key=f"{section}.{option}")
-    path.write_text(f"{plain}distill:\n  run: null\n  augment: 0\n", encoding="utf-8")
-    assert read(path) == config()
-    path.write_text(f"{plain}distill:\n  run: runs/teacher\n", encoding="utf-8")
-    refused(lambda: read(path), file="config.yaml", key="distill.run")

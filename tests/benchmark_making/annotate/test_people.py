@@ -236,7 +236,6 @@ def cell(column: int, text: str, line: int = 2) -> Callable[[list[str]], list[st
         pytest.param(cell(0, "samma"), 2, id="a task that is not in the key"),
         pytest.param(cell(2, "Bo", 3), 3, id="another name"),
         pytest.param(cell(2, " "), 2, id="no name"),
-        pytest.param(cell(2, "${oc.env:HOME}"), 2, id="a reference as a name"),
         pytest.param(cell(2, "majority"), 2, id="the name of the majority"),
         pytest.param(cell(4, "sur", 4), 4, id="not a label"),
         pytest.param(cell(4, "", 4), 4, id="no answer"),

@@ -235,13 +235,6 @@ def test_servers_and_disks_that_cannot_be_reached_or_written_to(
         patch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 1000}))
         download(server.url, target)
 
-    def unknown(*_: object, **__: object) -> None:
-        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-
-    monkeypatch.setenv("NO_PROXY", "*")
-    monkeypatch.setattr(socket, "getaddrinfo", unknown)
-    refused(lambda: download("http://nowhere.invalid/x", target))
-
 
 def test_timeouts(server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server.cuts, server.stall = [CUT, 0], True
