@@ -24,9 +24,8 @@ from mtl.embedders import EMBEDDERS, embedder_kind, read_embeddings
 from mtl.embedders.interface import Reader
 from mtl.embedders.new_words import FileSource, WordReader, WordSource
 from mtl.embedders.recipes import PLAIN_HELD_OUT, vector_path
-from mtl.embedders.static import check_dim
 from mtl.embedders.vector_files.vector_file import WordVectors
-from mtl.embedders.words import WordEmbedder
+from mtl.embedders.words import WordEmbedder, check_dim
 from mtl.model.encoder import batches_by_length
 from mtl.model.sequences import ArraySequences
 from mtl.tasks.suite import Suite, load_suite
@@ -246,7 +245,7 @@ def _open(settings: AverageSettings, options: EmbedderOptions, suite: Suite | No
             raise InputError(f"name the {kind.title} vectors: {SECTION}path=PATH", key=f"{SECTION}path")
         path, _ = vector_path(vectors, Path("embeddings"), settings.held_out)
         if not kind.exists(path):
-            raise InputError(kind.problem(path) or f"no such vectors; set {SECTION}path=PATH", path=path)
+            raise InputError(f"no such vectors; set {SECTION}path=PATH", path=path)
     reader = OPENERS[options.name][0](options, path, settings.seed, device)
     reader.embedder.to(device)
     return reader

@@ -173,7 +173,7 @@ class SentenceTransformerEncoder(SentenceEncoder):
 
 
 class TextVectorSource:
-    """A `mtl.methods.floors.static.Source` of whole texts: a text is its own only token, and each has a vector."""
+    """As `mtl.methods.floors.static.WordFile`, of whole texts: a text is its own only token, and each has a vector."""
 
     def __init__(self, path: str) -> None:
         """Raises InputError for a model that cannot be opened. The model says itself how many tokens of a text count."""
