@@ -1,5 +1,6 @@
 """The LightningModule of a finished LSTM, from one of its checkpoints: for your own loops, callbacks and Trainers."""
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,8 +13,9 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader
 
-from mtl.base.errors import InputError
+from mtl.base.errors import InputError, shortened
 from mtl.base.interface import foreign
+from mtl.base.untrusted import read_checkpoint
 from mtl.data.examples import Row, make_example
 from mtl.methods.heads import new_heads
 from mtl.methods.lstm.trained import TrainedLstm
@@ -26,10 +28,7 @@ from mtl.tasks.task import ScoredRows
 from mtl.training.checkpoints import WEIGHTS, fill, read_weights, weights_below
 from mtl.training.module import MultitaskModule, falling_adam
 
-NO_STAGE = (
-    "must be a stage's checkpoint in a run's folder, as in RUN/seed-1/pretrain/best.ckpt; what your own Trainer has saved goes into the module"
-    " of that file with load_state_dict"
-)
+NO_STAGE = "must be a stage's checkpoint in a run's folder, as in RUN/seed-1/pretrain/best.ckpt, or a saved mtl.Module"
 
 
 class Module(MultitaskModule):
@@ -52,22 +51,41 @@ class Module(MultitaskModule):
     """
 
     predictor: Predictor
+    stage: Path  # the file of the stage that it comes from
 
     @classmethod
     def load_from_checkpoint(  # type: ignore[override]
-        cls, checkpoint_path: str | PathLike[str], map_location: str | torch.device | None = "cpu"
+        cls, checkpoint_path: str | PathLike[str], map_location: str | torch.device | None = "cpu", **options: Any
     ) -> "Module":
-        """Read the weights of a finished stage, as tensors alone: no code in the file runs. `eval()` turns dropout off.
+        """Read the weights of a finished stage, or those that a Trainer has saved while it trained a module further, as tensors alone: no code in the
+        file runs. `eval()` turns dropout off.
 
         Args:
             checkpoint_path: best.ckpt of stage 1, RUN/seed-N/pretrain, or of the stage 2 of a task, RUN/seed-N/finetune/TASK. The run's other files
-                say which network it is.
+                say which network it is. A file that a Trainer has saved may lie anywhere; it names the stage's file, which must still exist.
             map_location: the device: cpu, cuda or auto.
+            options: Lightning's `strict` and `weights_only`, which are always true here.
 
         Raises:
-            InputError: for another file, a run of another method, and a damaged file.
+            InputError: for a file that is neither, a run of another method, a damaged file, and other options.
         """
+        for key, value in options.items():
+            if key not in ("strict", "weights_only") or value not in (True, None):
+                raise InputError("not taken: all weights are read, as tensors alone; drop it", key=key, value=value)
         path, device = Path(checkpoint_path), str(map_location or "cpu")
+        stage = read_checkpoint(path, dict[str, Any], device="meta").get("stage")
+        if stage is None:
+            return cls._of_stage(path, device)
+        if not isinstance(stage, str) or not os.path.isfile(stage):  # noqa: PTH113 - Path's raises for long names
+            shown = shortened(str(stage), 200)
+            raise InputError(f"continues {shown}, which is missing; put that run's folder back there", path=path)
+        module = cls._of_stage(Path(stage), device)
+        fill(module, read_weights(path), path, f"it does not continue {stage}")
+        return module
+
+    @classmethod
+    def _of_stage(cls, path: Path, device: str) -> "Module":
+        """The module of a stage's checkpoint. Raises InputError as `load_from_checkpoint`."""
         folder = path.absolute().parent
         seed_folder = next((above for above in folder.parents if re.fullmatch(r"seed-\d+", above.name)), None)
         if seed_folder is None:
@@ -87,8 +105,12 @@ class Module(MultitaskModule):
         model.use(network)
         rate = (config.pretrain if is_first else config.finetune).learning_rate
         module = cls(network, {}, falling_adam(rate, rate, total_steps=1))
-        module.predictor = predictor
+        module.predictor, module.stage = predictor, path.absolute()
         return module.to(model.device).train()
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        super().on_save_checkpoint(checkpoint)
+        checkpoint["stage"] = str(self.stage)
 
     def on_fit_start(self) -> None:
         """Turn dropout on: predictions, also those that `loader` needs, have turned it off."""

@@ -62,6 +62,7 @@ def test_lightning_predicts_what_the_run_predicts(run: mtl.Run) -> None:
 def test_lightning_trains_it_further(run: mtl.Run, stage: str) -> None:
     module = loaded(run, stage)
     labels = module.predictor.suite.tasks["kansla"].labels
+    assert labels is not None
     before = {name: weight.clone() for name, weight in module.network.state_dict().items()}
     batches = module.loader("kansla", ROWS, [labels[0], labels[1], labels[0], labels[1]])
     module.predictor.predict("kansla", ROWS)  # without dropout
@@ -97,18 +98,44 @@ def test_a_trainer_logs_losses_and_scores(run: mtl.Run) -> None:
 
 
 @pytest.mark.slow
-def test_what_a_trainer_saves_continues_in_a_module_of_the_same_stage(run: mtl.Run, tmp_path: Path) -> None:
-    module, again = loaded(run, "pretrain"), loaded(run, "pretrain")
-    rows = module.loader("kansla", ROWS, ["glad", "arg", "arg", "arg"])
+@pytest.mark.parametrize("stage", ["pretrain", "finetune/kansla"])
+def test_what_a_trainer_saves_is_loaded_again(run: mtl.Run, tmp_path: Path, stage: str) -> None:
+    module = loaded(run, stage)
     trainer = pl.Trainer(max_epochs=2, enable_checkpointing=False, **QUIET)
-    trainer.fit(module, rows)
-    trainer.save_checkpoint(tmp_path / "mine.ckpt")
-    again.load_state_dict(torch.load(tmp_path / "mine.ckpt", weights_only=True)["state_dict"])
-    probabilities = [made.predictor.predict_proba("kansla", ROWS) for made in (module, again)]
-    np.testing.assert_array_equal(*probabilities)
+    trainer.fit(module, module.loader("kansla", ROWS, ["glad", "arg", "arg", "arg"]))
+    saved = tmp_path / "mine.ckpt"
+    trainer.save_checkpoint(saved)
+    again = mtl.Module.load_from_checkpoint(saved, map_location=torch.device("cpu"), strict=True, weights_only=None)
+    for name, weight in module.state_dict().items():
+        assert torch.equal(weight, again.state_dict()[name])
+    np.testing.assert_array_equal(
+        again.predictor.predict_proba("kansla", ROWS), module.predictor.predict_proba("kansla", ROWS)
+    )
+    assert [weight.requires_grad for weight in again.parameters()] == [
+        weight.requires_grad for weight in module.parameters()
+    ]
     further = pl.Trainer(max_epochs=3, enable_checkpointing=False, **QUIET)
-    further.fit(again, rows, ckpt_path=tmp_path / "mine.ckpt", weights_only=True)
+    further.fit(again, again.loader("kansla", ROWS, ["glad", "arg", "arg", "arg"]), ckpt_path=saved, weights_only=True)
     assert further.global_step == 3
+
+
+@pytest.mark.slow
+def test_what_a_trainer_saved_and_what_is_asked_of_it_must_fit(run: mtl.Run, tmp_path: Path) -> None:
+    module = loaded(run, "finetune/kansla")
+    trainer = pl.Trainer(max_epochs=1, enable_checkpointing=False, **QUIET)
+    trainer.fit(module, module.loader("kansla", ROWS, ["glad", "arg", "arg", "arg"]))
+    saved, changed = tmp_path / "mine.ckpt", tmp_path / "changed.ckpt"
+    trainer.save_checkpoint(saved)
+    content = torch.load(saved, weights_only=True)
+    stages = (str(tmp_path / "gone/seed-1/pretrain/best.ckpt"), str(changed), "\0", "a" * 5000)
+    other = str(run.path / "seed-2/pretrain/best.ckpt")
+    for wrong in (*({"stage": stage} for stage in (*stages, 3, other)), {"state_dict": {"a": print}}):
+        torch.save({**content, **wrong}, changed)
+        refused(lambda: mtl.Module.load_from_checkpoint(changed), file="changed.ckpt")
+    for option in ({"strict": False}, {"hparams_file": "x"}, {"weights_only": False}):
+        refused(lambda option=option: mtl.Module.load_from_checkpoint(saved, **option), key=next(iter(option)))
+    refused(lambda: mtl.Module.load_from_checkpoint(saved, map_location="nix"), key="device")
+    refused(lambda: module.loader("betyg", ROWS), key="task")
 
 
 @pytest.mark.slow
@@ -126,8 +153,6 @@ def test_files_that_are_no_checkpoints_and_targets_of_another_form(run: mtl.Run,
     for targets in (["glad"], ["nix"] * 4):
         refused(module.loader, "kansla", ROWS, targets, key="targets")
     refused(lambda: module.loader("nix", ROWS))
-    refused(lambda: loaded(run, "finetune/kansla").loader("betyg", ROWS), key="task")
-    refused(lambda: mtl.Module.load_from_checkpoint(beside, map_location="nix"), key="device")
 
 
 def test_a_run_of_another_method_has_no_such_network(floor_settings: list[str]) -> None:
