@@ -89,10 +89,10 @@ class ELMoTraining:
 
     @exact_arithmetic()
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str = "", device: torch.device = CPU) -> None:
-        """As `mtl.vectors.words.training.Training.train`: options.json, weights.hdf5 and training.json (perplexities) in the folder `path`.
+        """As `mtl.vectors.words.training.Training.train`: options.json, weights.hdf5 and training.json (perplexities) in the new folder `path`.
 
-        An interrupted training continues from its last checkpoint if the texts and the settings are the same. If the folder
-        already holds an ELMo, nothing happens. Apple GPUs lack operations that the training needs; the CPU is used instead.
+        An interrupted training continues from its last checkpoint if the texts and the settings are the same. Apple GPUs lack
+        operations that the training needs; the CPU is used instead.
         Raises InputError for sizes that this machine's memory cannot hold, for texts that are too short, and as `train_once`;
         DivergedError if the training diverges, in which case the last good checkpoint remains.
         """
@@ -114,7 +114,7 @@ class ELMoTraining:
                 write_weights(partial / WEIGHTS, trainer.network.bilm)
                 note_source(path, source)
 
-        train_once(path, self, source, (path / WEIGHTS).exists, fill)
+        train_once(path, self, source, fill)
 
     def options(self) -> Options:
         """The sizes for the network and options.json, with the clips and skip connections of the original."""

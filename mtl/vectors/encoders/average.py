@@ -15,7 +15,7 @@ from mtl.base.errors import InputError
 from mtl.base.progress import hidden_progress
 from mtl.base.settings.layers import find_suite
 from mtl.base.settings.schema import EmbedderOptions
-from mtl.base.typed import AT_LEAST_ONE, PART, typed
+from mtl.base.typed import AT_LEAST_ONE, typed
 from mtl.base.version import VERSION
 from mtl.data.dataset import present_tasks, training_texts
 from mtl.data.files import read_lines
@@ -50,7 +50,6 @@ class AverageSettings:
         texts: a file of texts, one per line, for centre.
         suite: a suite whose training texts serve as `texts`.
         suite_data_dir: the folder of this suite's data.
-        held_out: share of its training examples that runs hold out as dev, and that are not read.
         device: where to compute.
     """
 
@@ -63,16 +62,14 @@ class AverageSettings:
     texts: str | None = None
     suite: str | None = None
     suite_data_dir: str | None = None
-    held_out: Annotated[float, PART] = PLAIN_HELD_OUT
     device: str = "cpu"
 
     def check(self) -> None:
         check_language(self.language)
         if self.texts is not None and not self.centre:
             raise InputError("nothing reads them; set centre=true", key="texts", value=self.texts)
-        if self.suite_data_dir is not None and (self.texts is not None or self.suite is None):
-            instead = f"texts={self.texts} are read instead; drop one of them"
-            message = "name the suite that it belongs to: suite=NAME" if self.texts is None else instead
+        if self.suite_data_dir is not None and self.suite is None:
+            message = "name the suite that it belongs to: suite=NAME"
             raise InputError(message, key="suite_data_dir", value=self.suite_data_dir)
         if self.centre and self.texts is None and self.suite is None:
             raise InputError("centre needs texts: set texts=FILE, or suite=NAME for its training texts", key="texts")
@@ -244,7 +241,7 @@ def _open(settings: AverageSettings, options: EmbedderOptions, suite: Suite | No
         vectors = getattr(options, "path", None) or (suite.embeddings.get(options.name) if suite else None)
         if vectors is None:
             raise InputError(f"name the {kind.title} vectors: {SECTION}path=PATH", key=f"{SECTION}path")
-        path, _ = vector_path(vectors, Path("embeddings"), settings.held_out)
+        path, _ = vector_path(vectors, Path("embeddings"), PLAIN_HELD_OUT)
         if not kind.exists(path):
             raise InputError(kind.problem(path) or f"no such vectors; set {SECTION}path=PATH", path=path)
     reader = OPENERS[options.name][0](options, path, settings.seed, device)
@@ -261,6 +258,6 @@ def _texts(settings: AverageSettings, suite: Suite | None) -> tuple[list[str], t
         return texts, ()
     assert suite is not None
     data_dir = Path(settings.suite_data_dir or suite.data_dir)
-    texts = training_texts(suite, data_dir, settings.held_out)
+    texts = training_texts(suite, data_dir, PLAIN_HELD_OUT)
     trained = [task for task in present_tasks(suite, data_dir) if task.path("train", data_dir) is not None]
     return texts, tuple(f"{suite.name}/{task.id}" for task in trained)

@@ -55,14 +55,8 @@ def _lines(source: Path) -> Iterator[bytes]:
         yield from OpenLines(Path("standard input"), sys.stdin.buffer, None, LINE_LIMIT)  # type: ignore[arg-type]
         return
     try:
-        if source.is_fifo() or source.is_char_device():
-            with source.open("rb") as file:
-                yield from OpenLines(source, file, None, LINE_LIMIT)
-            return
         with open_lines(source) as lines:
             yield from lines
-    except FileNotFoundError:
-        raise InputError("no such file", path=source) from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", path=source) from None
 

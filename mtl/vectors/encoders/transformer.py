@@ -20,7 +20,6 @@ class TransformerSettings:
 
     Attributes:
         path: a folder, or a name on the Hugging Face Hub.
-        tokenizer: the same for the tokenizer; None: that of `path`.
         language: the language of its texts, as in "pl", for descriptions; None: not said.
         pooling: mean or max of the tokens' vectors.
         max_length: tokens of a text.
@@ -28,7 +27,6 @@ class TransformerSettings:
     """
 
     path: str = ""
-    tokenizer: str | None = None
     language: str | None = None
     pooling: Literal["max", "mean"] = "mean"
     max_length: Annotated[int, AT_LEAST_ONE] = 256
@@ -48,7 +46,7 @@ def open_transformer(name: str, values: Mapping[str, Any]) -> ModelEncoder:
     """
     settings = typed(TransformerSettings, values)
     device = device_of(settings.device, "device")
-    pretrained = open_pretrained(settings.path, settings.tokenizer)
+    pretrained = open_pretrained(settings.path)
     trainer = typed(TrainerConfig, {"accelerator": settings.device, "precision": "32-true"})
     encoder = TransformerEncoder(pretrained, settings.max_length, trainer, device, lambda: pretrained.body)
     named = [short_name(settings.path), *([settings.pooling] if settings.pooling != encoder.pooling else [])]

@@ -16,14 +16,11 @@ from mtl.base.terminal import escaped
 from mtl.methods.transformer.inputs import InputReader
 from mtl.methods.transformer.network import body_input
 from mtl.methods.transformer.pretrained import ExactLinear
-from mtl.tasks.kinds.labels import LabelHead
 from mtl.tasks.kinds.number import NumberHead
 from mtl.tasks.target_kind import HeadTargets
-from mtl.tasks.targets import first_kind, target_kind
 from mtl.tasks.task import Task
 from mtl.vectors.export.export import Export, card, check_difference, code_block
 
-HEADS: dict[str, type[HeadTargets]] = {"labels": LabelHead, "number": NumberHead}  # that transformers has, by kind
 PROBES = (1, 2, 5, 13)  # tokens of texts that are compared, beside those of the longest input
 
 
@@ -46,11 +43,8 @@ def write(export: Export, folder: Path) -> None:
 
 def unsupported(task: Task) -> str | None:
     """Why transformers cannot hold a model of the task, or None."""
-    head = HEADS.get(first_kind(task.kind))
-    if head is None:
+    if task.kind not in ("labels", "number"):
         return f"its target is a {task.kind}, which is neither one of fixed labels nor a number"
-    if type(target_kind(task).head).predict is not head.predict:
-        return f"a target of kind {task.kind} follows from the outputs in a way of its own"
     if task.marked:
         return "its inputs have spans behind the texts, which no tokenizer writes there"
     return None
@@ -65,7 +59,7 @@ def _set_labels(model: Any, task: Task, low: float, high: float) -> None:
     """Write the labels into the configuration; let the head of a number, whose ends these are, give the number itself."""
     config = model.config
     config._name_or_path = ""  # a path of this machine
-    if task.labels is not None and first_kind(task.kind) == "labels":
+    if task.labels is not None:
         config.id2label = dict(enumerate(task.labels))
         config.label2id = {label: number for number, label in enumerate(task.labels)}
         config.problem_type = "single_label_classification"
@@ -134,9 +128,9 @@ def _card(export: Export, architecture: str) -> str:
     front = {"library_name": "transformers", "pipeline_tag": "text-classification"}
     limits = [f"Inputs are cut after {trained.length} tokens, the longer text of a pair first (`truncation=True`)."]
     texts = ", ".join(['"Text one."', '"Text two."'][: len(task.text)])
-    if first_kind(task.kind) == "labels":
+    if task.labels is not None:
         means = ["scores = model(**inputs).logits[0].softmax(dim=0)", "model.config.id2label[int(scores.argmax())]"]
-        answer = f"one of the labels {', '.join(map(escaped, task.labels or ()))}"
+        answer = f"one of the labels {', '.join(map(escaped, task.labels))}"
     else:
         low, high = task.bounds
         means = [f"number = model(**inputs).logits[0, 0].clamp({low:g}, {high:g})"]

@@ -25,15 +25,7 @@ from mtl.base.files import replacing, write_json
 from mtl.vectors.encoders.encoder import SentenceEncoder
 from mtl.vectors.mteb.benchmark import Benchmark
 from mtl.vectors.mteb.data import MtebRows, cache_of, compare_rows, find_rows, fresh_task, load_rows, unreadable
-from mtl.vectors.mteb.results import (
-    EvaluationFolder,
-    Record,
-    best_record,
-    read_record,
-    record_key,
-    revision_of,
-    seen_by,
-)
+from mtl.vectors.mteb.results import EvaluationFolder, Record, read_record, record_key, revision_of, seen_by
 from mtl.vectors.mteb.retrieval import CorpusSearch
 
 logger = logging.getLogger("mtl")
@@ -130,7 +122,7 @@ class Evaluator:
         records: dict[str, Record] = {}
         for number, name in enumerate(tasks, 1):
             rows = find_rows(self.benchmark, name, self.data_dir)
-            path = self.folder.record(name, rows.revision, split)
+            path = self.folder.record(name, split)
             key = record_key(self.benchmark, name, self.versions, split) | {"revision": rows.revision}
             old = record = read_record(path, key)
             if record is None:
@@ -150,11 +142,9 @@ class Evaluator:
 
     def with_earlier(self, records: Mapping[str, Record]) -> dict[str, Record]:
         """The records with a score: these, by task, and for other tasks those of earlier commands that are still what the benchmark and
-        these versions of the software would record, preferably on exact data."""
-        known = {
-            name: records.get(name) or best_record(self.folder, name, record_key(self.benchmark, name, self.versions))
-            for name in self.benchmark.tasks
-        }
+        these versions of the software would record."""
+        keys = {name: record_key(self.benchmark, name, self.versions) for name in self.benchmark.tasks}
+        known = {name: records.get(name) or read_record(self.folder.record(name), key) for name, key in keys.items()}
         return {name: record for name, record in known.items() if record is not None and record["score"] is not None}
 
     def collect_results(self, records: Mapping[str, Record]) -> None:
@@ -164,8 +154,8 @@ class Evaluator:
         """
         with tempfile.TemporaryDirectory(dir=self.folder.path, prefix=".results-") as made:
             cache = mteb.ResultCache(made)
-            for name, record in records.items():
-                path = self.folder.result(self.folder.record(name, record["revision"]))
+            for name in records:
+                path = self.folder.result(self.folder.record(name))
                 try:
                     result = TaskResult.from_disk(path, load_historic_data=False)
                 except (OSError, ValueError):

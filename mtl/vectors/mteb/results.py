@@ -67,7 +67,7 @@ class EvaluationSummary(TypedDict):
 
 
 class EvaluationFolder:
-    """The files of an evaluation; `tasks/NAME/REVISION/` has what was evaluated on a version of a task's rows."""
+    """The files of an evaluation."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -83,9 +83,9 @@ class EvaluationFolder:
         """The folder of an encoder's evaluation: {runs_dir}/mteb/{benchmark}/{encoder}-{fingerprint}."""
         return cls(Path(runs_dir) / "mteb" / benchmark / f"{encoder.description.name}-{revision_of(encoder)}")
 
-    def record(self, task: str, revision: str, split: str | None = None) -> Path:
-        """What was evaluated on a version of a task's rows, on this split; None means the one that the benchmark scores."""
-        return self.path / (split or "tasks") / task / revision / "record.json"
+    def record(self, task: str, split: str | None = None) -> Path:
+        """What was evaluated last on a task's rows, on this split; None means the one that the benchmark scores."""
+        return self.path / (split or "tasks") / task / "record.json"
 
     @staticmethod
     def result(record: Path) -> Path:
@@ -255,16 +255,6 @@ def read_record(path: Path, key: Mapping[str, Any]) -> Record | None:
         return None
     matches = {name: record.get(name) for name in key} == key
     return record if matches and EvaluationFolder.result(path).is_file() else None
-
-
-def best_record(folder: EvaluationFolder, task: str, key: Mapping[str, Any]) -> Record | None:
-    """Of the records of a task with a score and this key, one on exact data, or else the newest; None if there is none."""
-    ranked = [
-        (record["data"] == EXACT, path.stat().st_mtime, record)
-        for path in sorted((folder.path / "tasks" / task).glob("*/record.json"))
-        if (record := read_record(path, key)) is not None and record["score"] is not None
-    ]
-    return max(ranked, key=lambda entry: entry[:2])[2] if ranked else None
 
 
 @dataclass(frozen=True)

@@ -66,15 +66,6 @@ def combinations(settings: Mapping[str, Any], choices: Choices) -> list[tuple[di
     ]
 
 
-def check_values(settings: Mapping[str, Any], choices: Choices) -> None:
-    """Raise InputError for a value of a setting that can be chosen which is none of its values. None is the default."""
-    for key, values in choices.items():
-        value = settings.get(key)
-        if value is not None and value not in (*values, CHOOSE):
-            names = ", ".join(map(str, values)).lower()
-            raise InputError(f"must be one of {names}, {CHOOSE}", key=key, value=value)
-
-
 def validation_tasks(benchmark: Benchmark, data_dir: Path | None) -> list[str]:
     """The tasks with validation rows in a local folder that are not the scored ones. Raises InputError if there are none."""
     names = [
@@ -129,7 +120,6 @@ def run_mteb(
         about: further keys of the summary: the command, versions, the machine.
     """
     settings, encoder_settings = read_settings(values)
-    check_values(encoder_settings, choices)
     path = find_benchmark(settings.benchmark)
     benchmark = load_benchmark(path)
     data_dir = None if settings.data_dir is None else Path(settings.data_dir)
@@ -141,11 +131,7 @@ def run_mteb(
     elif data_dir is None and (default := Path("data") / benchmark.name).is_dir():
         data_dir = default
     import_mteb(Path(settings.runs_dir) / "mteb")
-    from mtl.vectors.mteb.data import tasks_with_splits
     from mtl.vectors.mteb.evaluation import Evaluator, model_meta
-
-    if settings.tasks is None:
-        tasks = tasks_with_splits(benchmark, tasks, data_dir)
 
     def evaluator(encoder: SentenceEncoder) -> Evaluator:
         folder = EvaluationFolder.of(settings.runs_dir, benchmark.name, encoder)

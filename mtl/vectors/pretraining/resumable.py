@@ -43,31 +43,21 @@ logger = logging.getLogger("mtl")
 
 def unfinished_folder(out: Path) -> Path:
     """The folder of a training that has not finished."""
-    resolved = out.resolve()
-    return resolved.with_name(f"{resolved.name}.unfinished")
+    return out.resolve().with_name(f"{out.resolve().name}.unfinished")
 
 
-def train_once(
-    out: Path,
-    settings: Any,
-    source: str,
-    is_finished: Callable[[], bool],
-    fill: Callable[[Path], None],
-    **software: str,
-) -> None:
-    """Make the folder `out` of a training, unless it is finished; continue a training that was interrupted, if it is the same one.
+def train_once(out: Path, settings: Any, source: str, fill: Callable[[Path], None], **software: str) -> None:
+    """Make the new folder `out` by a training; continue a training that was interrupted, if it is the same one.
 
     Args:
         settings: a dataclass with `threads`, which may differ from those of the interrupted training.
         source: identifies the texts and their tokens.
-        is_finished: whether `out` is complete.
         fill: trains with the files in the folder that it gets, and writes `out`.
         software: the versions of what makes tokens.
 
     Raises InputError for an `out` that is not empty, and for an unfinished folder of another training, or of none.
     """
-    if not is_finished():
-        check_new_folder(out)
+    check_new_folder(out)
     folder = unfinished_folder(out)
     message = f"{folder}: another process is training this model"
     with waiting_lock(folder / LOCK, message), threads_of_torch(settings.threads):
@@ -75,23 +65,22 @@ def train_once(
         if others and not (folder / CLAIM).exists():
             problem = "holds files of no unfinished training; move them away or name another folder with out="
             raise InputError(problem, path=folder)
-        if not is_finished():
+        try:
+            check_new_folder(out)  # another process may have made it before the lock was taken
             _claim(folder, {**asdict(settings), "source": source, "format": FORMAT, **software}, others)
-            try:
-                fill(folder)
-            except InputError:
-                if not (folder / CHECKPOINT).exists():
-                    shutil.rmtree(folder, ignore_errors=True)
-                raise
+            fill(folder)
+        except InputError:
+            if not (folder / CHECKPOINT).exists():
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _claim(folder: Path, training: dict[str, Any], others: list[Path]) -> None:
     """Claim the folder. The other files of another training are removed if it has no checkpoint. Raises InputError if it has one."""
     claim, has_checkpoint = folder / CLAIM, (folder / CHECKPOINT).exists()
-    before = read_json(claim, dict[str, Any], f"delete {folder}, and run this again") if claim.exists() else None
+    before = read_json(claim, dict[str, Any], f"delete {folder}, and run this again") if claim.exists() else {}
     if has_checkpoint:
-        assert before is not None
         changed = [
             NAMED.get(key, f"{key}: {before.get(key)} there, {value} here")
             for key, value in training.items()
@@ -123,13 +112,8 @@ class ResumableTraining(ValidatedModule, ABC):
     operation: str  # what progress calls the training
 
     def __init__(self, network: nn.Module, optimizers: list[Optimizer], settings: Any, folder: Path) -> None:
-        """
-        Args:
-            network: on the device that trains it.
-            optimizers: of its weights. Their learning rate is set before each step.
-            settings: with the seed of a step's random numbers, and `validate_every`, the steps between validations.
-            folder: of the checkpoint, which may exist.
-        """
+        """The network is on the device that trains it. The settings have a `seed`, and `validate_every`, the steps between validations. The folder is
+        that of the checkpoint."""
         super().__init__()
         self.network, self.optimizer_list = network, optimizers
         self.settings, self.checkpoint = settings, folder / CHECKPOINT
@@ -228,8 +212,7 @@ class ResumableTraining(ValidatedModule, ABC):
 
 
 def release_memory() -> None:
-    """Return freed memory to the system: between batches of changing length, freed blocks of one size are too small for the next, and a
-    process grows without need. Only glibc has this; with other C libraries this does nothing."""
+    """Return freed memory to the system, with glibc: between batches of changing length, freed blocks of one size are too small for the next."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
     if trim is not None:
         trim(0)

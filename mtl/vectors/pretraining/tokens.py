@@ -45,12 +45,10 @@ class PretrainingTexts:
     vocabulary: Sequence[Path] = ()  # the files that the vocabulary is learnt from; none: all of these texts
 
     def check(self) -> None:
-        """Raise InputError for a file that is missing or empty, for a folder, and if there is no text."""
+        """Raise InputError for what is no file, for an empty file, and if there is no text."""
         for path in (*self.files, *self.vocabulary):
-            if path.is_dir():
-                raise InputError("is a folder; name the files in it: texts=[FILE,…]", path=path)
             if not path.is_file():
-                raise InputError("no such file", path=path)
+                raise InputError("is no file; name text files: texts=[FILE,…]", path=path)
             if not path.stat().st_size:
                 raise InputError("is empty", path=path)
         if not self.files and not any(text.strip() for text in self.texts):
@@ -206,19 +204,15 @@ def write_tokens(documents: Iterable[str], tokenizer: Tokenizer, min_tokens: int
 
 
 def read_tokens(folder: Path) -> tuple[np.ndarray, np.ndarray]:
-    """The tokens that `write_tokens` wrote, through a memory map, and the ends of the documents. Raises InputError for a damaged file."""
-    file, remedy = folder / TOKENS, f"delete {folder / ENDS}, and run this again"
+    """The tokens that `write_tokens` wrote, through a memory map, and the ends of the documents. Raises InputError for damaged files."""
     try:
         ends = read_array(folder / ENDS)
-        good = ends.dtype == np.int64 and ends.ndim == 1 and len(ends) and (np.diff(ends, prepend=0) > 1).all()
-    except (OSError, ValueError):
-        good = False
-    if not good:
-        raise InputError("is damaged; delete it, and run this again", path=folder / ENDS)
-    size, expected = file.stat().st_size if file.exists() else 0, int(ends[-1]) * np.dtype(np.uint32).itemsize
-    if size != expected:
-        raise InputError(f"has {size} bytes in place of {expected}; {remedy}", path=file)
-    return np.memmap(file, dtype=np.uint32, mode="r"), ends
+        if ends.dtype != np.int64 or ends.ndim != 1 or (np.diff(ends, prepend=0) < 2).any():
+            raise ValueError
+        return np.memmap(folder / TOKENS, dtype=np.uint32, mode="r", shape=(int(ends[-1]),)), ends
+    except (OSError, ValueError, IndexError):
+        message = f"is damaged, or {TOKENS} beside it; delete it, and run this again"
+        raise InputError(message, path=folder / ENDS) from None
 
 
 class Segments:

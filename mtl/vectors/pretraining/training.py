@@ -45,14 +45,12 @@ def mask(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> Maske
     """Choose the tokens to predict, of at least one word.
 
     Words are drawn in random order, as long as their tokens are at most MASK_SHARE of the batch's tokens of text: the share holds for the
-    batch, not for each segment, so a step's cost does not vary. A word is a token that begins a word and all that follow it and do
-    not; a segment that begins within a word has the rest of this word as its first one. In the place of a chosen token stands a mask, a
-    random token that is not special, or the token itself.
+    batch, not for each segment, so a step's cost does not vary. A segment that begins within a word has the rest of this word as its first
+    one. In the place of a chosen token stands a mask, a random token that is not special, or the token itself.
 
     Args:
         ids: padded segments, int64 (segments, time).
         begins: of each entry of the vocabulary, whether it begins a word, bool (vocabulary,).
-        rng: where random numbers come from.
     """
     positions = np.flatnonzero(~np.isin(ids, (PAD, CLS, SEP)))
     tokens = ids.reshape(-1)[positions]
@@ -130,8 +128,7 @@ def decayed_groups(model: nn.Module, weight_decay: float) -> list[dict[str, obje
 
 
 def progress_at(settings: PretrainingSettings, step: int, seconds: float) -> float:
-    """The progress of a training after this number of steps and seconds: the share of `max_steps` that is done, or of `max_minutes`,
-    whichever is more, at most 1."""
+    """The share of `max_steps` that is done, or of `max_minutes`, whichever is more, at most 1."""
     by_steps = step / settings.max_steps if settings.max_steps else 0.0
     by_time = seconds / (60 * settings.max_minutes) if settings.max_minutes else 0.0
     return min(1.0, max(by_steps, by_time))
@@ -150,10 +147,8 @@ def rate_at(settings: PretrainingSettings, progress: float) -> float:
 
 
 def pass_batches(lengths: np.ndarray, batch_size: int, seed: Sequence[int]) -> list[np.ndarray]:
-    """The batches of a pass over segments of these lengths, int64 (batch_size,) each, in random order: segments of similar length are together.
-
-    A pass leaves out random segments, fewer than a batch, that do not fill one.
-    """
+    """The batches of a pass over segments of these lengths, int64 (batch_size,) each, in random order: segments of similar length are together. Random
+    segments that do not fill a batch are left out."""
     rng = np.random.default_rng(seed)
     count = len(lengths) // batch_size
     # Chosen before they are sorted by length: else the longest segments would be left out in each pass.

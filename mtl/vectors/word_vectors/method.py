@@ -5,7 +5,6 @@ An expression's vector is the mean of its words' vectors. The nearest word of a 
 
 import hashlib
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,6 @@ from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.tasks.kinds.text import is_word
 from mtl.tasks.task import Task
 
-FOUND, FROM_NGRAMS, NO_VECTOR = "found", "from n-grams", "no vector"
 MOST_SCORES = 1 << 24  # cosines computed at once, to limit the memory: 64 MiB
 _NO_WORD = "</s>"  # fastText's end of a line
 
@@ -34,24 +32,22 @@ class Expressions:
     Args:
         vectors: float32 (texts, dim), the mean of the vectors of those words that have one; zeros if none has.
         words: the words of each text.
-        source: where each word's vector is from: FOUND, FROM_NGRAMS or NO_VECTOR.
+        known: by word, whether it has a vector.
     """
 
     vectors: np.ndarray
     words: list[list[str]]
-    source: dict[str, str]
+    known: dict[str, bool]
 
     def counts(self, texts: np.ndarray) -> dict[str, int]:
-        """How many of these texts, int64 (texts,), and of their distinct words, have no vector, or one from n-grams."""
-        distinct = [self.words[text] for text in np.unique(texts)]
-        of_text = [{self.source[word] for word in words} for words in distinct]
-        sources = Counter(self.source[word] for word in {word for words in distinct for word in words})
+        """How many of these texts, int64 (texts,), and of their distinct words, have no vector."""
+        expressions = [self.words[text] for text in np.unique(texts)]
+        words = {word for of_text in expressions for word in of_text}
         return {
-            "expressions": len(distinct),
-            "expressions_without_vector": sum(found <= {NO_VECTOR} for found in of_text),
-            "words": sources.total(),
-            "words_without_vector": sources[NO_VECTOR],
-            "words_from_ngrams": sources[FROM_NGRAMS],
+            "expressions": len(expressions),
+            "expressions_without_vector": sum(not any(map(self.known.get, of_text)) for of_text in expressions),
+            "words": len(words),
+            "words_without_vector": sum(not self.known[word] for word in words),
         }
 
 
@@ -60,15 +56,12 @@ def expressions(texts: Sequence[str], tokenize: Tokenizer, read: Callable[[Seque
     words = [tokenize(text) for text in texts]
     distinct = {word: row for row, word in enumerate(dict.fromkeys(word for of_text in words for word in of_text))}
     vectors = read(list(distinct))
-    source = {
-        word: FOUND if vectors.in_file[row] else FROM_NGRAMS if vectors.from_ngrams[row] else NO_VECTOR
-        for word, row in distinct.items()
-    }
+    known = dict(zip(distinct, (vectors.in_file | vectors.from_ngrams).tolist(), strict=True))
     means = np.zeros((len(texts), vectors.dim), dtype=np.float32)
     for text, of_text in enumerate(words):
-        if known := [distinct[word] for word in of_text if source[word] != NO_VECTOR]:
-            means[text] = vectors.vectors[known].mean(axis=0)
-    return Expressions(means, words, source)
+        if rows := [distinct[word] for word in of_text if known[word]]:
+            means[text] = vectors.vectors[rows].mean(axis=0)
+    return Expressions(means, words, known)
 
 
 def unit_rows(vectors: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
@@ -150,7 +143,7 @@ class WordVectorMethod(Method):
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """The seconds are those of the first seed of this process, which searches for all. parameters: the vectors of the tasks' words."""
         return {
-            "parameters": len(self.texts.source) * self.texts.vectors.shape[1],
+            "parameters": len(self.texts.known) * self.texts.vectors.shape[1],
             "parameters_without_embeddings": 0,
             "pretrain_seconds": None,
             "finetune_seconds": self._seconds,

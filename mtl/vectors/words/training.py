@@ -2,8 +2,6 @@
 
 import logging
 import os
-import re
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -21,8 +19,8 @@ from mtl.base.wings import resolve
 from mtl.data.dataset import training_texts
 from mtl.data.fetching.fetch import write_generated
 from mtl.data.text import moses, moses_version, text_lines, tokenized
-from mtl.embedders import EMBEDDERS, embedder_kind
-from mtl.embedders.recipes import Recipe, source_note, suite_source, trained_path
+from mtl.embedders import embedder_kind
+from mtl.embedders.recipes import Recipe, source_note, suite_source
 from mtl.jobs.job import Job, load_job
 from mtl.tasks.suite import Suite
 from mtl.vectors.words import TRAININGS
@@ -59,14 +57,16 @@ def note_source(path: Path, source: str, threads: int | None = None) -> None:
 def written_lines(lines: Iterable[Sequence[str]], path: Path) -> Iterator[tuple[IO[str], int]]:
     """Within the block, a temporary text file beside `path` with these lines, and the number of their words and ends."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    named = {"dir": path.parent, "prefix": f".{path.name}.", "suffix": ".txt"}
-    with tempfile.NamedTemporaryFile("w+", encoding="utf-8", **named) as text:  # type: ignore[call-overload]
-        tokens = 0
-        for words in lines:
-            text.write(" ".join(words) + "\n")
-            tokens += len(words) + 1
-        text.flush()
-        yield text, tokens
+    written, tokens = path.with_name(f".{path.name}.txt"), 0
+    try:
+        with written.open("w+", encoding="utf-8") as text:
+            for words in lines:
+                text.write(" ".join(words) + "\n")
+                tokens += len(words) + 1
+            text.flush()
+            yield text, tokens
+    finally:
+        written.unlink(missing_ok=True)
 
 
 def training_settings(embeddings: str, values: Mapping[str, Any]) -> Training:
@@ -110,15 +110,18 @@ class TrainingRequest:
             taken["texts"] = [taken["texts"]]
         return typed(cls, taken)
 
-    def check_text(self, command: str) -> None:
-        """Raise InputError, which names the command, if there is no text, or a setting makes no sense with the others."""
+    def path(self, command: str) -> Path:
+        """What to write. Raises InputError, which names the command, if this or the text is missing, or a setting makes no sense with the others."""
         if self.texts is None and self.suite is None:
             raise InputError(f"{command}: name what to train on: texts=[FILE,…], suite=NAME, or both")
+        if self.out is None:
+            raise InputError(f"{command}: name what to write: out=PATH")
         for key, value in (("data_dir", self.data_dir), ("suite_held_out", self.suite_held_out)):
             if value is not None and self.suite is None:
                 raise InputError("name the suite that it belongs to, suite=NAME, or drop it", key=key, value=value)
         if self.language is not None and self.suite is not None:
             raise InputError("is that of the suite; drop it", key="language")
+        return Path(self.out)
 
     @property
     def files(self) -> list[Path]:
@@ -139,28 +142,13 @@ class TrainingRequest:
 
 
 def train_embeddings(name: str, request: TrainingRequest, settings: Mapping[str, Any]) -> Path:
-    """Train vectors of the kind `name` and return their path. Raises InputError if it cannot be done.
-
-    Args:
-        request: without `out`, the path is below embeddings/ and named after the suite.
-        settings: fields of the kind's `mtl.vectors.words.VectorTraining.settings`.
-    """
-    request.check_text("embeddings train")
-    if request.texts is not None and request.out is None:
-        raise InputError("embeddings train: name what to write: out=PATH")
+    """Train vectors of the kind `name`, with settings of its class in TRAININGS, and return their path. Raises InputError if it cannot be done."""
+    path = request.path("embeddings train")
     if request.suite is None and request.language is None:
         example = "language=CODE, as in language=sv"
         raise InputError(f"embeddings train: name the language of the texts, for the tokenizer: {example}")
     training = training_settings(name, settings)
-    exists, job = EMBEDDERS[name].exists, request.job()
-    assert exists is not None
-    if request.out is not None:
-        path = Path(request.out)
-    elif job is not None:
-        path = trained_path(Path("embeddings") / f"{job.suite.name}{TRAININGS[name].ending}", job.config.held_out)
-    if path.is_dir() and exists(path):
-        message = f"holds an {EMBEDDERS[name].title} already; remove it or name another folder with out="
-        raise InputError(message, path=path)
+    job = request.job()
     if os.path.lexists(path) and not path.is_dir() and not source_note(path).is_file():
         raise InputError("is no file of vectors that mtl trained; remove it or name another one with out=", path=path)
     device, texts = device_of(request.accelerator, "accelerator"), list[Text]()
@@ -189,13 +177,9 @@ def train_recipe(
 
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    """Within the block, no other process trains these vectors, and what a killed process left beside them is removed."""
+    """Within the block, no other process trains these vectors."""
     lock = path.with_name(f".{path.name}.training")  # not that of `new_folder`, which writes the result
     with waiting_lock(lock, f"{path}: another process is training these vectors"):
-        leftover = re.compile(rf"\.{re.escape(path.name)}(\.source)?\.(\w{{8}}\.txt|[0-9a-f]{{32}}\.partial)")
-        for file in path.parent.iterdir():
-            if leftover.fullmatch(file.name) and file.is_file():
-                file.unlink()
         try:
             yield
         finally:

@@ -149,7 +149,7 @@ def test_damaged_files_are_one_line(tmp_path: Path, name: str, content: str | np
         path.unlink()
     else:
         path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    with raises_input_error(file=name):
+    with raises_input_error(file="documents.npy"):
         read_tokens(tmp_path)
 
 
