@@ -17,7 +17,7 @@ import numpy as np
 
 from mtl.data.columns import text
 from mtl.structured.span_f1 import ratio
-from mtl.tasks.metrics import Metric, Parts
+from mtl.tasks.metrics import Metric, Parts, accuracy
 from mtl.tasks.target_kind import HeadTargets, Target, TargetKind, is_unknown
 from mtl.tasks.task import ScoredRows, Task
 
@@ -83,12 +83,6 @@ def samples_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.
     both, either = (np.asarray(matrix.sum(axis=1)).ravel() for matrix in (gold.multiply(guessed), gold + guessed))
     scores: np.ndarray = weights @ ratio(2 * both, either) / weights.sum(axis=1)
     return scores
-
-
-def exact_match(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The share of examples whose labels are all right."""
-    share: np.ndarray = weights @ (predicted == rows.targets).astype(np.float64) / weights.sum(axis=1)
-    return share
 
 
 def _label_counts(
@@ -168,10 +162,10 @@ class MultiLabel(TargetKind):
         if task.indices is not None and not len(set(task.indices)) == len(task.indices) == len(labels):
             return f"indices: names what stands for each of the {len(labels)} labels, all different"
         for key, names in (("labels", labels), ("indices", task.indices or ())):
-            if odd := next((name for name in names if not name or name != name.strip()), None):
-                return f"{key}: {odd!r} begins or ends with a space"
             if "" in names:
                 return f"{key}: one is empty; a row without labels has an empty cell or list"
+            if odd := next((name for name in names if name != name.strip()), None):
+                return f"{key}: {odd!r} begins or ends with a space"
             if holding := next((name for name in names if separator in name), None):
                 return f"{key}: {holding!r} holds {separator!r}, which separates labels; set label_separator to another one"
         return None
@@ -284,4 +278,4 @@ LABELS = Parts("label", "labels", label_scores)
 MICRO_F1 = Metric("micro F1", KIND, micro_f1, threshold="all", parts=LABELS)
 MULTI_MACRO_F1 = Metric("macro F1 of all labels", KIND, multi_macro_f1, threshold="each", parts=LABELS)
 SAMPLES_F1 = Metric("samples F1", KIND, samples_f1, threshold="all")
-EXACT_MATCH = Metric("exact match", KIND, exact_match)
+EXACT_MATCH = Metric("exact match", KIND, accuracy)

@@ -10,7 +10,13 @@ from torchmetrics.functional.text import squad
 from mtl.tasks.metrics import score, weighted_scores
 from mtl.tasks.task import ScoredRows, Task
 
-WORDS = [*["the", "The", "a", "an", "Warsaw", "warsaw,", "in", "1984", "—", "the-end", "café", "..."], "", "An", "王", "朝"]
+WORDS = [
+    *["the", "The", "a", "an", "Warsaw", "warsaw,", "in", "1984", "—", "the-end", "café", "..."],
+    "",
+    "An",
+    "王",
+    "朝",
+]
 
 
 def script(golds: list[str], answer: str) -> tuple[float, float]:

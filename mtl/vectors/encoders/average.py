@@ -174,7 +174,6 @@ def open_average(name: str, values: Mapping[str, Any]) -> ModelEncoder:
         language=language,
         max_length=settings.max_length,
         trained_on=seen,
-        suite=None if suite is None else suite.name,
         settings=", ".join([*seed, f"pooling {pooling}", *(centred or ["not centred"])]),
     )
     if settings.centre:

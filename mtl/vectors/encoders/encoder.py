@@ -36,7 +36,7 @@ class Description:
         memory: bytes of all weights.
         max_length: tokens; longer texts are cut; None: no limit.
         trained_on: the tasks whose training rows the encoder has seen, with labels or without, as in "klej/cbd": suite and id.
-        suite, seed: of the run; None for encoders that are not trained.
+        seed: of the run; None for encoders that are not trained.
         settings: what the vectors depend on, defaults included, in words: "seed 2 (the best on dev), pooling max, not centred".
     """
 
@@ -50,7 +50,6 @@ class Description:
     memory: int
     max_length: int | None
     trained_on: tuple[str, ...] = ()
-    suite: str | None = None
     seed: int | None = None
     settings: str = ""
 

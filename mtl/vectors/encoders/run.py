@@ -67,7 +67,6 @@ class RunEncoder(ModelEncoder):
             language=suite.language,
             max_length=predictor.config.max_length,
             trained_on=tuple(f"{suite.name}/{id}" for id in suite.tasks if id in seen),
-            suite=suite.name,
             seed=predictor.seed,
             settings=f"seed {predictor.seed}{best}, pooling {pooling}, {'centred' if settings.centre else 'not centred'}",
         )

@@ -14,6 +14,7 @@ import mteb
 import numpy as np
 import yaml
 from datasets import Dataset
+from huggingface_hub import metadata_load
 from mteb.abstasks import AbsTask, AbsTaskRetrieval
 
 from mtl.base.errors import InputError
@@ -95,23 +96,21 @@ def _files(folder: Path) -> list[Path]:
     """The files of a folder of rows. Raises InputError for a link that leads out of the folder, and for a card that names other files."""
     files = sorted(inside(folder, str(path.relative_to(folder))) for path in folder.rglob("*") if path.is_file())
     for path in files:
-        if path.name in ("README.md", ".huggingface.yaml"):
-            for name in _named_files(path):
-                if not is_inside(name) or ":" in name:  # an address, or a file system of fsspec
-                    raise InputError(f"{name!r} is no file of this folder; name one that is", path=path, key="configs")
+        if path.name == ".huggingface.yaml":
+            raise InputError("is not supported; move its content to README.md", path=path)
+        for name in _named_files(path) if path.name == "README.md" else ():
+            if not is_inside(name) or ":" in name:  # an address, or a file system of fsspec
+                raise InputError(f"{name!r} is no file of this folder; name one that is", path=path, key="configs")
     return files
 
 
 def _named_files(card: Path) -> Iterator[str]:
     """The texts below `configs` in the card of a dataset, where datasets finds the names of files. A card that is not YAML has none."""
-    text = read_bytes(card, YAML_LIMIT).decode(errors="replace")
-    if card.suffix == ".md":
-        text = text.split("---")[1] if text.startswith("---") else ""
+    read_bytes(card, YAML_LIMIT)  # raises for a larger one
     try:
-        content = yaml.safe_load(text)
+        pending, known = [(metadata_load(card) or {}).get("configs")], set[int]()
     except (yaml.YAMLError, ValueError, RecursionError):  # datasets raises its own error
         return
-    pending, known = [content.get("configs") if isinstance(content, dict) else None], set[int]()
     while pending:
         value = pending.pop()
         if isinstance(value, str):

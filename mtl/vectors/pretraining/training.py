@@ -147,8 +147,8 @@ def rate_at(settings: PretrainingSettings, progress: float) -> float:
 
 
 def pass_batches(lengths: np.ndarray, batch_size: int, seed: Sequence[int]) -> list[np.ndarray]:
-    """The batches of a pass over segments of these lengths, int64 (batch_size,) each, in random order: segments of similar length are together. Random
-    segments that do not fill a batch are left out."""
+    """The batches of a pass over segments of these lengths, int64 (batch_size,) each, in random order: segments of similar length are together.
+    Random segments that do not fill a batch are left out."""
     rng = np.random.default_rng(seed)
     count = len(lengths) // batch_size
     # Chosen before they are sorted by length: else the longest segments would be left out in each pass.

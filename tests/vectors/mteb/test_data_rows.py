@@ -63,13 +63,16 @@ def test_no_link_and_no_card_leads_out_of_the_folder(tmp_path: Path, benchmark: 
     (folder / "test.jsonl").unlink()
     for name in ("rows.jsonl", str(outside), "../../outside.jsonl", "https://example.org/rows.jsonl"):
         card = {"configs": [{"config_name": "default", "data_files": [{"split": "test", "path": name}]}]}
-        (folder / "README.md").write_text(f"---\n{json.dumps(card)}\n---\n", encoding="utf-8")
+        (folder / "README.md").write_text(f"\n---\n{json.dumps(card)}\n---\n", encoding="utf-8")
         if name == "rows.jsonl":
             loaded(benchmark, tmp_path / "data")
             continue
         with raises_input_error(file="README.md", key="configs"):
             loaded(benchmark, tmp_path / "data")
-    (folder / "README.md").unlink()
+    (folder / "README.md").rename(folder / ".huggingface.yaml")
+    with raises_input_error(file=".huggingface.yaml"):
+        loaded(benchmark, tmp_path / "data")
+    (folder / ".huggingface.yaml").unlink()
     (folder / "test.jsonl").symlink_to(outside)
     with raises_input_error(file="test.jsonl"):
         loaded(benchmark, tmp_path / "data")
