@@ -32,16 +32,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mtl.base.files import counted
-from mtl.structured.passages import (
-    LONGEST,
-    best_run,
-    unit_features,
-    unit_text,
-    units_of,
-    units_within,
-    window_answer,
-    words_of,
-)
+from mtl.structured.passages import LONGEST, best_run, unit_features, unit_text, units_of, units_within, window_answer
 from mtl.tasks.kinds.text import escape, unescape
 from mtl.tasks.metrics import KEPT, Metric, mean_of_rows
 from mtl.tasks.target_kind import LEAST_PROBABILITY, PAST, HeadTargets, Target, TargetKind
@@ -332,7 +323,7 @@ def _shown(text: str) -> str:
 @lru_cache(PARSED)
 def _length(target: str) -> int:
     """The number of words of the first gold answer; 0 if there is no answer."""
-    return len(words_of(texts[0])) if (texts := gold_texts(target)) else 0
+    return len(units_of(texts[0])) - 1 if (texts := gold_texts(target)) else 0
 
 
 def _by_row(outputs: "Tensor", sizes: "Tensor | None") -> "tuple[Tensor, ...]":

@@ -18,14 +18,7 @@ from mtl.reports.board import COSTS, Column, Group, GroupLine, Leaderboard, Row,
 from mtl.tasks.suite import AVERAGE
 from mtl.tasks.task import Scale
 from mtl.vectors.mteb.benchmark import Benchmark
-from mtl.vectors.mteb.results import (
-    EXACT,
-    Evaluation,
-    EvaluationFolder,
-    choice_note,
-    find_evaluations,
-    not_comparable_notes,
-)
+from mtl.vectors.mteb.results import EXACT, Evaluation, choice_note, find_evaluations, not_comparable_notes
 
 BY_TYPE = "average_by_type"
 SCALE = Scale(1.0, 2, "score × 100")  # two decimals, as the published rows have
@@ -68,7 +61,7 @@ def find_boards(folder: Path) -> list[Leaderboard]:
     for (name, _), group in by_benchmark.items():
         numbers[name] += 1
         id = f"{name}-{numbers[name]}" if numbers[name] > 1 else name
-        benchmark = max(group, key=lambda one: EvaluationFolder(one.path).benchmark.stat().st_mtime).benchmark
+        benchmark = max(group, key=lambda one: (one.path / "benchmark.yaml").stat().st_mtime).benchmark
         boards.append(_beside_published(id, benchmark, group))
         if not all(evaluation.is_comparable(task) for evaluation in group for task in evaluation.summary["tasks"]):
             boards.append(_ours_alone(id, benchmark, group))

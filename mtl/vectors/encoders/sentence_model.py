@@ -90,10 +90,8 @@ def load_model(folder: Path, device: str) -> Any:
     from sentence_transformers import SentenceTransformer
 
     logging.getLogger("sentence_transformers").setLevel(logging.ERROR)  # hides what it logs about models in general
-    options: Mapping[str, Any] = {"device": device, "local_files_only": True}
-    return opened(
-        str(folder), "the model", SentenceTransformer, str(folder), **options, model_kwargs={"use_safetensors": True}
-    )
+    options: Mapping[str, Any] = {"device": device, "local_files_only": True, "model_kwargs": {"use_safetensors": True}}
+    return opened(str(folder), "the model", SentenceTransformer, str(folder), **options)
 
 
 def _check_module(name: str, folder: Path) -> None:

@@ -3,7 +3,6 @@
 import logging
 import math
 import shutil
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -152,18 +151,16 @@ class Evaluator:
 
         Raises InputError for a result file that is damaged.
         """
-        with tempfile.TemporaryDirectory(dir=self.folder.path, prefix=".results-") as made:
-            cache = mteb.ResultCache(made)
-            for name in records:
-                path = self.folder.result(self.folder.record(name))
-                try:
-                    result = TaskResult.from_disk(path, load_historic_data=False)
-                except (OSError, ValueError):
-                    raise InputError(f"damaged; remove {path.parent} and evaluate again", path=path) from None
-                cache.save_to_cache(result, self.meta, encode_kwargs=ENCODING)
-            shutil.rmtree(self.folder.results, ignore_errors=True)
-            if records:
-                (Path(made) / "results").replace(self.folder.results)
+        results = []
+        for name in records:
+            path = self.folder.result(self.folder.record(name))
+            try:
+                results.append(TaskResult.from_disk(path, load_historic_data=False))
+            except (OSError, ValueError):
+                raise InputError(f"damaged; remove {path.parent} and evaluate again", path=path) from None
+        shutil.rmtree(self.folder.results, ignore_errors=True)
+        for result in results:
+            mteb.ResultCache(self.folder.path).save_to_cache(result, self.meta, encode_kwargs=ENCODING)
 
     def _evaluate(self, name: str, rows: MtebRows, split: str, path: Path) -> Record:
         """Evaluate the encoder on a split of a task, and write mteb's own result file. Scores are × 100.

@@ -6,6 +6,7 @@ import json
 import logging
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ from mtl.vectors.pretraining.tokens import (
     word_beginnings,
     write_tokens,
 )
-from mtl.vectors.pretraining.training import MASK_SHARE, MaskedLanguageModelling, new_bert, parameter_count
+from mtl.vectors.pretraining.training import MaskedLanguageModelling, new_bert, parameter_count
 
 LOG, VOCABULARY = "training.json", "tokenizer.json"
 CARD = """---
@@ -74,10 +75,7 @@ def model_card(log: dict[str, Any], language: str | None) -> str:
         "vocabulary": f"{log['vocabulary']:,} entries, {settings['vocabulary']}, learnt on {', '.join(log['vocabulary_texts']) or 'the same text'}",
         "layers": f"{settings['num_layers']} of {settings['hidden_size']}, {settings['num_heads']} heads",
         "parameters": f"{log['parameters']:,}",
-        "longest input": f"{settings['max_length']} tokens",
-        "masks": f"{MASK_SHARE:.0%} of the tokens, whole words",
         "training": f"{log['steps']:,} steps of {settings['batch_size']} segments in {format_duration(log['seconds'])}",
-        "highest learning rate": f"{settings['learning_rate']:g}",
         "held-out perplexity of masked tokens": f"{last['perplexity']:.2f}",
         "held-out masked tokens predicted right": f"{last['accuracy']:.1f} %",
     }
@@ -96,17 +94,11 @@ def pretrain(texts: PretrainingTexts, settings: PretrainingSettings, out: Path, 
     """
     texts.check()
     import_transformers()
-    train_once(
-        out,
-        settings,
-        texts.fingerprint,
-        lambda unfinished: _train(texts, settings, out, unfinished, device),
-        **library_versions(),
-    )
+    train_once(out, settings, texts.fingerprint, partial(_train, texts, settings, out, device), **library_versions())
 
 
 def _train(
-    texts: PretrainingTexts, settings: PretrainingSettings, out: Path, unfinished: Path, device: torch.device
+    texts: PretrainingTexts, settings: PretrainingSettings, out: Path, device: torch.device, unfinished: Path
 ) -> None:
     if not (unfinished / CHECKPOINT).exists():
         check_space(unfinished, parameter_count(settings) * COPIES + texts.size, "name another disk with out=")

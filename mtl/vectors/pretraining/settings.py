@@ -84,11 +84,11 @@ class PretrainingSettings:
             raise InputError(f"must divide batch_size={self.batch_size}", key="accumulate", value=self.accumulate)
         if self.max_steps is None and self.max_minutes is None:
             raise InputError("set it, or max_minutes: one of them must limit the training", key="max_steps")
-        if self.warmup >= 1 and self.max_minutes is not None:
-            message = "with max_minutes, must be a share of the training, below 1"
+        if self.warmup >= 1 and (
+            self.max_minutes is not None or self.max_steps is None or self.warmup >= self.max_steps
+        ):
+            message = "must be a share of the training, below 1; or with max_steps alone, fewer steps than these"
             raise InputError(message, key="warmup", value=f"{self.warmup:g}")
-        if self.warmup >= 1 and self.max_steps is not None and self.warmup >= self.max_steps:
-            raise InputError(f"must be less than max_steps={self.max_steps}", key="warmup", value=f"{self.warmup:g}")
 
     @property
     def chunk(self) -> int:

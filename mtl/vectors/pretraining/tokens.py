@@ -45,12 +45,10 @@ class PretrainingTexts:
     vocabulary: Sequence[Path] = ()  # the files that the vocabulary is learnt from; none: all of these texts
 
     def check(self) -> None:
-        """Raise InputError for what is no file, for an empty file, and if there is no text."""
+        """Raise InputError for what is no file with text, and if there is no text."""
         for path in (*self.files, *self.vocabulary):
-            if not path.is_file():
-                raise InputError("is no file; name text files: texts=[FILE,…]", path=path)
-            if not path.stat().st_size:
-                raise InputError("is empty", path=path)
+            if not path.is_file() or not path.stat().st_size:
+                raise InputError("is no file with text; name text files: texts=[FILE,…]", path=path)
         if not self.files and not any(text.strip() for text in self.texts):
             raise InputError("there is no text to train on")
 

@@ -67,9 +67,8 @@ def expressions(texts: Sequence[str], tokenize: Tokenizer, read: Callable[[Seque
 def unit_rows(vectors: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """The rows scaled to length 1, (rows, dim), in a new array or in `out`; rows of zeros stay as they are."""
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    return np.divide(
-        vectors, lengths[:, None], out=np.zeros_like(vectors) if out is None else out, where=lengths[:, None] > 0
-    )
+    out = np.zeros_like(vectors) if out is None else out
+    return np.divide(vectors, lengths[:, None], out=out, where=lengths[:, None] > 0)
 
 
 def nearest_words(
@@ -222,8 +221,4 @@ def _analogies(method: WordVectorMethod, task: Task) -> Predictions:
 
 
 # By target kind: the predictions of a task.
-ANSWERERS: dict[str, Callable[[WordVectorMethod, Task], Predictions]] = {
-    "number": _numbers,
-    "choice": _choices,
-    "word": _analogies,
-}
+ANSWERERS = {"number": _numbers, "choice": _choices, "word": _analogies}

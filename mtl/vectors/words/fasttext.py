@@ -64,14 +64,7 @@ class FastTextTraining:
         threads = self.threads or max(SAFE_THREADS, os.cpu_count() or 1)
         values = {theirs: getattr(self, ours) for ours, theirs in NAMES.items()}
         with written_lines(lines, path) as (text, tokens), replacing(path) as partial:
-            arguments = {
-                "input": text.name,
-                "model": "skipgram",
-                "verbose": 2,
-                "seed": self.seed,
-                **values,
-                "thread": threads,
-            }
+            arguments = {"input": text.name, "model": "skipgram", "seed": self.seed, **values, "thread": threads}
             _in_new_process(arguments, partial, path, tokens * self.epochs)
             note_source(path, source, threads)
 

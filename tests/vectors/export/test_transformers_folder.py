@@ -14,9 +14,6 @@ from tiny_transformers import write_bert, write_roberta
 
 import mtl
 from mtl.api.cli import main
-from mtl.tasks.kinds.labels import LabelHead, Labels
-from mtl.tasks.targets import TARGET_KINDS
-from mtl.tasks.task import Task
 from mtl.vectors.export import transformers_folder
 from mtl.vectors.export.export import export_run
 
@@ -108,17 +105,6 @@ def test_what_transformers_cannot_hold_is_one_line(run: Path, tmp_path: Path, se
     with raises_input_error():
         export(run, tmp_path / "out", **settings)
     assert not (tmp_path / "out").exists()
-
-
-def test_a_derived_kind_is_exported_if_it_predicts_as_that_which_it_is_derived_from(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    own = type("OwnHead", (LabelHead,), {"predict": lambda self, outputs, sizes: outputs.argmin(dim=1)})
-    task = Task("t", kind="ordered", text=["x"], target="y", labels=["a", "b"], metric="accuracy")
-    for head, problem in ((type("SameHead", (LabelHead,), {}), "None"), (own, "in a way of its own")):
-        ordered = type("Ordered", (Labels,), {"derived_from": "labels", "head_type": head})
-        monkeypatch.setitem(TARGET_KINDS, "ordered", ordered)
-        assert problem in str(transformers_folder.unsupported(task))
 
 
 def test_other_runs_are_one_line(folder: Path, run: Path, tmp_path: Path) -> None:

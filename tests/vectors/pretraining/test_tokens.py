@@ -51,14 +51,11 @@ def test_the_fingerprint_changes_with_the_content_alone(tmp_path: Path) -> None:
     assert with_vocabulary.fingerprint not in {*marks, PretrainingTexts([tmp_path / "a", tmp_path / "b"]).fingerprint}
 
 
-def test_missing_or_empty_texts_are_errors(tmp_path: Path) -> None:
+def test_missing_texts_are_errors(tmp_path: Path) -> None:
     (tmp_path / "a").touch()
-    for texts in (
-        PretrainingTexts([tmp_path / "a"]),
-        PretrainingTexts([tmp_path / "b"]),
-        PretrainingTexts(texts=[" "]),
-        PretrainingTexts(texts=["a"], vocabulary=[tmp_path / "b"]),
-    ):
+    missing, blank = (PretrainingTexts([tmp_path / name]) for name in "ba")
+    others = (PretrainingTexts(texts=[" "]), PretrainingTexts(texts=["a"], vocabulary=[tmp_path / "b"]))
+    for texts in (missing, blank, *others):
         with raises_input_error():
             texts.check()
 
