@@ -34,7 +34,6 @@ from mtl.training.trainer import ValidatedModule, read_state, train
 
 FORMAT = 3  # of unfinished trainings: increase it whenever their files change, or what a step does
 LOCK, CLAIM, CHECKPOINT = ".lock", "claim.json", "last.ckpt"
-NAMED = {"source": "other texts or tokens", "format": "another version of mtl"}  # entries of a claim that no user knows
 MOST_HELD_OUT = 1000  # lines or segments
 RELEASE_EVERY = 10  # steps between two returns of freed memory: each costs the page faults of the next step
 
@@ -67,7 +66,7 @@ def train_once(out: Path, settings: Any, source: str, fill: Callable[[Path], Non
             raise InputError(problem, path=folder)
         try:
             check_new_folder(out)  # another process may have made it before the lock was taken
-            _claim(folder, {**asdict(settings), "source": source, "format": FORMAT, **software}, others)
+            _claim(folder, {**asdict(settings), "texts": source, "format of mtl": FORMAT, **software}, others)
             fill(folder)
         except InputError:
             if not (folder / CHECKPOINT).exists():
@@ -81,13 +80,9 @@ def _claim(folder: Path, training: dict[str, Any], others: list[Path]) -> None:
     claim, has_checkpoint = folder / CLAIM, (folder / CHECKPOINT).exists()
     before = read_json(claim, dict[str, Any], f"delete {folder}, and run this again") if claim.exists() else {}
     if has_checkpoint:
-        changed = [
-            NAMED.get(key, f"{key}: {before.get(key)} there, {value} here")
-            for key, value in training.items()
-            if before.get(key) != value and key != "threads"
-        ]
+        changed = [key for key, value in training.items() if before.get(key) != value and key != "threads"]
         if changed:
-            problem = f"holds an unfinished training with other settings ({'; '.join(changed)}); delete the folder or set out="
+            problem = f"holds an unfinished training with another {', '.join(changed)}; delete the folder or set out="
             raise InputError(problem, path=folder)
     elif before != training:
         for path in others:

@@ -161,15 +161,15 @@ def test_a_truncated_file_of_an_unfinished_training_is_one_line(
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("mtl.vectors.pretraining.resumable.FORMAT", 0, "another version of mtl"),
-        ("mtl.base.extras.version", lambda package: "0", r"transformers: .* there, 0 here; tokenizers: "),
+        ("mtl.vectors.pretraining.resumable.FORMAT", 0, "format of mtl"),
+        ("mtl.base.extras.version", lambda package: "0", "transformers, tokenizers"),
     ],
 )
 def test_a_training_of_other_software_does_not_continue(
     texts: PretrainingTexts, left: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: object, said: str
 ) -> None:
     monkeypatch.setattr(name, value)
-    with pytest.raises(InputError, match=f"^{left}: holds an unfinished training with other settings \\({said}"):
+    with pytest.raises(InputError, match=f"^{left}: holds an unfinished training with another {said};"):
         pretrain(texts, small(), left.with_name("bert"))
 
 
