@@ -300,10 +300,8 @@ def _starts(cells: Sequence[str], answers: int) -> list[int]:
 
 
 def _place(answer: str, start: int | None, passage: str) -> int | None:
-    """The position of the answer's first character; None if it occurs several times and `start` is not given.
-
-    Raises ValueError if the answer does not stand at `start`, or nowhere in the passage.
-    """
+    """The position of the answer's first character; None if it occurs several times and `start` is not given. Raises
+    ValueError if the answer does not stand at `start`, or nowhere in the passage."""
     first = passage.find(answer)
     if start is None:
         if first < 0:

@@ -242,11 +242,8 @@ class MultiLabel(TargetKind):
         return self.head.decode(rng.integers(2, size=(rows, len(self.labels))), [])
 
     def constants(self, train: np.ndarray) -> list[Target]:
-        """The answers that may be the best constant one.
-
-        They are the most frequent sets; the most frequent label, the two most frequent ones, and so on up to MOST_TOGETHER; and all labels,
-        which have the best macro F1.
-        """
+        """The answers that may be the best constant one. They are the most frequent sets; the most frequent label, the
+        two most frequent ones, and so on up to MOST_TOGETHER; and all labels, which have the best macro F1."""
         frequent = np.argsort(-np.asarray(indicators(self.task, train).sum(axis=0)).ravel(), kind="stable")
         together = np.tri(min(MOST_TOGETHER, len(frequent)), len(frequent), dtype=np.int64)[:, np.argsort(frequent)]
         sets = self.head.decode(np.vstack([together, np.ones(len(frequent))]), [])

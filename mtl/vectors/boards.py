@@ -1,9 +1,7 @@
-"""The leaderboards of sentence encoders that mteb evaluated.
-
-For each benchmark there are at most two. One has the published rows, and of our rows only the scores that are comparable with them: on exact
-data. The other has only our rows, with all their scores; a column is a task on one version of its rows, so that all scores in a column are
-on the same data. Thus no score on reduced data stands beside a published one.
-"""
+"""The leaderboards of sentence encoders that mteb evaluated. For each benchmark there are at most two. One has the
+published rows, and of our rows only the scores that are comparable with them: on exact data. The other has only our
+rows, with all their scores; a column is a task on one version of its rows, so that all scores in a column are on the
+same data. Thus no score on reduced data stands beside a published one."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -47,11 +45,9 @@ class EncoderRow(Row):
 
 
 def find_boards(folder: Path) -> list[Leaderboard]:
-    """The leaderboards of the evaluations below a folder.
-
-    That of our rows alone is left out if it would have no score that the other one lacks. Evaluations with other tasks or metrics under
-    the same name have leaderboards of their own. The published rows are those of the benchmark's newest copy.
-    """
+    """The leaderboards of the evaluations below a folder. That of our rows alone is left out if it would have no score
+    that the other one lacks. Evaluations with other tasks or metrics under the same name have leaderboards of their
+    own. The published rows are those of the benchmark's newest copy."""
     by_benchmark: dict[tuple[str, str], list[Evaluation]] = {}
     for evaluation in find_evaluations(folder):
         benchmark = evaluation.benchmark
@@ -172,10 +168,9 @@ class _Layout:
         inexact: Collection[str] = (),
         **facts: Any,
     ) -> EncoderRow:
-        """A row with its scores by column, its means and marks, and these facts as its other fields. The averages of a published row are printed.
-
-        The mean of a type needs a score on each task of the type that the leaderboard has; the average over types needs all of these means.
-        """
+        """A row with its scores by column, its means and marks, and these facts as its other fields. The averages of a
+        published row are printed. The mean of a type needs a score on each task of the type that the leaderboard has;
+        the average over types needs all of these means."""
         benchmark, by_type, task_of = self.benchmark, self.by_type, {id: one.task for id, one in self.columns.items()}
         scored, seen_tasks = {task_of[id] for id in scores}, {task_of[id] for id in seen}
         missing = benchmark.missing(scored)

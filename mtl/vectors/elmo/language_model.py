@@ -1,8 +1,6 @@
 """The training objective of an ELMo: predict the next word and the previous word (Peters et al. 2018, section 3.1).
-
-`Corpus` is the text that it is trained on: lines of word ids, where the most frequent word has id 0. `TrainedLSTM` are the layers while they are
-trained: initial weights, and the gradient of `mtl.embedders.elmo.model.run_layer`.
-"""
+`Corpus` is the text that it is trained on: lines of word ids, where the most frequent word has id 0. `TrainedLSTM` are
+the layers while they are trained: initial weights, and the gradient of `mtl.embedders.elmo.model.run_layer`."""
 
 import math
 from array import array
@@ -44,9 +42,7 @@ class Corpus:
 
 def build_corpus(lines: Iterable[Sequence[str]], max_length: int) -> Corpus:
     """Build a corpus from tokenized lines. Lines longer than `max_length` tokens are split; empty lines are dropped.
-
-    Raises InputError if there is no word at all.
-    """
+    Raises InputError if there is no word at all."""
     ids: dict[str, int] = {}
     tokens = array("i")
     starts = array("q", [0])
@@ -146,10 +142,8 @@ def packed_lines(corpus: Corpus, lines: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 class SampledSoftmax(nn.Module):
-    """A softmax over many classes that is trained on a sample of the classes (Jean et al. 2015).
-
-    The sample is drawn from the log-uniform distribution, since the classes are sorted by frequency.
-    """
+    """A softmax over many classes that is trained on a sample of the classes (Jean et al. 2015). The sample is drawn
+    from the log-uniform distribution, since the classes are sorted by frequency."""
 
     log_expected: Tensor
 

@@ -182,10 +182,8 @@ def open_average(name: str, values: Mapping[str, Any]) -> ModelEncoder:
 
 
 class AverageModel:
-    """The pooled vectors of a text's words, as a `ModelEncoder` reads a model.
-
-    A word without a vector does not count; a text without any such word has zeros in place of its mean and maximum.
-    """
+    """The pooled vectors of a text's words, as a `ModelEncoder` reads a model. A word without a vector does not count;
+    a text without any such word has zeros in place of its mean and maximum."""
 
     parameters_without_embeddings = 0
 

@@ -72,11 +72,9 @@ class SentenceEncoder(ABC):
 
     @abstractmethod
     def encode(self, texts: Sequence[str], progress: bool = False, prompt: str | None = None) -> np.ndarray:
-        """The vectors of any number of texts, float32 (texts, dim). A text's vector depends on its batch by at most 1e-5.
-
-        The prompt is a value of `prompts`; None: the one that the encoder puts before a text of no known use, or none. Raises InputError for a
-        text that is not in a list.
-        """
+        """The vectors of any number of texts, float32 (texts, dim). A text's vector depends on its batch by at most
+        1e-5. The prompt is a value of `prompts`; None: the one that the encoder puts before a text of no known use, or
+        none. Raises InputError for a text that is not in a list."""
 
     @abstractmethod
     def versions(self) -> dict[str, str]:

@@ -1,7 +1,6 @@
-"""Opening a model of the library sentence-transformers: its folder is not trusted, and the library reads it after checks.
-
-Only the library's modules that are listed here run, and their weights are read from safetensors alone, never from pickles.
-"""
+"""Opening a model of the library sentence-transformers: its folder is not trusted, and the library reads it after
+checks. Only the library's modules that are listed here run, and their weights are read from safetensors alone, never
+from pickles."""
 
 import logging
 import re

@@ -1,7 +1,5 @@
-"""A model of the library sentence-transformers as an encoder.
-
-The library itself computes the vectors, as it does where mteb evaluates such a model: vectors and scores are the same ones.
-"""
+"""A model of the library sentence-transformers as an encoder. The library itself computes the vectors, as it does where
+mteb evaluates such a model: vectors and scores are the same ones."""
 
 import hashlib
 import os
@@ -192,11 +190,9 @@ class TextVectorSource:
 
 
 def mteb_prompts(name: str, needed: bool) -> dict[str, str] | None:
-    """The prompts that mteb's metadata names for a model; None if it names none.
-
-    Raises InputError for a model that mteb evaluates with other code than sentence-transformers alone, and, if the metadata is needed, for
-    one that it does not know.
-    """
+    """The prompts that mteb's metadata names for a model; None if it names none. Raises InputError for a model that
+    mteb evaluates with other code than sentence-transformers alone, and, if the metadata is needed, for one that it
+    does not know."""
     check_installed("mteb", key="mteb_name", value=name)
     os.environ.setdefault("MTEB_CACHE", str(Path(tempfile.gettempdir()) / "mteb"))  # a folder that importing mteb makes
     import mteb

@@ -40,10 +40,8 @@ class TransformerSettings:
 
 
 def open_transformer(name: str, values: Mapping[str, Any]) -> ModelEncoder:
-    """The last layer of the transformer that `path` names, pooled over a text's tokens, in float32.
-
-    Raises InputError for an unknown key, a bad value, and a transformer that cannot be opened.
-    """
+    """The last layer of the transformer that `path` names, pooled over a text's tokens, in float32. Raises InputError
+    for an unknown key, a bad value, and a transformer that cannot be opened."""
     settings = typed(TransformerSettings, values)
     device = device_of(settings.device, "device")
     pretrained = open_pretrained(settings.path)

@@ -119,11 +119,9 @@ def write_vectors(export: Export, folder: Path) -> None:
 
 
 def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any], command: str) -> None:
-    """Write the encoder of a finished run, or the model of one of its tasks, to a new folder.
-
-    The settings are those of `ExportSettings`. Raises InputError for a folder that is not empty, an unknown format or key, a run that is
-    not finished or keeps no models, an encoder or a model that the format cannot express, and a package that is missing.
-    """
+    """Write the encoder of a finished run, or the model of one of its tasks, to a new folder. The settings are those of
+    `ExportSettings`. Raises InputError for a folder that is not empty, an unknown format or key, a run that is not
+    finished or keeps no models, an encoder or a model that the format cannot express, and a package that is missing."""
     check_choice("--format", format, EXPORT_FORMATS)
     kind = EXPORT_FORMATS[format]
     check_known(settings, set(kind.keys))

@@ -86,12 +86,10 @@ def _model(export: Export, tokenizer_file: Path) -> Any:
 
 
 def _after_words(export: Export) -> list[Any]:
-    """The modules that turn word vectors into a text's vector.
-
-    With `join_input`, the pooled word vectors are kept as `cls_token_embeddings`, which the second pooling joins with its own result:
-    to pool joined vectors, and to join pooled vectors, is the same. A last linear module subtracts the centre. It is also there if the
-    input is joined, because `Pooling` would name another size.
-    """
+    """The modules that turn word vectors into a text's vector. With `join_input`, the pooled word vectors are kept as
+    `cls_token_embeddings`, which the second pooling joins with its own result: to pool joined vectors, and to join
+    pooled vectors, is the same. A last linear module subtracts the centre. It is also there if the input is joined,
+    because `Pooling` would name another size."""
     from sentence_transformers.sentence_transformer import modules
 
     trained, pooling, centre = export.model.encoder, export.encoder.pooling, export.encoder.centre

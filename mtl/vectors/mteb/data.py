@@ -55,10 +55,8 @@ def check_files(folder: Path, split: str) -> None:
 
 
 def check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
-    """Raise InputError for rows in this file that lack a column of the task, a value, or a number where the task has numbers.
-
-    The columns are those that the task has after mteb has renamed the hub's.
-    """
+    """Raise InputError for rows in this file that lack a column of the task, a value, or a number where the task has
+    numbers. The columns are those that the task has after mteb has renamed the hub's."""
     if not isinstance(rows, Dataset):  # those of retrieval have other parts
         return
     sts = task.metadata.type == "STS"
@@ -122,11 +120,10 @@ def _named_files(card: Path) -> Iterator[str]:
 
 @contextlib.contextmanager
 def cache_of(rows: MtebRows) -> Iterator[None]:
-    """Within the block, datasets keeps what it reads of a local folder in a cache of this version of the rows.
-
-    Its own cache knows a file by its path and its time of change alone. So it would return old rows for files that were
-    replaced by others with the same time, as tar, rsync and `cp -p` do. Raises InputError if the cache cannot be written to.
-    """
+    """Within the block, datasets keeps what it reads of a local folder in a cache of this version of the rows. Its own
+    cache knows a file by its path and its time of change alone. So it would return old rows for files that were
+    replaced by others with the same time, as tar, rsync and `cp -p` do. Raises InputError if the cache cannot be
+    written to."""
     config = datasets.config
     before = cache = Path(config.HF_DATASETS_CACHE)
     if rows.folder is not None:
@@ -143,10 +140,8 @@ def cache_of(rows: MtebRows) -> Iterator[None]:
 
 
 def fresh_task(benchmark: Benchmark, name: str, split: str, rows: MtebRows | None = None) -> AbsTask:
-    """A new task object of mteb that scores this split; an evaluation changes the object, so each needs its own.
-
-    Rows of a local folder replace the hub's. Raises InputError if mteb has no such task in the benchmark's languages.
-    """
+    """A new task object of mteb that scores this split; an evaluation changes the object, so each needs its own. Rows
+    of a local folder replace the hub's. Raises InputError if mteb has no such task in the benchmark's languages."""
     try:
         # Of a task in pairs of languages, such as STS22, only those parts count in which all texts are in the benchmark's languages.
         task = mteb.get_task(name, languages=benchmark.languages, exclusive_language_filter=True)
@@ -198,11 +193,10 @@ def unreadable(task: AbsTask, rows: MtebRows, error: Exception) -> InputError:
 
 
 def compare_rows(task: AbsTask, rows: MtebRows, split: str) -> tuple[str, list[str]]:
-    """Compare the loaded rows of a task with mteb's descriptive statistics: the scored split, and the training rows that it uses.
-
-    Returns EXACT, REDUCED (fewer rows) or OTHER, and the differences, as in "test: 90 samples, not 100". The hub's rows are exact if mteb
-    describes the split: where the hub has no such split, mteb may take another one. Raises InputError for rows of another form.
-    """
+    """Compare the loaded rows of a task with mteb's descriptive statistics: the scored split, and the training rows
+    that it uses. Returns EXACT, REDUCED (fewer rows) or OTHER, and the differences, as in "test: 90 samples, not 100".
+    The hub's rows are exact if mteb describes the split: where the hub has no such split, mteb may take another one.
+    Raises InputError for rows of another form."""
     described = task.metadata.descriptive_stats or {}
     if rows.folder is None:
         return (EXACT, []) if split in described else (OTHER, [f"{split}: mteb does not describe it"])

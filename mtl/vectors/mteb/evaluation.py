@@ -61,11 +61,9 @@ class EncoderModel(AbsEncoder):
 
 
 def model_meta(encoder: SentenceEncoder, benchmark: Benchmark) -> ModelMeta:
-    """The encoder's metadata, as mteb's leaderboard and its repository of results take them.
-
-    The revision is the encoder's fingerprint, `training_datasets` the benchmark's tasks whose training rows the encoder has seen. What no
-    encoder knows, such as a licence, is None. Raises InputError for a similarity that mteb does not compute.
-    """
+    """The encoder's metadata, as mteb's leaderboard and its repository of results take them. The revision is the
+    encoder's fingerprint, `training_datasets` the benchmark's tasks whose training rows the encoder has seen. What no
+    encoder knows, such as a licence, is None. Raises InputError for a similarity that mteb does not compute."""
     description, similarity = encoder.description, encoder.similarity
     language = benchmark.model_languages.get(description.language)
     seed = "" if description.seed is None else f"-seed{description.seed}"
@@ -147,10 +145,8 @@ class Evaluator:
         return {name: record for name, record in known.items() if record is not None and record["score"] is not None}
 
     def collect_results(self, records: Mapping[str, Record]) -> None:
-        """Write the folder `results`: mteb's own result files of these records, under the model's name and metadata of now.
-
-        Raises InputError for a result file that is damaged.
-        """
+        """Write the folder `results`: mteb's own result files of these records, under the model's name and metadata of
+        now. Raises InputError for a result file that is damaged."""
         results = []
         for name in records:
             path = self.folder.result(self.folder.record(name))
@@ -163,10 +159,8 @@ class Evaluator:
             mteb.ResultCache(self.folder.path).save_to_cache(result, self.meta, encode_kwargs=ENCODING)
 
     def _evaluate(self, name: str, rows: MtebRows, split: str, path: Path) -> Record:
-        """Evaluate the encoder on a split of a task, and write mteb's own result file. Scores are × 100.
-
-        Raises InputError if mteb fails with local rows, other than in the encoder.
-        """
+        """Evaluate the encoder on a split of a task, and write mteb's own result file. Scores are × 100. Raises
+        InputError if mteb fails with local rows, other than in the encoder."""
         described = fresh_task(self.benchmark, name, split, rows)
         load_rows(described, rows)
         data, differences = compare_rows(described, rows, split)

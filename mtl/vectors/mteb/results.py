@@ -129,11 +129,10 @@ def summarize(
     records: Mapping[str, Mapping[str, Any]],
     choice: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    """The summary of an evaluation, from the tasks' records and from what was tried to choose the settings. Scores are × 100.
-
-    `average` is the mean over the tasks, `average_by_type` that of the types' means; both are over the tasks that have scores, on any data.
-    `partial` is true if a task of the benchmark is missing. `not_comparable` lists the tasks whose scores do not belong beside published ones.
-    """
+    """The summary of an evaluation, from the tasks' records and from what was tried to choose the settings. Scores are
+    × 100. `average` is the mean over the tasks, `average_by_type` that of the types' means; both are over the tasks
+    that have scores, on any data. `partial` is true if a task of the benchmark is missing. `not_comparable` lists the
+    tasks whose scores do not belong beside published ones."""
     tasks = {name: dict(records[name]) for name in benchmark.tasks if name in records}
     scores = {name: float(record["score"]) for name, record in tasks.items()}
     by_type, missing = benchmark.type_means(scores), benchmark.missing(tasks)

@@ -1,7 +1,5 @@
-"""The whole evaluation: open the encoder, choose its settings on validation rows, evaluate it, write the summary and the table.
-
-mteb is an optional package, and importing it takes seconds: only what evaluates imports it.
-"""
+"""The whole evaluation: open the encoder, choose its settings on validation rows, evaluate it, write the summary and
+the table. mteb is an optional package, and importing it takes seconds: only what evaluates imports it."""
 
 import itertools
 import logging
@@ -36,10 +34,9 @@ Validate = Callable[[SentenceEncoder, Sequence[str]], Mapping[str, float | None]
 
 
 def import_mteb(folder: Path) -> None:
-    """Import mteb, so that it makes its folder of results here and writes no bars and notes of its own on standard error.
-
-    Its notes say that tasks of a benchmark have newer versions, which are other data. Raises InputError if it is not installed.
-    """
+    """Import mteb, so that it makes its folder of results here and writes no bars and notes of its own on standard
+    error. Its notes say that tasks of a benchmark have newer versions, which are other data. Raises InputError if it is
+    not installed."""
     check_installed("mteb")
     os.environ.setdefault("MTEB_CACHE", str(folder))
     import datasets
@@ -82,10 +79,9 @@ def validation_tasks(benchmark: Benchmark, data_dir: Path | None) -> list[str]:
 def choose(
     settings: Mapping[str, Any], choices: Choices, tasks: Sequence[str], open_encoder: OpenEncoder, validate: Validate
 ) -> tuple[SentenceEncoder, Mapping[str, Any], dict[str, Any]]:
-    """The encoder with the best mean score × 100 on the validation rows (of equal ones the first), its settings, and the record of the
-    choice.
-
-    A combination with a score that is not finite is not chosen; raises InputError if all have one.
+    """The encoder with the best mean score × 100 on the validation rows (of equal ones the first), its settings, and
+    the record of the choice. A combination with a score that is not finite is not chosen; raises InputError if all have
+    one.
 
     Args:
         settings: the encoder's, of which some are CHOOSE.

@@ -86,12 +86,10 @@ def model_card(log: dict[str, Any], language: str | None) -> str:
 
 @exact_arithmetic()
 def pretrain(texts: PretrainingTexts, settings: PretrainingSettings, out: Path, device: torch.device = CPU) -> None:
-    """Learn a vocabulary, train a BERT and write it to the new folder `out`, where transformers loads it.
-
-    A training that was interrupted continues from its last checkpoint if the texts and the settings are the same.
-    Raises InputError for bad texts, too little text or disk space, and as `train_once`; DivergedError if the training diverges, in which
-    case the last good checkpoint remains.
-    """
+    """Learn a vocabulary, train a BERT and write it to the new folder `out`, where transformers loads it. A training
+    that was interrupted continues from its last checkpoint if the texts and the settings are the same. Raises
+    InputError for bad texts, too little text or disk space, and as `train_once`; DivergedError if the training
+    diverges, in which case the last good checkpoint remains."""
     texts.check()
     import_transformers()
     train_once(out, settings, texts.fingerprint, partial(_train, texts, settings, out, device), **library_versions())
@@ -142,10 +140,8 @@ def _train(
 def begin_training(
     texts: PretrainingTexts, settings: PretrainingSettings, unfinished: Path, device: torch.device
 ) -> tuple[Tokenizer, MaskedLanguageModelling]:
-    """The tokenizer of the texts and the training on them. Vocabulary and tokens are kept in the folder of the unfinished training.
-
-    Raises InputError if a file there is damaged.
-    """
+    """The tokenizer of the texts and the training on them. Vocabulary and tokens are kept in the folder of the
+    unfinished training. Raises InputError if a file there is damaged."""
     path = unfinished / VOCABULARY
     if not path.exists():
         lines, again = (texts.lines(title) for title in ("counting characters of", "learning a vocabulary from"))
@@ -165,11 +161,10 @@ def begin_training(
 
 
 def own_body(texts: Sequence[str], language: str, folder: Path, settings_name: str = "tiny") -> Path:
-    """The folder of a small BERT that was trained on these texts; it is trained first if it is not there.
-
-    It is a folder below `folder`, whose name has a hash of the texts, the settings (a file in configs/pretrain, or a path) and the software.
-    A training that was interrupted continues; a second process waits. Raises InputError if transformers is not installed, and as `pretrain`.
-    """
+    """The folder of a small BERT that was trained on these texts; it is trained first if it is not there. It is a
+    folder below `folder`, whose name has a hash of the texts, the settings (a file in configs/pretrain, or a path) and
+    the software. A training that was interrupted continues; a second process waits. Raises InputError if transformers
+    is not installed, and as `pretrain`."""
     check_installed("transformers")
     settings = read_settings(settings_name, {})
     source = PretrainingTexts(texts=texts, language=language, source="training texts of a suite")

@@ -1,8 +1,6 @@
-"""Trainings without tasks: each epoch ends with held-out figures and a checkpoint, from which they continue, even after SIGKILL.
-
-The folder of the result appears when it is complete. Until then, all is in `{out}.unfinished`, where a file, the claim, says of what it is the
-training, so that no other one continues it.
-"""
+"""Trainings without tasks: each epoch ends with held-out figures and a checkpoint, from which they continue, even after
+SIGKILL. The folder of the result appears when it is complete. Until then, all is in `{out}.unfinished`, where a file,
+the claim, says of what it is the training, so that no other one continues it."""
 
 import ctypes
 import logging
@@ -98,10 +96,8 @@ def split_held_out(parts: int, share: float, seed: int) -> tuple[np.ndarray, np.
 
 
 class ResumableTraining(ValidatedModule, ABC):
-    """Trains one network. What a step does must follow from the settings, the data and the step's number alone.
-
-    Then a training that was interrupted and continues from its last checkpoint ends as one without interruption.
-    """
+    """Trains one network. What a step does must follow from the settings, the data and the step's number alone. Then a
+    training that was interrupted and continues from its last checkpoint ends as one without interruption."""
 
     automatic_optimization = False  # Lightning's own has one optimizer, and one loss in a step
     operation: str  # what progress calls the training
@@ -141,10 +137,8 @@ class ResumableTraining(ValidatedModule, ABC):
         """What progress shows: how much is done, the total, and their unit."""
 
     def run(self, title: str) -> None:
-        """Train to the last step; `curve` gets a row for each validation.
-
-        Raises DivergedError if losses, weights or held-out figures are no longer finite, before it replaces the checkpoint.
-        """
+        """Train to the last step; `curve` gets a row for each validation. Raises DivergedError if losses, weights or
+        held-out figures are no longer finite, before it replaces the checkpoint."""
         continues = self.checkpoint.exists()
         if continues:
             self.on_load_checkpoint(dict(read_state(self.checkpoint, self)))

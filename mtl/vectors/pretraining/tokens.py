@@ -1,8 +1,7 @@
-"""The text of a pre-training on its way to segments: documents, a subword vocabulary, a file of tokens that is read through a memory map.
-
-The vocabulary follows from the text alone. The library by itself numbers the characters within words in the order of a hash table,
-which differs from process to process, and breaks ties between merges by these numbers. Here, they are numbered beforehand.
-"""
+"""The text of a pre-training on its way to segments: documents, a subword vocabulary, a file of tokens that is read
+through a memory map. The vocabulary follows from the text alone. The library by itself numbers the characters within
+words in the order of a hash table, which differs from process to process, and breaks ties between merges by these
+numbers. Here, they are numbered beforehand."""
 
 import hashlib
 import json
@@ -96,10 +95,8 @@ def _valid(text: str) -> str:
 
 
 def learn_tokenizer(lines: Iterable[str], again: Iterable[str], settings: PretrainingSettings) -> Tokenizer:
-    """Learn a vocabulary from lines of text, which come twice, because they need not fit into memory.
-
-    Raises InputError if the text has more characters than the vocabulary may have entries.
-    """
+    """Learn a vocabulary from lines of text, which come twice, because they need not fit into memory. Raises InputError
+    if the text has more characters than the vocabulary may have entries."""
     tokenizer = _tokenizer(settings)
     first, inner = _alphabet(lines, tokenizer)
     reserved = [*SPECIAL_TOKENS, *inner]
@@ -178,11 +175,9 @@ def word_beginnings(tokenizer: Tokenizer) -> np.ndarray:
 
 
 def write_tokens(documents: Iterable[str], tokenizer: Tokenizer, min_tokens: int, folder: Path) -> None:
-    """Tokenize documents and write them to the folder: their tokens, uint32, each document followed by a separator; and the ends of the
-    documents, int64, after the separators. Documents with fewer than `min_tokens` tokens are dropped.
-
-    Raises InputError if no document is left.
-    """
+    """Tokenize documents and write them to the folder: their tokens, uint32, each document followed by a separator; and
+    the ends of the documents, int64, after the separators. Documents with fewer than `min_tokens` tokens are dropped.
+    Raises InputError if no document is left."""
     tokenizer.encode_special_tokens = True  # a text with "[MASK]" in it holds no mask
     ends: list[int] = []
     done, rest = 0, iter(documents)

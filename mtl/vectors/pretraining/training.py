@@ -42,11 +42,10 @@ class MaskedBatch:
 
 
 def mask(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> MaskedBatch:
-    """Choose the tokens to predict, of at least one word.
-
-    Words are drawn in random order, as long as their tokens are at most MASK_SHARE of the batch's tokens of text: the share holds for the
-    batch, not for each segment, so a step's cost does not vary. A segment that begins within a word has the rest of this word as its first
-    one. In the place of a chosen token stands a mask, a random token that is not special, or the token itself.
+    """Choose the tokens to predict, of at least one word. Words are drawn in random order, as long as their tokens are
+    at most MASK_SHARE of the batch's tokens of text: the share holds for the batch, not for each segment, so a step's
+    cost does not vary. A segment that begins within a word has the rest of this word as its first one. In the place of
+    a chosen token stands a mask, a random token that is not special, or the token itself.
 
     Args:
         ids: padded segments, int64 (segments, time).
@@ -135,10 +134,8 @@ def progress_at(settings: PretrainingSettings, step: int, seconds: float) -> flo
 
 
 def rate_at(settings: PretrainingSettings, progress: float) -> float:
-    """The learning rate of the step that begins at this progress: a linear rise from 0 to the highest, then a linear fall to 0.
-
-    With steps alone, the rates are those of `transformers.get_linear_schedule_with_warmup`.
-    """
+    """The learning rate of the step that begins at this progress: a linear rise from 0 to the highest, then a linear
+    fall to 0. With steps alone, the rates are those of `transformers.get_linear_schedule_with_warmup`."""
     # Of the whole training. `settings.check` allows steps only where steps alone limit it.
     warmup = settings.warmup / (settings.max_steps or 1) if settings.warmup >= 1 else settings.warmup
     if progress < warmup:
@@ -157,11 +154,10 @@ def pass_batches(lengths: np.ndarray, batch_size: int, seed: Sequence[int]) -> l
 
 
 class MaskedLanguageModelling(ResumableTraining):
-    """One training. With `max_steps` as the limit, what a step does follows from the settings, the text and its number alone.
-
-    With `max_minutes`, the learning rate follows the seconds that have passed, and no two trainings are equal. The seconds are those of
-    the loop with its validations; those between the last checkpoint and an interruption do not count.
-    """
+    """One training. With `max_steps` as the limit, what a step does follows from the settings, the text and its number
+    alone. With `max_minutes`, the learning rate follows the seconds that have passed, and no two trainings are equal.
+    The seconds are those of the loop with its validations; those between the last checkpoint and an interruption do not
+    count."""
 
     network: "BertForMaskedLM"
     settings: PretrainingSettings

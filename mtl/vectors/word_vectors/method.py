@@ -1,7 +1,6 @@
-"""Tasks on words and expressions, answered by their vectors alone (the Superlim paper's static vectors).
-
-An expression's vector is the mean of its words' vectors. The nearest word of a whole vector file is found block by block.
-"""
+"""Tasks on words and expressions, answered by their vectors alone (the Superlim paper's static vectors). An
+expression's vector is the mean of its words' vectors. The nearest word of a whole vector file is found block by
+block."""
 
 import hashlib
 import time
@@ -74,9 +73,8 @@ def unit_rows(vectors: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
 def nearest_words(
     blocks: Iterable[tuple[Sequence[str], np.ndarray]], queries: np.ndarray, excluded: Sequence[Iterable[str]]
 ) -> list[str | None]:
-    """For each query, the word whose vector has the highest cosine with it; among equals, the first. None if no word is left.
-
-    Words that are no target (`mtl.tasks.targets.is_word`) are no answer to any query.
+    """For each query, the word whose vector has the highest cosine with it; among equals, the first. None if no word is
+    left. Words that are no target (`mtl.tasks.targets.is_word`) are no answer to any query.
 
     Args:
         blocks: words and their vectors, float32 (words, dim); the vectors are overwritten.
@@ -191,10 +189,8 @@ def _choices(method: WordVectorMethod, task: Task) -> Predictions:
 
 
 def _analogies(method: WordVectorMethod, task: Task) -> Predictions:
-    """For "a is to b as c is to": the word nearest to b - a + c (or a - b + c), or c if this vector is zero.
-
-    A word without a vector counts as zero. All splits are answered in one pass over the file.
-    """
+    """For "a is to b as c is to": the word nearest to b - a + c (or a - b + c), or c if this vector is zero. A word
+    without a vector counts as zero. All splits are answered in one pass over the file."""
     splits = method.to_predict(task)
     texts = np.concatenate([split.texts for split in splits.values()])
     a, b, c = (method.texts.vectors[texts[:, side]] for side in range(3))

@@ -70,10 +70,8 @@ class FastTextTraining:
 
 
 def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path, tokens: int) -> None:
-    """Train in a separate process, with a progress bar of all tokens of all epochs. Messages name `path`.
-
-    With one thread, fastText reports no progress.
-    """
+    """Train in a separate process, with a progress bar of all tokens of all epochs. Messages name `path`. With one
+    thread, fastText reports no progress."""
     last_line = ""
     with (
         training_process("train_unsupervised", arguments, partial) as process,

@@ -38,10 +38,8 @@ class Training(Protocol):
     """The settings with which vectors of one kind are trained: a dataclass."""
 
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: "torch.device") -> None:
-        """Train on tokenized lines, on this device if the kind can choose, and write the vectors to `path`. Raises InputError.
-
-        The source, which identifies the content of the lines, is noted first (`note_source`).
-        """
+        """Train on tokenized lines, on this device if the kind can choose, and write the vectors to `path`. Raises
+        InputError. The source, which identifies the content of the lines, is noted first (`note_source`)."""
 
 
 def note_source(path: Path, source: str, threads: int | None = None) -> None:
@@ -129,10 +127,8 @@ class TrainingRequest:
         return list(map(Path, self.texts or ()))
 
     def job(self) -> Job | None:
-        """The suite with its data, as a run would use it; None without a suite. The data of an embedded suite is written if it is not there.
-
-        Raises InputError for a suite that is not valid.
-        """
+        """The suite with its data, as a run would use it; None without a suite. The data of an embedded suite is
+        written if it is not there. Raises InputError for a suite that is not valid."""
         if self.suite is None:
             return None
         settings = {"suite": self.suite, "data_dir": self.data_dir, "held_out": self.suite_held_out}
@@ -197,10 +193,9 @@ def file_text(files: Sequence[Path], language: str) -> Text:
 
 
 def suite_text(suite: Suite, data_dir: Path, held_out: float) -> Text:
-    """The distinct training texts of all tasks that have their files, without held-out rows, tokenized and not cut; and what identifies them.
-
-    All runs on the suite that hold out this share of rows can use vectors of this text, with any `tasks` and `max_length`. A dev text is
-    among the texts only if it also occurs in the training rows of a task. Raises InputError for data that is missing or damaged.
-    """
+    """The distinct training texts of all tasks that have their files, without held-out rows, tokenized and not cut; and
+    what identifies them. All runs on the suite that hold out this share of rows can use vectors of this text, with any
+    `tasks` and `max_length`. A dev text is among the texts only if it also occurs in the training rows of a task.
+    Raises InputError for data that is missing or damaged."""
     texts = tokenized(training_texts(suite, data_dir, held_out), suite.language, max_length=LONGEST)
     return (texts.words(text) for text in range(len(texts))), suite_source(suite, data_dir, held_out)

@@ -48,10 +48,8 @@ class Word2VecTraining:
     def train(
         self, lines: Iterable[Sequence[str]], path: Path, source: str = "", device: "torch.device | None" = None
     ) -> None:
-        """As `Training.train`: with gensim, on the CPU, into word2vec's binary format.
-
-        With one thread, the same lines and settings give the same file.
-        """
+        """As `Training.train`: with gensim, on the CPU, into word2vec's binary format. With one thread, the same lines
+        and settings give the same file."""
         from gensim.models import Word2Vec
 
         threads = self.threads or os.cpu_count() or 1
