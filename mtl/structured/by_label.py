@@ -79,8 +79,7 @@ class ProbableLabels(LinearLabels):
 
     def predict_proba(self, features: Any) -> np.ndarray:
         """The probability of each label, (rows, labels)."""
-        probabilities: np.ndarray = expit(self.decision_function(features))
-        return probabilities
+        return expit(self.decision_function(features))
 
 
 class SeparateLabels(OneVsRestClassifier):

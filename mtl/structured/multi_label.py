@@ -64,8 +64,7 @@ def micro_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.nd
 def multi_macro_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """The mean of the F1 of all labels; 0 for a label that neither occurs nor is predicted."""
     both, either = _label_counts(task, predicted, rows, weights)
-    scores: np.ndarray = ratio(2 * both, either).mean(axis=1)
-    return scores
+    return ratio(2 * both, either).mean(axis=1)
 
 
 def label_scores(task: Task, predicted: np.ndarray, rows: ScoredRows) -> dict[str, tuple[int, float]]:
@@ -81,8 +80,7 @@ def samples_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.
     """The mean of the examples' F1; 0 for an example without labels."""
     gold, guessed = indicators(task, rows.targets), indicators(task, predicted)
     both, either = (np.asarray(matrix.sum(axis=1)).ravel() for matrix in (gold.multiply(guessed), gold + guessed))
-    scores: np.ndarray = weights @ ratio(2 * both, either) / weights.sum(axis=1)
-    return scores
+    return weights @ ratio(2 * both, either) / weights.sum(axis=1)
 
 
 def _label_counts(
@@ -234,8 +232,7 @@ class MultiLabel(TargetKind):
 
     def estimator_outputs(self, estimator: Any, features: Any, head: HeadTargets, answers: Sequence[str]) -> np.ndarray:
         """The log-odds of each label."""
-        outputs: np.ndarray = estimator.decision_function(features).astype(np.float32)
-        return outputs
+        return estimator.decision_function(features).astype(np.float32)
 
     def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
         """Each set of the task's labels is equally probable, whether it occurs or not."""

@@ -127,8 +127,7 @@ class ModelEncoder(SentenceEncoder):
 
     def versions(self) -> dict[str, str]:
         """As `mtl.methods.method.Model.versions`."""
-        versions: dict[str, str] = self.model.versions()
-        return versions
+        return self.model.versions()
 
 
 def check_language(code: str | None) -> None:
@@ -145,5 +144,4 @@ def mean_vector(texts: Sequence[str], encode: Encode, title: str) -> np.ndarray:
         for _, block in text_blocks(texts):
             total = total + encode(block).sum(axis=0, dtype=np.float64)
             bar.advance(len(block))
-    mean: np.ndarray = (total / len(texts)).astype(np.float32)
-    return mean
+    return (total / len(texts)).astype(np.float32)

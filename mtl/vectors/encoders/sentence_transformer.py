@@ -209,5 +209,4 @@ def mteb_prompts(name: str, needed: bool) -> dict[str, str] | None:
         by = f"with {', '.join(further)}" if further else f"by {loader or 'other code'}"
         message = f"mteb evaluates it {by}, which mtl does not have; set prompts= to evaluate it without"
         raise InputError(message, key="mteb_name", value=name)
-    prompts: dict[str, str] | None = meta.loader_kwargs.get("model_prompts")
-    return prompts
+    return meta.loader_kwargs.get("model_prompts")

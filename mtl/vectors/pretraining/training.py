@@ -115,8 +115,7 @@ def masked_outputs(model: "BertForMaskedLM", inputs: Tensor, positions: Tensor, 
     they would not enter the loss. Padding has the shape of the inputs."""
     attended = None if padding is None else ~padding
     hidden = model.bert(input_ids=inputs, attention_mask=attended).last_hidden_state
-    outputs: Tensor = model.cls(hidden.flatten(0, 1)[positions])
-    return outputs
+    return model.cls(hidden.flatten(0, 1)[positions])
 
 
 def decayed_groups(model: nn.Module, weight_decay: float) -> list[dict[str, object]]:
