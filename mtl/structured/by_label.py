@@ -83,11 +83,7 @@ class ProbableLabels(LinearLabels):
 
 
 class SeparateLabels(OneVsRestClassifier):
-    """An estimator for each label, or its one value in the training rows.
-
-    Attributes:
-        by_label: the trained estimators.
-    """
+    """An estimator for each label, or its one value in the training rows. `by_label` are the trained ones."""
 
     def fit(self, features: Any, targets: np.ndarray) -> "SeparateLabels":
         """Train on features (rows, features)."""

@@ -78,11 +78,7 @@ class LanguageModel(nn.Module):
     """A biLM with a softmax that both directions share."""
 
     def __init__(self, bilm: BiLM, corpus: Corpus, min_count: int, draws: int) -> None:
-        """
-        Args:
-            min_count: words that occur less often in the corpus share one class, the unknown word.
-            draws: how many classes are drawn for a sample.
-        """
+        """Words that occur less often than `min_count` share one class. `draws` classes are drawn for a sample."""
         super().__init__()
         self.bilm = bilm
         self.corpus = corpus
@@ -205,12 +201,7 @@ class ProjectedLSTMLayer(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, data: Tensor, sizes: list[int], reverse: bool, *weights_and_clips: Any) -> Tensor:
-        """
-        Args:
-            sizes: the number of sequences that have each step, descending.
-            reverse: whether the steps run from the last to the first.
-            weights_and_clips: the further arguments of `run_layer`.
-        """
+        """`sizes`: how many sequences have each step, descending; the last arguments are those of `run_layer`."""
         steps = packed_steps(sizes, reverse)
         made = run_layer(data, steps, *weights_and_clips)
         w_input, w_state, _, w_projection, *clips = weights_and_clips

@@ -23,35 +23,20 @@ exact_arithmetic = lazy("mtl.base.device:exact_arithmetic")
 
 @dataclass(frozen=True)
 class Description:
-    """What an encoder is, in plain values for tables, the model metadata of mteb and model cards.
+    """What an encoder is, in plain values for tables, the model metadata of mteb and model cards."""
 
-    Attributes:
-        name: as in file names: "fasttext-frozen", "average-fasttext-mean-sif".
-        title: as in tables: "LSTM, fastText, frozen".
-        family: the group of the table's row: "lstm", "average".
-        dim: the size of a vector.
-        language: as in "pl".
-        parameters: the number of all that the vectors depend on.
-        parameters_without_embeddings: those that are not in word vectors.
-        memory: bytes of all weights.
-        max_length: tokens; longer texts are cut; None: no limit.
-        trained_on: the tasks whose training rows the encoder has seen, with labels or without, as in "klej/cbd": suite and id.
-        seed: of the run; None for encoders that are not trained.
-        settings: what the vectors depend on, defaults included, in words: "seed 2 (the best on dev), pooling max, not centred".
-    """
-
-    name: str
-    title: str
-    family: str
-    dim: int
-    language: str
-    parameters: int
-    parameters_without_embeddings: int
-    memory: int
-    max_length: int | None
-    trained_on: tuple[str, ...] = ()
-    seed: int | None = None
-    settings: str = ""
+    name: str  # as in file names: "fasttext-frozen"
+    title: str  # as in tables: "LSTM, fastText, frozen"
+    family: str  # the group of the table's row: "lstm", "average"
+    dim: int  # the size of a vector
+    language: str  # as in "pl"
+    parameters: int  # the number of all that the vectors depend on
+    parameters_without_embeddings: int  # those that are not in word vectors
+    memory: int  # bytes of all weights
+    max_length: int | None  # tokens; longer texts are cut; None: no limit
+    trained_on: tuple[str, ...] = ()  # the tasks whose training rows it has seen, with labels or without: "klej/cbd"
+    seed: int | None = None  # of the run; None for encoders that are not trained
+    settings: str = ""  # what the vectors depend on, defaults included: "seed 2 (the best on dev), pooling max"
 
 
 class SentenceEncoder(ABC):
@@ -83,15 +68,11 @@ class SentenceEncoder(ABC):
 
 @dataclass(frozen=True)
 class EncoderKind:
-    """One kind of sentence encoders.
+    """One kind of sentence encoders."""
 
-    Attributes:
-        open: opens the encoder with this name and these settings, by dotted keys; raises InputError for an unknown key, a bad value,
-            and files that are missing.
-        choices: the settings that may be chosen on validation rows, with the values to try, the default first.
-    """
-
+    # Opens the encoder with this name and these settings, by dotted keys. Raises InputError.
     open: Callable[[str, Mapping[str, Any]], SentenceEncoder]
+    # The settings that may be chosen on validation rows, with the values to try, the default first.
     choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
 

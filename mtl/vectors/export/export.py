@@ -37,34 +37,22 @@ TOLERANCE = 1e-5  # between an exported model and the run
 
 @dataclass
 class ExportSettings(RunSettings):
-    """The settings of an export: those of a run's encoder, and these; each format reads some of them.
+    """The settings of an export: those of a run's encoder, and these; each format reads some of them."""
 
-    Args:
-        words: a text file, plain or gzipped, whose words get a vector too if the run looks new words up in its file of vectors.
-        license: of the weights, for the model card.
-    """
-
-    words: str | None = None
-    license: str | None = None
+    words: str | None = None  # a text file whose words get a vector too if the run looks new words up in its vectors
+    license: str | None = None  # of the weights, for the model card
 
 
 @dataclass(frozen=True)
 class Export:
-    """What is exported, with what its card says of it: the encoder of an LSTM, or the model of one task of a fine-tuned transformer.
+    """What is exported, and what its card says: the encoder of an LSTM, or the model of a task of a transformer."""
 
-    Attributes:
-        predictor: the models of one seed of the run.
-        encoder: of an LSTM, which knows the words of `model.reader` alone; None for the model of a task.
-        looks_up: whether the run looks new words up in a file of vectors.
-        task: whose model is exported; None for an encoder.
-    """
-
-    predictor: Predictor
+    predictor: Predictor  # the models of one seed of the run
     settings: ExportSettings
     command: str
-    encoder: Any = None
-    looks_up: bool = False
-    task: Any = None
+    encoder: Any = None  # of an LSTM, which knows the words of `model.reader` alone; None for the model of a task
+    looks_up: bool = False  # whether the run looks new words up in a file of vectors
+    task: Any = None  # whose model is exported; None for an encoder
 
     @property
     def model(self) -> Any:
@@ -84,20 +72,14 @@ class Export:
 
 @dataclass(frozen=True)
 class ExportFormat:
-    """One format.
+    """One format."""
 
-    Attributes:
-        keys: the settings that it reads.
-        open: opens what it exports, of the run in a folder. Raises InputError.
-        write: writes the files and the card of an `Export` to a folder. Raises InputError for a model that the format cannot express, and if the
-            files do not give the outputs of the run.
-        extra: the extra of mtl-baselines with the packages that it needs (`mtl.base.extras`); None if there are none.
-    """
-
-    keys: tuple[str, ...]
-    open: Callable[[Path, ExportSettings, str], Export]
+    keys: tuple[str, ...]  # the settings that it reads
+    open: Callable[[Path, ExportSettings, str], Export]  # what it exports of the run in a folder. Raises InputError.
+    # Writes the files and the card to a folder. Raises InputError for a model that the format cannot express, and if the
+    # files do not give the outputs of the run.
     write: Callable[[Export, Path], None]
-    extra: str | None = None
+    extra: str | None = None  # the extra of mtl-baselines with the packages that it needs (`mtl.base.extras`)
 
 
 def write_vectors(export: Export, folder: Path) -> None:

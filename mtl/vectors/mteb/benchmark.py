@@ -45,17 +45,11 @@ def read_settings(values: Mapping[str, Any]) -> tuple[MtebSettings, dict[str, An
 
 @dataclass
 class BenchmarkTask:
-    """A task, under mteb's name for it.
+    """A task, under mteb's name for it."""
 
-    Args:
-        split: the one that is scored.
-        seen_in: the tasks of suites, as in "klej/cbd", whose training rows are rows of this task.
-        not_comparable: why scores by today's mteb do not belong beside published ones; None: they do.
-    """
-
-    split: str = "test"
-    seen_in: list[str] = field(default_factory=list)
-    not_comparable: str | None = None
+    split: str = "test"  # the one that is scored
+    seen_in: list[str] = field(default_factory=list)  # the tasks of suites, as "klej/cbd", whose training rows it has
+    not_comparable: str | None = None  # why scores by today's mteb do not belong beside published ones; None: they do
 
 
 @dataclass
@@ -82,19 +76,14 @@ class PublishedRow:
 
 @dataclass
 class Benchmark:
-    """A benchmark of mteb's tasks.
-
-    Args:
-        languages: mteb's codes; of a task in several languages only these parts are evaluated.
-        model_languages: by the language code of an encoder, the one that mteb's model metadata has.
-        types: in the order of the table.
-    """
+    """A benchmark of mteb's tasks."""
 
     name: str
     title: str
-    languages: list[str]
+    languages: list[str]  # mteb's codes; of a task in several languages only these parts are evaluated
+    # By the language code of an encoder, the one that mteb's model metadata has.
     model_languages: dict[str, str] = field(default_factory=dict)
-    types: dict[str, TaskType] = field(kw_only=True)
+    types: dict[str, TaskType] = field(kw_only=True)  # in the order of the table
     published: list[PublishedRow] = field(default_factory=list)
 
     def check(self) -> None:

@@ -108,14 +108,10 @@ class Evaluator:
         split: str | None = None,
         finished: Callable[[Mapping[str, Record]], None] = lambda records: None,
     ) -> dict[str, Record]:
-        """The record of each task, by name; its score is None if it is not a finite number. Raises InputError if it cannot be done.
-
-        A task that was evaluated with these versions of the software, on the same rows, by the same metric is not evaluated again.
-
-        Args:
-            split: to evaluate on, instead of the one that the benchmark scores.
-            finished: called after each task with the records so far.
-        """
+        """The record of each task, by name; its score is None if it is not a finite number. Raises InputError if it
+        cannot be done. A task that was evaluated with these versions of the software, on the same rows, by the same
+        metric is not evaluated again. `split` replaces the one that the benchmark scores; `finished` is called after
+        each task with the records so far."""
         records: dict[str, Record] = {}
         for number, name in enumerate(tasks, 1):
             rows = find_rows(self.benchmark, name, self.data_dir)

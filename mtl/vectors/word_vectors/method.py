@@ -26,17 +26,11 @@ _NO_WORD = "</s>"  # fastText's end of a line
 
 @dataclass(frozen=True)
 class Expressions:
-    """Texts of one or more words.
+    """Texts of one or more words."""
 
-    Args:
-        vectors: float32 (texts, dim), the mean of the vectors of those words that have one; zeros if none has.
-        words: the words of each text.
-        known: by word, whether it has a vector.
-    """
-
-    vectors: np.ndarray
-    words: list[list[str]]
-    known: dict[str, bool]
+    vectors: np.ndarray  # float32 (texts, dim), the mean of the vectors of those words that have one; zeros if none has
+    words: list[list[str]]  # of each text
+    known: dict[str, bool]  # by word, whether it has a vector
 
     def counts(self, texts: np.ndarray) -> dict[str, int]:
         """How many of these texts, int64 (texts,), and of their distinct words, have no vector."""
