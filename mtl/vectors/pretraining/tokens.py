@@ -210,13 +210,7 @@ def read_tokens(folder: Path) -> tuple[np.ndarray, np.ndarray]:
 
 class Segments:
     """What training reads: each document by itself, cut every `chunk` tokens (the last segment of a document may be shorter), with the special
-    tokens [CLS] and [SEP] around each segment.
-
-    Attributes:
-        lengths: the tokens of each segment, int64 (segments,).
-        documents: their number.
-        tokens: the number of all tokens.
-    """
+    tokens [CLS] and [SEP] around each segment."""
 
     def __init__(self, flat: np.ndarray, ends: np.ndarray, chunk: int) -> None:
         """The tokens and the ends of documents, as `read_tokens` gives them."""
@@ -225,8 +219,10 @@ class Segments:
         pieces = -(-sizes // chunk)
         number = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)  # of a piece in its document
         self._flat, self._starts = flat, np.repeat(begins, pieces) + number * chunk
-        self.lengths = np.minimum(chunk, np.repeat(begins + sizes, pieces) - self._starts)
-        self.documents, self.tokens = len(ends), int(sizes.sum())
+        self.lengths = np.minimum(
+            chunk, np.repeat(begins + sizes, pieces) - self._starts
+        )  # in tokens, int64 (segments,)
+        self.documents, self.tokens = len(ends), int(sizes.sum())  # how many there are
 
     def __len__(self) -> int:
         return len(self.lengths)

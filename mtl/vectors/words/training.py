@@ -80,25 +80,16 @@ def training_settings(embeddings: str, values: Mapping[str, Any]) -> Training:
 
 @dataclass(frozen=True)
 class TrainingRequest:
-    """What a command trains on (text files in a language, the training text of a suite, or both), what it writes, and where it computes.
+    """What a command trains on (text files, the training text of a suite, or both), what it writes, and where it computes."""
 
-    Args:
-        texts: the text files, plain or gzipped.
-        language: of the text files, for the tokenizer; a suite has its own.
-        suite: a name or a path.
-        data_dir: the folder of the suite's data; None: that of the suite.
-        suite_held_out: the share of training rows that the runs that use the result hold out; None: that of configs/baseline.yaml.
-        out: the file or the folder to write.
-        accelerator: where to compute, as in `mtl.base.device.device_of`.
-    """
-
-    texts: list[str] | None = None
-    language: str | None = None
-    suite: str | None = None
-    data_dir: str | None = None
+    texts: list[str] | None = None  # the text files, plain or gzipped
+    language: str | None = None  # of the text files, for the tokenizer; a suite has its own
+    suite: str | None = None  # a name or a path
+    data_dir: str | None = None  # the folder of the suite's data; None: that of the suite
+    # The share of training rows that the runs that use the result hold out; None: that of configs/baseline.yaml.
     suite_held_out: Annotated[float, PART] | None = None
-    out: str | None = None
-    accelerator: str = "auto"
+    out: str | None = None  # the file or the folder to write
+    accelerator: str = "auto"  # where to compute, as in `mtl.base.device.device_of`
 
     @classmethod
     def take(cls, settings: dict[str, Any]) -> "TrainingRequest":
