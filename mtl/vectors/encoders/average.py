@@ -38,31 +38,18 @@ SECTION = "embeddings."
 
 @dataclass
 class AverageSettings:
-    """The settings beside those of the embeddings.
+    """The settings beside those of the embeddings."""
 
-    Attributes:
-        embeddings: the name or path of an embeddings file.
-        language: the language of the tokenizer; None: the suite's.
-        pooling: mean, max, or both: mean and max joined.
-        seed: the seed of random vectors.
-        centre: subtract the mean vector of the texts.
-        max_length: tokens of a text.
-        texts: a file of texts, one per line, for centre.
-        suite: a suite whose training texts serve as `texts`.
-        suite_data_dir: the folder of this suite's data.
-        device: where to compute.
-    """
-
-    embeddings: str = "fasttext"
-    language: str | None = None
-    pooling: Literal["mean", "max", "both"] = "mean"
-    seed: int = 1
-    centre: bool = False
-    max_length: Annotated[int, AT_LEAST_ONE] = 256
-    texts: str | None = None
-    suite: str | None = None
-    suite_data_dir: str | None = None
-    device: str = "cpu"
+    embeddings: str = "fasttext"  # the name or path of an embeddings file
+    language: str | None = None  # the language of the tokenizer; None: the suite's
+    pooling: Literal["mean", "max", "both"] = "mean"  # mean, max, or both: mean and max joined
+    seed: int = 1  # the seed of random vectors
+    centre: bool = False  # subtract the mean vector of the texts
+    max_length: Annotated[int, AT_LEAST_ONE] = 256  # tokens of a text
+    texts: str | None = None  # a file of texts, one per line, for centre
+    suite: str | None = None  # a suite whose training texts serve as `texts`
+    suite_data_dir: str | None = None  # the folder of this suite's data
+    device: str = "cpu"  # where to compute
 
     def check(self) -> None:
         check_language(self.language)

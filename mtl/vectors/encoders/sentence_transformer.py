@@ -38,25 +38,17 @@ KNOWN_ARGUMENTS = {"model_prompts", "trust_remote_code"}
 
 @dataclass
 class SentenceTransformerSettings:
-    """The settings of a model of sentence-transformers as an encoder.
+    """The settings of a model of sentence-transformers as an encoder."""
 
-    Attributes:
-        path: a folder, or a name on the Hugging Face Hub.
-        language: the language of its texts, as in "pl", for descriptions; None: not said.
-        prompts: what stands before texts, by names as in {query: "query: ", document: "passage: "}; None: as mteb or the model says.
-        prompt: the name of the prompt before every text; None: mtl mteb chooses as mteb does, and mtl encode as the model says.
-        mteb_name: the model's name in mteb, whose metadata names prompts; None: its name on the Hub.
-        batch_size: texts in a batch; the library and mteb have the same default.
-        device: where to compute.
-    """
-
-    path: str = ""
-    language: str | None = None
-    prompts: dict[str, str] | None = None
-    prompt: str | None = None
-    mteb_name: str | None = None
-    batch_size: Annotated[int, AT_LEAST_ONE] = 32
-    device: str = "cpu"
+    path: str = ""  # a folder, or a name on the Hugging Face Hub
+    language: str | None = None  # the language of its texts, as in "pl", for descriptions; None: not said
+    prompts: dict[str, str] | None = None  # what stands before texts, by names as in {query: "query: ", document:
+    # "passage: "}; None: as mteb or the model says
+    prompt: str | None = None  # the name of the prompt before every text; None: mtl mteb chooses as mteb does, and mtl
+    # encode as the model says
+    mteb_name: str | None = None  # the model's name in mteb, whose metadata names prompts; None: its name on the Hub
+    batch_size: Annotated[int, AT_LEAST_ONE] = 32  # texts in a batch; the library and mteb have the same default
+    device: str = "cpu"  # where to compute
 
     def check(self) -> None:
         check_language(self.language)

@@ -16,21 +16,13 @@ from mtl.vectors.encoders.encoder import ModelEncoder, check_language
 
 @dataclass
 class TransformerSettings:
-    """The settings of a transformer as an encoder.
+    """The settings of a transformer as an encoder."""
 
-    Attributes:
-        path: a folder, or a name on the Hugging Face Hub.
-        language: the language of its texts, as in "pl", for descriptions; None: not said.
-        pooling: mean or max of the tokens' vectors.
-        max_length: tokens of a text.
-        device: where to compute.
-    """
-
-    path: str = ""
-    language: str | None = None
-    pooling: Literal["max", "mean"] = "mean"
-    max_length: Annotated[int, AT_LEAST_ONE] = 256
-    device: str = "cpu"
+    path: str = ""  # a folder, or a name on the Hugging Face Hub
+    language: str | None = None  # the language of its texts, as in "pl", for descriptions; None: not said
+    pooling: Literal["max", "mean"] = "mean"  # mean or max of the tokens' vectors
+    max_length: Annotated[int, AT_LEAST_ONE] = 256  # tokens of a text
+    device: str = "cpu"  # where to compute
 
     def check(self) -> None:
         check_language(self.language)

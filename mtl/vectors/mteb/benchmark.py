@@ -18,19 +18,13 @@ from mtl.base.untrusted_yaml import read_yaml
 
 @dataclass
 class MtebSettings:
-    """The keys of `mtl mteb` itself.
+    """The keys of `mtl mteb` itself."""
 
-    Args:
-        benchmark: a name in configs/mteb, or a path.
-        tasks: some of the benchmark's tasks, as in [PpcPC,SICK-R-PL].
-        data_dir: the folder with a folder for each task; None: data/{benchmark}, if it is there.
-        runs_dir: the folder of all runs.
-    """
-
-    benchmark: str = "pl-mteb"
-    tasks: Annotated[list[str] | None, Meta(examples=["[PpcPC,SICK-R-PL]"])] = None
-    data_dir: str | None = None
-    runs_dir: str = "runs"
+    benchmark: str = "pl-mteb"  # a name in configs/mteb, or a path
+    tasks: Annotated[list[str] | None, Meta(examples=["[PpcPC,SICK-R-PL]"])] = None  # some of the benchmark's tasks, as
+    # in [PpcPC,SICK-R-PL]
+    data_dir: str | None = None  # the folder with a folder for each task; None: data/{benchmark}, if it is there
+    runs_dir: str = "runs"  # the folder of all runs
 
 
 COMMAND_KEYS = {key.name for key in fields(MtebSettings)}

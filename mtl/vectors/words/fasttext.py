@@ -31,31 +31,19 @@ NAMES = {
 
 @dataclass
 class FastTextTraining:
-    """Settings of the training; they mean the same as in the fasttext library.
+    """Settings of the training; they mean the same as in the fasttext library."""
 
-    Args:
-        dim: numbers in a vector.
-        epochs: passes over the texts.
-        min_count: words that occur less often have no vector of their own.
-        min_ngram: characters in the shortest n-gram.
-        max_ngram: characters in the longest n-gram; 0: no n-grams.
-        bucket: vectors for n-grams, which share them by their hash.
-        learning_rate: at the first step.
-        window: words on each side.
-        threads: 0: one for each core. With more than one, vectors differ a little each time.
-        seed: of the first vectors and of the noise.
-    """
-
-    dim: Annotated[int, AT_LEAST_ONE] = 300
-    epochs: Annotated[int, AT_LEAST_ONE] = 5
-    min_count: Annotated[int, AT_LEAST_ONE] = 5
-    min_ngram: Annotated[int, NOT_NEGATIVE] = 3
-    max_ngram: Annotated[int, NOT_NEGATIVE] = 6
-    bucket: Annotated[int, NOT_NEGATIVE] = 2_000_000
-    learning_rate: Annotated[float, NOT_NEGATIVE] = 0.05
-    window: Annotated[int, AT_LEAST_ONE] = 5
-    threads: Annotated[int, NOT_NEGATIVE] = 0
-    seed: Annotated[int, Meta(ge=1, lt=2**31)] = 1  # fastText takes 0 as 1
+    dim: Annotated[int, AT_LEAST_ONE] = 300  # numbers in a vector
+    epochs: Annotated[int, AT_LEAST_ONE] = 5  # passes over the texts
+    min_count: Annotated[int, AT_LEAST_ONE] = 5  # words that occur less often have no vector of their own
+    min_ngram: Annotated[int, NOT_NEGATIVE] = 3  # characters in the shortest n-gram
+    max_ngram: Annotated[int, NOT_NEGATIVE] = 6  # characters in the longest n-gram; 0: no n-grams
+    bucket: Annotated[int, NOT_NEGATIVE] = 2_000_000  # vectors for n-grams, which share them by their hash
+    learning_rate: Annotated[float, NOT_NEGATIVE] = 0.05  # at the first step
+    window: Annotated[int, AT_LEAST_ONE] = 5  # words on each side
+    threads: Annotated[int, NOT_NEGATIVE] = 0  # 0: one for each core. With more than one, vectors differ a little each
+    # time
+    seed: Annotated[int, Meta(ge=1, lt=2**31)] = 1  # of the first vectors and of the noise
 
     def train(
         self, lines: Iterable[Sequence[str]], path: Path, source: str = "", device: "torch.device | None" = None
