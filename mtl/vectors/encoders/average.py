@@ -139,8 +139,7 @@ def open_average(name: str, values: Mapping[str, Any]) -> ModelEncoder:
         raise InputError(message, key="embeddings", value=options.name)
     _, read = OPENERS[options.name]
     if unread := [key for key in values if (key == "seed" or key.startswith(SECTION)) and key not in read]:
-        message = f"averaged {options.name} vectors do not read it; they read {', '.join(read)}"
-        raise InputError(message, key=unread[0])
+        raise InputError(f"averaged {options.name} vectors do not read it; they read {', '.join(read)}", key=unread[0])
     suite = None if settings.suite is None else load_suite(find_suite(settings.suite))
     language = settings.language or (suite.language if suite is not None else None)
     if language is None:

@@ -114,8 +114,7 @@ class ModelEncoder(SentenceEncoder):
 def check_language(code: str | None) -> None:
     """Raise InputError for what is no code of two letters as in ISO 639-1, or of three letters as in ISO 639-3."""
     if code is not None and not re.fullmatch("[a-z]{2,3}", code):
-        message = "no such language; give its code in ISO 639, as in language=pl"
-        raise InputError(message, key="language", value=code)
+        raise InputError("no such language; give its code in ISO 639, as in language=pl", key="language", value=code)
 
 
 def mean_vector(texts: Sequence[str], encode: Encode, title: str) -> np.ndarray:

@@ -79,5 +79,4 @@ def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path, tokens
             raise
     if process.returncode:
         reason = last_line if process.returncode > 0 and last_line else f"exit status {process.returncode}"
-        message = f"fastText could not train: {reason} (min_count={arguments['minCount']})"
-        raise InputError(message, path=path)
+        raise InputError(f"fastText could not train: {reason} (min_count={arguments['minCount']})", path=path)
