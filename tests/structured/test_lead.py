@@ -17,11 +17,7 @@ name: nyheter
 language: sv
 files: {train: train.jsonl, dev: dev.jsonl, test: test.jsonl}
 tasks:
-  referat:
-    kind: text
-    text: [article]
-    target: summary
-    metric: rouge1
+  referat: {kind: text, text: [article], target: summary, metric: rouge1}
 """
 FIRST, SECOND, THIRD = "Solen sken i Lund.", "Alla gick ut\toch \\sjöng.", "Ingen vet varför."
 

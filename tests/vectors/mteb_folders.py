@@ -24,12 +24,8 @@ languages: [swe]
 model_languages: {sv: swe-Latn}
 types:
   classification:
-    title: Classification
-    metric: accuracy
-    metric_title: accuracy
-    tasks:
-      SweRecClassification: {}
-      DalajClassification: {}
+    {title: Classification, metric: accuracy, metric_title: accuracy,
+     tasks: {SweRecClassification: {}, DalajClassification: {}}}
 """
 
 

@@ -14,27 +14,9 @@ name: ord
 language: sv
 files: {train: train.jsonl, dev: dev.jsonl, test: test.jsonl}
 tasks:
-  likhet:
-    folder: likhet
-    level: word
-    text: [a, b]
-    target: label
-    range: [0, 10]
-    metric: pearson
-  synonym:
-    folder: synonym
-    level: word
-    text: [item]
-    candidates: ["answers[]"]
-    target: label
-    metric: accuracy
-  analogi:
-    folder: analogi
-    level: word
-    kind: word
-    text: [a, b, c]
-    target: label
-    metric: accuracy
+  likhet: {folder: likhet, level: word, text: [a, b], target: label, range: [0, 10], metric: pearson}
+  synonym: {folder: synonym, level: word, text: [item], candidates: ["answers[]"], target: label, metric: accuracy}
+  analogi: {folder: analogi, level: word, kind: word, text: [a, b, c], target: label, metric: accuracy}
 """
 # The third number of a capital is 1.
 VECTORS = {
