@@ -80,14 +80,8 @@ def choose(
     settings: Mapping[str, Any], choices: Choices, tasks: Sequence[str], open_encoder: OpenEncoder, validate: Validate
 ) -> tuple[SentenceEncoder, Mapping[str, Any], dict[str, Any]]:
     """The encoder with the best mean score × 100 on the validation rows (of equal ones the first), its settings, and
-    the record of the choice. A combination with a score that is not finite is not chosen; raises InputError if all have
-    one.
-
-    Args:
-        settings: the encoder's, of which some are CHOOSE.
-        tasks: those with validation rows.
-        validate: returns the scores of an encoder by task; a score that is not finite is None.
-    """
+    the record of the choice. `validate` returns the scores of an encoder by task, None for one that is not finite; then
+    the combination is not chosen. Raises InputError if all have such a score."""
     tried: list[dict[str, Any]] = []
     best: tuple[float, SentenceEncoder, dict[str, Any], dict[str, Any]] | None = None
     for values, fitting in combinations(settings, choices):
