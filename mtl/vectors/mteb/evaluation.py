@@ -20,11 +20,21 @@ from mteb.results import TaskResult
 
 from mtl.base.clock import format_duration
 from mtl.base.errors import InputError
-from mtl.base.files import replacing, write_json
+from mtl.base.files import replacing, write_json, write_text
+from mtl.base.untrusted import read_json
 from mtl.vectors.encoders.encoder import SentenceEncoder
 from mtl.vectors.mteb.benchmark import Benchmark
 from mtl.vectors.mteb.data import MtebRows, cache_of, compare_rows, find_rows, fresh_task, load_rows, unreadable
-from mtl.vectors.mteb.results import EvaluationFolder, Record, read_record, record_key, revision_of, seen_by
+from mtl.vectors.mteb.results import (
+    EvaluationFolder,
+    Record,
+    read_record,
+    record_key,
+    render_table,
+    revision_of,
+    seen_by,
+    summarize,
+)
 from mtl.vectors.mteb.retrieval import CorpusSearch
 
 logger = logging.getLogger("mtl")
@@ -139,6 +149,17 @@ class Evaluator:
         keys = {name: record_key(self.benchmark, name, self.versions) for name in self.benchmark.tasks}
         known = {name: records.get(name) or read_record(self.folder.record(name), key) for name, key in keys.items()}
         return {name: record for name, record in known.items() if record is not None and record["score"] is not None}
+
+    def write_summary(
+        self, records: Mapping[str, Record], settings: Mapping[str, Any], about: Mapping[str, Any]
+    ) -> None:
+        """Write the summary, with these further keys, and the table of these records and of earlier commands' ones."""
+        encoder, folder = self.encoder, self.folder
+        choice = read_json(folder.choice, dict[str, Any]) if folder.choice.exists() else None
+        shown = self.with_earlier(records)
+        summary = summarize(self.benchmark, encoder.description, encoder.fingerprint, settings, shown, choice)
+        write_json(folder.summary, {**summary, **about})
+        write_text(folder.table, render_table(self.benchmark, summary))
 
     def collect_results(self, records: Mapping[str, Record]) -> None:
         """Write the folder `results`: mteb's own result files of these records, under the model's name and metadata of

@@ -8,19 +8,15 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.files import write_json, write_text
 from mtl.base.typed import UnknownKey
-from mtl.base.untrusted import read_json
 from mtl.vectors.encoders.encoder import SentenceEncoder
 from mtl.vectors.mteb.benchmark import COMMAND_KEYS, Benchmark, find_benchmark, load_benchmark, read_settings
-from mtl.vectors.mteb.results import EvaluationFolder, Record, render_table, summarize
-
-if TYPE_CHECKING:
-    from mtl.vectors.mteb.evaluation import Evaluator
+from mtl.vectors.mteb.results import EvaluationFolder
 
 logger = logging.getLogger("mtl")
 
@@ -152,21 +148,9 @@ def run_mteb(
         write_text(final.folder.benchmark, path.read_text(encoding="utf-8"))
         if choice is not None:
             write_json(final.folder.choice, choice)
-        records = final.evaluate(tasks, finished=lambda records: _summarize(final, chosen_settings, records, about))
+        records = final.evaluate(tasks, finished=lambda records: final.write_summary(records, chosen_settings, about))
         final.collect_results(final.with_earlier(records))
     return final.folder
-
-
-def _summarize(
-    evaluated: "Evaluator", settings: Mapping[str, Any], records: Mapping[str, Record], about: Mapping[str, Any]
-) -> None:
-    """Write the summary and the table of these records and of those of earlier commands."""
-    folder, encoder, benchmark = evaluated.folder, evaluated.encoder, evaluated.benchmark
-    choice = read_json(folder.choice, dict[str, Any]) if folder.choice.exists() else None
-    shown = evaluated.with_earlier(records)
-    summary = summarize(benchmark, encoder.description, encoder.fingerprint, settings, shown, choice)
-    write_json(folder.summary, {**summary, **about})
-    write_text(folder.table, render_table(benchmark, summary))
 
 
 def _tasks_with_folder(benchmark: Benchmark, data_dir: Path) -> list[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
@@ -21,9 +21,6 @@ from mtl.base.errors import InputError
 from mtl.base.files import replacing, sha256
 from mtl.data.text import text_lines
 from mtl.vectors.pretraining.settings import SPECIAL_TOKENS, PretrainingSettings
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerFast
 
 INNER = "##"  # begins each subword that does not begin a word
 PAD, UNKNOWN, CLS, SEP, MASK = range(len(SPECIAL_TOKENS))
@@ -154,7 +151,7 @@ def _tokenizer(
     return tokenizer
 
 
-def portable_tokenizer(tokenizer: Tokenizer, max_length: int) -> "PreTrainedTokenizerFast":
+def portable_tokenizer(tokenizer: Tokenizer, max_length: int) -> Any:
     """The tokenizer as transformers saves and loads it, for inputs of at most this length with special tokens."""
     from transformers import PreTrainedTokenizerFast
 

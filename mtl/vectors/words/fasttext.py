@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from msgspec import Meta
 
@@ -15,9 +15,6 @@ from mtl.base.progress import Progress
 from mtl.base.typed import AT_LEAST_ONE, NOT_NEGATIVE
 from mtl.embedders.fasttext import training_process
 from mtl.vectors.words.training import note_source, written_lines
-
-if TYPE_CHECKING:
-    import torch
 
 # fasttext 0.9.3 draws the initial vectors in eleven blocks, one per thread. With fewer threads, the remaining vectors keep
 # whatever values are in memory.
@@ -45,9 +42,7 @@ class FastTextTraining:
     # time
     seed: Annotated[int, Meta(ge=1, lt=2**31)] = 1  # of the first vectors and of the noise
 
-    def train(
-        self, lines: Iterable[Sequence[str]], path: Path, source: str = "", device: "torch.device | None" = None
-    ) -> None:
+    def train(self, lines: Iterable[Sequence[str]], path: Path, source: str = "", device: Any = None) -> None:
         """As `Training.train`: skip-gram vectors, by the fasttext library, on the CPU."""
         threads = self.threads or max(SAFE_THREADS, os.cpu_count() or 1)
         values = {theirs: getattr(self, ours) for ours, theirs in NAMES.items()}

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Literal
+from typing import IO, Annotated, Any, Literal
 
 from msgspec import Meta
 
@@ -14,9 +14,6 @@ from mtl.base.files import replacing
 from mtl.base.progress import Progress
 from mtl.base.typed import AT_LEAST_ONE, NOT_NEGATIVE
 from mtl.vectors.words.training import note_source, written_lines
-
-if TYPE_CHECKING:
-    import torch
 
 
 @dataclass
@@ -35,9 +32,7 @@ class Word2VecTraining:
     # time
     seed: Annotated[int, Meta(ge=0, lt=2**32)] = 1  # of the first vectors and of the noise
 
-    def train(
-        self, lines: Iterable[Sequence[str]], path: Path, source: str = "", device: "torch.device | None" = None
-    ) -> None:
+    def train(self, lines: Iterable[Sequence[str]], path: Path, source: str = "", device: Any = None) -> None:
         """As `Training.train`: with gensim, on the CPU, into word2vec's binary format. With one thread, the same lines
         and settings give the same file."""
         from gensim.models import Word2Vec
