@@ -126,11 +126,11 @@ class _Layout:
             id: Column(title, types[task].metric_title, types[task].metric, task)
             for id, (task, title) in titles.items()
         }
-        columns = {
-            name: [id for id, column in self.columns.items() if column.task in type_.tasks]
+        self.by_type = {
+            name: ids
             for name, type_ in benchmark.types.items()
+            if (ids := [id for id, column in self.columns.items() if column.task in type_.tasks])
         }
-        self.by_type = {name: ids for name, ids in columns.items() if ids}
 
     def our_rows(self, evaluations: Sequence[Evaluation], ids: Mapping[tuple[Path, str], str]) -> list[EncoderRow]:
         """The rows of evaluations, with the columns of their tasks by folder and task. Titles that several evaluations share have the seed, and

@@ -116,11 +116,6 @@ def seen_by(description: Description, benchmark: Benchmark) -> dict[str, list[st
     }
 
 
-def is_comparable(benchmark: Benchmark, task: str, data: str) -> bool:
-    """Whether a score on this data may stand beside published ones: exact data, and scored as they were."""
-    return data == EXACT and benchmark.tasks[task].not_comparable is None
-
-
 def summarize(
     benchmark: Benchmark,
     description: Description,
@@ -131,8 +126,7 @@ def summarize(
 ) -> dict[str, Any]:
     """The summary of an evaluation, from the tasks' records and from what was tried to choose the settings. Scores are
     × 100. `average` is the mean over the tasks, `average_by_type` that of the types' means; both are over the tasks
-    that have scores, on any data. `partial` is true if a task of the benchmark is missing. `not_comparable` lists the
-    tasks whose scores do not belong beside published ones."""
+    that have scores, on any data. `partial` is true if a task of the benchmark is missing."""
     tasks = {name: dict(records[name]) for name in benchmark.tasks if name in records}
     scores = {name: float(record["score"]) for name, record in tasks.items()}
     by_type, missing = benchmark.type_means(scores), benchmark.missing(tasks)
@@ -150,7 +144,6 @@ def summarize(
         "average_by_type": fmean(by_type.values()) if by_type else None,
         "partial": bool(missing),
         "missing": missing,
-        "not_comparable": [name for name in tasks if not is_comparable(benchmark, name, tasks[name]["data"])],
         "seen": {name: ids for name, ids in seen_by(description, benchmark).items() if name in tasks},
         "cost": {
             "seconds_per_task": seconds / len(tasks) if tasks else None,
@@ -274,8 +267,8 @@ class Evaluation:
         return {name: float(task["score"]) for name, task in self.summary["tasks"].items() if task["score"] is not None}
 
     def is_comparable(self, task: str) -> bool:
-        """Whether the score may stand beside published ones."""
-        return is_comparable(self.benchmark, task, self.summary["tasks"][task]["data"])
+        """Whether the score may stand beside published ones: on exact data, and scored as they were."""
+        return self.summary["tasks"][task]["data"] == EXACT and self.benchmark.tasks[task].not_comparable is None
 
 
 def find_evaluations(runs_dir: Path) -> list[Evaluation]:
