@@ -12,7 +12,7 @@ import yaml
 from command_line import content
 from data_files import read_column, read_json, write_jsonl, write_lines
 from input_errors import raises_input_error
-from structured_suite import LABELS, SUITE, fact_rows, label_rows, sentence, sentences, suite_job, write_suite
+from structured_suite import LABELS, SUITE, fact_rows, label_rows, sentences, suite_job, write_suite
 
 import mtl
 from mtl.api.cli import main
@@ -271,10 +271,3 @@ def test_the_embedded_suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert set(read_json(next(tmp_path.glob("runs/tasks-sample/majority/summary.json")))["tasks"]) == {
         *("topic", "names", "feelings", "facts")
     }
-
-
-def test_the_last_tokens_of_a_text_that_is_cut_are_outside(own: Path) -> None:
-    run = made(own, "cut", "embeddings.dim=8", "variant=finetune", "max_length=2", "tasks=[names]")
-    tags = [row.split() for row in read_column(run.predictions(1, "test", "names"))]
-    assert [len(row) for row in tags] == [len(sentence(i)) for i in range(80, 92)]
-    assert {tag for row in tags for tag in row[2:]} == {"O"}

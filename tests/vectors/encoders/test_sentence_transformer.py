@@ -50,14 +50,12 @@ def states(folder: Path, text: str) -> np.ndarray:
         text, return_tensors="pt", truncation=True, max_length=12, return_token_type_ids=True
     )
     body = AutoModel.from_pretrained(folder).eval()
-    found: np.ndarray = body(**read).last_hidden_state[0].detach().numpy()
-    return found
+    return body(**read).last_hidden_state[0].detach().numpy()
 
 
 def weighted(tokens: np.ndarray) -> np.ndarray:
     places = np.arange(1, len(tokens) + 1)[:, None]
-    pooled: np.ndarray = (tokens * places).sum(axis=0) / places.sum()
-    return pooled
+    return (tokens * places).sum(axis=0) / places.sum()
 
 
 POOLINGS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
