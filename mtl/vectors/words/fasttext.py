@@ -33,8 +33,7 @@ class FastTextTraining:
     bucket: Annotated[int, NOT_NEGATIVE] = 2_000_000  # vectors for n-grams, which share them by their hash
     learning_rate: Annotated[float, NOT_NEGATIVE] = 0.05  # at the first step
     window: Annotated[int, AT_LEAST_ONE] = 5  # words on each side
-    # 0: one for each core, but at least 11. With more than one, vectors differ a little each time.
-    threads: Annotated[int, NOT_NEGATIVE] = 0
+    threads: Annotated[int, NOT_NEGATIVE] = 0  # 0: one for each core, but at least 11. More than one: vectors vary
     seed: Annotated[int, Meta(ge=1, lt=2**31)] = 1  # of the first vectors and of the noise
 
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str = "", device: Any = None) -> None:
