@@ -9,7 +9,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.base.names import text_problem
 from mtl.base.typed import typed
 from mtl.base.untrusted import inside, is_inside
 from mtl.benchmark_making.init_suite import names
@@ -120,7 +119,7 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> Split
     """The task's files by split. Raises InputError for a file that cannot be read, or whose name a suite file cannot hold."""
     files = {split: name for split, name in guess.files.items() if name is not None}
     for name in (guess.folder, *files.values()):
-        if text_problem(name) or not all(map(is_inside, name.split(BESIDE))):
+        if not is_writable(name) or not all(map(is_inside, name.split(BESIDE))):
             raise InputError(f"rename {quoted(name)}: a suite file cannot hold this name")
     task = Task(id=guess.id, folder=guess.folder, text=[], target="", metric="", files=guess.files)
     paths = {split: path for split in files if (path := task.path(split, data_dir))}
@@ -185,3 +184,12 @@ def _reading(files: Mapping[str, str], sniffed: Mapping[str, Sniffed]) -> Readin
 def _given(reading: Reading) -> dict[str, Any]:
     """What is said of how files are read, as a suite file says it."""
     return {key: value for key, value in vars(reading).items() if value is not None}
+
+
+def is_writable(value: object) -> bool:
+    """Whether a suite file can hold a value: no OmegaConf reference (`mtl.base.untrusted_yaml.read_yaml`), and valid Unicode only."""
+    if isinstance(value, str):
+        return "${" not in value and not any("\ud800" <= sign <= "\udfff" for sign in value)
+    if isinstance(value, dict):
+        return all(map(is_writable, value.values()))
+    return all(map(is_writable, value)) if isinstance(value, list) else True
