@@ -38,7 +38,7 @@ class Form(NamedTuple):
 
 
 def check_forms(group: str, forms: Mapping[str, Form], tmp_path: Path) -> None:
-    """`golden/init-suite-GROUP.txt` has the warnings and the tasks of the suite file for each form, or the refusal. Data without a question is read as guessed."""
+    """`golden/init-suite-GROUP.txt` has the warnings and the tasks of each form, or the refusal. Data without a question is read as guessed."""
     said = []
     for number, (name, form) in enumerate(forms.items()):
         data, out = tmp_path / str(number) / "data", tmp_path / f"{number}.yaml"

@@ -126,7 +126,11 @@ def test_what_is_not_scored_and_what_is_left_out_are_warnings(caplog: pytest.Log
     (data / "trasig").mkdir()
     (data / "trasig/train.csv").write_text("text\nen text\n")
     mtl.Suite.from_folder(data, name="mapp")
-    started = ["suite mina: note: mina: the test", "suite mapp: left out: trasig: no", "suite mapp: note: mina: the test"]
+    started = [
+        "suite mina: note: mina: the test",
+        "suite mapp: left out: trasig: no",
+        "suite mapp: note: mina: the test",
+    ]
     assert [message[:32] for message in caplog.messages] == started
 
 

@@ -1,6 +1,7 @@
 """Guess each task of a suite file from its files, and for tasks without training rows the task that answers them."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -251,19 +252,25 @@ def _guess_splits(guess: Guess, tables: Mapping[str, FileTable], test_has_target
 
 def _ask_about_test(guess: Guess, test: FileTable | None) -> None:
     """Ask about a test file of which single rows lack the target: it counts as a file without targets."""
-    for name in guess.keys["target"].split(BESIDE) if test else ():
-        if reason := test.incomplete.get(name):
+    incomplete = test.incomplete if test else {}
+    for name in guess.keys["target"].split(BESIDE):
+        if reason := incomplete.get(name):
             guess.questions.append(f"files.test: {reason}: fill or delete these rows, or no score is on this file")
 
 
 def _note_placeholders(guess: Guess, tables: Mapping[str, FileTable]) -> None:
-    """Note the texts that may stand for no text, as "nan" does."""
-    for table in tables.values():
-        for column in (table.columns[name] for name in guess.keys["text"] if name in table.columns):
-            if odd := sorted(value for value in column.counts if value.strip().lower() in NO_LABEL):
-                counts = table.whole(column.name).counts
-                cells = ", ".join(f"{quoted(value)} ({count(counts[value], 'row')})" for value in odd)
-                guess.notes.append(f"{quoted(column.name)} of {table.path.name} has {cells}: a text, or none?")
+    """Note the texts that may stand for no text, as "nan" does, with the rows of each file that have them."""
+    for name in guess.keys["text"]:
+        places: dict[str, list[str]] = {}
+        for table in [table for table in tables.values() if name in table.columns]:
+            if any(value.strip().lower() in NO_LABEL for value in table.columns[name].counts):
+                rows = Counter[str]()
+                for value, number in table.whole(name).counts.items():
+                    rows[value.strip().lower()] += number
+                for value in sorted(NO_LABEL & {*rows}):
+                    places.setdefault(value, []).append(f"{count(rows[value], 'row')} of {table.path.name}")
+        for value, where in places.items():
+            guess.notes.append(f"{quoted(name)} is {quoted(value)} in {', '.join(where)}: a text, or none?")
 
 
 def choose_answering_tasks(guesses: Sequence[Guess]) -> None:

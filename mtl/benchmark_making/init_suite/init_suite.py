@@ -263,7 +263,7 @@ def guess_suite(
 
 def _warnings(guesses: Sequence[Guess]) -> Iterator[str]:
     """What the user should know: the tasks that were left out, the notes on others, and the splits on which these are scored, if they differ."""
-    yield from _lines("left out", [(guess.id, guess.problem) for guess in guesses if guess.problem is not None])
+    yield from (printable(f"left out: {guess.id}: {guess.problem}") for guess in guesses if guess.problem is not None)
     declared = [guess for guess in guesses if guess.problem is None]
     yield from _lines("note", [(guess.id, note) for guess in declared for note in guess.notes])
     held_out = [guess for guess in declared if guess.scored == "dev" and guess.files["dev"] is None]
