@@ -5,6 +5,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from typing import NamedTuple
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.evidence import is_truth
@@ -25,10 +26,7 @@ SPARE = (SEPARATOR, "|", " / ", " # ")  # between the labels of lists, some of w
 MISSPELT = 50  # a label may be misspelt if a similar one has so many times its rows
 ALIKE = 0.85  # the least similarity of two labels that may be one, a ratio of difflib
 RARE = 1 / 3  # if one of two labels is in a smaller share of the rows, the metric is its F1, else accuracy
-METRICS = {
-    "text": "rouge1",
-    KIND: "micro_f1",
-}  # of kinds that only the user names; the metric of other kinds is accuracy
+METRICS = {"text": "rouge1", KIND: "micro_f1"}  # of kinds that only the user names, else accuracy
 
 
 def guess_kind(
@@ -60,10 +58,8 @@ def guess_kind(
     if candidates and kind in ("", "choice"):
         if _guess_choice(guess, column, candidates):
             return
-        names_text = quoted_names(candidate.name for candidate in candidates)
-        problem = (
-            f"candidates: {names_text} may be candidates, but {quoted(main.name)} is not the index of one in each row"
-        )
+        question = f"candidates: {quoted_names(candidate.name for candidate in candidates)} may be candidates"
+        problem = f"{question}, but {quoted(main.name)} is not the index of one in each row"
         if kind:
             raise InputError(problem)
         guess.questions.append(problem)
@@ -97,15 +93,12 @@ def _guess_choice(guess: Guess, column: FileColumn, candidates: Sequence[FileCol
             raise InputError(f"{quoted(column.name)} holds the text of a candidate; write its index, from 0")
         return False
     indices = [letters.index(value) if letters else int(value) for value in column.texts]
-    bases = [
-        base
-        for base in ((0,) if letters else (0, 1))
-        if all(0 <= index - base < size for index, size in zip(indices, sizes, strict=True))
-    ]
-    if not bases:
+    pairs = list(zip(indices, sizes, strict=True))
+    bases = [base for base in (0, 1) if all(0 <= index - base < size for index, size in pairs)]
+    if not bases or (letters and bases == [1]):
         return False
     from_one = [str(number) for number in range(1, max(sizes) + 1)]
-    if len(bases) == 2:
+    if len(bases) == 2 and not letters:
         targets = f"the targets are {min(indices)} to {max(indices)} of {min(sizes)} to {max(sizes)} candidates"
         from_zero = [str(number) for number in range(max(sizes))]
         guess.questions.append(f"indices: {targets}: do they count from 0 ({from_zero}), or from 1 ({from_one})?")
@@ -124,17 +117,15 @@ def _guess_choice(guess: Guess, column: FileColumn, candidates: Sequence[FileCol
 def _kind(guess: Guess, main: FileColumn, column: FileColumn, is_named: bool) -> str:
     """Labels, numbers or words, with a question where two kinds are possible. `is_named`: whether whole numbers have names."""
     if column.numbers:
-        kind, numbers = _kind_of_numbers(main, column, column.numbers, is_named)
-        if numbers:
+        kind, whole = _kind_of_numbers(main, column, column.numbers, is_named)
+        if whole:
             ways = "numbers (kind: number; metric: one_minus_wmae, spearman or pearson) or classes (kind: labels)"
-            span = f"{numbers[0]} to {numbers[-1]}"
-            guess.questions.append(f"kind: {count(len(numbers), 'whole number')}, {span}, may be {ways}")
+            numbers = f"{count(len(whole), 'whole number')}, {whole[0]} to {whole[-1]}"
+            guess.questions.append(f"kind: {numbers}, may be {ways}")
         return kind
     distinct = len(main.counts)
-    repeated = (
-        2 if distinct <= MOST_CLASSES else 4 if main.words[-1] in LABEL_NAMES else 20
-    )  # rows of a label on average
-    if len(column.counts) <= MOST_LABELS and distinct * repeated <= main.rows:
+    rows_per_label = 2 if distinct <= MOST_CLASSES else 4 if main.words[-1] in LABEL_NAMES else 20  # on average
+    if len(column.counts) <= MOST_LABELS and distinct * rows_per_label <= main.rows:
         return "labels"
     figures = f"{count(distinct, 'distinct value')} in {count(main.rows, 'row')}"
     if main.several_words * 2 > main.rows:
@@ -146,25 +137,26 @@ def _kind(guess: Guess, main: FileColumn, column: FileColumn, is_named: bool) ->
     return "word"
 
 
-def _kind_of_numbers(
-    main: FileColumn, column: FileColumn, numbers: Sequence[float], is_named: bool
-) -> tuple[str, Sequence[int]]:
-    """Labels or numbers, and the whole numbers if they may be the other kind, too.
+class KindOfNumbers(NamedTuple):
+    kind: str
+    uncertain: Sequence[int] = ()  # the whole numbers, if they may be of the other kind, too
 
-    Labels are the two truth values, whole numbers with names, two of them, 0 to 2, and, with a question, at most MOST_CLASSES. A column
-    called rating, and one with decimals, holds numbers."""
+
+def _kind_of_numbers(main: FileColumn, column: FileColumn, numbers: Sequence[float], is_named: bool) -> KindOfNumbers:
+    """Labels are the two truth values, whole numbers with names, two of them, 0 to 2, and perhaps at most MOST_CLASSES; other values, those
+    in columns called rating, and those with decimals are numbers."""
     whole, is_rating = column.whole_numbers, main.words[-1] in RATING_NAMES
     if is_truth(column) or (whole and (is_named or len(whole) <= 2)):
-        return "labels", []
+        return KindOfNumbers("labels")
     if whole is None:
-        whole = [int(number) for number in numbers if number.is_integer()]
-        return "number", whole if len(numbers) == len(whole) <= MOST_RATINGS else []
-    if not is_rating and whole == list(range(SURE_CLASSES)):
-        return "labels", []
+        integers = [int(number) for number in numbers if number.is_integer()]
+        may_be_labels = len(integers) == len(numbers) and len(integers) <= MOST_RATINGS
+        return KindOfNumbers("number", integers if may_be_labels else ())
     if not is_rating and len(whole) <= MOST_CLASSES:
-        return "labels", whole
+        return KindOfNumbers("labels", () if whole == list(range(SURE_CLASSES)) else whole)
     has_no_gap = whole == list(range(whole[0], whole[-1] + 1)) and len(main.texts) >= 3 * len(whole)
-    return "number", whole if len(whole) <= MOST_RATINGS or (has_no_gap and not is_rating) else []
+    may_be_labels = len(whole) <= MOST_RATINGS or (has_no_gap and not is_rating)
+    return KindOfNumbers("number", whole if may_be_labels else ())
 
 
 def _declare_range(guess: Guess, column: FileColumn, is_known: bool) -> None:

@@ -45,24 +45,17 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
         several = {split: " or ".join(keys) for split, keys in parts.items() if keys[1:]}
         guess.questions += [f"files.{split}: may be {keys} of {file}" for split, keys in several.items()]
         tasks.append(guess)
-    if not tasks:  # nothing names a split
-        groups = _numbered_families(unused)
+    if not tasks:  # nothing names a split: a task of each file, and of all that differ in their number alone
+        families, groups = dict[str, list[str]](), list[list[str]]()
+        for name in unused:
+            families.setdefault(re.sub(r"\d+(?=(\.[A-Za-z]+)*$)", "", name), []).append(name)
+        for family in families.values():
+            groups += [family] if first_part(family) else [[name] for name in family]
         for group in groups if len(groups) <= names.MOST_STEMS else ():
             folder, _, file = str(first_part(group)).rpartition("/")
             tasks.append(Guess(_id_after(group[0], tasks), folder, {"train": file}, questions=[NO_SPLIT]))
             unused = []
     return replace(found, tasks=tasks, unused=unused)
-
-
-def _numbered_families(files: Sequence[str]) -> list[list[str]]:
-    """All files that are parts of one, as their numbers say, together, and every other file alone."""
-    families: dict[str, list[str]] = {}
-    for name in files:
-        families.setdefault(re.sub(r"\d+(?=(\.[A-Za-z]+)*$)", "", name), []).append(name)
-    groups = []
-    for family in families.values():
-        groups += [family] if first_part(family) else [[name] for name in family]
-    return groups
 
 
 def _document_tasks(paths: Sequence[PurePosixPath], root: str) -> tuple[list[Guess], set[PurePosixPath]]:
@@ -182,29 +175,24 @@ def _declared(reading: Reading) -> dict[str, Any]:
 
 
 def _numbered_columns(guess: Guess, cells: Mapping[str, Sequence[Sequence[str]]]) -> dict[str, list[str]]:
-    """The names column_1 and so on for each table without a header, by split, with questions in the guess, which leaves out tables with fewer or
-    more columns than the first one.
-
-    Args:
-        cells: of the first rows of each table.
-    """
+    """The names column_1 and so on for each table without a header, from the cells of the first rows of each table, with questions in the guess,
+    which leaves out tables with fewer or more columns than the first one."""
     headers: dict[str, list[str]] = {}
     # Files whose lines have as many cells are looked at together: those with a header have the same one.
     for width in dict.fromkeys(len(rows[0]) for rows in cells.values()):
         splits = [split for split, rows in cells.items() if len(rows[0]) == width]
         headed, question = has_header({str(guess.files[split]): cells[split] for split in splits})
-        guess.questions += [question] if question else []
-        if headed:
-            continue
-        if headers and width != len(first := next(iter(headers.values()))):
+        if headers and not headed:  # all that lack a header get the same one
+            first, header = next(iter(headers.items()))
             for split in splits:
-                lines = (
-                    f"{guess.files[split]} has {count(width, 'cell')} in its first line, other files have {len(first)}"
-                )
-                guess.questions.append(f"files.{split}: not used: {lines}, and none has a header")
+                other = f"{guess.files[first]} has {len(header)}, and neither has a header"
+                problem = f"{guess.files[split]} has {count(width, 'cell')} a line, {other}"
+                guess.questions.append(f"files.{split}: not used: {problem}")
                 guess.files[split] = None
-        else:
-            headers |= {split: [f"column_{number + 1}" for number in range(width)] for split in splits}
+            continue
+        guess.questions += [question] if question else []
+        if not headed:
+            headers = {split: [f"column_{number + 1}" for number in range(width)] for split in splits}
     return headers
 
 

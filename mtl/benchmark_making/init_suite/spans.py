@@ -158,7 +158,8 @@ def _possible_spans(name: str, table: FileTable) -> Iterator[PossibleSpan]:
 
 
 def _fits(span: PossibleSpan, column: str, table: FileTable, stop_offset: int) -> bool:
-    """Whether a span fits the texts of all rows of a file, with its end moved by so many characters."""
+    """Whether a span, with its end moved by so many characters, marks the words beside it in each row of a file; or without such words begins
+    with a word, and in most rows does not end within one."""
     names = [*span_ends(span.name), column, span.words or column]
     if not all(table.has(name) and not table.columns[name].lists for name in names):
         return False
@@ -176,20 +177,15 @@ def _fits(span: PossibleSpan, column: str, table: FileTable, stop_offset: int) -
     if span.words:
         cells = zip(texts.texts, starts, stops, words.texts, strict=True)
         return all(text[start:stop] == marked for text, start, stop, marked in cells)
-    return _hold_words(texts.texts, starts, stops)
+    spans = list(zip(texts.texts, starts, stops, strict=True))
+    if not all(0 <= start < stop <= len(text) for text, start, stop in spans):
+        return False
+    begins = all(re.compile(r"(?<![^\W_])\S").match(text, start) for text, start, _ in spans)
+    cut = sum(text[stop - 1].isalnum() and text[stop : stop + 1].isalnum() for text, _, stop in spans)
+    return begins and 2 * cut < len(spans)
 
 
 def _stand_at(text: str, words: str, place: int, unit: str) -> bool:
     """Whether words stand in a text from its character, or word, of this number, from 0."""
     starts = counted_places(text, unit)
     return 0 <= place < len(starts) and text.startswith(words, starts[place])
-
-
-def _hold_words(texts: Sequence[str], starts: Sequence[int], stops: Sequence[int]) -> bool:
-    """Whether all spans begin with a word, and most of them do not end within one."""
-    spans = list(zip(texts, starts, stops, strict=True))
-    if not all(0 <= start < stop <= len(text) for text, start, stop in spans):
-        return False
-    begins = all(re.compile(r"(?<![^\W_])\S").match(text, start) for text, start, _ in spans)
-    cut = sum(text[stop - 1].isalnum() and text[stop : stop + 1].isalnum() for text, _, stop in spans)
-    return begins and 2 * cut < len(spans)

@@ -142,10 +142,8 @@ def target_column(main: FileTable, test: FileTable | None, is_one: bool = False)
 
 def _repeated_words(table: FileTable) -> list[FileColumn]:
     """The columns of texts that repeat, most of one word: sets of labels may be too many for categories."""
-    repeated = [
-        column for column in table.columns.values() if 1 < len(column.counts) <= column.rows / evidence.REPEATED
-    ]
-    return [column for column in repeated if column.several_words * 2 < column.rows]
+    words = [column for column in table.columns.values() if column.several_words * 2 < column.rows]
+    return [column for column in words if 1 < len(column.counts) <= column.rows / evidence.REPEATED]
 
 
 def _target_of_several(table: FileTable, several: SeveralLabels, candidates: Sequence[FileColumn]) -> TargetColumn:

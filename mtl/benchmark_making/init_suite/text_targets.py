@@ -48,10 +48,10 @@ def tagged_columns(table: FileTable, known: Mapping[str, Any]) -> Tagged | None:
     for name in [name for name in rows if name != tokens]:
         pairs = zip(rows[name], rows[tokens], strict=True)
         unequal = [number for number, (row, words) in enumerate(pairs) if len(row) != len(words)]
-        is_list = bool(table.columns[name].lists)
-        if not unequal and (_are_tags_of_list if is_list else _are_tags_of_text)(rows[name]):
+        column, few = table.columns[name], UNEQUAL * len(unequal) <= len(rows[tokens])
+        if not unequal and _are_tags(column, rows[name]):
             tags[name] = rows[name]
-        elif unequal and tokens in are_named and is_list and UNEQUAL * len(unequal) <= len(rows[tokens]):
+        elif unequal and few and tokens in are_named and column.lists:
             number = unequal[0]
             sizes = f"{count(len(rows[name][number]), 'tag')} for {count(len(rows[tokens][number]), 'word')}"
             where = f"{sizes} of {quoted(tokens)} in row {number} (from 0)"
@@ -90,20 +90,13 @@ def _counts(row: Sequence[str]) -> bool:
     return any(list(row) == [str(base + number) for number in range(len(row))] for base in (0, 1))
 
 
-def _are_tags_of_list(rows: Rows) -> bool:
-    """Whether lists look like tags: few different ones, none with a space."""
-    return _are_few(rows) and all(word and not set(word) & set(" \t\n") for word in _distinct(rows))
-
-
-def _are_tags_of_text(rows: Rows) -> bool:
-    """Whether the words of texts look like tags: few different ones, which mark entities."""
-    return _are_few(rows) and _are_entities(_distinct(rows))
-
-
-def _are_few(rows: Rows) -> bool:
-    """Whether at most MOST_TAGS different words occur, and each of them often enough."""
+def _are_tags(column: FileColumn, rows: Rows) -> bool:
+    """Whether the words of a column look like tags: few different ones, each in several rows, which mark entities, or in lists have no spaces."""
     counts = Counter(chain.from_iterable(rows))
-    return 1 < len(counts) <= MOST_TAGS and ROWS_PER_TAG * len(counts) <= counts.total()
+    if not 1 < len(counts) <= MOST_TAGS or ROWS_PER_TAG * len(counts) > counts.total():
+        return False
+    have_no_spaces = all(word and not set(word) & set(" \t\n") for word in counts)
+    return _are_entities(counts) or (bool(column.lists) and have_no_spaces)
 
 
 def _are_entities(tags: Collection[str]) -> bool:
@@ -228,9 +221,9 @@ def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], f
 
     Returns whether the test file has answers. Raises InputError if a column is not known.
     """
-    main = tables.main
     if found and known.get("target", found.target) != found.target:
         found = None
+    main = tables.main
     target, starts = known.get("target", found and found.target), known.get("starts", found and found.starts)
     texts = [known["text"]] if isinstance(known.get("text"), str) else known.get("text")
     used = {target, *filter(None, [starts])}

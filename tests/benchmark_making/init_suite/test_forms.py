@@ -13,6 +13,8 @@ from init_forms import Columns, Form, check_forms
 from pyarrow import parquet
 from structured_suite import LABELS, sentence
 
+from mtl.benchmark_making.init_suite.target import LIKELY_NAMES
+
 ROWS = 40
 TEXTS, OTHERS = sentences(ROWS), sentences(ROWS, "another")
 WORDS = [a + b for a in "abcde" for b in "klmnopqr"]
@@ -59,7 +61,9 @@ KINDS = {
     "few rows of each label": of_label(many([a + b + "学科类" for a in "甲乙丙丁戊己" for b in "子丑寅卯辰巳"], 144)),
     "spellings": of_label(many(["pos", "neg", "Pos ", "neg"])),
     "numbers in several spellings": of_label(many(["1", "01"])),
-    "numbers of many digits": of_label(many(["0", "9" * 5000]), a1=OTHERS, a2=WORDS)._replace(known={"kind": "choice", "target": "label", "candidates": ["a1", "a2"]}),
+    "numbers of many digits": of_label(many(["0", "9" * 5000]), a1=OTHERS, a2=WORDS)._replace(
+        known={"kind": "choice", "target": "label", "candidates": ["a1", "a2"]}
+    ),
     "a dash": of_label(many("ab-b")),
     "minus one": of_label(many(["1", "0", "-1"])),
     "texts": of_label([f"a summary of article {i}" for i in range(ROWS)]),
@@ -114,6 +118,9 @@ TARGET = {
     "none": Form({"text": TEXTS}),
     "objects": Form({"text": TEXTS, "qas": QAS}),
     "objects and a source": Form({"text": TEXTS, "origin": AB, "qas": QAS}),
+    "several incomplete": Form(
+        {"text": many([{}, {"a": "b"}]), **{name: [None, *AB[1:]] for name in ("stars", *LIKELY_NAMES)}}
+    ),
     "incomplete": Form({"text": many([{}, {"a": "b"}]), "label": [None, *AB[1:]]}),
 }
 
