@@ -49,14 +49,6 @@ def brief_measuring() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def no_flushing() -> Iterator[None]:
-    """Files are not flushed to disk: no test takes the machine's power away, and a busy disk makes each file wait."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("os.fsync", lambda _: None)
-        yield
-
-
-@pytest.fixture(autouse=True, scope="session")
 def no_logistic_regression() -> Iterator[None]:
     """No run makes the logistic regression of its table: it would stand in the working folder, where the next test finds it."""
     with pytest.MonkeyPatch.context() as patch:

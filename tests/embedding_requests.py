@@ -52,9 +52,7 @@ def build(suite_file: Path, run: Job) -> Embeddings:
 
 
 def found(run: Job) -> Vectors:
-    vectors = find_vectors(run.config, run.suite)
-    assert vectors is not None
-    return vectors
+    return find_vectors(run.config, run.suite)
 
 
 # Of padding and of the unknown word, then of the words pies and kot.

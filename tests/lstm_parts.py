@@ -101,7 +101,6 @@ def stages(
 ) -> dict[str, Finetuning]:
     """Stage 2 of each task, as the configuration says; it leaves its files at the task's place in the folder."""
     config, heads, encoder = parts.config, network.heads, network.encoder
-    assert encoder is not None
     tuned = config.finetune.train_encoder
     encoded = {} if tuned else encode_once(config, parts.dataset, parts.sequences, network, 1, folder)
     made = {}

@@ -163,7 +163,7 @@ def _write_record(path: Path, curve: list[dict[str, float]]) -> None:
 
 def _recorded_rows(task: Task, rows: str) -> dict[str, Any]:
     recorded: dict[str, Any] = {
-        "texts": rows.removeprefix("dev") + {"cdsc-r": "cdsc-e"}.get(task.id, task.id),
+        "texts": f"{rows} of {task.id.replace('cdsc-r', 'cdsc-e')}",
         "groups": [row // 4 for row in range(ROWS)] if task.id == "dyk" else None,
     }
     if task.further_columns:

@@ -3,7 +3,7 @@
     python tools/reference.py
 
 Commands are the parsers'. Settings have their default and their meaning in configs/baseline.yaml and configs/embeddings, and their type and
-bounds in the dataclasses. All other keys are fields of dataclasses with their meaning under Args of the docstring.
+bounds in the dataclasses. All other keys are fields of dataclasses, with their meaning behind them or under Args of the docstring.
 """
 
 import argparse
@@ -457,15 +457,24 @@ def default_of(item: Any) -> str:
 
 
 def arguments_of(kind: type) -> dict[str, str]:
-    """What the docstrings of a class and of its bases say of its fields, under Args or Attributes."""
+    """What a class and its bases say of its fields: in comments behind them, which may go on in the lines below, or in the docstring under Args or
+    Attributes."""
     found: dict[str, str] = {}
     for each in reversed(kind.__mro__):
+        name = ""
+        for line in inspect.getsource(each).splitlines() if is_dataclass(each) else ():
+            if match := re.fullmatch(r"    (\w+): .*  # (.*)", line):
+                name, found[match[1]] = match[1], match[2]
+            elif name and (match := re.fullmatch(r"    # (.*)", line)):
+                found[name] += f" {match[1]}"
+            else:
+                name = ""
         text = inspect.cleandoc(vars(each).get("__doc__") or "")
         parts = re.split(r"^(?:Args|Attributes):\n", text, maxsplit=1, flags=re.MULTILINE)
         for entry in re.split(r"\n(?=    \S)", parts[1]) if len(parts) == 2 else ():
             names, _, meaning = entry.strip().partition(": ")
-            found |= {name.strip(): re.sub(r"\bNone\b", "null", " ".join(meaning.split())) for name in names.split(",")}
-    return found
+            found |= {name.strip(): " ".join(meaning.split()) for name in names.split(",")}
+    return {name: re.sub(r"\bNone\b", "null", meaning) for name, meaning in found.items()}
 
 
 def first_paragraphs(function: Any) -> str:

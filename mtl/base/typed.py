@@ -173,6 +173,8 @@ def _single(hint: Any, value: Any, key: str) -> Any:
         if isinstance(value, bool):
             raise InputError("YAML reads yes, no, on, off, true and false as truth values; put it in quotes", key=key)
         value = str(value) if isinstance(value, int | float | date | PurePath) else value
+    if isinstance(value, str) and "${" in value:
+        raise InputError("holds '${', a reference to another value; write the value itself", key=key)
     if isinstance(value, str) and (problem := text_problem(value)):
         raise InputError(problem, key=key)
     problem = None

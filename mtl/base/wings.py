@@ -75,7 +75,7 @@ class Wing:
     methods: Mapping[str, str] = field(default_factory=dict)
     # Further kinds of targets (`mtl.tasks.target_kind.TargetKind`), as `methods`.
     target_kinds: Mapping[str, str] = field(default_factory=dict)
-    # Called with the setting `static.path`; returns the vectors of whole texts by this model (`mtl.methods.floors.static.Source`).
+    # Called with the setting `static.path`; returns the vectors of whole texts by this model (as `mtl.methods.floors.static.WordFile` does).
     text_vectors: Callable[[str], Any] | None = None
     # Further metrics (`mtl.tasks.metrics.Metric`), as `methods`.
     metrics: Mapping[str, str] = field(default_factory=dict)

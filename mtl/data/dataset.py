@@ -37,7 +37,6 @@ class Split:
     base: np.ndarray | None = None
     spans: np.ndarray | None = None  # int64 (rows, spans, 2), in characters of their texts, as in `Task.marked`
     token_spans: np.ndarray | None = None  # the same in tokens of what a model reads (`mtl.data.spans`)
-    marked: np.ndarray | None = None  # int64 (inputs, spans), the spans' vectors among all vectors that heads read
     units: np.ndarray | None = None  # int64 (rows,), how many units each row has, if targets depend on it
     # int64 (rows, most units): the first token of each unit that a model reads (`mtl.data.spans`).
     steps: np.ndarray | None = None
@@ -63,7 +62,7 @@ class Split:
         inputs = self.inputs(rows)
         columns = {name: [values[row] for row in rows] if values else [] for name, values in self.columns.items()}
         by_row = self.arrays(("targets", "sizes", "groups", "spans", "token_spans", "units", "steps"), rows)
-        return replace(self, columns=columns, **by_row, **self.arrays(("texts", *INPUT_ARRAYS, "marked"), inputs))
+        return replace(self, columns=columns, **by_row, **self.arrays(("texts", *INPUT_ARRAYS), inputs))
 
     def arrays(self, names: Sequence[str], numbers: np.ndarray) -> dict[str, Any]:
         """Those of the arrays with these names that are there, by name, each with these of its elements alone."""

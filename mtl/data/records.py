@@ -22,7 +22,7 @@ Lookup = Callable[[object, str], Any]  # a nested row, a column's name -> its va
 @dataclass(frozen=True, slots=True)
 class Record:
     """One row: where it stands in its file, and the values of the columns asked for, in that order. `line` is the line in a text file on which the
-    row begins; a header is line 1. In a parquet file, and in a JSON file that is an object, it is the number of the row, from 1."""
+    row begins; a header is line 1. In a parquet file, and in SQuAD's form of JSON, it is the number of the row, from 1."""
 
     line: int
     values: tuple[Value, ...]

@@ -39,20 +39,15 @@ class Vectors:
         if recipe is not None and recipe.embeddings != name:
             message = f"a recipe for {recipe.embeddings} embeddings, not for {name}"
             raise InputError(message, key="embeddings.path", value=recipe.name)
-        wing = trainings()
-        extra = None if wing is None else wing.extras.get(name)
+        extra = wing.extras.get(name) if (wing := trainings()) else None
         if recipe is not None and recipe.train and extra is not None:
             check_installed(extra, key="embeddings.path", value=recipe.name)
             return
-        if problem := EMBEDDERS[name].problem(path):
-            raise InputError(problem, path=path)
         remedies = [f"fetch them: mtl embeddings fetch {name} recipe={recipe.name}"] if recipe and recipe.url else []
         if recipe and not recipe.url and recipe.source:
             remedies.append(f"get them from {recipe.source}")
         if extra is not None:
             remedies.append(f"train your own: mtl embeddings train {name} texts=[FILE] out={path}")
-        if recipe is not None and recipe.train and wing is None:
-            remedies.append("they are trained by a part of mtl that is missing here: install the whole of mtl")
         remedies.append("or set embeddings.path=PATH" if remedies else "check embeddings.path")
         raise InputError(f"no such vectors; {'; '.join(remedies)}", path=path)
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from mtl.data.text import TokenizedTexts
-    from mtl.embedders.words import Coverage
     from mtl.model.sequences import Sequences
 
 
@@ -51,8 +50,8 @@ class Embeddings(Protocol):
         """The size of a token's vector."""
 
     @property
-    def coverage(self) -> "Coverage":
-        """How many words of the dataset's texts have a vector."""
+    def coverage(self) -> Any:
+        """How many words of the dataset's texts have a vector (`mtl.embedders.words.Coverage`)."""
 
     def fingerprint(self) -> str:
         """A hash of everything that the vectors depend on."""
@@ -110,7 +109,6 @@ class EmbedderKind:
         build: makes the embeddings of a run.
         load: makes the reader of a finished run.
         exists: whether a path holds complete vectors; None if the vectors are not pretrained.
-        problem: takes a path and returns the error to report if it holds no complete vectors, or None if there is no error.
         by_word: whether the vectors are a file with one vector for each word, which `VectorFile` reads (`vector_files/`).
         extra: the extra of mtl-baselines with the packages that `build` and `load` need; None if there are none.
     """
@@ -120,7 +118,6 @@ class EmbedderKind:
     build: Callable[[EmbeddingsRequest], Embeddings]
     load: Callable[[RunReaderRequest], Reader]
     exists: Callable[[Path], bool] | None = None
-    problem: Callable[[Path], str | None] = lambda path: None
     by_word: bool = False
     extra: str | None = None
 

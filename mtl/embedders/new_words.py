@@ -22,11 +22,9 @@ logger = logging.getLogger("mtl")
 MOST_NEW = 200_000  # words beside the vocabulary that a reader keeps; with 300 numbers each, 240 MB
 
 
-def run_words(
-    request: RunReaderRequest, file: Path | None = None, ngrams: bool = True, source: "WordSource | None" = None
-) -> "WordReader":
-    """The vocabulary of a finished run. New words get their vectors from the source, or from the file, as `FileSource` reads it. With neither, they
-    are unknown. Raises InputError if the run has no vectors, or another number of them than of words."""
+def run_words(request: RunReaderRequest, source: "WordSource | None" = None) -> "WordReader":
+    """The vocabulary of a finished run. New words get their vectors from the source, or if the run takes all words of a file from it, as `FileSource`
+    reads it; else they are unknown. Raises InputError if the run has no vectors, or another number of them than of words."""
     weight = request.weights.get("table.weight")
     if weight is None or weight.dim() != 2:
         message = "the weights of stage 1 have no word vectors; restore them, or make the run again"
@@ -39,8 +37,8 @@ def run_words(
         message = f"has {words} words, the run has vectors of {vectors}; restore the file"
         raise InputError(message, path=request.folder / VOCABULARY)
     embedder = WordEmbedder(len(weight), weight.shape[1], trainable=False)
-    if file is not None:
-        source = FileSource(file, weight.shape[1], ngrams)
+    if source is None and request.path is not None and request.options.takes_all_words:
+        source = FileSource(request.path, weight.shape[1], request.options.missing == "unknown")
     return WordReader(vocabulary, embedder, source)
 
 

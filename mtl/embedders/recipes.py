@@ -11,14 +11,14 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.files import is_sha256
-from mtl.base.settings.layers import find_suite, find_yaml, shipped
+from mtl.base.settings.layers import find_yaml, shipped
 from mtl.base.typed import typed
 from mtl.base.untrusted import is_inside, is_web_address
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.dataset import fingerprints, present_tasks
 from mtl.data.splits import FORMAT
 from mtl.data.text import moses_version
-from mtl.tasks.suite import Suite, load_suite
+from mtl.tasks.suite import Suite
 
 logger = logging.getLogger("mtl")
 
@@ -67,15 +67,14 @@ def fetch_embeddings(name: str, recipe: str | None = None, embeddings_dir: str =
     """Download the pretrained vectors of a recipe and return their path. Raises InputError if it cannot be done.
 
     Args:
-        recipe: a name or a path; None: the recipe of published vectors for this kind of embeddings, KLEJ's if there are several.
+        recipe: a name or a path; None: the first recipe of published vectors for this kind of embeddings, by its name.
     """
     if recipe is None:
         names = fetchable(name)
         if not names:
             message = f"no recipe says where to download {name} embeddings; name your own: recipe=PATH"
             raise InputError(f"embeddings fetch: {message}")
-        klej = load_suite(find_suite("klej")).embeddings.get(name)
-        recipe = klej if klej in names else names[0]
+        recipe = names[0]
         logger.info("recipe=%s", recipe)
     named = load_recipe(recipe)
     path = Path(embeddings_dir) / named.file

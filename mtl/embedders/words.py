@@ -1,7 +1,8 @@
-"""A vector for each word of a run's vocabulary: what random and static embeddings have in common."""
+"""A vector for each word of a run's vocabulary, drawn at random or read from a file."""
 
 import hashlib
 from dataclasses import dataclass, field
+from itertools import compress
 from pathlib import Path
 
 import numpy as np
@@ -9,11 +10,69 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
+from mtl.embedders.interface import EmbeddingsRequest
+from mtl.embedders.vector_files.vector_file import VectorFile
 from mtl.model.sequences import ArraySequences
 
 VOCABULARY = "vocabulary.txt"  # in a run's folder: one word per line, in order
+
+
+def random_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
+    """Vectors drawn from N(0, 1) for the words of `frequent_words`. All other words are unknown."""
+    options, texts = request.options, request.texts
+    vocabulary = Vocabulary(frequent_words(texts, request.training_texts, options.min_count, options.max_words))
+    covered = coverage(texts, vocabulary.ids(texts.types) != Vocabulary.UNKNOWN)
+    return WordEmbeddings(vocabulary, options.dim, None, covered, options.trainable, sparse=options.sparse)
+
+
+def static_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
+    """The vectors of the dataset's words, read from the file at `request.path`.
+
+    With the options min_count=1 and max_words=None, these are all words of all texts. Otherwise, they are the words of
+    `frequent_words`; all other words are unknown.
+    A word that is not in the file: with missing=unknown, it gets a vector from its character n-grams if the file is a .bin, otherwise it
+    is unknown. With missing=random, each seed draws its vector from N(0, 1), as that of the unknown word, and n-grams are not used: GLUE's
+    baselines and jiant read all vectors as text, and all other words start from N(0, 1). Boundary words are not looked up; each seed draws theirs.
+    Raises InputError for a file that cannot be read, or whose vectors do not have `options.dim` numbers (None: any).
+    """
+    options, texts, path = request.options, request.texts, request.path
+    assert path is not None
+    types = texts.types
+    if not options.takes_all_words:
+        types = frequent_words(texts, request.training_texts, options.min_count, options.max_words)
+    words = [word for word in types if word not in BOUNDARIES]
+    if not words:
+        message = "no word occurs so often in the training texts; set a smaller one"
+        raise InputError(message, key="embeddings.min_count", value=options.min_count)
+    read = VectorFile(path).read_once(words)
+    check_dim(path, read.dim, options.dim)
+    has_vector = read.has_vector if options.missing == "unknown" else read.in_file
+    if not has_vector.any():
+        raise InputError(f"knows none of the suite's {len(words)} words; is it for another language?", path=path)
+    known, in_file = set(compress(words, has_vector)), set(compress(words, read.in_file))
+    every = options.missing == "random"
+    vocabulary = Vocabulary(word for word in types if every or word in known or word in BOUNDARIES)
+    rows, given = vocabulary.ids(compress(words, has_vector)), read.vectors[has_vector]
+    vectors, drawn = np.zeros((len(vocabulary), read.dim), dtype=np.float32), np.ones(len(vocabulary), dtype=bool)
+    vectors[rows], vectors[Vocabulary.UNKNOWN] = given, given.mean(axis=0)
+    drawn[rows], drawn[Vocabulary.PADDING], drawn[Vocabulary.UNKNOWN] = False, False, every
+    has_own = np.array([word in in_file or word in BOUNDARIES for word in texts.types])
+    from_ngrams = np.array([word in known for word in texts.types]) & ~has_own
+    return WordEmbeddings(
+        *(vocabulary, read.dim, vectors, coverage(texts, has_own, from_ngrams), options.trainable),
+        drawn=drawn if drawn.any() else None,
+        sparse=options.sparse,
+    )
+
+
+def check_dim(path: Path, dim: int, wanted: int | None) -> None:
+    """Raise InputError for vectors of another size than `embeddings.dim` wants."""
+    if wanted not in (None, dim):
+        message = f"has vectors of {dim} numbers, but embeddings.dim={wanted}; drop embeddings.dim or set it to {dim}"
+        raise InputError(message, path=path)
 
 
 @dataclass(frozen=True)

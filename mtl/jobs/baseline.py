@@ -9,7 +9,7 @@ import logging
 import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, cast
 
@@ -20,7 +20,7 @@ from mtl.base.settings.layers import differences, find_suite, flatten_config
 from mtl.base.settings.schema import PAPER
 from mtl.base.untrusted import AGAIN, read_json
 from mtl.base.version import versions
-from mtl.data.dataset import Dataset
+from mtl.data.dataset import Dataset, fingerprints
 from mtl.data.fetching.fetch import write_generated
 from mtl.data.repeats import choosing_notes
 from mtl.data.splits import CHOOSING, check_present
@@ -71,7 +71,7 @@ def shown_job(job: Job, name: str = "") -> AbstractContextManager[None]:
     """Show the run and its seeds within the block, with its name if it is one of several at once."""
     config = job.config
     done = [seed for seed in config.seeds if job.folder.scores(seed).exists()]
-    title = f"{job.suite.name} · {METHODS[config.method].title(config)}"
+    title = f"{job.suite.name} · {job.title}"
     small = [f"preset={WITHOUT_GPU}"] if METHODS[config.method].reads_key("preset") and config.preset == PAPER else []
     faster = ", ".join([*small, "a GPU", "method=logistic"])
     return shown_run(RunBegun(name, title, config.seeds, done, config.seeds_at_once, faster))
@@ -127,7 +127,10 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     shared = {seed: key for seed in config.seeds if (key := method.shared(seed)) is not None}
     constants = _constants(dataset)
     chosen = method.facts.get("chosen_on_dev", METHODS[config.method].chosen_on_dev(config))
-    notes = [*method.facts.get("notes", []), *choosing_notes(dataset, bool(chosen))]
+    settings = job.changed.items()
+    changed = ", ".join(f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in settings)
+    notes = [f"Settings that differ from those of preset {config.preset}: {changed}."] if changed else []
+    notes += [*method.facts.get("notes", []), *choosing_notes(dataset, bool(chosen))]
     facts = {**method.facts, **({"notes": notes} if notes else {})}
     prepared = Prepared(inputs, dataset.rows(), dataset.changed, constants, held_out, facts, shared)
     return prepared, dataset, method
@@ -232,17 +235,18 @@ def _submit(job: Job, dataset: Dataset, seed: int, parameters: int | None) -> li
     submission = SUBMISSION_FORMATS[job.suite.submission.format]
     if any(task.scored_split in submission.splits for task in dataset.tasks if task.id in dataset.samples):
         return ["none is written, since only a sample of the rows has predictions"]
-    lacking = [
-        task.id
-        for task in dataset.tasks
-        for split in dataset.splits[task.id]
-        if split != "train" and not job.folder.predictions(seed, split, task.id).exists()
-    ]
+    lacking: dict[str, list[str]] = {}
+    for task in dataset.tasks:
+        for split in dataset.splits[task.id]:
+            # Rows that are held out stand in no submission.
+            is_submitted = split in submission.splits and task.files[split] is not None
+            if is_submitted and not job.folder.predictions(seed, split, task.id).exists():
+                lacking.setdefault(split, []).append(task.id)
     if lacking:
-        return [f"none is written, since predictions are missing for rows of {', '.join(dict.fromkeys(lacking))}"]
-    described = METHODS[config.method].summary(config, job.suite)
-    name = config.submission.name or described["title"]
-    facts = {"name": name, "family": described["family"], "parameters": parameters}
+        rows = " and ".join(f"{split} rows of {', '.join(tasks)}" for split, tasks in lacking.items())
+        return [f"none is written, since predictions are missing for {rows}"]
+    family = METHODS[config.method].family_of(config)
+    facts = {"name": config.submission.name or job.title, "family": family, "parameters": parameters}
     submitted = Submitted(job.folder, seed, job.suite, dataset.tasks, job.data_dir, facts)
     return submission.write(submitted)
 
@@ -256,7 +260,7 @@ def sum_up(job: Job, prepared: Prepared, command: str) -> Summary:
             raise InputError(f"are not of the run's tasks; {AGAIN}", path=folder.scores(seed), key="scores")
     for remark in done[config.seeds[-1]]["remarks"]:  # equal for all seeds
         logger.info("submission: %s", remark)
-    method = METHODS[config.method].summary(config, job.suite)
+    method = METHODS[config.method].summary(config, job.suite) | {"title": job.title}
     counts = prepared.rows, prepared.constants, prepared.changed
     summary = summarize(job.suite, job.run_tasks, config, method, done, *counts)
     summary |= {"held_out": prepared.held_out, **prepared.facts}
@@ -283,13 +287,14 @@ def train_logistic(job: Job, command: str) -> None:
         check_trainer(config)
     try:
         with resources_as_input():
-            logistic = _logistic_job(job)
-            if logistic.is_finished:
+            logistic, unlike = _logistic_job(job, fingerprints(job.suite, job.run_tasks, job.data_dir))
+            if logistic.is_finished and not unlike:
                 return
             files = [task.path("train", job.data_dir) for task in logistic.run_tasks]
             if (size := sum(file.stat().st_size for file in files if file is not None and file.is_file())) > MOST_BYTES:
                 raise InputError(f"{format_bytes(size)} of training data; mtl baseline method={LOGISTIC} makes it")
-            logger.info("first the logistic regression for the table (baselines=false: without it)")
+            apart = f"; {unlike}, so that this one is made in {logistic.folder.path}" if unlike else ""
+            logger.info("first the logistic regression for the table (baselines=false: without it)%s", apart)
             run_baseline(logistic, command)
     except InputError as error:
         logger.info("no logistic regression in the table: %s", error)
@@ -303,27 +308,51 @@ def kept_logistic(job: Job, inputs: Mapping[str, str]) -> Beside | None:
         return None
     try:
         with resources_as_input():
-            logistic = _logistic_job(job)
+            logistic, unlike = _logistic_job(job, inputs)
+            if unlike:
+                raise InputError(f"{unlike}; remove that folder, make method={LOGISTIC} again, and then this run")
             if not logistic.is_finished:
                 return None
-            folder = logistic.folder
-            differing = differences(folder.config, logistic.config)
-            if others := [item for item in differing if not item.startswith(("seeds:", "suite:", "tasks:"))]:
-                raise InputError(f"has another configuration ({'; '.join(others)})", path=folder.path)
-            summary = read_summary(folder.summary)
+            summary = read_summary(logistic.folder.summary)
     except InputError as error:
         logger.info("no logistic regression in the table: %s", error)
         return None
-    same_data = all(inputs.get(name, value) == value for name, value in summary["inputs"].items())
-    splits = {task.id: task.scored_split for task in job.run_tasks if task.is_scored}
-    scores = {id: task["median"] for id, task in summary["tasks"].items() if splits.get(id) == task["split"]}
-    if not scores or not same_data:
-        return None
-    return Beside(title=summary["title"], scores=scores)
+    scored = [task.id for task in job.run_tasks if task.is_scored and task.id in summary["tasks"]]
+    scores = {id: summary["tasks"][id]["median"] for id in scored}
+    return Beside(title=summary["title"], scores=scores) if scores else None
 
 
-def _logistic_job(job: Job) -> Job:
-    """The logistic regression on the run's data: on all tasks, or where the run names its tasks and there is none of all, on these."""
+def _logistic_job(job: Job, inputs: Mapping[str, str]) -> tuple[Job, str]:
+    """The logistic regression on the run's data, in the usual folder, or, where that has a finished one that is not it, in a folder beside it that
+    its data and settings name. With the latter, unless it is finished: why the usual one is not it."""
+    usual = _usual_logistic(job)
+    if not usual.is_finished or not (problem := _difference_of(usual, job, inputs)):
+        return usual, ""
+    path = usual.folder.path
+    marks = fingerprints(job.suite, usual.run_tasks, job.data_dir), job.config.held_out, job.config.choosing_share
+    digest = sha256(json.dumps(marks).encode()).hexdigest()[:16]
+    apart = replace(usual, config=replace(usual.config, run_dir=str(path.with_name(f"{path.name},{digest}"))))
+    if apart.is_finished and not _difference_of(apart, job, inputs):
+        return apart, ""
+    return apart, f"{path} {problem}"
+
+
+def _difference_of(logistic: Job, job: Job, inputs: Mapping[str, str]) -> str:
+    """In what a finished logistic regression is not that of the run's data; empty: in nothing."""
+    summary, keys = read_summary(logistic.folder.summary), differences(logistic.folder.config, logistic.config)
+    if others := [item for item in keys if not item.startswith(("seeds:", "suite:", "tasks:"))]:
+        return f"has another configuration ({'; '.join(others)})"
+    if changed := [name for name, value in summary["inputs"].items() if inputs.get(name, value) != value]:
+        return f"is of other data ({', '.join(changed)})"
+    answered = {task.id for task in logistic.run_tasks}
+    splits = {id: task["split"] for id, task in summary["tasks"].items()}
+    wanted = [task for task in job.run_tasks if task.is_scored and task.id in answered]
+    lacking = [f"{task.id} on {task.scored_split}" for task in wanted if splits.get(task.id) != task.scored_split]
+    return f"has no scores of {', '.join(lacking)}" if lacking else ""
+
+
+def _usual_logistic(job: Job) -> Job:
+    """The logistic regression in the usual folder: on all tasks, or where the run names its tasks and there is none of all, on these."""
     config = job.config
     keys = ("suite", "data_dir", "cache_dir", "runs_dir", "held_out", "choosing_share")
     settings = {**{key: getattr(config, key) for key in keys}, "method": LOGISTIC, "seeds": [1]}

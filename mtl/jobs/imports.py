@@ -2,6 +2,7 @@
 stands in tables, reports, tests and submissions as those that mtl trained."""
 
 import hashlib
+import logging
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -29,6 +30,8 @@ from mtl.tasks.target_kind import is_unknown
 from mtl.tasks.task import Task
 
 UNKNOWN = "not stated"
+
+logger = logging.getLogger("mtl")
 
 # The predictions of a seed: a zip or a folder, or values that Python code has at hand.
 Source = Path | GivenPredictions
@@ -82,11 +85,22 @@ def import_job(
             splits.append(predicted_splits(path, read_files(path, lambda name: False)[1], suite, beside=is_entry))
             if not splits[-1]:
                 raise InputError(f"has no predictions of suite {suite.name}", path=path)
-        tasks = []
+        tasks, left_out = [], dict[str, list[str]]()
         for id, task in suite.tasks.items():
-            present = scored_file(task, job.data_dir).is_file() and (not samples or id in samples)
-            if present and all((id, task.scored_split) in predicted for predicted in splits):
+            file, split = scored_file(task, job.data_dir), task.scored_split
+            if not all((id, split) in predicted for predicted in splits):
+                problem = f"predictions for {split}, the scored split, are missing"
+            elif not file.is_file():
+                problem = f"{file} is missing"
+            elif samples and id not in samples:
+                problem = "the sample has no rows of this task"
+            else:
                 tasks.append(id)
+                continue
+            if any(id == predicted_id for predicted in splits for predicted_id, _ in predicted):
+                left_out.setdefault(problem, []).append(id)
+        for problem, ids in left_out.items():
+            logger.info("left out: %s, since %s", ", ".join(ids), problem)
         if not tasks:
             given = [task for id, task in suite.tasks.items() if all((id, task.scored_split) in of for of in splits)]
             check_present(suite, given, job.data_dir)

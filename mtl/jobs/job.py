@@ -24,9 +24,19 @@ from mtl.base.settings.layers import (
     merge,
     shipped,
 )
-from mtl.base.settings.schema import BY_TASK, CHOICES, LOCATIONS, PAPER, Config, EmbedderOptions, config_of, names_code
+from mtl.base.settings.schema import (
+    BY_TASK,
+    CHOICES,
+    INDIFFERENT,
+    LOCATIONS,
+    PAPER,
+    Config,
+    EmbedderOptions,
+    config_of,
+    names_code,
+)
 from mtl.base.typed import UnknownKey, check_known, declared_keys
-from mtl.base.untrusted_yaml import parse_yaml, read_yaml
+from mtl.base.untrusted_yaml import read_yaml
 from mtl.base.wings import lazy
 from mtl.data.sample import SAMPLES
 from mtl.data.splits import choose_scored, has_files
@@ -45,6 +55,8 @@ FILES = {"method": "lstm", "embeddings": "random", "variant": "frozen", "archite
 WITHOUT_GPU = "strong"  # the preset of a run on a CPU whose settings name no size
 SECTIONS = {key.partition(".")[0] for key, _ in declared_keys(Config) if "." in key}
 SIZES = ("preset", "architecture", "encoder.hidden_size")
+# Settings beside INDIFFERENT that make no other model: what is run, on which data, on which machine, and what is written of it.
+NO_MODEL = ("embeddings.name", "tasks", "seeds", "held_out", "choosing_share", "trainer.", "submission.")
 MOST_SEEDS = 10_000
 DEFAULTS, COMMAND_LINE, CHOSEN = "configs/baseline.yaml", "command line", "chosen by mtl"  # where a value comes from
 
@@ -153,6 +165,7 @@ class Job:
         predictions: for each seed of a run of the method `imported` the values that Python code gave; empty: it names files of them.
         name: that of a run among several, as those of a sweep.
         origins: by key of the configuration, where its value comes from.
+        preset_settings: by key of the configuration, the value that it has without the settings of the command line.
     """
 
     config: Config
@@ -160,6 +173,7 @@ class Job:
     predictions: Sequence[GivenPredictions] = ()
     name: str = ""
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
+    preset_settings: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @cached_property
     def tasks(self) -> list[Task]:
@@ -201,6 +215,27 @@ class Job:
         present = {task.id for task in answered if has_files(task, self.data_dir)}
         absent = [task.id for task in answered if not {task.id, task.answered_by or task.id} <= present]
         return absent if len(absent) < len(answered) else []
+
+    @property
+    def title(self) -> str:
+        """The title of the run's rows; it says so where settings differ from those of the preset."""
+        return ", ".join([METHODS[self.config.method].title(self.config), *(["changed"] if self.changed else [])])
+
+    @property
+    def changed(self) -> dict[str, Any]:
+        """The settings of the command line that make another model than the preset's, by key, but for those that the method's title names."""
+        method = METHODS[self.config.method]
+        if not method.reads_key("preset"):
+            return {}
+        named = method.title(self.config).split(", ")
+        return {
+            key: value
+            for key, value in flatten_config(self.config).items()
+            if self.origins.get(key) == COMMAND_LINE
+            and value != self.preset_settings.get(key)
+            and not matches(key, (*CHOICES, *INDIFFERENT, *NO_MODEL))
+            and not {key.rpartition(".")[2], value if isinstance(value, str) else None} & {*named}
+        }
 
     def check_folder(self) -> None:
         """Raise InputError, which names the keys, if its folder belongs to another configuration. Methods that train take further seeds, and some
@@ -306,7 +341,10 @@ def load_job(settings: Mapping[str, Any]) -> Job:
     config, origins = _merged(layers, {**rest, "suite": suite_name}, options)
     chosen_here = {"embeddings.name" if key == "embeddings" else key: key in settings for key in (*FILES, "suite")}
     origins |= {key: COMMAND_LINE if here else DEFAULTS for key, here in chosen_here.items()}
-    job = Job(config, suite, origins=origins)
+    preset: dict[str, Any] = {}
+    for layer in layers.values():
+        merge(preset, layer)
+    job = Job(config, suite, origins=origins, preset_settings=flatten(preset))
     _check_variant(job.config, rest, flatten(variant))
     return replace(job, suite=choose_scored(suite, job.data_dir))
 
@@ -319,7 +357,7 @@ def parse_settings(words: Sequence[str]) -> dict[str, Any]:
         if not equals or not key:
             raise InputError(f"{word!r} is not key=value, as in encoder.hidden_size=64")
         try:
-            parsed = parse_yaml(value)
+            parsed = yaml.safe_load(value)
         except (yaml.YAMLError, ValueError, IndexError, RecursionError):  # PyYAML raises all of these
             raise InputError(f"{word!r}: the value is not YAML") from None
         key = key.strip()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from mtl.base.device import device_of
 from mtl.base.memory import check_fits
@@ -48,13 +48,16 @@ def new_heads(config: Config, tasks: Sequence[Task], outputs: Mapping[str, int],
     attention, features = head.attention_size if head.attention else None, len(FEATURES) if head.overlap else 0
     sizes = (head.hidden_size, head.dropout, attention, head.projection, features)
     make = partial(Heads, tasks, outputs, dim, *sizes, head.pair == "cosine", head.crf)
-    try:
-        with torch.device("meta"):  # it computes sizes alone, and draws no random numbers
-            weights = sum(weight.numel() for weight in make().parameters())
-    except RuntimeError:  # torch has no size beyond 2**63
-        weights = 2**63
-    check_fits(FLOAT * weights, "head: a set of heads of this size", "set smaller sizes in head. and encoder.")
+    check_size(make)
     return make()
+
+
+def check_size(make: Callable[[], nn.Module], copies: int = 1, further: int = 0) -> None:
+    """Raise InputError if so many copies of the weights of what `make` returns, and further numbers, do not fit this machine's memory."""
+    with torch.device("meta"):  # it computes sizes alone, and draws no random numbers
+        weights = sum(weight.numel() for weight in make().parameters())
+    remedy = "set smaller sizes in encoder., embeddings. and head."
+    check_fits(FLOAT * (copies * weights + further), "a network of these sizes", remedy)
 
 
 @dataclass(frozen=True)

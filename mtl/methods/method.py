@@ -264,6 +264,7 @@ class MethodKind(ABC):
             chosen_on_dev=self.chosen_on_dev(config),
             is_constant=self.is_constant,
             is_one_system=self.is_one_system(config),
+            reads=[*COMMON_KEYS, *self.reads],
             unanswered=self.unanswered(suite),
         )
 

@@ -1,9 +1,8 @@
 """A finished run in use: it predicts a task's targets for new examples, and encodes texts, also as a scikit-learn transformer."""
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -164,10 +163,17 @@ class Predictor:
         return encode_blocks(texts, lambda block: self.model.encode(block, method), self.model.dim, progress)
 
     def as_transformer(self, pooling: str | None = None) -> Any:
-        """A scikit-learn transformer from texts to the vectors that `encode` gives, for a Pipeline; see `text_transformer`."""
-        transformer = text_transformer(str(self.folder.path), self.seed, self.device, pooling)
-        transformer.keep(self)
-        return transformer
+        """A scikit-learn transformer from texts to the vectors that `encode` gives, for a Pipeline. `fit` does not change it. Clones share the run; a
+        pickle holds its folder, which must exist where it is loaded."""
+        from mtl.methods.text_transformer import TextTransformer  # importing scikit-learn takes a second
+
+        return TextTransformer(self, pooling)
+
+    def __deepcopy__(self, memo: Any) -> "Predictor":
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Predictor.load, (self.folder.path, self.seed, None, self.device)
 
     def predict_file(self, task: str, path: Path, out: Path | None) -> None:
         """Predict the examples of a file. Write one prediction per line, in their order, after a header. Raises InputError.
@@ -257,70 +263,3 @@ def _form(task: Task) -> str:
         form += f"; then (start, stop) of {counted(len(task.marked), 'span')}: {spans}"
     example = ", ".join(['"…"'] * len(task.text) + ["(0, 4)"] * len(task.marked))
     return f"{form}, as in [{example}]"
-
-
-def text_transformer(run_dir: str, seed: int | None = None, device: str = "cpu", pooling: str | None = None) -> Any:
-    """A scikit-learn transformer that turns texts into the vectors of a finished run's encoder, which `fit` does not change.
-
-    >>> transformer = mtl.load("runs/klej/fasttext-frozen").as_transformer()  # doctest: +SKIP
-    >>> make_pipeline(transformer, LogisticRegression()).fit(texts, labels)  # doctest: +SKIP
-
-    The run is read when it is first needed. Clones share it; a pickle holds the parameters only, so the run's folder must exist where
-    it is loaded.
-
-    Args:
-        run_dir, seed, device: as in `Predictor.load`.
-        pooling: as in `Predictor.encode`.
-    """
-    return _transformer_class()(run_dir, seed, device, pooling)
-
-
-@cache
-def _transformer_class() -> type:
-    """The class of `text_transformer`, made at its first use: scikit-learn takes a second to import, and few users of a run need it."""
-    from sklearn.base import BaseEstimator, TransformerMixin
-
-    class TextTransformer(TransformerMixin, BaseEstimator):
-        def __init__(self, run_dir: str, seed: int | None, device: str, pooling: str | None) -> None:
-            self.run_dir, self.seed, self.device, self.pooling = run_dir, seed, device, pooling
-
-        def keep(self, predictor: Predictor) -> None:
-            """Use a run that is loaded already; it must be the one that the parameters name."""
-            self._loaded = (self._key(), predictor)
-
-        def fit(self, texts: Iterable[str], targets: Any = None) -> "TextTransformer":
-            """Read the run. Raises InputError as `Predictor.load` does."""
-            self._predictor()
-            return self
-
-        def transform(self, texts: Iterable[str]) -> np.ndarray:
-            """The texts' vectors, float32 (texts, dim). Raises InputError as `Predictor.encode` does."""
-            return self._predictor().encode(texts if isinstance(texts, str) else list(texts), self.pooling)
-
-        def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-            """The names of the vectors' numbers."""
-            return np.array([f"vector{number}" for number in range(self._predictor().model.dim)], dtype=object)
-
-        def _predictor(self) -> Predictor:
-            loaded: tuple[Any, Predictor] | None = getattr(self, "_loaded", None)
-            if loaded is None or loaded[0] != self._key():
-                loaded = (self._key(), Predictor.load(Path(self.run_dir), self.seed, device=self.device))
-                self._loaded = loaded
-            return loaded[1]
-
-        def _key(self) -> tuple[str, int | None, str]:
-            return self.run_dir, self.seed, self.device
-
-        def __sklearn_is_fitted__(self) -> bool:
-            return True
-
-        def __sklearn_clone__(self) -> "TextTransformer":
-            clone = TextTransformer(**self.get_params())
-            if hasattr(self, "_loaded"):
-                clone._loaded = self._loaded
-            return clone
-
-        def __reduce__(self) -> tuple[Any, ...]:
-            return text_transformer, (self.run_dir, self.seed, self.device, self.pooling)
-
-    return TextTransformer

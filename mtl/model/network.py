@@ -36,7 +36,6 @@ class Batch:
     overlap: Tensor | None = None  # float32 (inputs, features), how much the texts of each pair overlap
     base: Tensor | None = None  # float32 (inputs, outputs) of a linear model, to which those of the head are added
     spans: Tensor | None = None  # int64 (inputs, spans, 2), the marked spans, half-open, in steps of the tokens
-    marked: Tensor | None = None  # (inputs, spans, dim), the vectors of the marked spans, beside vectors of texts
     units: Tensor | None = None  # int64 (inputs, most), the steps of each row's units (`mtl.model.heads.unit_vectors`)
     # int64 (inputs,): the first candidate of the row with the same texts; None if no two candidates are equal.
     firsts: Tensor | None = None
@@ -76,7 +75,7 @@ class Batch:
             return None if tensor is None else tensor.unflatten(0, (-1, count))[:, begin:end].flatten(0, 1)
 
         by_input: dict[str, Any] = {}
-        for name in ("overlap", "base", "spans", "marked", "units"):
+        for name in ("overlap", "base", "spans", "units"):
             tensor = getattr(self, name)
             by_input[name] = None if tensor is None else tensor[begin:end]
         tokens, lengths = of_texts(self.tokens), of_texts(self.lengths)
@@ -133,8 +132,7 @@ class Network(TaskNetwork):
         head = self.heads[batch.task]
         if batch.vectors is not None:
             assert isinstance(head, Head | CosineHead)
-            marked = () if batch.marked is None else (batch.marked.unbind(dim=1),)
-            outputs: Tensor = head(batch.vectors, batch.overlap, *marked)
+            outputs: Tensor = head(batch.vectors, batch.overlap)
         else:
             assert batch.tokens is not None and batch.lengths is not None
             if self.encoder is not None:

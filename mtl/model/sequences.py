@@ -1,6 +1,6 @@
 """What an encoder reads: texts in the form of padded batches, and the embedder that makes vectors of them."""
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -25,17 +25,11 @@ class Embedder(Protocol):
         """The embedder for an encoder that stage 2 trains for one task: trained weights are copied, fixed weights are shared."""
 
 
-class Rows(Protocol):
-    """An array that is indexed by row numbers (…,) in its first dimension, as NumPy arrays are, including memory-mapped ones."""
-
-    def __getitem__(self, places: np.ndarray) -> np.ndarray: ...
-
-
 class ArraySequences:
-    """Texts as slices of one long array of word ids, int64 (all tokens,), or token vectors, floating-point (all tokens, width); starts and lengths of
-    the slices are int64 (texts,)."""
+    """Texts as slices of one long array of word ids, int64 (all tokens,), or token vectors, floating-point (all tokens, width), which may be mapped
+    from a file; starts and lengths of the slices are int64 (texts,)."""
 
-    def __init__(self, rows: Rows, starts: np.ndarray, lengths: np.ndarray) -> None:
+    def __init__(self, rows: Any, starts: np.ndarray, lengths: np.ndarray) -> None:
         self.rows, self.starts, self.lengths = rows, starts, torch.from_numpy(lengths)
 
     def gather(self, texts: Tensor) -> tuple[Tensor, Tensor]:

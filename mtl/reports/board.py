@@ -178,6 +178,18 @@ class Breakdown:
 
 
 @dataclass(frozen=True)
+class SettingsSpread:
+    """The spread of one model's dev scores × 100 over its settings."""
+
+    title: str
+    settings: int  # how many there are
+    keys: Sequence[str]  # those of the configuration in which the settings differ
+    deviations: dict[str, float]  # by task id, the population standard deviation of the settings' dev scores
+    # The mean of the deviations over the suite's averaged tasks among them; None if there are none.
+    average: float | None
+
+
+@dataclass(frozen=True)
 class PairTests:
     """Paired tests between runs."""
 
@@ -218,6 +230,7 @@ class Leaderboard:
     groups_title: str | None = None
     groups_note: str | None = None
     breakdowns: Sequence[Breakdown] = ()
+    settings: Sequence[SettingsSpread] = ()
     unscored: Sequence[str] = ()  # tasks of the benchmark without a column: every average lacks them
     # Whether our rows have an average only over all tasks, as there are published rows beside them.
     whole_averages: bool = False

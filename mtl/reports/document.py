@@ -65,6 +65,14 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
         "groups_title": board.groups_title,
         "groups_note": board.groups_note,
         "breakdowns": [_breakdown(breakdown, scale) for breakdown in board.breakdowns],
+        "settings": [
+            {
+                **{"title": spread.title, "settings": spread.settings, "keys": list(spread.keys)},
+                "average": _short(spread.average, scale),
+                "deviations": {id: _short(deviation, scale) for id, deviation in spread.deviations.items()},
+            }
+            for spread in board.settings
+        ],
         "ranked": {column: len(intervals) for column, intervals in board.tests.ranks.items()},
         "comparisons": {
             f"r{first}|r{second}": {

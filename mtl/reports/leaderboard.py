@@ -24,7 +24,7 @@ from mtl.reports.board import (
     rank,
     single,
 )
-from mtl.reports.notes import INTERVAL_NOTE, apart_notes, mark_notes, run_notes
+from mtl.reports.notes import INTERVAL_NOTE, apart_notes, mark_notes, run_notes, settings_spreads
 from mtl.runs.finished import FinishedRun
 from mtl.runs.summary import MetricScores, splits_text
 from mtl.stats.comparison import LEAST_SEEDS, LEVEL, PairTest, Sample, compare, estimate
@@ -79,6 +79,7 @@ def leaderboard(
         tests=tests,
         groups=metric_groups(suite, rows),
         breakdowns=breakdowns(rows),
+        settings=settings_spreads([row.run for row in rows if row.run], suite),
     )
 
 

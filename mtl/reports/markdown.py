@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 
 from mtl.base.files import counted
 from mtl.base.terminal import MISSING, escaped, markdown_table
-from mtl.reports.board import COSTS, Breakdown, Column, Group, Leaderboard, Row, cost_cell
+from mtl.reports.board import COSTS, Breakdown, Column, Group, Leaderboard, Row, SettingsSpread, cost_cell
+from mtl.tasks.suite import AVERAGE
 
 SIGNS = {"better": "▲", "worse": "▼", "undecided": "≈", "too few seeds": "?"}
 TESTS_NOTE = (
@@ -17,6 +18,10 @@ RANKS_NOTE = (
     "The ranks that a run may have, 1 for the best, among the runs that were tested against each other: those that are better by the tests with"
     " Holm's correction come before it, those that are worse after it. Runs without a significant difference share their ranks. All intervals are"
     " right at once with a probability of at least 95 %."
+)
+SETTINGS_NOTE = (
+    "The population standard deviation of the dev scores of a model's settings (each the median over its seeds); AVG is its mean over"
+    " the tasks of the average."
 )
 
 
@@ -56,8 +61,21 @@ def breakdown_section(board: Leaderboard, breakdown: Breakdown) -> str:
     return f"{title}\n\n{markdown_table([['', breakdown.counted, *names], *body])}{further}"
 
 
+def settings_section(board: Leaderboard, spreads: Sequence[SettingsSpread]) -> str:
+    """A table of the standard deviations: a row for each model, a column for each task, and their average."""
+    show = board.scale.show
+    body = [["", "settings", *_titles(board.columns)]]
+    keys = []
+    for spread in spreads:
+        title = escaped(spread.title)
+        cells = [spread.average, *(spread.deviations.get(id) for id in board.columns if id != AVERAGE)]
+        body.append([title, str(spread.settings), *(MISSING if cell is None else show(cell) for cell in cells)])
+        keys.append(f"- {title}: the settings differ in {escaped(', '.join(spread.keys))}.")
+    return "\n\n".join([SETTINGS_NOTE, markdown_table(body), "\n".join(keys)])
+
+
 def render_markdown(boards: Sequence[Leaderboard], generated: str, command: str) -> str:
-    """For each suite: its scores by task, by metric and by parts of tasks, ranges, paired tests, costs, and
+    """For each suite: its scores by task, by metric and by parts of tasks, ranges, paired tests, the spread over settings, costs, and
     the versions and settings of each run."""
     return "\n\n".join([f"Made on {generated} by {_code(command)}.", *map(_board, boards)]) + "\n"
 
@@ -72,6 +90,8 @@ def _board(board: Leaderboard) -> str:
         parts += ["## By parts of the rows", *(breakdown_section(board, breakdown) for breakdown in tables)]
     if runs:
         parts += ["## Spread", _spread(board, runs)]
+    if spreads := board.settings:
+        parts += ["## Spread over settings", settings_section(board, spreads)]
     if len(ours) > 1:
         parts += ["## Paired tests", _tests(board)]
     if board.tests.ranks:

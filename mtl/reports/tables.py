@@ -23,6 +23,7 @@ COMPARISON_COLUMNS = (
     *("p", "p_holm", "verdict", "verdict_holm", "probability"),
 )
 RANK_COLUMNS = ("name", "task", "low", "high", "runs")
+SETTINGS_COLUMNS = ("what", "settings", "keys", "task", "sd", "scale")
 COST_COLUMNS = ("name", *RUN_COSTS, "machine", "command")
 NUMBERS = re.compile(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?( [-+]?\d+(\.\d+)?(e[-+]?\d+)?)*")  # as in the column by_seed
 _SPECIAL = {
@@ -132,6 +133,7 @@ def render_csv(boards: Sequence[Leaderboard]) -> dict[str, str]:
         "scores.csv": (SCORE_COLUMNS, _score_rows),
         "comparisons.csv": ((*COMPARISON_COLUMNS, "scale"), _scaled_comparisons),
         "ranks.csv": (RANK_COLUMNS, rank_rows),
+        "settings.csv": (SETTINGS_COLUMNS, _settings_rows),
         "costs.csv": (COST_COLUMNS, _cost_rows),
     }
     return {
@@ -191,6 +193,15 @@ def rank_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:
     for column, intervals in board.tests.ranks.items():
         for number, (low, high) in intervals.items():
             yield board.rows[number].name, column, low, high, len(intervals)
+
+
+def _settings_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:
+    """For each model with several settings a line for each task and the average: the standard deviation."""
+    for spread in board.settings:
+        average = {} if spread.average is None else {AVERAGE: spread.average}
+        for id, deviation in {**average, **spread.deviations}.items():
+            sd = board.scale.value(deviation)
+            yield spread.title, spread.settings, " ".join(spread.keys), id, sd, board.scale.perfect
 
 
 def _cost_rows(board: Leaderboard) -> Iterator[list[Any]]:

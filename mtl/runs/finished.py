@@ -65,6 +65,17 @@ class FinishedRun:
             points = read_stage(file)["curve"]
             yield ("pretrain", None, points) if first else ("finetune", file.parent.name, points)
 
+    def dev_scores(self, task: Task) -> list[float]:
+        """Each seed's score × 100 on dev; empty if they are not known, as for a task without dev rows."""
+        seeds = self.summary["seeds"]
+        if self.split(task) == "dev":
+            scores = self.summary["tasks"][task.id]["scores"]
+            return [scores[str(seed)] for seed in seeds]
+        files = [file for seed in seeds if (file := self.folder.scores(seed)).exists()]
+        by_seed = [read_json(file, SeedScores)["dev_scores"].get(task.id) for file in files]
+        recorded = [score for score in by_seed if score is not None]
+        return recorded if len(recorded) == len(seeds) else []
+
     def rows_key(self, task: Task) -> str:
         """A key that is equal for runs that score the task on the same rows: the same texts and targets in the same order."""
         return _hash((self._recorded[task.id]["texts"], sha256(self.folder.gold(self.split(task), task.id))))

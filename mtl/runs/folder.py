@@ -64,6 +64,7 @@ class MethodFacts(TypedDict):
         chosen_on_dev: the name in tables for what was chosen on dev; empty if nothing was.
         is_constant: whether the method is the best constant answer, with which tables compare other methods.
         is_one_system: whether a seed is a system whose significance tests need no further seeds.
+        reads: the configuration keys that the method reads; a name that ends in a dot means all keys that begin with it.
         unanswered: ids of the suite's tasks that it cannot answer.
     """
 
@@ -77,6 +78,7 @@ class MethodFacts(TypedDict):
     chosen_on_dev: str
     is_constant: bool
     is_one_system: bool
+    reads: list[str]
     unanswered: list[str]
 
 

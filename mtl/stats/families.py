@@ -269,5 +269,4 @@ def rank_intervals(family: Mapping[Column, ColumnTests]) -> dict[Column, list[tu
 
 def _stepped_down(ordered: np.ndarray) -> np.ndarray:
     """Holm's correction of p-values in ascending order."""
-    corrected: np.ndarray = np.minimum(1.0, np.maximum.accumulate(ordered * np.arange(len(ordered), 0, -1)))
-    return corrected
+    return np.minimum(1.0, np.maximum.accumulate(ordered * np.arange(len(ordered), 0, -1)))

@@ -32,16 +32,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mtl.base.files import counted
-from mtl.structured.passages import (
-    LONGEST,
-    best_run,
-    unit_features,
-    unit_text,
-    units_of,
-    units_within,
-    window_answer,
-    words_of,
-)
+from mtl.structured.passages import LONGEST, best_run, unit_features, unit_text, units_of, units_within, window_answer
 from mtl.tasks.kinds.text import escape, unescape
 from mtl.tasks.metrics import KEPT, Metric, mean_of_rows
 from mtl.tasks.target_kind import LEAST_PROBABILITY, PAST, HeadTargets, Target, TargetKind
@@ -309,10 +300,8 @@ def _starts(cells: Sequence[str], answers: int) -> list[int]:
 
 
 def _place(answer: str, start: int | None, passage: str) -> int | None:
-    """The position of the answer's first character; None if it occurs several times and `start` is not given.
-
-    Raises ValueError if the answer does not stand at `start`, or nowhere in the passage.
-    """
+    """The position of the answer's first character; None if it occurs several times and `start` is not given. Raises
+    ValueError if the answer does not stand at `start`, or nowhere in the passage."""
     first = passage.find(answer)
     if start is None:
         if first < 0:
@@ -332,7 +321,7 @@ def _shown(text: str) -> str:
 @lru_cache(PARSED)
 def _length(target: str) -> int:
     """The number of words of the first gold answer; 0 if there is no answer."""
-    return len(words_of(texts[0])) if (texts := gold_texts(target)) else 0
+    return len(units_of(texts[0])) - 1 if (texts := gold_texts(target)) else 0
 
 
 def _by_row(outputs: "Tensor", sizes: "Tensor | None") -> "tuple[Tensor, ...]":

@@ -1,8 +1,7 @@
 """Estimators of several labels of a row: a scikit-learn estimator for each label, or one that predicts all of them.
-
-Targets are int64 (rows, labels) of 0 and 1, and so are predictions. Trees and forests predict all labels at once, as scikit-learn has it. Linear
-models are trained for each label, and are one matrix of weights afterwards, which a run can keep.
-"""
+Targets are int64 (rows, labels) of 0 and 1, and so are predictions. Trees and forests predict all labels at once, as
+scikit-learn has it. Linear models are trained for each label, and are one matrix of weights afterwards, which a run can
+keep."""
 
 import warnings
 from collections.abc import Sequence
@@ -80,16 +79,11 @@ class ProbableLabels(LinearLabels):
 
     def predict_proba(self, features: Any) -> np.ndarray:
         """The probability of each label, (rows, labels)."""
-        probabilities: np.ndarray = expit(self.decision_function(features))
-        return probabilities
+        return expit(self.decision_function(features))
 
 
 class SeparateLabels(OneVsRestClassifier):
-    """An estimator for each label, or its one value in the training rows.
-
-    Attributes:
-        by_label: the trained estimators.
-    """
+    """An estimator for each label, or its one value in the training rows. `by_label` are the trained ones."""
 
     def fit(self, features: Any, targets: np.ndarray) -> "SeparateLabels":
         """Train on features (rows, features)."""

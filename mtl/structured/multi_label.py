@@ -17,7 +17,7 @@ import numpy as np
 
 from mtl.data.columns import text
 from mtl.structured.span_f1 import ratio
-from mtl.tasks.metrics import Metric, Parts
+from mtl.tasks.metrics import Metric, Parts, accuracy
 from mtl.tasks.target_kind import HeadTargets, Target, TargetKind, is_unknown
 from mtl.tasks.task import ScoredRows, Task
 
@@ -64,8 +64,7 @@ def micro_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.nd
 def multi_macro_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """The mean of the F1 of all labels; 0 for a label that neither occurs nor is predicted."""
     both, either = _label_counts(task, predicted, rows, weights)
-    scores: np.ndarray = ratio(2 * both, either).mean(axis=1)
-    return scores
+    return ratio(2 * both, either).mean(axis=1)
 
 
 def label_scores(task: Task, predicted: np.ndarray, rows: ScoredRows) -> dict[str, tuple[int, float]]:
@@ -81,14 +80,7 @@ def samples_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.
     """The mean of the examples' F1; 0 for an example without labels."""
     gold, guessed = indicators(task, rows.targets), indicators(task, predicted)
     both, either = (np.asarray(matrix.sum(axis=1)).ravel() for matrix in (gold.multiply(guessed), gold + guessed))
-    scores: np.ndarray = weights @ ratio(2 * both, either) / weights.sum(axis=1)
-    return scores
-
-
-def exact_match(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The share of examples whose labels are all right."""
-    share: np.ndarray = weights @ (predicted == rows.targets).astype(np.float64) / weights.sum(axis=1)
-    return share
+    return weights @ ratio(2 * both, either) / weights.sum(axis=1)
 
 
 def _label_counts(
@@ -168,10 +160,10 @@ class MultiLabel(TargetKind):
         if task.indices is not None and not len(set(task.indices)) == len(task.indices) == len(labels):
             return f"indices: names what stands for each of the {len(labels)} labels, all different"
         for key, names in (("labels", labels), ("indices", task.indices or ())):
-            if odd := next((name for name in names if not name or name != name.strip()), None):
-                return f"{key}: {odd!r} begins or ends with a space"
             if "" in names:
                 return f"{key}: one is empty; a row without labels has an empty cell or list"
+            if odd := next((name for name in names if name != name.strip()), None):
+                return f"{key}: {odd!r} begins or ends with a space"
             if holding := next((name for name in names if separator in name), None):
                 return f"{key}: {holding!r} holds {separator!r}, which separates labels; set label_separator to another one"
         return None
@@ -240,19 +232,15 @@ class MultiLabel(TargetKind):
 
     def estimator_outputs(self, estimator: Any, features: Any, head: HeadTargets, answers: Sequence[str]) -> np.ndarray:
         """The log-odds of each label."""
-        outputs: np.ndarray = estimator.decision_function(features).astype(np.float32)
-        return outputs
+        return estimator.decision_function(features).astype(np.float32)
 
     def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
         """Each set of the task's labels is equally probable, whether it occurs or not."""
         return self.head.decode(rng.integers(2, size=(rows, len(self.labels))), [])
 
     def constants(self, train: np.ndarray) -> list[Target]:
-        """The answers that may be the best constant one.
-
-        They are the most frequent sets; the most frequent label, the two most frequent ones, and so on up to MOST_TOGETHER; and all labels,
-        which have the best macro F1.
-        """
+        """The answers that may be the best constant one. They are the most frequent sets; the most frequent label, the
+        two most frequent ones, and so on up to MOST_TOGETHER; and all labels, which have the best macro F1."""
         frequent = np.argsort(-np.asarray(indicators(self.task, train).sum(axis=0)).ravel(), kind="stable")
         together = np.tri(min(MOST_TOGETHER, len(frequent)), len(frequent), dtype=np.int64)[:, np.argsort(frequent)]
         sets = self.head.decode(np.vstack([together, np.ones(len(frequent))]), [])
@@ -284,4 +272,4 @@ LABELS = Parts("label", "labels", label_scores)
 MICRO_F1 = Metric("micro F1", KIND, micro_f1, threshold="all", parts=LABELS)
 MULTI_MACRO_F1 = Metric("macro F1 of all labels", KIND, multi_macro_f1, threshold="each", parts=LABELS)
 SAMPLES_F1 = Metric("samples F1", KIND, samples_f1, threshold="all")
-EXACT_MATCH = Metric("exact match", KIND, exact_match)
+EXACT_MATCH = Metric("exact match", KIND, accuracy)

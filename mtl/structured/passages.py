@@ -18,10 +18,8 @@ ASKED = 2  # how many words from the beginning of a question are features: they 
 
 @lru_cache(KEPT)
 def units_of(text: str) -> np.ndarray:
-    """The first character and the end of each unit of a passage, int64 (1 + words, 2).
-
-    Unit 0 is the whole passage, which has the empty place (0, 0); the others are its words.
-    """
+    """The first character and the end of each unit of a passage, int64 (1 + words, 2). Unit 0 is the whole passage,
+    which has the empty place (0, 0); the others are its words."""
     return np.array([(0, 0), *word_places(text)], dtype=np.int64)
 
 
@@ -45,10 +43,8 @@ def unit_text(text: str, first: int, last: int) -> str:
 
 
 def best_run(scores: np.ndarray) -> tuple[int, int, float]:
-    """The run of at most LONGEST scores with the largest sum: the positions of its first and its last score, and the sum.
-
-    Of runs with equal sums, the shortest counts, then the first. There must be at least one score.
-    """
+    """The run of at most LONGEST scores with the largest sum: the positions of its first and its last score, and the
+    sum. Of runs with equal sums, the shortest counts, then the first. There must be at least one score."""
     sums = np.concatenate([[0.0], np.cumsum(scores)])
     best = (0, 0, -math.inf)
     for length in range(1, min(LONGEST, len(scores)) + 1):
@@ -82,12 +78,10 @@ def window_answer(question: str, passage: str, length: int) -> str:
 
 
 def unit_features(question: str, passage: str) -> list[list[str]]:
-    """The features that a linear model reads of each unit of a passage, by name.
-
-    Those of a word are the word and its shape, its neighbours, whether it is in the first sentence, whether it is in the question, how
-    far the nearest words of the question are, and the beginning of the question. Those of the whole passage are the share of the
-    question's words that it has, and the beginning of the question.
-    """
+    """The features that a linear model reads of each unit of a passage, by name. Those of a word are the word and its
+    shape, its neighbours, whether it is in the first sentence, whether it is in the question, how far the nearest words
+    of the question are, and the beginning of the question. Those of the whole passage are the share of the question's
+    words that it has, and the beginning of the question."""
     asked, words = words_of(question), words_of(passage)
     shapes = [_shape(passage[first:end]) for first, end in units_of(passage)[1:].tolist()]
     known = {word for word in asked if word.isalnum()}

@@ -56,17 +56,6 @@ def single_tags(tags: Sequence[str]) -> Iterator[Item]:
     return ((tag, place, place) for place, tag in enumerate(tags))
 
 
-def orphans(tags: Sequence[str]) -> int:
-    """How many tags with I- continue no entity of their type."""
-    pairs = zip([OUTSIDE, *tags], tags, strict=False)
-    return sum(tag[0] == "I" and (before == OUTSIDE or before[1:] != tag[1:]) for before, tag in pairs)
-
-
-def has_ends(labels: Sequence[str]) -> bool:
-    """Whether labels say where entities end."""
-    return any(label[0] in "ESLU" for label in labels)
-
-
 @lru_cache(KEPT)
 def items_by_type(find: Find, gold: str, predicted: str) -> list[tuple[str, list[int]]]:
     """By type, how many items of a row's tags are right, gold and predicted."""
@@ -89,8 +78,8 @@ def counts(find: Find, predicted: np.ndarray, rows: ScoredRows, weights: np.ndar
 
 
 def finder(task: Task) -> Find:
-    """What finds the entities that the task's tags mark."""
-    return whole_entities if has_ends(task.labels or ()) else entities
+    """What finds the entities that the task's tags mark: with labels that say where entities end, or without."""
+    return whole_entities if any(label[0] in "ESLU" for label in task.labels or ()) else entities
 
 
 def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:

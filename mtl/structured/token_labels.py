@@ -1,8 +1,6 @@
-"""A label for each token of a sentence: named entities, parts of speech, slots.
-
-The text of a row is its tokens with spaces between them. A target is the tags of its tokens, with spaces between them; a file may have what
-`indices` names in place of the tags.
-"""
+"""A label for each token of a sentence: named entities, parts of speech, slots. The text of a row is its tokens with
+spaces between them. A target is the tags of its tokens, with spaces between them; a file may have what `indices` names
+in place of the tags."""
 
 import re
 from collections import Counter, defaultdict
@@ -15,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from mtl.structured.span_f1 import OUTSIDE, TAG, has_ends, orphans
+from mtl.structured.span_f1 import OUTSIDE
 from mtl.tasks.target_kind import PAST, ClassesHead, Target, TargetKind
 from mtl.tasks.task import Task
 
@@ -170,10 +168,6 @@ class TokenLabels(TargetKind):
     def to_json(self, target: Target) -> list[str]:
         return str(target).split()
 
-    def remark(self, predictions: np.ndarray) -> str | None:
-        count = self._orphans(predictions)
-        return f"tags with I- that continue no entity, and begin one as conlleval counts: {count:,}" if count else None
-
     # Constant and random answers, scikit-learn's estimators.
 
     def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
@@ -238,19 +232,11 @@ class TokenLabels(TargetKind):
         counts = Counter(tag for target in targets for tag in target.split())
         shares = [f"{tag} {count / counts.total():.1%}" for tag, count in counts.most_common(SHOWN)]
         further = [f"{len(counts) - SHOWN} further tags"] if len(counts) > SHOWN else []
-        count = self._orphans(targets)
-        begun = f"; I- that continues no entity: {count:,}" if count else ""
-        return f"{counts.total():,} tokens: {', '.join(shares + further)}{begun}"
+        return f"{counts.total():,} tokens: {', '.join(shares + further)}"
 
     def absent(self, targets: np.ndarray) -> list[str]:
         there = {tag for target in targets for tag in target.split()}
         return [label for label in self.labels if label not in there]
-
-    def _orphans(self, targets: np.ndarray) -> int:
-        """How many tags with I- begin an entity, where labels are those of entities and do not say where these end."""
-        if has_ends(self.labels) or not all(map(TAG.fullmatch, self.labels)):
-            return 0
-        return sum(orphans(row.split()) for row in targets)
 
 
 def shape(word: str) -> str:

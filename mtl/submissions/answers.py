@@ -27,7 +27,7 @@ Labels = dict[str, dict[str, str]]
 def read_labels(path: Path, suite: Suite) -> Labels:
     """The content of a YAML file with a section for each task, in which yes and 1 are texts. Raises InputError as `check_labels` does."""
     try:
-        return check_labels(read_yaml_texts(path), suite, "")
+        return check_labels(read_yaml_texts(path, MOST_SPELLINGS), suite, "")
     except InputError as error:
         raise error.located(path=path) from None
 
@@ -68,8 +68,8 @@ def _label_cell(task: Task, spelling: Any, label: Any) -> str:
     """The cell of a label. Raises ValueError for what is no spelling or no label."""
     if isinstance(spelling, bool) or not isinstance(spelling, str | int):
         raise ValueError("a spelling is a text; put it in quotes")
-    if not str(spelling).isprintable():
-        raise ValueError("a spelling has only printable characters")
+    if not str(spelling).isprintable() or "${" in str(spelling):
+        raise ValueError("a spelling has only printable characters, and no '${'")
     cells = target_kind(task)
     return cells.format(cells.parse(text(label)))
 

@@ -100,7 +100,7 @@ def check_lines(path: Path, suite: Suite, data_dir: Path, names: Mapping[str, Ta
     if not contents and foreign and all("/" in name for name in foreign):
         return Checked([f"{path}: its files are in a folder, as in {foreign[0]}; zip the files without a folder"])
     problems = [f"{path}/{name}: is missing" for name in names if name not in contents]
-    problems += foreign_problems(path, suite, foreign, "test predictions")
+    problems += foreign_problems(path, suite, foreign, f"test predictions, such as {next(iter(names), FILE)},")
     notes = []
     for name, task in names.items():
         if name not in contents:

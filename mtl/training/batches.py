@@ -60,9 +60,7 @@ class BatchDataset(Dataset[Batch]):
             batch = replace(batch, sizes=sizes, firsts=torch.from_numpy(firsts) if differ else None)
         texts = self.texts[task][torch.from_numpy(inputs)].T.reshape(-1)
         if self.vectors is not None:
-            marked = taken(split.marked)
-            marked_vectors = None if marked is None else self.vectors[marked]
-            return replace(batch, vectors=self.vectors[texts], marked=marked_vectors)
+            return replace(batch, vectors=self.vectors[texts])
         assert self.sequences is not None
         tokens, lengths = self.sequences.gather(texts)
         return replace(batch, tokens=tokens, lengths=lengths, spans=taken(split.token_spans))

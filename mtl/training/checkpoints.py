@@ -1,7 +1,6 @@
 """The files of a training stage, and how its weights are read."""
 
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
@@ -15,15 +14,6 @@ WEIGHTS = {"best": "best.ckpt", "last": "final.ckpt"}
 RESUME = "last.ckpt"  # the whole state of a stage that has not finished
 DONE = "done.json"  # written when a stage has finished
 RESTORE = "restore the file, or make the run again"
-
-
-def checkpoint_bytes(folder: Path) -> int:
-    """The size of the checkpoints that a stage has in its folder, which another process may be training in."""
-    size = 0
-    for name in (*WEIGHTS.values(), RESUME):
-        with suppress(FileNotFoundError):
-            size += (folder / name).stat().st_size
-    return size
 
 
 def load_finished(network: nn.Module, folder: Path, checkpoint: str = "best") -> bool:

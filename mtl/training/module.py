@@ -156,8 +156,7 @@ class MultitaskModule(ValidatedModule):
 
     def forward(self, batch: Batch) -> Tensor:
         """The outputs of the task's head, (inputs, outputs)."""
-        outputs: Tensor = self.network(batch)
-        return outputs
+        return self.network(batch)
 
     def transfer_batch_to_device(self, batch: Batch, device: torch.device, dataloader_idx: int) -> Batch:
         return batch.to(device, non_blocking=True)

@@ -13,7 +13,6 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -100,33 +99,19 @@ def check_devices(config: TrainerConfig) -> None:
         raise InputError(f"torch finds {present}; set at most as many", key=KEY, value=config.devices)
 
 
-@dataclass(frozen=True)
-class Group:
-    """What ranks need to find each other.
-
-    Args:
-        store: the file in which they tell each other their addresses.
-        threads: the CPU threads of each.
-    """
-
-    device: str
-    store: str
-    ranks: int
-    threads: int
-
-    @contextmanager
-    def joined(self, number: int) -> Iterator[None]:
-        """Within the block, this process is the rank with this number."""
-        if self.device == "cuda":
-            torch.cuda.set_device(number)
-        backend, store = "nccl" if self.device == "cuda" else "gloo", distributed.FileStore(self.store, self.ranks)
-        with threads_of_torch(self.threads), exact_arithmetic():
-            among: Any = {"world_size": self.ranks, "rank": number, "store": store}
-            distributed.init_process_group(backend, timeout=LONGEST_WAIT, **among)
-            try:
-                yield
-            finally:
-                distributed.destroy_process_group()
+@contextmanager
+def joined(device: str, store: str, count: int, threads: int, number: int) -> Iterator[None]:
+    """Within the block, this process is the rank with this number, of `count` ranks with so many CPU threads each. `store` is the file in which they
+    tell each other their addresses."""
+    if device == "cuda":
+        torch.cuda.set_device(number)
+    among: Any = {"world_size": count, "rank": number, "store": distributed.FileStore(store, count)}
+    with threads_of_torch(threads), exact_arithmetic():
+        distributed.init_process_group("nccl" if device == "cuda" else "gloo", timeout=LONGEST_WAIT, **among)
+        try:
+            yield
+        finally:
+            distributed.destroy_process_group()
 
 
 def train_together(config: TrainerConfig, train: Callable[..., None], network: nn.Module, *arguments: Any) -> None:
@@ -143,7 +128,7 @@ def train_together(config: TrainerConfig, train: Callable[..., None], network: n
     threads = max(1, torch.get_num_threads() // config.devices)
     others: dict[Any, Any] = {}  # processes, by the end of the pipe to each
     with tempfile.TemporaryDirectory() as folder:
-        group = Group(device_of(config.accelerator).type, f"{folder}/ranks", config.devices, threads)
+        group = device_of(config.accelerator).type, f"{folder}/ranks", config.devices, threads
         try:
             for number in range(1, config.devices):
                 pipe, its_end = context.Pipe()
@@ -155,7 +140,7 @@ def train_together(config: TrainerConfig, train: Callable[..., None], network: n
                     pipe.send((train, network, arguments))
             for pipe, process in others.items():
                 _check(pipe, process)
-            with group.joined(0):
+            with joined(*group, 0):
                 try:
                     train(network, *arguments)
                 except RuntimeError:  # as of a connection that another rank has closed
@@ -181,7 +166,7 @@ def _check(pipe: Any, process: Any) -> None:
         raise InputError(f"one of the processes that train together has failed ({problem}); {remedy}", key=KEY)
 
 
-def _join(group: Group, number: int, pipe: Any) -> None:
+def _join(group: tuple[str, str, int, int], number: int, pipe: Any) -> None:
     """The main function of every rank but 0, with its work from the pipe. It reports an empty text when ready, and later why it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to every process; rank 0 ends the others
     threading.Thread(target=exit_with_parent, daemon=True).start()
@@ -192,7 +177,7 @@ def _join(group: Group, number: int, pipe: Any) -> None:
         train, network, arguments = pipe.recv()
         network = copy.deepcopy(network)  # its tensors lie in memory that all ranks share
         pipe.send("")
-        with group.joined(number):
+        with joined(*group, number):
             train(network, *arguments)
     except BaseException as error:
         with suppress(OSError):

@@ -1,9 +1,7 @@
-"""The leaderboards of sentence encoders that mteb evaluated.
-
-For each benchmark there are at most two. One has the published rows, and of our rows only the scores that are comparable with them: on exact
-data. The other has only our rows, with all their scores; a column is a task on one version of its rows, so that all scores in a column are
-on the same data. Thus no score on reduced data stands beside a published one.
-"""
+"""The leaderboards of sentence encoders that mteb evaluated. For each benchmark there are at most two. One has the
+published rows, and of our rows only the scores that are comparable with them: on exact data. The other has only our
+rows, with all their scores; a column is a task on one version of its rows, so that all scores in a column are on the
+same data. Thus no score on reduced data stands beside a published one."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -18,14 +16,7 @@ from mtl.reports.board import COSTS, Column, Group, GroupLine, Leaderboard, Row,
 from mtl.tasks.suite import AVERAGE
 from mtl.tasks.task import Scale
 from mtl.vectors.mteb.benchmark import Benchmark
-from mtl.vectors.mteb.results import (
-    EXACT,
-    Evaluation,
-    EvaluationFolder,
-    choice_note,
-    find_evaluations,
-    not_comparable_notes,
-)
+from mtl.vectors.mteb.results import EXACT, Evaluation, choice_note, find_evaluations, not_comparable_notes
 
 BY_TYPE = "average_by_type"
 SCALE = Scale(1.0, 2, "score × 100")  # two decimals, as the published rows have
@@ -54,11 +45,9 @@ class EncoderRow(Row):
 
 
 def find_boards(folder: Path) -> list[Leaderboard]:
-    """The leaderboards of the evaluations below a folder.
-
-    That of our rows alone is left out if it would have no score that the other one lacks. Evaluations with other tasks or metrics under
-    the same name have leaderboards of their own. The published rows are those of the benchmark's newest copy.
-    """
+    """The leaderboards of the evaluations below a folder. That of our rows alone is left out if it would have no score
+    that the other one lacks. Evaluations with other tasks or metrics under the same name have leaderboards of their
+    own. The published rows are those of the benchmark's newest copy."""
     by_benchmark: dict[tuple[str, str], list[Evaluation]] = {}
     for evaluation in find_evaluations(folder):
         benchmark = evaluation.benchmark
@@ -68,7 +57,7 @@ def find_boards(folder: Path) -> list[Leaderboard]:
     for (name, _), group in by_benchmark.items():
         numbers[name] += 1
         id = f"{name}-{numbers[name]}" if numbers[name] > 1 else name
-        benchmark = max(group, key=lambda one: EvaluationFolder(one.path).benchmark.stat().st_mtime).benchmark
+        benchmark = max(group, key=lambda one: (one.path / "benchmark.yaml").stat().st_mtime).benchmark
         boards.append(_beside_published(id, benchmark, group))
         if not all(evaluation.is_comparable(task) for evaluation in group for task in evaluation.summary["tasks"]):
             boards.append(_ours_alone(id, benchmark, group))
@@ -137,11 +126,11 @@ class _Layout:
             id: Column(title, types[task].metric_title, types[task].metric, task)
             for id, (task, title) in titles.items()
         }
-        columns = {
-            name: [id for id, column in self.columns.items() if column.task in type_.tasks]
+        self.by_type = {
+            name: ids
             for name, type_ in benchmark.types.items()
+            if (ids := [id for id, column in self.columns.items() if column.task in type_.tasks])
         }
-        self.by_type = {name: ids for name, ids in columns.items() if ids}
 
     def our_rows(self, evaluations: Sequence[Evaluation], ids: Mapping[tuple[Path, str], str]) -> list[EncoderRow]:
         """The rows of evaluations, with the columns of their tasks by folder and task. Titles that several evaluations share have the seed, and
@@ -179,10 +168,9 @@ class _Layout:
         inexact: Collection[str] = (),
         **facts: Any,
     ) -> EncoderRow:
-        """A row with its scores by column, its means and marks, and these facts as its other fields. The averages of a published row are printed.
-
-        The mean of a type needs a score on each task of the type that the leaderboard has; the average over types needs all of these means.
-        """
+        """A row with its scores by column, its means and marks, and these facts as its other fields. The averages of a
+        published row are printed. The mean of a type needs a score on each task of the type that the leaderboard has;
+        the average over types needs all of these means."""
         benchmark, by_type, task_of = self.benchmark, self.by_type, {id: one.task for id, one in self.columns.items()}
         scored, seen_tasks = {task_of[id] for id in scores}, {task_of[id] for id in seen}
         missing = benchmark.missing(scored)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from mtl.api.commands.job_settings import Commands
-from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 
 SCORERS = ("mteb", "datasets", "sentence-transformers")  # mteb needs the others
@@ -77,9 +76,7 @@ def _transformer(arguments: argparse.Namespace) -> None:
 
     settings = _settings(arguments)
     request = TrainingRequest.take(settings)
-    request.check_text("pretrain transformer")
-    if request.out is None:
-        raise InputError("pretrain transformer: name the folder to write: out=DIR")
+    out = request.path("pretrain transformer")
     named = settings.pop("vocabulary_texts", [])
     vocabulary = [Path(str(name)) for name in (named if isinstance(named, list) else [named])]
     checked = read_settings(str(settings.pop("config", "small")), settings)
@@ -92,8 +89,8 @@ def _transformer(arguments: argparse.Namespace) -> None:
     if job := request.job():
         texts, language = training_texts(job.suite, job.data_dir, job.config.held_out), job.suite.language
         source = f"training texts of suite {job.suite.name}"
-    pretrain(PretrainingTexts(request.files, texts, language, source, vocabulary), checked, Path(request.out), device)
-    print(Path(request.out))
+    pretrain(PretrainingTexts(request.files, texts, language, source, vocabulary), checked, out, device)
+    print(out)
 
 
 def _encode(arguments: argparse.Namespace) -> None:

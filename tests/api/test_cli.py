@@ -22,7 +22,7 @@ from mtl.jobs.baseline import run_baseline
 
 def test_nothing_heavy_is_imported_for_help_or_version() -> None:
     code = "import sys; from mtl.api.cli import main\ntry: main([sys.argv[1]])\nexcept SystemExit: pass\n"
-    code += "sys.exit(bool({'torch', 'yaml', 'numpy', 'pytorch_lightning'} & set(sys.modules)))"
+    code += "sys.exit(bool({'torch', 'omegaconf', 'numpy', 'pytorch_lightning'} & set(sys.modules)))"
     for option in ("--help", "--version"):
         assert subprocess.run([sys.executable, "-c", code, option], capture_output=True).returncode == 0
 
@@ -257,7 +257,12 @@ def test_the_help_of_baseline_has_every_key_in_groups_with_its_default(capsys: p
     [
         (
             ["method=random", "tasks=[kansla]"],
-            "next: mtl baseline suite={suite} data_dir={data} tasks=[kansla] seeds=3    # an LSTM beside this simple baseline",
+            "next: mtl baseline suite={suite} data_dir={data} cache_dir={cache} tasks=[kansla] seeds=3    # an LSTM beside this simple baseline",
+        ),
+        (
+            ["method=random", "runs_dir=runs t", "held_out=0.2"],
+            "next: mtl baseline suite={suite} data_dir={data} runs_dir='runs t' cache_dir={cache} held_out=0.2 seeds=3"
+            "    # an LSTM beside this simple baseline",
         ),
         ([*SMALL, "seeds=[1]"], "next: the same command with seeds=5    # at least 3 seeds are needed for tests between runs"),
         ([*SMALL, "seeds=[1,2,3]"], "next: mtl report {folder}    # all runs in one page, with intervals and tests"),
@@ -270,7 +275,9 @@ def test_after_the_table_stands_what_could_be_next(
     quick = [] if "method=random" in words else ["pretrain.max_steps=4", "finetune.max_epochs=1"]
     assert main(["baseline", *places, f"cache_dir={tmp_path / 'cache'}", *words, *quick]) == 0
     after_the_table = capsys.readouterr().out.splitlines()[-2]
-    assert after_the_table == said.format(suite=suite_file, data=tmp_path / "data", folder=tmp_path)
+    assert after_the_table == said.format(
+        suite=suite_file, data=tmp_path / "data", folder=tmp_path, cache=tmp_path / "cache"
+    )
 
 
 def test_two_tasks_with_one_file_of_splits_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -71,7 +71,7 @@ def test_types_and_defaults_of_which_lists_and_sections_are_copies() -> None:
     [
         {"width": 1, "heigth": 2}, {"withd": 1}, {1: 1}, {"share": 0.5}, {"width": "wide"}, {"width": 2.5}, {"width": True},
         {"width": 10**400}, {"width": 13}, {"share": "half"}, {"share": 1}, {"name": "c"}, {"whole": "perhaps"}, {"title": False},
-        {"title": b"x"}, {"words": "x"}, {"words": ["x", ["y"]]}, {"rows": 3}, {"rows": {"a": 0}},
+        {"title": "${oc.env:HOME}"}, {"title": b"x"}, {"words": "x"}, {"words": ["x", ["y"]]}, {"rows": 3}, {"rows": {"a": 0}},
         {"extra": {"a": [{"b": 10**16}]}}, {"width": "x" * 1000},
     ],
 )  # fmt: skip

@@ -1,4 +1,5 @@
 import gzip
+import os
 import zipfile
 from pathlib import Path
 
@@ -6,7 +7,7 @@ import pytest
 from input_errors import raises_input_error, refused
 
 from mtl.base.untrusted import inside, is_inside, is_web_address, open_lines
-from mtl.base.untrusted_yaml import read_yaml, yaml_text
+from mtl.base.untrusted_yaml import read_yaml
 
 
 def test_paths_and_links_inside_a_folder_and_web_addresses(tmp_path: Path) -> None:
@@ -43,6 +44,17 @@ def test_lines_of_plain_gzipped_and_zipped_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    ["url: https://x.org/${oc.env:HOME}.zip\n", "tasks:\n  a:\n    labels: [x, 'y ${name}']\n", "a:\n  ${b}: 1\n"],
+)
+def test_interpolation_is_rejected(tmp_path: Path, text: str) -> None:
+    (tmp_path / "x.yaml").write_text(text, encoding="utf-8")
+    with raises_input_error(file="x.yaml") as caught:
+        read_yaml(tmp_path / "x.yaml")
+    assert os.environ["HOME"] not in str(caught.value)
+
+
+@pytest.mark.parametrize(
     "content",
     [
         *(b"a: [", b"- a\n", b'"5"', b"5", b"\xff\xfe\x00", b"a: !!python/object/apply:os.getcwd []\n"),
@@ -57,26 +69,7 @@ def test_a_file_that_is_no_yaml_mapping_is_one_line(tmp_path: Path, content: byt
     assert "\n" not in str(caught.value)
 
 
-def test_what_values_are(tmp_path: Path) -> None:
-    content = {
-        "rates": [1e-4, -1e3, 0.001],
-        "text": ["1e-4", "2026-01-31", "yes", "${oc.env:HOME}", "ą\n"],
-        "none": None,
-    }
+def test_numbers_with_exponents(tmp_path: Path) -> None:
     path = tmp_path / "x.yaml"
-    path.write_text(yaml_text(content), encoding="utf-8")
-    assert read_yaml(path) == content
-    path.write_text(
-        "rates: [1e-4, -1E+3, 1.0e-3]\ntext: ['1e-4', 2026-01-31, 'yes', '${oc.env:HOME}', \"ą\\n\"]\nnone:\n",
-        encoding="utf-8",
-    )
-    assert read_yaml(path) == content
-
-
-@pytest.mark.parametrize("text", ["a: &a [x, *a]", "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]", "a: 1\nb: 2\na: 3"])
-def test_a_file_that_grows_or_says_a_thing_twice_is_one_line(
-    tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("mtl.base.untrusted_yaml.YAML_VALUES", 12)
-    (tmp_path / "x.yaml").write_text(text, encoding="utf-8")
-    refused(read_yaml, tmp_path / "x.yaml", file="x.yaml")
+    path.write_text("rates: [1e-4, 1.0e-3]\n", encoding="utf-8")
+    assert read_yaml(path) == {"rates": [0.0001, 0.001]}

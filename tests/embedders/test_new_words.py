@@ -10,24 +10,24 @@ from input_errors import refused
 
 from mtl.data.text import TokenizedTexts
 from mtl.embedders.interface import RunReaderRequest
-from mtl.embedders.new_words import FileSource, WordReader, WordSource, run_words
+from mtl.embedders.new_words import WordReader, run_words
+from mtl.embedders.static import StaticOptions
 from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
 
 
-def reader(folder: Path, file: Path | None = None, source: WordSource | None = None) -> WordReader:
+def reader(folder: Path, file: Path | None = None) -> WordReader:
     """Of a run whose stage 1 has doubled the vectors of `two_words`."""
     two_words().save(folder)
     weights = {"table.weight": 2 * torch.from_numpy(VECTORS)}
-    request = RunReaderRequest(None, folder, weights, two_words().fingerprint(), file, torch.device("cpu"))
-    made = run_words(request, file, source=source)
+    options = StaticOptions(name="fasttext", dropout=0.2, trainable=True, min_count=1)
+    made = run_words(RunReaderRequest(options, folder, weights, two_words().fingerprint(), file, torch.device("cpu")))
     made.embedder.load_state_dict(weights)
     return made
 
 
 def vectors_of(made: WordReader, text: str) -> list[list[float]]:
     tokens, _ = made.sequences(TokenizedTexts([text], "pl", 9)).gather(torch.tensor([0]))
-    vectors: list[list[float]] = made.embedder(tokens)[0].tolist()
-    return vectors
+    return made.embedder(tokens)[0].tolist()
 
 
 def recorded_reads(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
@@ -55,8 +55,6 @@ def test_new_words_get_their_vectors_from_the_file_if_there_is_one(
     for _ in range(2):
         assert vectors_of(made, "kot ryba nic") == [[6, 12], [7, 8], [4, 8]]
     assert asked == [["ryba", "nic"]]  # no word is looked up twice
-    other = reader(tmp_path, source=FileSource(tmp_path / "v.vec", 2, ngrams=True))
-    assert vectors_of(other, "kot ryba nic") == vectors_of(made, "kot ryba nic")
 
 
 def test_a_missing_file_knows_no_word_and_dims_must_fit(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -15,15 +15,9 @@ from vector_words import PACKED, write_fasttext
 from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
 from mtl.embedders import read_embeddings
 from mtl.embedders.interface import EmbeddingsRequest, RunReaderRequest
-from mtl.embedders.static import (
-    GLOVE,
-    RandomOptions,
-    StaticOptions,
-    load_run,
-    random_embeddings,
-    static_embeddings,
-)
-from mtl.embedders.words import WordEmbeddings
+from mtl.embedders.new_words import run_words
+from mtl.embedders.static import GLOVE, RandomOptions, StaticOptions
+from mtl.embedders.words import WordEmbeddings, random_embeddings, static_embeddings
 
 LINES = [["solen", "skiner", "nummer"], ["jag", "skrattar", "gott"], ["regnet", "faller", "nummer"]] * 30
 
@@ -82,29 +76,6 @@ def test_words_that_a_text_file_lacks_are_unknown(suite_file: Path, tmp_path: Pa
     refused(lambda: static_embeddings(request(suite_file, vec)), file="v.vec")
 
 
-def test_missing_words_may_have_random_vectors_of_their_own(suite_file: Path, tmp_path: Path) -> None:
-    path = tmp_path / "v.bin"
-    write_fasttext(path, LINES)
-    model = fasttext.load_model(str(path))
-    expected = {word: model.get_word_vector(word) for words in LINES for word in words}
-    given = request(suite_file, path, missing="random")
-    made = static_embeddings(given)
-    assert made.vocabulary.words == given.texts.types
-    torch.manual_seed(7)
-    weight = made.embedder().table.weight.detach()
-    torch.manual_seed(7)
-    drawn = torch.nn.Embedding(len(made.vocabulary), 6, padding_idx=0).weight.detach()
-    assert (weight[0] == 0).all() and torch.equal(weight[1], drawn[1])  # the unknown word's is random too, as in jiant
-    for place, word in enumerate(made.vocabulary.words, start=2):
-        if word in expected:
-            np.testing.assert_allclose(weight[place], expected[word], atol=1e-6)
-        else:  # n-grams are not used
-            assert torch.equal(weight[place], drawn[place])
-    found = sum(word in expected for word in given.texts.types)
-    assert made.coverage.found[0] == found and made.coverage.from_ngrams == (0, 0)
-    assert made.coverage.unknown[0] == len(given.texts.types) - found
-
-
 def test_boundary_words_have_random_vectors_and_are_not_looked_up(suite_file: Path, tmp_path: Path) -> None:
     path = tmp_path / "v.vec"
     path.write_text("3 2\nsolen 1 2\nnummer 3 4\n<SOS> 5 6\n", encoding="utf-8")
@@ -134,9 +105,12 @@ def test_a_word_that_is_new(suite_file: Path, tmp_path: Path, changes: dict[str,
     write_fasttext(path, [*LINES, *[["månen", "lyser"]] * 9])
     given = request(suite_file, path, **changes)
     made = static_embeddings(given)
+    assert (made.coverage.from_ngrams[0] > 0) == ("missing" not in changes)  # n-grams are not used for random vectors
     made.save(tmp_path)
     weights = made.embedder().state_dict()
-    reader = load_run(RunReaderRequest(given.options, tmp_path, weights, made.fingerprint(), path, torch.device("cpu")))
+    reader = run_words(
+        RunReaderRequest(given.options, tmp_path, weights, made.fingerprint(), path, torch.device("cpu"))
+    )
     reader.embedder.load_state_dict(weights)
     tokens, _ = reader.sequences(TokenizedTexts(["månen månarna"], "sv", 9)).gather(torch.tensor([0]))
     vectors = reader.embedder(tokens)[0].detach()

@@ -103,7 +103,9 @@ def test_each_seed_averages_its_own_models(folder: Path) -> None:
     run_baseline(ensemble(folder, "run", "wide", run_dir=str(folder / "by-seed"), **by_seed))
     summary = read_json(folder / "by-seed/summary.json")
     assert summary["seeds"] == [1, 2]
-    assert summary["notes"][0].startswith("For each seed: the averaged outputs of 2 models of LSTM, random, frozen.")
+    assert summary["notes"][0].startswith(
+        "For each seed: the averaged outputs of 2 models of LSTM, random, frozen, changed."
+    )
     together, apart = folder / "by-seed/seed-2/predictions", folder / "apart/seed-1/predictions"
     names = sorted(path.name for path in apart.iterdir())
     assert names and names == sorted(path.name for path in together.iterdir())
@@ -122,7 +124,7 @@ def test_each_seed_averages_its_own_models(folder: Path) -> None:
 
 def test_its_row_says_what_it_is_one_system(folder: Path) -> None:
     summary = read_json(folder / "both/summary.json")
-    assert summary["title"] == "ensemble of 2: LSTM, random, frozen" and summary["family"] == "lstm"
+    assert summary["title"] == "ensemble of 2: LSTM, random, frozen, changed" and summary["family"] == "lstm"
     assert summary["seeds"] == [1] and summary["embeddings"] == "random"
     costs = [read_json(folder / f"run/seed-{seed}/scores.json")["cost"] for seed in (1, 2)]
     for key in ("parameters", "pretrain_seconds", "finetune_seconds"):

@@ -2,13 +2,16 @@
 
 import json
 import shutil
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 from data_files import read_json
 from input_errors import refused
+from kinds_suite import write_kinds_suite
 
+import mtl
 from mtl.api.cli import main
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.imports import import_job
@@ -74,11 +77,30 @@ def test_one_seed_some_tasks_and_dev_alone_and_a_zip_of_a_run(floor: Path, home:
     done = summary(home, "theirs")
     assert (done["seeds"], list(done["tasks"])) == ([7], ["ar"])
     # Without test predictions there is no submission.
+    lacking = "none is written, since predictions are missing for test rows of ar"
+    assert read_json(home / "runs/klej-sample/theirs/seed-7/scores.json")["remarks"] == [lacking]
     assert not list(home.glob("runs/klej-sample/theirs/seed-7/*.zip"))
     # A zip of a run is taken.
     archive = shutil.make_archive(str(home / "both"), "zip", predictions(floor, 1))
     run = run_baseline(import_job("zipped", [Path(archive)], {"suite": "klej-sample"}))
     assert set(run["tasks"]) == set(TASKS)
+
+
+def test_test_predictions_alone_are_a_submission_and_what_is_left_out_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_kinds_suite(tmp_path)
+    caplog.set_level("INFO")
+    lines = Path("data/opposite/test.jsonl").read_text(encoding="utf-8").splitlines()
+    words = [json.loads(line)["opposite"] for line in lines]
+    given = {"opposite": {"test": words}, "mood": {"test": ["good"] * 12}, "mood-elsewhere": ["good"] * 12}
+    Path("data/elsewhere/test.jsonl").unlink()
+    run = mtl.import_predictions("theirs", given, suite="kinds.yaml", data_dir="data")
+    with zipfile.ZipFile(run.path / "seed-1/submission.zip") as archive:
+        assert archive.namelist() == ["test_pred_opposite.tsv"]
+    assert "left out: mood, since predictions for dev, the scored split, are missing" in caplog.messages
+    assert "left out: mood-elsewhere, since data/elsewhere/test.jsonl is missing" in caplog.messages
 
 
 @pytest.fixture(scope="module")

@@ -208,7 +208,7 @@ def test_entries_of_this_file_take_part_in_runs_tables_and_reports(suite: Path, 
     made = run_baseline(lstm)
     run_baseline(first)
     assert [job.folder.path.name for job in (lstm, first)] == ["lengths-frozen", "first"]
-    assert made["title"] == "LSTM, word lengths, frozen" and made["config"]["embeddings.scale"] == 0.5
+    assert made["title"] == "LSTM, word lengths, frozen, changed" and made["config"]["embeddings.scale"] == 0.5
     assert made["tasks"]["mood"]["metric"] == "within" and made["tasks"]["mood-elsewhere"]["split"] == "test"
     assert "**First training row**, median of 2" in first.folder.table.read_text(encoding="utf-8")
     summary = read_json(first.folder.summary)

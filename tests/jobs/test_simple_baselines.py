@@ -9,7 +9,7 @@ from input_errors import refused
 from small_suite import SMALL, locations
 
 import mtl
-from mtl.jobs.baseline import run_baseline, train_logistic
+from mtl.jobs.baseline import train_logistic
 
 TITLE = "TF-IDF + logistic regression"
 QUICK = [*SMALL, "pretrain.max_steps=4", "finetune.max_epochs=1"]
@@ -35,6 +35,8 @@ def test_it_is_trained_first_and_stands_beside_the_best_constant(settings: list[
     logistic = mtl.open(tmp_path / "runs/liten/logistic")
     scores = {id: task["median"] for id, task in logistic.summary["tasks"].items()}
     assert run.summary["beside"] == [{"title": TITLE, "scores": scores}]
+    assert run.summary["title"] == "LSTM, random, frozen, changed"
+    assert "Settings that differ from those of preset paper: embeddings.dim=12, encoder.hidden_size=8," in run.table()
     assert cells(run, TITLE) == [f"{value:.1f}" for value in (logistic.summary["average"], *scores.values())]
     assert cells(run, "Best constant")[1:] == [f"{task['constant']:.1f}" for task in run.summary["tasks"].values()]
     # A second run uses the first one's, and does not train it again.
@@ -89,13 +91,45 @@ def test_a_full_disk_or_memory_leaves_the_table_without_it(
     assert caplog.messages[-1].startswith("no logistic regression in the table: ")
 
 
-def test_other_rows_are_not_beside(settings: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    floor = [setting for setting in settings if setting not in QUICK]
-    run_baseline(job([*floor, "method=logistic", "held_out=0.2", f"run_dir={tmp_path / 'runs/liten/logistic'}"]))
+def test_one_of_other_rows_settings_or_tasks_stays_and_the_right_one_is_made_beside_it(
+    settings: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    floor, runs = [setting for setting in settings if setting not in QUICK], tmp_path / "runs/liten"
+    usual = mtl.run(*floor, "method=logistic", "held_out=0.2", "tasks=[kansla,betyg]")
+    made = (usual.path / "summary.json").read_bytes()
     caplog.set_level("INFO")
-    assert "beside" not in mtl.run(*settings).summary  # held_out is another
+
+    def beside(**more: object) -> Path:
+        """The folder of the logistic regression that a new run made and has beside it."""
+        before = set(runs.glob("logistic,*"))
+        run = mtl.run(*settings, **more)
+        (folder,) = set(runs.glob("logistic,*")) - before
+        scores = {id: task["median"] for id, task in mtl.open(folder).summary["tasks"].items()}
+        assert run.summary["beside"] == [{"title": TITLE, "scores": scores}] and len(scores) == 3
+        assert f"{usual.path} " in caplog.text and f"is made in {folder}" in caplog.text
+        return folder
+
+    beside()  # held_out is another
+    fitting = beside(held_out=0.2, run_dir=runs / "tasks")
+    assert "has no scores of samma on dev" in caplog.text
+    assert mtl.run(*settings, held_out=0.2, run_dir=runs / "again").summary["beside"]  # that one, not trained again
     (tmp_path / "data/dev.tsv").write_text("text\tlabel\nsolen\tglad\nregn\targ\n", encoding="utf-8")
-    assert "beside" not in mtl.run(*settings, held_out=0.2, run_dir=tmp_path / "runs/other").summary
+    assert beside(held_out=0.2, run_dir=runs / "data") != fitting
+    assert "is of other data (dev.tsv)" in caplog.text
+    assert (usual.path / "summary.json").read_bytes() == made
+
+
+def test_an_imported_run_says_why_an_older_one_is_not_beside(
+    settings: list[str], caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    floor = [setting for setting in settings if setting not in QUICK]
+    usual = mtl.run(*floor, "method=logistic")
+    (tmp_path / "data/dev.tsv").write_text("text\tlabel\nsolen\tglad\nregn\targ\n", encoding="utf-8")
+    caplog.set_level("INFO")
+    places = {key: value for key, _, value in (setting.partition("=") for setting in floor) if key != "seeds"}
+    assert "beside" not in mtl.import_predictions("theirs", {"kansla": ["glad", "arg"]}, **places).summary
+    (said,) = [text for text in caplog.messages if text.startswith("no logistic regression in the table: ")]
+    assert f"{usual.path} is of other data (dev.tsv); remove that folder" in said
 
 
 def test_one_with_other_settings_does_not_stand_beside_and_one_with_other_seeds_does(
@@ -103,9 +137,10 @@ def test_one_with_other_settings_does_not_stand_beside_and_one_with_other_seeds_
 ) -> None:
     caplog.set_level("INFO")
     floor = [setting for setting in settings if setting not in (*QUICK, "seeds=1")]
-    mtl.run(*floor, "method=logistic", "floor.min_count=20")
-    assert "beside" not in mtl.run(*settings).summary
-    assert "floor.min_count: 20 there" in [text for text in caplog.messages if text.startswith("no logistic")][-1]
+    other = mtl.run(*floor, "method=logistic", "floor.min_count=20")
+    scores = {id: task["median"] for id, task in other.summary["tasks"].items()}
+    assert mtl.run(*settings).summary["beside"][0]["scores"] != scores
+    assert "has another configuration (floor.min_count: 20 there" in caplog.text
     mtl.run(*floor, "method=logistic", "seeds=2", f"runs_dir={tmp_path / 'more'}")
     assert "beside" in mtl.run(*settings, runs_dir=tmp_path / "more").summary
 

@@ -59,7 +59,6 @@ def test_overlap_against_counts_by_hand_for_each_input_of_a_split() -> None:
     np.testing.assert_allclose(found[-1], 1, atol=1e-6)  # a text and itself
     texts = np.array([[0, 1], [2, 5], [0, 1], [1, 0]])
     split = with_overlap(Split(texts, np.zeros(2), np.array([3, 1])), TEXTS)
-    assert split.overlap is not None
     np.testing.assert_array_equal(split.overlap, overlap(TEXTS, texts))
     empty = with_overlap(Split(np.empty((0, 2), dtype=np.int64), np.zeros(0)), TEXTS).overlap
     assert empty is not None and empty.shape == (0, len(FEATURES))

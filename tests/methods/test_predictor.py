@@ -24,7 +24,7 @@ from mtl.data.splits import read_task
 from mtl.data.text import TokenizedTexts
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job
-from mtl.methods.predictor import Predictor, text_transformer
+from mtl.methods.predictor import Predictor
 
 QUICK = ["seeds=[1]", "encoder.hidden_size=4", "encoder.num_layers=1", "head.hidden_size=4", "head.attention_size=4"]
 QUICK += ["pretrain.max_steps=3", "pretrain.validate_every=3", "finetune.max_epochs=1"]
@@ -213,37 +213,17 @@ def test_as_a_transformer_it_gives_the_run_s_vectors(run: Path) -> None:
     transformer = predictor.as_transformer(pooling="mean")
     expected = predictor.encode(TEXTS, pooling="mean")
     np.testing.assert_array_equal(transformer.fit_transform(np.array(TEXTS, dtype=object)), expected)
-    assert transformer.get_params() == {"run_dir": str(run), "seed": 2, "device": "cpu", "pooling": "mean"}
     assert len(transformer.get_feature_names_out()) == expected.shape[1]
-
-
-def test_clones_share_the_run_and_pickles_read_it_again(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    loaded = []
-    load = Predictor.load.__func__  # type: ignore[attr-defined]
-
-    def counted(cls: type[Predictor], run_dir: Path, seed: int | None = None, device: str = "cpu") -> Predictor:
-        loaded.append(seed)
-        made: Predictor = load(cls, run_dir, seed, device=device)
-        return made
-
-    transformer = mtl.load(run, seed=1).as_transformer()
-    expected = transformer.transform(TEXTS)
-    monkeypatch.setattr(Predictor, "load", classmethod(counted))
     copy = clone(transformer)
-    assert copy is not transformer and copy.get_params() == transformer.get_params()
-    np.testing.assert_array_equal(copy.fit(TEXTS).transform(TEXTS), expected)
-    assert loaded == []
-    other = clone(transformer).set_params(seed=2).transform(TEXTS)
-    assert loaded == [2] and np.abs(other - expected).max() > 1e-3
+    assert copy is not transformer and copy.run is predictor and copy.get_params() == transformer.get_params()
     content = pickle.dumps(transformer)
     assert len(content) < 1000
-    np.testing.assert_array_equal(pickle.loads(content).transform(TEXTS), expected)
-    assert loaded == [2, 1]
-    new = text_transformer(str(run))
-    assert clone(new).get_params() == new.get_params()
+    again = pickle.loads(content)
+    assert again.run is not predictor and again.run.seed == 2
+    np.testing.assert_array_equal(again.transform(TEXTS), expected)
 
 
-def test_a_pipeline_and_wrong_parameters(run: Path, tmp_path: Path) -> None:
+def test_a_pipeline_and_wrong_parameters(run: Path) -> None:
     pipeline = make_pipeline(mtl.load(run).as_transformer(), LogisticRegression())
     search = GridSearchCV(pipeline, {"texttransformer__pooling": ["max", "mean"]}, cv=3)
     predicted = search.fit(TEXTS, LABELS).predict(TEXTS)
@@ -252,6 +232,5 @@ def test_a_pipeline_and_wrong_parameters(run: Path, tmp_path: Path) -> None:
     vectors = mtl.load(run).encode(TEXTS, pooling=search.best_params_["texttransformer__pooling"])
     assert (predicted == LogisticRegression().fit(vectors, LABELS).predict(vectors)).all()
     assert (pickle.loads(pickle.dumps(fitted)).predict(TEXTS) == predicted).all()
-    refused(lambda: text_transformer(str(run), pooling="min").fit_transform(["x"]), key="pooling")
-    refused(lambda: text_transformer(str(tmp_path / "none")).fit(["x"]), file="config.yaml")
-    refused(lambda: text_transformer(str(run)).transform("x"))
+    refused(lambda: mtl.load(run).as_transformer("min").fit_transform(["x"]), key="pooling")
+    refused(lambda: mtl.load(run).as_transformer().transform("x"))

@@ -14,8 +14,7 @@ SLOW = ("finetune.learning_rate=1e-12", "finetune.final_learning_rate=1e-13")  #
 
 
 def weights(folder: Path) -> dict[str, torch.Tensor]:
-    kept: dict[str, torch.Tensor] = torch.load(folder / "best.ckpt", weights_only=True)["state_dict"]
-    return kept
+    return torch.load(folder / "best.ckpt", weights_only=True)["state_dict"]
 
 
 def curve(folder: Path) -> list[dict[str, Any]]:

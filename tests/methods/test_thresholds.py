@@ -58,15 +58,6 @@ def outputs_like_cbd(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return np.column_stack([np.zeros(600), 2 * rng.normal(size=600) + 2.7 * gold - 2]), gold
 
 
-def test_resamples_change_the_threshold_less_from_one_dev_to_the_next() -> None:
-    decisions = [label_decisions(*outputs_like_cbd(seed), 1) for seed in range(20)]
-    best, bagged = (list(map(choose, decisions)) for choose in (best_shift, bagged_shift))
-    assert np.std(bagged) < np.std(best)
-    rows, gold = map(np.concatenate, zip(*map(outputs_like_cbd, range(20, 80)), strict=True))
-    on_new_rows, on_new_rows_best = ([f1_at(rows, gold, 1, shift) for shift in shifts] for shifts in (bagged, best))
-    assert np.mean(on_new_rows) > np.mean(on_new_rows_best)
-
-
 @pytest.mark.parametrize("label", [0, 1])
 def test_a_bagged_threshold_is_the_mean_of_those_of_stratified_resamples(label: int) -> None:
     outputs, gold = outputs_like_cbd(1)

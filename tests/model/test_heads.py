@@ -69,8 +69,7 @@ def mlp(head: Head, vectors: np.ndarray) -> np.ndarray:
     hidden = np.tanh(vectors @ first["weight"].T + first["bias"])
     centred = hidden - hidden.mean(axis=1, keepdims=True)
     scaled = centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + 1e-5)
-    result: np.ndarray = (scaled * norm["weight"] + norm["bias"]) @ last["weight"].T + last["bias"]
-    return result
+    return (scaled * norm["weight"] + norm["bias"]) @ last["weight"].T + last["bias"]
 
 
 @torch.no_grad()
@@ -78,7 +77,6 @@ def test_overlap_is_added_to_the_hidden_layer_against_numpy() -> None:
     torch.manual_seed(0)
     head = Head(4, outputs=3, pair=True, hidden_size=8, dropout=0.5, overlap=2).double().eval()
     vectors, overlap = torch.randn(6, 4, dtype=torch.float64), torch.rand(3, 2, dtype=torch.float64)
-    assert head.overlap is not None
     u, v = vectors.numpy()[:3], vectors.numpy()[3:]
     # The layer of the overlap is part of the first layer, whose input are then both.
     first = head.layers[0]

@@ -8,7 +8,7 @@ from input_errors import raises_input_error
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from mtl.model.lstm import WIDTH_MULTIPLE, BiLSTM, PackedBiLSTMLayer, Packing, check_recurrence
+from mtl.model.lstm import BiLSTM, check_recurrence
 
 # One bidirectional layer in NumPy, sequence by sequence, with bfloat16 factors and results of every matrix product. All other arithmetic, and
 # the sums within a product, are float64.
@@ -90,7 +90,8 @@ def run_layer(
     return [np.concatenate(both, axis=1) for both in zip(*outputs, strict=True)], grad_inputs, grads
 
 
-LENGTHS = [[3], [1, 1, 1], [5, 5, 5], [7, 1, 4, 9, 4], [1, 2, 3, 4, 5, 6, 30]]
+# The last one has more sequences than a step has columns before it is padded.
+LENGTHS = [[3], [1, 1, 1], [5, 5, 5], [7, 1, 4, 9, 4], [1, 2, 3, 4, 5, 6, 30], [*range(1, 9), *range(12, 1, -1)]]
 
 
 def reference(lstm: nn.LSTM, inputs: Tensor, lengths: Tensor) -> Tensor:
@@ -148,28 +149,6 @@ def test_accelerator_path_gives_the_same_outputs() -> None:
     torch.testing.assert_close(lstm.on_accelerator(inputs, lengths), lstm(inputs, lengths))
 
 
-@pytest.mark.parametrize("lengths", LENGTHS)
-def test_products_in_bfloat16_change_gradients_within_rounding(lengths: list[int]) -> None:
-    """On its way through two layers, forward and backward, a gradient meets a dozen roundings of at most 2^-8 each.
-
-    `test_lstm_steps.py` compares one layer, outputs too, with a reference that rounds.
-    """
-    ours, theirs = twins(2, torch.float32)
-    sizes = torch.tensor(lengths)
-    inputs = torch.randn(len(sizes), int(sizes.max()), 5)
-    weight = torch.randn(len(sizes), int(sizes.max()), 14)
-    read = [inputs.clone().requires_grad_() for _ in range(2)]
-    with torch.autocast("cpu", torch.bfloat16):
-        output = ours(read[0], sizes)
-    assert output.dtype == torch.bfloat16
-    assert not any(row[length:].any() for row, length in zip(output, lengths, strict=True))
-    (output.float() * weight).sum().backward()
-    (reference(theirs, read[1], sizes) * weight).sum().backward()
-    for rounded, exact in zip((read[0], *ours.parameters()), (read[1], *theirs.parameters()), strict=True):
-        assert rounded.grad is not None and exact.grad is not None and rounded.grad.dtype == torch.float32
-        assert (rounded.grad - exact.grad).norm() <= 12 * 2.0**-8 * exact.grad.norm()
-
-
 def test_padding_is_never_read_and_is_zero_in_the_output() -> None:
     lstm = BiLSTM(5, 7)
     inputs = torch.randn(2, 6, 5)
@@ -204,47 +183,18 @@ def test_a_device_whose_lstms_differ_is_refused(fault: str, monkeypatch: pytest.
     assert calls == 2 and torch.equal(torch.random.get_rng_state(), before)
 
 
-SIZES = torch.tensor([2, 5, 1, 5, 3])
-
-
-def test_columns_are_ordered_by_step_with_the_longest_sequence_first() -> None:
-    packing = Packing(SIZES, 6)
-    values = torch.arange(30.0).view(5, 6, 1)  # sequence * 6 + step
-    rows = packing.pack(values)[:, 0].view(5, WIDTH_MULTIPLE)
-    assert packing.sizes == [5, 4, 3, 2, 2]
-    expected = [[6, 18, 24, 0, 12], [7, 19, 25, 1], [8, 20, 26], [9, 21], [10, 22]]
-    assert [rows[step, : len(real)].tolist() for step, real in enumerate(expected)] == expected
-    # Padding columns copy the longest sequence's step, never a value past a sequence's end.
-    assert all((rows[step, len(real) :] == real[0]).all() for step, real in enumerate(expected))
-
-
-@pytest.mark.parametrize("lengths", [SIZES, torch.arange(37) % 8 + 1])  # of more sequences than WIDTH_MULTIPLE
-def test_unpack_restores_the_batch_with_zeros_past_each_end(lengths: torch.Tensor) -> None:
-    values = torch.randn(len(lengths), int(lengths.max()) + 2, 3)
-    packing = Packing(lengths, values.shape[1])
-    assert packing.sizes == [int((lengths > step).sum()) for step in range(int(lengths.max()))]
-    inside = torch.arange(values.shape[1]) < lengths[:, None]
-    assert torch.equal(packing.unpack(packing.pack(values)), values * inside[:, :, None])
-
-
 INPUT, HIDDEN = 24, 16
 
 
-def new_weights() -> list[Tensor]:
-    shapes = [(4 * HIDDEN, INPUT), (4 * HIDDEN, HIDDEN), (4 * HIDDEN,), (4 * HIDDEN,)] * 2
-    return [torch.empty(shape).uniform_(-0.25, 0.25).requires_grad_() for shape in shapes]
-
-
-def run(
-    inputs: Tensor, lengths: list[int], weights: list[Tensor], grad: Tensor, dtype: torch.dtype
-) -> tuple[Tensor, list[Tensor]]:
-    """The layer's output for a padded batch, and the gradients of the inputs and of the weights. dtype: of the products."""
+def run(lstm: BiLSTM, inputs: Tensor, lengths: list[int], grad: Tensor, bfloat16: bool) -> tuple[Tensor, list[Tensor]]:
+    """The outputs of one layer, and the gradients of the inputs and of the weights."""
     read = inputs.detach().requires_grad_()
-    packing = Packing(torch.tensor(lengths), inputs.shape[1])
-    given = [weight.to(dtype) if weight.ndim == 2 else weight for weight in weights]
-    output = packing.unpack(PackedBiLSTMLayer.apply(packing.pack(read.to(dtype)).T, packing.sizes, *given).T)
-    assert output.dtype == dtype
-    return output.float(), list(torch.autograd.grad((output.float() * grad).sum(), [read, *weights]))
+    with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
+        output = lstm(read, torch.tensor(lengths))
+    assert output.dtype == (torch.bfloat16 if bfloat16 else torch.float32)
+    grads = list(torch.autograd.grad((output.float() * grad).sum(), [read, *lstm.parameters()]))
+    assert {made.dtype for made in grads} == {torch.float32}
+    return output.float(), grads
 
 
 def distance(values: np.ndarray, others: np.ndarray) -> float:
@@ -261,14 +211,12 @@ def test_it_rounds_where_the_reference_rounds(lengths: list[int]) -> None:
     """Sums of another order end in another bfloat16 number now and then. Rounding anything else, or less, would be as far from the
     reference as float32 is."""
     torch.manual_seed(0)
-    weights, inputs = new_weights(), torch.randn(len(lengths), max(lengths), INPUT)
+    lstm, inputs = BiLSTM(INPUT, HIDDEN, 1), torch.randn(len(lengths), max(lengths), INPUT)
     grad = torch.randn(len(lengths), max(lengths), 2 * HIDDEN)
-    (output, grads), (exact, exact_grads) = (
-        run(inputs, lengths, weights, grad, dtype) for dtype in (torch.bfloat16, torch.float32)
-    )
+    (output, grads), (exact, exact_grads) = (run(lstm, inputs, lengths, grad, bfloat16) for bfloat16 in (True, False))
     cut = [[rows[:length].double().numpy() for rows, length in zip(of, lengths, strict=True)] for of in (inputs, grad)]
     expected, expected_grad, expected_grads = run_layer(
-        cut[0], [weight.detach().double().numpy() for weight in weights], cut[1]
+        cut[0], [weight.detach().double().numpy() for weight in lstm.parameters()], cut[1]
     )
     compared = [
         (joined(output, lengths), np.concatenate(expected), joined(exact, lengths)),

@@ -123,7 +123,7 @@ def test_tokens_vectors_and_token_outputs_give_the_same() -> None:
 
 def test_a_moved_batch_keeps_what_packing_and_splitting_read_on_the_cpu() -> None:
     on_cpu = {"rows": torch.tensor([4, 2]), "sizes": torch.tensor([2, 1]), "lengths": torch.tensor([3, 1, 2])}
-    names = ("targets", "tokens", "vectors", "overlap", "base", "spans", "marked", "firsts")
+    names = ("targets", "tokens", "vectors", "overlap", "base", "spans", "firsts")
     batch = Batch("t", **on_cpu, **{name: torch.zeros(3, 2) for name in names})
     moved = batch.to(torch.device("meta"))
     assert moved.task == "t" and all(getattr(moved, name) is value for name, value in on_cpu.items())
@@ -144,7 +144,6 @@ def test_parts_are_batches_of_some_of_the_rows() -> None:
     assert (first.targets.tolist(), second.targets.tolist()) == ([0, 1, 2], [3, 4])
     assert first.sizes is not None and first.sizes.tolist() == [2, 1, 3]
     for part, texts, inputs in ((first, [*range(6), *range(8, 14)], range(6)), (second, [6, 7, 14, 15], [6, 7])):
-        assert part.tokens is not None and part.lengths is not None and part.overlap is not None
         assert part.lengths.tolist() == lengths[texts].tolist()
         assert torch.equal(part.tokens, tokens[texts][:, : int(lengths[texts].max())])
         assert part.overlap[:, 0].tolist() == list(inputs)
@@ -155,9 +154,8 @@ def test_parts_are_batches_of_some_of_the_rows() -> None:
     assert batch.parts(1) == [batch]
     # Parts of vectors.
     vectors = torch.arange(6.0)[:, None]
-    batch = Batch("t", torch.arange(3), torch.zeros(3), vectors=vectors, marked=torch.arange(3.0)[:, None, None])
+    batch = Batch("t", torch.arange(3), torch.zeros(3), vectors=vectors)
     first, second = batch.parts(2)
     assert first.vectors is not None and first.vectors[:, 0].tolist() == [0, 1, 3, 4]
     assert second.vectors is not None and second.vectors[:, 0].tolist() == [2, 5]
-    assert second.marked is not None and second.marked.tolist() == [[[2.0]]]
     assert second.tokens is None and second.sizes is None

@@ -323,6 +323,9 @@ def test_further_tables(opened: Opener, report: dict[str, Any]) -> None:
     assert [parts[value][0] for value in ("all rows", "any value", "a")] == ["60", "45", "30"]
     shown = [found["rows"][row][2] for row in page.rows() if row in found["rows"]]
     assert parts["a"][1:] == [f"{score:.3f}".replace("-", "−") for score in shown]
+    spread = table(page, "settings-title")["LSTM, random, frozen"]
+    deviations = page.suite["settings"][0]
+    assert spread == ["2", *(f"{value:.3f}" for value in [deviations["average"], *deviations["deviations"].values()])]
     # The tables follow the rows that the table of scores shows.
     page.key("search").send_keys("one")
     assert len(table(page, "groups-title")) == 2
@@ -362,5 +365,5 @@ def test_the_average_is_over_the_suite_s_own_tasks(opened: Opener, report: dict[
 
 @in_browser
 def test_a_report_without_further_tables_shows_none(opened: Opener, report: dict[str, Any]) -> None:
-    suite = {**report["suites"][0], "groups": [], "breakdowns": []}
+    suite = {**report["suites"][0], "groups": [], "breakdowns": [], "settings": []}
     assert not opened({**report, "suites": [suite]}).find("#sections").is_displayed()

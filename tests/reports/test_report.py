@@ -155,7 +155,7 @@ def test_the_command(runs_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert capsys.readouterr().out == f"{out}/index.html\n"
     assert sorted(path.name for path in out.iterdir()) == [
         *("comparisons.csv", "costs.csv", "index.html", "mtl-files.json", "ranks.csv"),
-        *("report.md", "report.tex", "scores.csv"),
+        *("report.md", "report.tex", "scores.csv", "settings.csv"),
     ]
     assert f"by `mtl report {runs_dir} --out" in (out / "report.md").read_text(encoding="utf-8")
     assert main(["report", str(tmp_path / "none")]) == 2

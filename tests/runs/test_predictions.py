@@ -48,7 +48,13 @@ def whole(rows: int = 10) -> dict[str, str]:
 
 KANSLA = "test_pred_kansla.tsv"
 BAD = [
-    *((KANSLA, None), ("test_pred_samma.tsv", "same\n1\n"), (KANSLA, ""), (KANSLA, "kansla\n" + "glad\n" * 10)),
+    *(
+        (KANSLA, None),
+        ("test_pred_samma.tsv", "same\n1\n"),
+        ("test_pred_kansla.csv", "prediction\n"),
+        (KANSLA, ""),
+        (KANSLA, "kansla\n" + "glad\n" * 10),
+    ),
     *((KANSLA, "label\n" + "glad\n" * 9), (KANSLA, "label\nGlad\n" + "arg\n" * 9)),
     ("test_pred_betyg.tsv", "score\n" + "3\n" * 9 + "fyra\n"),
 ]

@@ -68,6 +68,9 @@ def test_the_scale_of_the_suite_further_metrics_and_the_splits(tmp_path: Path) -
     constants = dict.fromkeys(job.suite.tasks, 28.64)
     check_golden("table-alpha.md", render(summary_of(job, done, tasks, constants=constants), job.suite))
     job = load_job({"suite": str(write_kinds_suite(tmp_path)), "method": "svm"})
+    tasks = job.suite.choose(["opposite"])
+    held_out = {**summary_of(job, seeds(tasks, 60.0), tasks), "held_out": {"opposite": 9}}
+    assert "training file: 9 of opposite (held_out.json).\n" in render(held_out, job.suite)
     for ids, splits in (([*job.suite.tasks], "dev, test"), (["opposite"], "test"), (["stars"], "dev")):
         tasks = job.suite.choose(ids)
         assert f"Scores × 100 on {splits}: seed 1;" in render(summary_of(job, seeds(tasks, 60.0), tasks), job.suite)

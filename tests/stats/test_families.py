@@ -1,7 +1,9 @@
 """The tests of a family: against those of each pair, their definitions, and what simulated families show."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +11,16 @@ from scipy import stats
 from scipy.linalg import hadamard
 
 from mtl.stats.comparison import PairTest, Sample, compare
-from mtl.stats.families import PRIOR_FREEDOM, Variance, all_tails, family_tests, largest_rejected, seed_parts, with_holm
+from mtl.stats.families import (
+    PRIOR_FREEDOM,
+    Variance,
+    all_tails,
+    family_tests,
+    largest_rejected,
+    rank_intervals,
+    seed_parts,
+    with_holm,
+)
 from mtl.stats.resampling import RowSet
 
 ROWS, OTHERS = RowSet("rows", 400), RowSet("others", 30)
@@ -229,3 +240,49 @@ def test_many_values_are_those_of_each_and_no_variance_leaves_no_chance() -> Non
         alone = variance(*(float(part[number]) for part in parts)).p(values[number : number + 1])
         assert found[number] == pytest.approx(alone[0], rel=1e-12)
     assert variance(0.0, np.inf, 0.0, np.inf, 0.0).p(np.array([1.0])) == [0.0]
+
+
+def ranks(columns: Mapping[str, Mapping[Any, Sample]]) -> dict[str, dict[Any, tuple[int, int]]]:
+    """By column and run."""
+    intervals = rank_intervals(family_tests(columns))
+    return {column: dict(zip(runs, intervals[column], strict=True)) for column, runs in columns.items()}
+
+
+def test_ranks_of_an_order_with_a_tie() -> None:
+    runs = {"a": drawn(80, 1), "b": drawn(70.1, 2), "c": drawn(70, 3), "d": drawn(50, 4)}
+    assert ranks({"task": runs}) == {"task": {"a": (1, 1), "b": (2, 3), "c": (2, 3), "d": (4, 4)}}
+
+
+def test_ranks_are_those_of_the_tests_of_every_pair_in_all_columns() -> None:
+    columns = {
+        "one": {number: drawn(70 + number, number, seeds=2 + number % 3 + 1) for number in range(12)},
+        "two": {number: drawn(70 + number / 3, 50 + number, sets=(ROWS, OTHERS)) for number in range(12)},
+    }
+    tests = {
+        (column, pair): compare(runs[pair[0]], runs[pair[1]])
+        for column, runs in columns.items()
+        for pair in combinations(runs, 2)
+    }
+    family = family_tests(columns)
+    corrected = with_holm(tests, {(column, pair): family[column].tail[pair] for column, pair in tests})
+    assert 0 < sum(test.holds for test in corrected.values()) < len(corrected)
+    for column, intervals in ranks(columns).items():
+        for run, interval in intervals.items():
+            won = lost = 0
+            for (of, (first, second)), test in corrected.items():
+                if of == column and run in (first, second) and test.holds:
+                    is_better = (test.difference > 0) == (run == first)
+                    won, lost = won + is_better, lost + (not is_better)
+            assert interval == (1 + lost, 12 - won)
+
+
+def test_one_system_has_a_verdict_and_two_seeds_have_none() -> None:
+    one, other = system(80, 1), system(70, 2)
+    few = compare(replace(one, is_one_system=False), replace(other, is_one_system=False))
+    assert few.p is None and few.probability is None
+    test = compare(one, other)
+    assert test.verdict == "better"
+    assert test.p is not None and test.probability == pytest.approx(1 - test.p / 2)
+    assert compare(other, one).probability == pytest.approx(1 - test.probability)
+    assert compare(one, drawn(70, 3, seeds=2)).p is None
+    assert compare(one, drawn(70, 3, seeds=3)).verdict == "better"

@@ -24,58 +24,24 @@ config:
   loss: {class_weights: 0.5}
 tasks:
   names:
-    folder: names
-    text: ["tokens[]"]
-    kind: token_labels
-    target: tags[]
-    labels: [O, B-PER, I-PER, B-LOC]
-    indices: ["0", "1", "2", "3"]
-    metric: span_f1
-    also: [span_f1_macro, token_accuracy]
+    {folder: names, kind: token_labels, text: ["tokens[]"], target: "tags[]", labels: [O, B-PER, I-PER, B-LOC],
+     indices: ["0", "1", "2", "3"], metric: span_f1, also: [span_f1_macro, token_accuracy]}
   words:
-    folder: words
-    files: {train: train.conllu, dev: dev.conllu, test: test.conllu}
-    text: ["form[]"]
-    kind: token_labels
-    target: upos[]
-    labels: [NOUN, VERB, ADP]
-    metric: token_accuracy
+    {folder: words, kind: token_labels, text: ["form[]"], target: "upos[]", labels: [NOUN, VERB, ADP],
+     metric: token_accuracy, files: {train: train.conllu, dev: dev.conllu, test: test.conllu}}
   slots:                    # a pair, whose second text has the tokens
-    folder: slots
-    files: {train: train.tsv, dev: dev.tsv, test: test.tsv}
-    text: [question, reply]
-    kind: token_labels
-    target: slots
-    labels: [O, B-LOC]
-    metric: span_f1
+    {folder: slots, kind: token_labels, text: [question, reply], target: slots, labels: [O, B-LOC],
+     metric: span_f1, files: {train: train.tsv, dev: dev.tsv, test: test.tsv}}
   travels: {folder: travels, text: [text], target: label, labels: [stays, travels], metric: accuracy}
   lists:
-    folder: lists
-    kind: multi_label
-    text: [text]
-    target: labels[]
-    labels: [joy, fear, rage]
-    metric: micro_f1
-    also: [samples_f1]
-    breakdown: [source]
+    {folder: lists, kind: multi_label, text: [text], target: "labels[]", labels: [joy, fear, rage],
+     metric: micro_f1, also: [samples_f1], breakdown: [source]}
   flags:
-    folder: flags
-    kind: multi_label
-    text: [text, other]
-    target: joy + fear + rage
-    labels: [joy, fear, rage]
-    metric: multi_macro_f1
-    files: {dev: null}
-    scored: test
+    {folder: flags, kind: multi_label, text: [text, other], target: joy + fear + rage, labels: [joy, fear, rage],
+     metric: multi_macro_f1, files: {dev: null}, scored: test}
   facts:
-    folder: facts
-    kind: answer
-    text: [question, context]
-    target: "answers.text[]"
-    starts: "answers.answer_start[]"
-    metric: squad_f1
-    also: [squad_exact]
-    group: context
+    {folder: facts, kind: answer, text: [question, context], target: "answers.text[]",
+     starts: "answers.answer_start[]", metric: squad_f1, also: [squad_exact], group: context}
 """
 LABELS = ["O", "B-PER", "I-PER", "B-LOC"]
 PEOPLE, PLACES = ["Anek", "Borek", "Celek", "Danek"], ["Norburg", "Zelburg", "Taburg"]

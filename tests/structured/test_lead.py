@@ -1,11 +1,10 @@
 """The first sentences of articles, through the whole job, and the files of predicted texts."""
 
-import json
 from pathlib import Path
 
 import pytest
 from command_line import job
-from data_files import read_json
+from data_files import read_json, write_jsonl
 from input_errors import raises_input_error
 from rouge_score.rouge_scorer import RougeScorer
 
@@ -18,11 +17,7 @@ name: nyheter
 language: sv
 files: {train: train.jsonl, dev: dev.jsonl, test: test.jsonl}
 tasks:
-  referat:
-    kind: text
-    text: [article]
-    target: summary
-    metric: rouge1
+  referat: {kind: text, text: [article], target: summary, metric: rouge1}
 """
 FIRST, SECOND, THIRD = "Solen sken i Lund.", "Alla gick ut\toch \\sjöng.", "Ingen vet varför."
 
@@ -35,11 +30,9 @@ def article(i: int) -> dict[str, str]:
 @pytest.fixture
 def settings(tmp_path: Path) -> list[str]:
     (tmp_path / "s.yaml").write_text(SUITE, encoding="utf-8")
-    (tmp_path / "data").mkdir()
     for split, count in (("train", 12), ("dev", 6), ("test", 3)):
         rows = [article(i) if split != "test" else {"article": article(i)["article"]} for i in range(count)]
-        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        (tmp_path / "data" / f"{split}.jsonl").write_text(text, encoding="utf-8")
+        write_jsonl(tmp_path / "data" / f"{split}.jsonl", rows)
     folders = [f"{name}_dir={tmp_path / name}" for name in ("data", "run", "cache")]
     return [f"suite={tmp_path / 's.yaml'}", *folders, "seeds=[1,2]"]
 

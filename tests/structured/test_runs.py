@@ -12,7 +12,7 @@ import yaml
 from command_line import content
 from data_files import read_column, read_json, write_jsonl, write_lines
 from input_errors import raises_input_error
-from structured_suite import LABELS, SUITE, fact_rows, label_rows, sentence, sentences, suite_job, write_suite
+from structured_suite import LABELS, SUITE, fact_rows, label_rows, sentences, suite_job, write_suite
 
 import mtl
 from mtl.api.cli import main
@@ -232,11 +232,13 @@ def test_linear_models_learn_from_a_bounded_number_of_words(
     fitted = []
     monkeypatch.setattr(features, "MOST_UNITS", bound)
     fit = features.UnitFeatures.fit
-    monkeypatch.setattr(
-        features.UnitFeatures,
-        "fit",
-        lambda self, units: fitted.append([unit[0].tokens for unit in units]) or fit(self, units),
-    )
+
+    def noted(self: features.UnitFeatures, units: Any) -> Any:
+        read = list(units)
+        fitted.append([unit[0].tokens for unit in read])
+        return fit(self, read)
+
+    monkeypatch.setattr(features.UnitFeatures, "fit", noted)
     made(own, "naive_bayes", "method=naive_bayes", "tasks=[facts]")
     spread = [rows[place * len(rows) // kept] for place in range(kept)]
     assert fitted == [[unit for row in spread for unit in unit_features(row["question"], row["context"])]]
@@ -269,10 +271,3 @@ def test_the_embedded_suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert set(read_json(next(tmp_path.glob("runs/tasks-sample/majority/summary.json")))["tasks"]) == {
         *("topic", "names", "feelings", "facts")
     }
-
-
-def test_the_last_tokens_of_a_text_that_is_cut_are_outside(own: Path) -> None:
-    run = made(own, "cut", "embeddings.dim=8", "variant=finetune", "max_length=2", "tasks=[names]")
-    tags = [row.split() for row in read_column(run.predictions(1, "test", "names"))]
-    assert [len(row) for row in tags] == [len(sentence(i)) for i in range(80, 92)]
-    assert {tag for row in tags for tag in row[2:]} == {"O"}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
-from mtl.structured.span_f1 import entities, orphans, type_scores, whole_entities
+from mtl.structured.span_f1 import entities, type_scores, whole_entities
 from mtl.tasks.metrics import METRICS, metric_named
 from mtl.tasks.task import ScoredRows, Task
 
@@ -130,11 +130,6 @@ def test_entities(tags: str, found: set[tuple[str, int, int]]) -> None:
 def test_whole_entities_in_all_spellings(tags: str) -> None:
     assert set(whole_entities(tags.split())) == {("-A", 0, 0), ("-A", 1, 3)}
     assert set(whole_entities(tags.replace("B-", "O-").split())) == {("-A", 0, 0)}
-
-
-def test_tags_that_continue_no_entity_are_counted() -> None:
-    assert orphans(["I-A", "I-A", "O", "I-B", "B-A", "I-B"]) == 3
-    assert orphans(["B-A", "I-A", "O"]) == 0
 
 
 def test_metrics_of_entities_need_tags_of_entities() -> None:

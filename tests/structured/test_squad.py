@@ -11,18 +11,7 @@ from mtl.tasks.metrics import score, weighted_scores
 from mtl.tasks.task import ScoredRows, Task
 
 WORDS = [
-    "the",
-    "The",
-    "a",
-    "an",
-    "Warsaw",
-    "warsaw,",
-    "in",
-    "1984",
-    "—",
-    "the-end",
-    "café",
-    "...",
+    *["the", "The", "a", "an", "Warsaw", "warsaw,", "in", "1984", "—", "the-end", "café", "..."],
     "",
     "An",
     "王",

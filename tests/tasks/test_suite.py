@@ -53,7 +53,7 @@ SMALL = (
     *(("  kansla:", "  ../kansla:"), ("  kansla:", "  average:"), ("folder: pairs", "folder: ../pairs")),
     *(("dev: null, test: null", "dev: null, test: ../t.tsv"), ("folder: pairs", "source: {url: 'file:///etc/x'}")),
     ("folder: pairs", "source: {url: 'https://x/a.zip', sha256: zz}"),
-    ("group: topic", 'same_source: "2"'),
+    *(("folder: pairs", "source: {url: 'http://x/${oc.env:HOME}'}"), ("group: topic", 'same_source: "2"')),
     *(("group: topic", 'group: topic\n    same_source: "1"'), ("  kansla:", '  kansla:\n    same_source: "glad"')),
     *(("target: score", "goal: score"), ("text: [a, b]", "")),
     *(("  kansla:", "  kansla:\n    candidates: [x]"), ("  kansla:", "  kansla:\n    scored: train")),

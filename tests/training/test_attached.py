@@ -212,7 +212,7 @@ def test_an_object_does_not_reach_other_processes() -> None:
     refused(lambda: mtl.run(**given), key="trainer.callbacks")
 
 
-def test_files_of_settings_name_no_code(tmp_path: Path, floor_settings: list[str]) -> None:
+def test_files_of_settings_name_no_code(tmp_path: Path) -> None:
     preset = tmp_path / "theirs.yaml"
     for line in ("callbacks: [os:system]", "callbacks: [os]", "logger: os:system"):
         preset.write_text(f"preset: theirs\ntrainer:\n  {line}\n", encoding="utf-8")

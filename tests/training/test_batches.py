@@ -85,7 +85,6 @@ def test_batches_against_plain_loops() -> None:
     chosen = np.array([4, 0, 6])
     batch = BatchDataset({"t": split}, ArraySequences(tokens, starts[:-1], sizes))[("t", chosen)]
     texts = [*split.texts[chosen, 0], *split.texts[chosen, 1]]  # first sides, then second sides
-    assert batch.tokens is not None and batch.lengths is not None
     assert batch.lengths.tolist() == [sizes[t] for t in texts]
     for row, text in zip(batch.tokens.tolist(), texts, strict=True):
         words = tokens[starts[text] : starts[text + 1]].tolist()
@@ -108,7 +107,6 @@ def test_batches_of_a_choice_hold_the_candidates_row_after_row() -> None:
     starts = np.cumsum(sizes) - sizes
     batch = BatchDataset({"c": CHOICE}, ArraySequences(tokens, starts, sizes))[("c", np.array([2, 0]))]
     texts = [5, 5, 0, 0, 0, 2, 3, 1, 2, 3]  # what the candidates share, then the candidates
-    assert batch.tokens is not None and batch.lengths is not None and batch.sizes is not None
     assert batch.lengths.tolist() == sizes[texts].tolist()
     assert [row[0] for row in batch.tokens.tolist()] == [starts[text] + 1 for text in texts]
     assert (batch.rows.tolist(), batch.targets.tolist(), batch.sizes.tolist()) == ([2, 0], [1, 2], [2, 3])

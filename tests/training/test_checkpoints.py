@@ -9,7 +9,6 @@ from mtl.training.checkpoints import (
     DONE,
     RESUME,
     WEIGHTS,
-    checkpoint_bytes,
     fill,
     load_finished,
     load_weights,
@@ -91,14 +90,10 @@ def test_a_finished_stage_without_its_weights_says_what_to_delete(tmp_path: Path
     refused(lambda: load_finished(network(1), tmp_path, "last"), file="final.ckpt")
 
 
-def test_weights_below_a_prefix_and_sizes_of_checkpoints(tmp_path: Path) -> None:
+def test_weights_below_a_prefix() -> None:
     weights = {"encoder.lstm.w": torch.zeros(1), "heads.encoder.w": torch.ones(1), "encoder.mix": torch.ones(2)}
     assert set(weights_below(weights, "encoder.")) == {"lstm.w", "mix"}
     assert weights_below(weights, "heads.")["encoder.w"] is weights["heads.encoder.w"]
-    assert checkpoint_bytes(tmp_path / "none") == 0
-    for name, size in (("best.ckpt", 3), ("last.ckpt", 5), ("predicted.npz", 7)):
-        (tmp_path / name).write_bytes(bytes(size))
-    assert checkpoint_bytes(tmp_path) == 8
 
 
 def test_weights_of_another_network_are_one_line(tmp_path: Path) -> None:

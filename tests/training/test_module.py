@@ -130,7 +130,6 @@ def test_gradients_are_clipped_together(limit: float) -> None:
     for table, layer in zip((sparse, dense), layers, strict=True):
         layer(table(torch.tensor([4, 4, 7]))).square().sum().backward()
         clip_gradients([*table.parameters(), *layer.parameters(), nn.Parameter(torch.zeros(1))], limit)
-        assert table.weight.grad is not None and layer.weight.grad is not None
         grads.append((table.weight.grad.to_dense(), layer.weight.grad))
     for ours, theirs in zip(*grads, strict=True):
         torch.testing.assert_close(ours, theirs)

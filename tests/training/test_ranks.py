@@ -24,8 +24,7 @@ def trained(folder: Path, devices: int, parts: int = 1) -> dict[str, Any]:
         if isinstance(layer, nn.Dropout):
             layer.p = 0.0
     train_together(replace(CPU, devices=devices), rank_work.train, made, folder, parts)
-    result: dict[str, Any] = torch.load(folder / "result.pt", weights_only=True)
-    return result
+    return torch.load(folder / "result.pt", weights_only=True)
 
 
 @pytest.mark.slow

@@ -325,7 +325,6 @@ def test_dropout_is_on_in_training_whatever_was_before(tmp_path: Path) -> None:
             return super().training_step(batch, batch_idx)
 
     evaluated = module(kind=Seen).eval()
-    assert isinstance(evaluated, Seen)
     fit(evaluated, stage(tmp_path / "stage"), CPU)
     assert len(evaluated.modes) == 40 and all(evaluated.modes)
     assert not evaluated.training
@@ -346,7 +345,6 @@ def test_the_last_weights_are_those_of_the_last_validation(
     scores = [50.0, 60.0, *[40.0] * 8]  # the second validation is the best one
     for checkpoint, name, number in (("last", "final.ckpt", validations - 1), ("best", "best.ckpt", 1)):
         trained, folder, given = module(kind=Watched), tmp_path / checkpoint / "stage", iter(scores)
-        assert isinstance(trained, Watched)
         monkeypatch.setattr("mtl.training.module.score", lambda *_, given=given: next(given))
         fit(trained, stage(folder, patience, checkpoint=checkpoint), CPU)
         assert [row["dev/average"] for row in trained.curve] == scores[:validations]

@@ -24,12 +24,8 @@ languages: [swe]
 model_languages: {sv: swe-Latn}
 types:
   classification:
-    title: Classification
-    metric: accuracy
-    metric_title: accuracy
-    tasks:
-      SweRecClassification: {}
-      DalajClassification: {}
+    {title: Classification, metric: accuracy, metric_title: accuracy,
+     tasks: {SweRecClassification: {}, DalajClassification: {}}}
 """
 
 
@@ -49,7 +45,7 @@ class HashedEncoder(SentenceEncoder):
     def description(self) -> Description:  # type: ignore[override]
         sizes = (DIM, "pl", 1200, 200, 4_000_000, None)
         title = f"Hashed words, {self.pooling}"
-        return Description(self.name, title, "average", *sizes, self.trained_on, None, self.seed)
+        return Description(self.name, title, "average", *sizes, self.trained_on, self.seed)
 
     def encode(self, texts: Sequence[str], progress: bool = False, prompt: str | None = None) -> np.ndarray:
         self.encoded += len(texts)

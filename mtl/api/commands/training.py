@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
     from mtl.jobs.job import Job
 
+# The settings of the data and the folders, which runs that stand beside each other share.
+KEPT = ("data_dir", "runs_dir", "cache_dir", "tasks", "held_out", "choosing_share")
+
 
 def add_training(commands: Commands) -> None:
     """Add the commands of this file."""
@@ -80,13 +83,12 @@ def run_and_print(job: "Job", command: str) -> None:
     """Run one job. Print its settings first, and its table, its duration and the table's path at the end."""
     from mtl.api.run import run_job
     from mtl.base.clock import format_duration
-    from mtl.methods import METHODS
 
     start = time.monotonic()
     config, folder = job.config, job.folder
     job.check_memory()
     print(
-        f"suite {job.suite.name} ({job.data_dir}) · {METHODS[config.method].title(config)}"
+        f"suite {job.suite.name} ({job.data_dir}) · {job.title}"
         f" · seeds {' '.join(map(str, config.seeds))} · results in {folder.path}",
         flush=True,
     )
@@ -166,13 +168,14 @@ def _paths_and_settings(words: "Sequence[str]") -> tuple[list[str], dict[str, An
 
 def _next_command(job: "Job") -> str:
     """What a user could do after a run, as a command: train an LSTM, train further seeds, or compare all runs."""
+    from mtl.jobs.job import COMMAND_LINE
     from mtl.methods import METHODS
 
     config, folder = job.config, job.folder.path
-    data = "" if config.data_dir is None else f" data_dir={shlex.quote(config.data_dir)}"
-    data += f" tasks=[{','.join(config.tasks)}]" if config.tasks else ""
+    texts = {key: setting_text(getattr(config, key)) for key in KEPT if job.origins.get(key) == COMMAND_LINE}
+    kept = "".join(f" {key}={text if key == 'tasks' else shlex.quote(text)}" for key, text in texts.items())
     if METHODS[config.method].family == "floor":
-        return f"mtl baseline suite={shlex.quote(config.suite)}{data} seeds=3    # an LSTM beside this simple baseline"
+        return f"mtl baseline suite={shlex.quote(config.suite)}{kept} seeds=3    # an LSTM beside this simple baseline"
     if len(config.seeds) < 3 and not METHODS[config.method].is_one_system(config):
         return "the same command with seeds=5    # at least 3 seeds are needed for tests between runs"
     return f"mtl report {shlex.quote(str(folder.parent))}    # all runs in one page, with intervals and tests"

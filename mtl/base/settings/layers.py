@@ -5,11 +5,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from omegaconf import OmegaConf
+
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.base.names import meant
 from mtl.base.settings.schema import INDIFFERENT, Config, EmbedderOptions, config_of
-from mtl.base.untrusted_yaml import read_yaml, yaml_text
+from mtl.base.untrusted_yaml import read_yaml
 
 
 def shipped(folder: str) -> Path:
@@ -71,7 +73,7 @@ def flatten_config(config: Config) -> dict[str, Any]:
 
 def save_config(config: Config, path: Path) -> None:
     """Write the configuration as YAML, whole or not at all."""
-    write_text(path, yaml_text(asdict(config)))
+    write_text(path, OmegaConf.to_yaml(OmegaConf.create(asdict(config))))
 
 
 def read_config(path: Path, options: Callable[[str], type[EmbedderOptions]]) -> Config:

@@ -192,7 +192,7 @@ def read_answers(paths: Sequence[Path], job: Job, key: Key, key_file: Path) -> l
             if id not in key["tasks"]:
                 known = f"{key_file} has no sample of task {id!r}, only of {', '.join(key['tasks'])}"
                 raise ValueError(f"{known}; name the key.json of its form")
-            if not name.isprintable() or slug_of(name) in ("", MAJORITY):
+            if not name.isprintable() or slug_of(name) in ("", MAJORITY) or "${" in name:
                 raise ValueError(f"{name!r} cannot be a person's name; write another one of letters and digits")
             if sample != (known := sample_id(job.suite.name, id, key["tasks"][id])):
                 raise ValueError(f"sample {sample} is not that of {key_file}, {known}; name the key.json of its form")

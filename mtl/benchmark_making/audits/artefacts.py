@@ -57,6 +57,15 @@ ONE_TEXT = (
     "the other text is not needed for these points; balance the answers of each text (step sample or pairs), or write rows anew with both"
     " texts in view"
 )
+# The same for targets that are numbers.
+NUMBER_REMEDIES = {
+    LENGTHS: "cut or choose texts so that texts of every length have low and high numbers (steps cut and keep)",
+    OVERLAP: "add pairs of similar texts with low numbers, and of dissimilar texts with high ones (step pairs)",
+}
+ONE_TEXT_OF_A_NUMBER = (
+    "the other text is not needed for these points; give each text low and high numbers in several pairs (step pairs), or write rows"
+    " anew with both texts in view"
+)
 
 # What a floor reads: changes a task and its dataset, or returns None where the part does not exist.
 Change = Callable[[Task, Dataset], tuple[Task, Dataset] | None]
@@ -268,16 +277,21 @@ def artefact_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
     task, words = artefacts.task, artefacts.words
     scores = {each.part: each.score for each in artefacts.scores}
     constant, everything = scores[CONSTANT], scores[EVERYTHING] - scores[CONSTANT]
+    is_number = target_kind(task).estimator == "regressor"
+    remedies, one_text = (NUMBER_REMEDIES, ONE_TEXT_OF_A_NUMBER) if is_number else (REMEDIES, ONE_TEXT)
     for each in sorted(artefacts.scores, key=lambda each: -each.score):
         part, gain = each.part, each.score - constant
         is_sure = gain >= LARGE_SHARE * everything and each.gain[0] > max(0, SURE_SHARE * everything)
         # A pair's overlap is a part of most tasks; it is a fault where hardly anything else is needed.
         if part in (EVERYTHING, CONSTANT) or not is_sure or (part == OVERLAP and gain < NEARLY_ALL * everything):
             continue
-        shown = f"{part}: {scale.show(each.score)}, {scale.show(gain)} ({_ends(each.gain, scale)}) above the constant answer"
-        beside = f"; everything is {scale.show(everything)} above it" if everything > 0 else ""
-        meaning = f"{'hardly more than this is needed; ' if part == OVERLAP else ''}{REMEDIES.get(part, ONE_TEXT)}"
-        yield Finding(f"artefact: {part}", task.id, task.scored_split, 1, shown + beside, meaning)
+        ends = _ends(each.gain, scale)
+        shown = f"{part} scores {scale.show(each.score)}, the constant answer {scale.show(constant)}"
+        beside = f" and everything {scale.show(scores[EVERYTHING])}" if everything > 0 else ""
+        gained = f"; the gain over the constant answer is {scale.show(gain)} ({1 - LEVEL:.0%} interval {ends})"
+        remedy = remedies.get(part, one_text)
+        meaning = f"hardly more than this is needed; {remedy}" if part == OVERLAP else remedy
+        yield Finding(f"artefact: {part}", task.id, task.scored_split, 1, f"{shown}{beside}{gained}", meaning)
     if words:
         named = [
             f"“{word.word}” {word.answer} {word.share:.0%} of {word.rows} rows (all: {word.base:.0%})"

@@ -20,11 +20,17 @@ from mtl.benchmark_making.audits.findings import (
     Part,
     TaskFiles,
     absent_targets,
+    id_findings,
     located_below,
     target_findings,
     text_findings,
 )
-from mtl.benchmark_making.audits.leaks import field_findings, question_findings, shared_across, shared_within
+from mtl.benchmark_making.audits.leaks import (
+    field_findings,
+    question_findings,
+    shared_across,
+    shared_within,
+)
 from mtl.benchmark_making.init_suite.evidence import follows_from, is_long, is_source, with_counts
 from mtl.benchmark_making.init_suite.kinds import joined, label_questions
 from mtl.benchmark_making.init_suite.tables import FileColumn, read_table
@@ -83,7 +89,7 @@ def audit(job: Job) -> Audit:
         if HELD_OUT in files.shown:
             of_task += absent_targets(files.shown[HELD_OUT])
         for part in parts:
-            of_task += field_findings(part, folder, suite.shown)
+            of_task += [*field_findings(part, folder, suite.shown), *id_findings(part, folder, suite.submission.ids)]
         of_task += [*question_findings(files.files), *label_findings(files.files), *shared_within(files.parts)]
         if parts:
             of_columns, other_targets = column_findings(parts[0], folder)

@@ -1,4 +1,4 @@
-"""Findings about the rows of one split: damaged or repeated texts, conflicting or missing targets.
+"""Findings about the rows of one split: damaged or repeated texts, repeated ids, conflicting or missing targets.
 
 A cell can be damaged by CSV quoting, a spreadsheet, a wrong encoding, escapes, or characters that are not text.
 """
@@ -18,6 +18,8 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.base.files import counted
 from mtl.data.examples import Example
+from mtl.data.records import Value, column_names, read_records
+from mtl.submissions.lines import ID
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -36,12 +38,14 @@ LOST = "a letter or a sign is lost, often since the text was read in a wrong enc
 # What a wrong conversion leaves in a text: the kind of the finding, what is searched for (the first group, if there is one), and what is said.
 OLD = f"(?=[{''.join({form[0] for form in DAMAGED})}])(?:{'|'.join(sorted(DAMAGED, key=len, reverse=True))})"
 ERROR = r"\A\s*(#(?:NAME\?|REF!|VALUE!|DIV/0!|N/A|NUM!|NULL!))\s*\Z"
+NAN = r"\A\s*(nan|NaN|<NA>)\s*\Z"
 ESCAPE = r"""\\(?:[nr"']|u[0-9a-fA-F]{4})|&(?:#[0-9]+|#x[0-9a-fA-F]+|[A-Za-z]{2,8});"""
 CONVERSIONS = (
     ("control", "[\x00-\x1f\x7f-\x9f\ufeff]", "a control character, such as {}", LOST),
     ("replacement", "\ufffd", "the sign for a lost character, such as {}", "the word around it is lost"),
     ("encoding", OLD, "UTF-8 that was read in another encoding, such as {}", "no embeddings know such words"),
     ("spreadsheet", ERROR, "a spreadsheet's error instead of a text, {}", "the text is lost"),
+    ("nan", NAN, "the sign for a missing value instead of a text, {}", "a program that wrote the file lost the text"),
     ("escapes", ESCAPE, "escapes of another format, such as {}", "a run reads them as words or parts of words"),
 )
 HELD_OUT = "dev (held out)"  # the split of rows of train that no dev file has
@@ -263,6 +267,25 @@ def conflicts(part: Part) -> Iterator[Finding]:
         lines.append(", ".join(f"{row.line} {'' if row.target is None else kind.show(row.target)}" for row in firsts))
     meaning = "no prediction is right for all of these rows"
     yield part.finding("conflicts", count, what, meaning, places(part.file, lines, "; "))
+
+
+def id_findings(part: Part, data_dir: Path, ids: Sequence[str]) -> Iterator[Finding]:
+    """Rows of dev or test with the id of an earlier row. `ids`: the columns that may hold ids, beside `ID`; the first that the file has does."""
+    path, layout = data_dir / part.file, part.task.layout(part.split, data_dir)
+    names = column_names(path, layout)
+    column = next((name for name in (*ids, ID) if name in names and name != part.task.group), None)
+    if column is None or part.split == "train":
+        return
+    first: dict[Value, int] = {}
+    repeated = []
+    for record in read_records(path, [], [column], layout=layout):
+        (value,) = record.values
+        if value is not None and (line := first.setdefault(value, record.line)) != record.line:
+            repeated.append((f"{record.line} = {line}", value))
+    if repeated:
+        what = f"{part.of(len(repeated), 'have', 'has')} the id of an earlier row, such as {column} {excerpt(str(repeated[0][1]))}"
+        meaning = "mtl import cannot put predictions to these rows by their ids; give each row its own"
+        yield part.finding("ids", len(repeated), what, meaning, places(part.file, [pair for pair, _ in repeated]))
 
 
 def absent_targets(part: Part) -> Iterator[Finding]:

@@ -19,7 +19,7 @@ from mtl.benchmark_making.init_suite.evidence import (
 )
 from mtl.benchmark_making.init_suite.kinds import guess_kind, guess_several, joined
 from mtl.benchmark_making.init_suite.names import GIVEN, Guess
-from mtl.benchmark_making.init_suite.reading import read_tables
+from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
 from mtl.benchmark_making.init_suite.spans import INCLUSIVE, guess_spans, marked_spans
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, SplitTables
 from mtl.benchmark_making.init_suite.target import KIND, MOST_REASONS, TargetColumn, named_labels, target_column
@@ -70,6 +70,8 @@ def guess_task(files: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
         guess.declare(GIVEN, **{key: value for key, value in known.items() if key not in ("header", "reading")})
         _guess_splits(guess, tables, test_has_targets)
         _check_known(guess, tables.main, known)
+        if not is_writable(guess.keys):
+            raise InputError("a column or a label holds '${', which a suite file cannot hold; change it in the files")
     except InputError as error:
         guess.problem = str(error)
     settled = {*known, *(f"reading.{key}" for key in known.get("reading") or ())}

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
+from omegaconf import OmegaConf
 
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.files import listed, write_text
 from mtl.base.settings.layers import shipped
 from mtl.base.typed import typed
-from mtl.base.untrusted_yaml import parse_yaml
 from mtl.benchmark_making.init_suite.guessing import choose_answering_tasks, guess_task
 from mtl.benchmark_making.init_suite.names import SCHEME, FoundFiles, Guess, file_name
 from mtl.benchmark_making.init_suite.reading import files_of_tasks
@@ -109,7 +109,7 @@ def _flow(value: object) -> str:
 @lru_cache
 def scalar(text: str) -> str:
     """A string as one line of YAML that is read back as the same string, never as a number, a truth value or null."""
-    if _PLAIN.fullmatch(text) and parse_yaml(f"value: {text}") == {"value": text}:
+    if _PLAIN.fullmatch(text) and OmegaConf.select(OmegaConf.create(f"value: {text}"), "value") == text:
         return text
     return yaml.safe_dump(text, default_style='"', allow_unicode=True, width=math.inf).strip()
 

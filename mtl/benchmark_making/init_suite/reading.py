@@ -9,7 +9,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.base.names import text_problem
 from mtl.base.typed import typed
 from mtl.base.untrusted import inside, is_inside
 from mtl.benchmark_making.init_suite import names
@@ -121,7 +120,7 @@ def _splits_within(data_dir: Path, name: str) -> dict[str, list[str]]:
 def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> SplitTables:
     """The task's files by split. Raises InputError for a file that cannot be read, or whose name a suite file cannot hold."""
     for name in (guess.folder, *filter(None, guess.files.values())):
-        if text_problem(name) or not all(map(is_inside, name.split(BESIDE))):
+        if not is_writable(name) or not all(map(is_inside, name.split(BESIDE))):
             raise InputError(f"rename {quoted(name)}: a suite file cannot hold this name")
     task = Task(id=guess.id, folder=guess.folder, text=[], target="", metric="", files=guess.files)
     paths = {split: path for split in guess.files if (path := task.path(split, data_dir))}
@@ -208,3 +207,12 @@ def _header_with_names_of_texts(tables: SplitTables, headers: Mapping[str, list[
     )
     renamed = dict(zip(numbered, names, strict=True)) if len(numbered) == len(names) else {}
     return [renamed.get(name, name) for name in header]
+
+
+def is_writable(value: object) -> bool:
+    """Whether a suite file can hold a value: no OmegaConf reference (`mtl.base.untrusted_yaml.read_yaml`), and valid Unicode only."""
+    if isinstance(value, str):
+        return "${" not in value and not any("\ud800" <= sign <= "\udfff" for sign in value)
+    if isinstance(value, dict):
+        return all(map(is_writable, value.values()))
+    return all(map(is_writable, value)) if isinstance(value, list) else True

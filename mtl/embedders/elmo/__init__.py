@@ -36,8 +36,5 @@ ELMO = EmbedderKind(
     build=lazy("mtl.embedders.elmo.embeddings:elmo_embeddings"),
     load=lazy("mtl.embedders.elmo.embeddings:run_elmo"),
     exists=lambda folder: any(folder.glob("*weights.hdf5")),  # which are written last
-    problem=lambda path: (
-        "is a file; embeddings.path must name the folder that holds the ELMo's files" if path.is_file() else None
-    ),
     extra="elmo",
 )

@@ -238,8 +238,9 @@ class LayerCache:
             missing.sort(key=lambda key: (len(texts[key]), key))
             with Progress("computing ELMo's layers", tokens, "tokens") as bar:
                 most = max(1, SHARD // (self.elmo.width * self.dtype.itemsize))  # tokens
-                for part in _split(missing, [len(texts[key]) for key in missing], most):
-                    self._write(part, [texts[key] for key in part], bar)
+                shards = np.cumsum([len(texts[key]) for key in missing]) // most
+                for part in np.split(missing, np.flatnonzero(np.diff(shards)) + 1):
+                    self._write(part.tolist(), [texts[key] for key in part], bar)
 
     def _write(self, keys: list[str], texts: list[Sequence[str]], bar: Progress) -> None:
         shard = hashlib.sha256("".join(keys).encode()).hexdigest()[:16]
@@ -274,16 +275,3 @@ class ShardRows:
             in_shard = shards == shard
             gathered[in_shard] = self.shards[shard][indices[in_shard] - self.bounds[shard]]
         return gathered
-
-
-def _split(keys: list[str], sizes: list[int], max_size: int) -> list[list[str]]:
-    """Split the keys into consecutive parts whose sizes add up to at most max_size; a larger key is a part by itself."""
-    parts: list[list[str]] = []
-    room = 0
-    for key, size in zip(keys, sizes, strict=True):
-        if not parts or size > room:
-            parts.append([])
-            room = max_size
-        parts[-1].append(key)
-        room -= size
-    return parts

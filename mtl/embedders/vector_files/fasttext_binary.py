@@ -17,7 +17,7 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress, hidden_progress
-from mtl.embedders.vector_files.word_index import Arrays, FileVersion, WordIndex
+from mtl.embedders.vector_files.word_index import Arrays, WordIndex
 
 MAGIC = struct.pack("<i", 793712314)
 
@@ -58,7 +58,6 @@ class IndexedModel:
             self._index = WordIndex.build(islice(entries, self._header.words))
             deque(entries, maxlen=0)  # the matrix follows the last entry
             self._start = _find_matrix(path, file, self._header)
-            self._version = FileVersion.read(file)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -66,8 +65,8 @@ class IndexedModel:
 
     def read(self, words: Sequence[bytes]) -> Arrays:
         """As `OpenVectors.read`; vectors equal those of fastText's `get_word_vector`. The labels of a classifier are not words."""
-        with self.path.open("rb") as file, Progress(f"reading {self.path.name}", self._version.size, "B") as bar:
-            self._version.check(self.path, FileVersion.read(file))
+        size = self.path.stat().st_size
+        with self.path.open("rb") as file, Progress(f"reading {self.path.name}", size, "B") as bar:
             rows = np.full(len(words), -1, dtype=np.int64)
             for offset, row, position in self._index.candidates(words):
                 entry = words[position] + b"\0"
@@ -177,8 +176,7 @@ def _find_matrix(path: Path, file: BufferedReader, header: _Header) -> int:
         _, rows, columns = _take(path, file, "<?2q")
         end = file.tell() + rows * columns * 4
     if end > size:
-        message = f"the file should have {end} bytes but has {size}; download or copy it again"
-        raise InputError(message, path=path)
+        raise InputError(f"the file should have {end} bytes but has {size}; download or copy it again", path=path)
     return start
 
 

@@ -16,8 +16,7 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress
 from mtl.base.untrusted import OpenLines, open_lines
-from mtl.embedders.vector_files import fasttext_binary
-from mtl.embedders.vector_files.word_index import Arrays, FileVersion, WordIndex, first_vectors
+from mtl.embedders.vector_files.word_index import Arrays, WordIndex, first_vectors
 
 LARGEST_DIM = 2**16  # numbers of a vector
 LINE_LIMIT = 2**22  # bytes of a line: a word and LARGEST_DIM numbers
@@ -48,8 +47,7 @@ class IndexedText:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._unpacked: IO[bytes] | None = None
-        with _open(path, "indexing") as (self._start, lines), path.open("rb") as file:
-            self._version = FileVersion.read(file)
+        with _open(path, "indexing") as (self._start, lines):
             if self._start.packed:
                 self._unpacked = tempfile.TemporaryFile()  # noqa: SIM115 - it stays open
             # A word may have spaces; the index has what stands before the first one.
@@ -61,7 +59,6 @@ class IndexedText:
 
     def read(self, words: Sequence[bytes]) -> Arrays:
         with self.path.open("rb") as packed:
-            self._version.check(self.path, FileVersion.read(packed))
             return first_vectors(len(words), self._start.dim, self._wanted(self._unpacked or packed, words))
 
     @staticmethod
@@ -123,7 +120,7 @@ def _open(path: Path, activity: str) -> Iterator[tuple[_Start, Iterator[tuple[in
             rows, line = 0, b""
             for number, line in enumerate(chain([start.line], lines), start=start.number):
                 line = line.replace(b"\t", b" ") if start.has_tabs else line
-                rows += _is_row(path, number, line, start.dim)
+                rows += not line.isspace()
                 yield number, line
                 if number % _LINES_PER_UPDATE == 0:
                     bar.reach(lines.done)
@@ -137,21 +134,19 @@ def _open(path: Path, activity: str) -> Iterator[tuple[_Start, Iterator[tuple[in
 def _read_start(path: Path, lines: OpenLines) -> _Start:
     """Read an optional first line `count dimension`, and the first row."""
     line = lines.readline().removeprefix(BOM_UTF8)
-    if line.startswith(fasttext_binary.MAGIC):
-        raise InputError("a packed fastText model; unpack it first (gunzip, unzip) and give the .bin", path=path)
     cells = line.split()
     has_header = len(cells) == 2 and cells[0].isdigit() and cells[1].isdigit()
     # int() refuses more than 4,300 digits, and a number of 18 is too large in any case.
     expected, dim = (int(cells[0][:18]), int(cells[1][:18])) if has_header else (0, len(cells) - 1)
+    row = lines.readline() if has_header else line
+    if lines.packing and b"\0" in line + row:
+        raise InputError("a packed binary file; unpack it first (gunzip, unzip) and give the .bin", path=path)
     if dim < 1 or not (has_header or any(map(_is_number, cells[1:]))):
-        message = "neither 'count dimension' nor a word and its vector; give a .vec file"
-        raise InputError(message, path=path, line=1)
-    if has_header and not (line := lines.readline()):
+        raise InputError("neither 'count dimension' nor a word and its vector; give a .vec file", path=path, line=1)
+    if not row:
         raise InputError("no vectors after the first line; download or copy it again", path=path)
-    if lines.packing and has_header and b"\0" in line:
-        raise InputError("a packed file of word2vec's binary format; unpack it first and give the .bin", path=path)
-    number, has_tabs = 1 + has_header, line.count(b"\t") >= dim
-    line = line.replace(b"\t", b" ") if has_tabs else line
+    number, has_tabs = 1 + has_header, row.count(b"\t") >= dim
+    line = row.replace(b"\t", b" ") if has_tabs else row
     # Always parse the first row: it shows whether the dimension is right before memory is allocated.
     try:
         _split_row(path, number, line, dim)
@@ -163,15 +158,6 @@ def _read_start(path: Path, lines: OpenLines) -> _Start:
     if dim > LARGEST_DIM:
         raise InputError(f"has vectors of {dim:,} numbers; at most {LARGEST_DIM:,} can be read", path=path)
     return _Start(expected, dim, line, number, lines.offset - len(line), bool(lines.packing), has_tabs)
-
-
-def _is_row(path: Path, number: int, line: bytes, dim: int) -> bool:
-    """Whether a line is not empty. Raises InputError for one that is too short for its numbers: lines could cost more memory than the file."""
-    if len(line) >= 2 * dim:  # a space and a digit for each number
-        return True
-    if not line.isspace():
-        _split_row(path, number, line, dim)
-    return False
 
 
 def _split_row(path: Path, number: int, line: bytes, dim: int) -> tuple[bytes, list[float]]:

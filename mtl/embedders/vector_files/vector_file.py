@@ -59,6 +59,7 @@ class VectorFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._opened: OpenVectors | None = None
+        self._version = 0, 0  # of the opened file: its size, and the time of its last change in nanoseconds
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -106,7 +107,12 @@ class VectorFile:
 
     def _open(self) -> OpenVectors:
         with self._errors_reported():
-            self._opened = self._opened or self._format()(self.path)
+            status = self.path.stat()
+            version = status.st_size, status.st_mtime_ns
+            if self._opened is None:
+                self._opened, self._version = self._format()(self.path), version
+            if version != self._version:
+                raise InputError("has changed while it was read; run the command again", path=self.path)
             return self._opened
 
     def _format(self) -> type[OpenVectors]:

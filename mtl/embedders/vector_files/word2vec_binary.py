@@ -14,7 +14,7 @@ from mtl.base.errors import InputError
 from mtl.base.progress import Progress
 from mtl.base.untrusted import open_regular
 from mtl.embedders.vector_files.text import LARGEST_DIM
-from mtl.embedders.vector_files.word_index import Arrays, FileVersion, WordIndex, first_vectors
+from mtl.embedders.vector_files.word_index import Arrays, WordIndex, first_vectors
 
 _HEADER = re.compile(rb"([0-9]{1,18}) ([0-9]{1,18})\r?\n")
 _NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # the bytes of a few numbers nearly always include one of these
@@ -41,7 +41,7 @@ class IndexedWord2Vec:
     def __init__(self, path: Path) -> None:
         self.path = path
         with _open(path) as opened:
-            self._version, self._dim = opened.version, opened.dim
+            self._dim = opened.dim
             self._index = WordIndex.build(_rows(path, opened, "indexing"))
 
     @property
@@ -50,7 +50,6 @@ class IndexedWord2Vec:
 
     def read(self, words: Sequence[bytes]) -> Arrays:
         with _open(self.path) as opened:
-            self._version.check(self.path, opened.version)
             rows = (
                 (position, opened.vector(words[position], offset))
                 for offset, _, position in self._index.candidates(words)
@@ -70,7 +69,6 @@ class OpenBinary(NamedTuple):
     """An open file and what its first line says."""
 
     content: mmap.mmap  # the whole file
-    version: FileVersion  # tells whether the file has changed since it was indexed
     words: int  # the number of words
     dim: int  # the size of a vector
     start: int  # the offset of the first word
@@ -94,7 +92,7 @@ def _open(path: Path) -> Iterator[OpenBinary]:
         if not 1 <= count <= len(content) // (_FLOAT * dim):
             message = f"announces {count:,} vectors of {dim:,} numbers, and is too short for them; {AGAIN}"
             raise InputError(message, path=path)
-        yield OpenBinary(content, FileVersion.read(file), count, dim, header.end())
+        yield OpenBinary(content, count, dim, header.end())
 
 
 def _rows(path: Path, opened: OpenBinary, activity: str) -> Iterator[tuple[bytes, int]]:

@@ -1,14 +1,11 @@
 """Where each word stands in a file of vectors, so that many small reads need not search the file."""
 
-import os
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
-
-from mtl.base.errors import InputError
 
 Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]  # the fields of `mtl.embedders.vector_files.vector_file.WordVectors`
 
@@ -29,7 +26,7 @@ class OpenVectors(Protocol):
         InputError if the file is damaged."""
 
     def read(self, words: Sequence[bytes]) -> Arrays:
-        """The fields of WordVectors for words, distinct and UTF-8 encoded. Raises InputError if the file has changed since it was indexed."""
+        """The fields of WordVectors for words, distinct and UTF-8 encoded."""
 
 
 def first_vectors(count: int, dim: int, rows: Iterable[tuple[int, np.ndarray | list[float]]]) -> Arrays:
@@ -39,24 +36,6 @@ def first_vectors(count: int, dim: int, rows: Iterable[tuple[int, np.ndarray | l
         if not in_file[position]:
             vectors[position], in_file[position] = vector, True
     return vectors, in_file, np.zeros(count, dtype=bool)
-
-
-class FileVersion(NamedTuple):
-    """What tells that a file's content has changed."""
-
-    size: int  # bytes
-    changed: int  # the time of its last change, in nanoseconds
-
-    @classmethod
-    def read(cls, file: IO[Any]) -> "FileVersion":
-        """The version of an open file."""
-        status = os.fstat(file.fileno())
-        return cls(status.st_size, status.st_mtime_ns)
-
-    def check(self, path: Path, present: "FileVersion") -> None:
-        """Raise InputError if the file at `path` has another version now."""
-        if present != self:
-            raise InputError("has changed while it was read; run the command again", path=path)
 
 
 class WordIndex(NamedTuple):

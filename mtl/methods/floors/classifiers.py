@@ -37,8 +37,9 @@ MOST_BINS = 10  # classes that numbers are divided into
 MOST_COPIES = 20  # of a row of a rare class
 
 
-class _Dense(BaseEstimator):
-    """A model of dense features, which it standardizes: linear, or mlp with one hidden layer; `alpha` weighs the squared weights."""
+class DenseRegressor(BaseEstimator):
+    """A model of dense features, which it standardizes: a ridge regression (linear), or a network with one hidden layer (mlp); `alpha` weighs the
+    squared weights."""
 
     _parameter_constraints = {
         "head": [StrOptions({"linear", "mlp"})],
@@ -48,6 +49,16 @@ class _Dense(BaseEstimator):
 
     def __init__(self, head: str = "linear", alpha: float = 1.0, random_state: int | None = None) -> None:
         self.head, self.alpha, self.random_state = head, alpha, random_state
+
+    def fit(self, features: np.ndarray, targets: np.ndarray) -> "DenseRegressor":
+        """Train on features (rows, features) and targets (rows,)."""
+        linear = Ridge(self.alpha, random_state=self.random_state)
+        self._fit(linear if self.head == "linear" else MLPRegressor(**self._network(len(targets))), features, targets)
+        return self
+
+    def predict(self, features: np.ndarray) -> np.ndarray:
+        """Predicted targets (rows,)."""
+        return self.model_.predict(features)
 
     def _network(self, rows: int, stops_early: bool = True) -> dict[str, Any]:
         """The settings of a network for so many training rows, of which a tenth may be spared to find out when to stop."""
@@ -64,15 +75,11 @@ class _Dense(BaseEstimator):
         self.model_ = make_pipeline(StandardScaler(), model)
         self.model_.fit(features, targets, **{f"{self.model_.steps[-1][0]}__sample_weight": weights})
 
-    def predict(self, features: np.ndarray) -> np.ndarray:
-        """Predicted targets (rows,)."""
-        return self.model_.predict(features)
 
+class DenseClassifier(DenseRegressor):
+    """As `DenseRegressor`, but a logistic regression or a network that classifies; `class_weight` is "balanced" or None."""
 
-class DenseClassifier(_Dense):
-    """A logistic regression or a network; `class_weight` is "balanced" or None."""
-
-    _parameter_constraints = {**_Dense._parameter_constraints, "class_weight": [StrOptions({"balanced"}), None]}
+    _parameter_constraints = {**DenseRegressor._parameter_constraints, "class_weight": [StrOptions({"balanced"}), None]}
 
     def __init__(
         self, head: str = "linear", alpha: float = 1.0, class_weight: str | None = None, random_state: int | None = None
@@ -81,7 +88,7 @@ class DenseClassifier(_Dense):
         self.class_weight = class_weight
 
     def fit(self, features: np.ndarray, targets: np.ndarray) -> "DenseClassifier":
-        """Train on features (rows, features) and targets (rows,)."""
+        """As `DenseRegressor.fit`."""
         linear = LogisticRegression(C=1 / self.alpha, max_iter=ITERATIONS, random_state=self.random_state)
         spared = np.unique(targets, return_counts=True)[1].min() > 1
         model = linear if self.head == "linear" else MLPClassifier(**self._network(len(targets), spared))
@@ -93,17 +100,6 @@ class DenseClassifier(_Dense):
     def predict_proba(self, features: np.ndarray) -> np.ndarray:
         """The probability of each class, (rows, classes)."""
         return self.model_.predict_proba(features)
-
-
-class DenseRegressor(_Dense):
-    """A ridge regression or a network."""
-
-    def fit(self, features: np.ndarray, targets: np.ndarray) -> "DenseRegressor":
-        """Train on features (rows, features) and targets (rows,)."""
-        linear = Ridge(self.alpha, random_state=self.random_state)
-        model = linear if self.head == "linear" else MLPRegressor(**self._network(len(targets)))
-        self._fit(model, features, targets)
-        return self
 
 
 class FastTextClassifier(BaseEstimator):

@@ -168,7 +168,7 @@ def numbers(estimator: Any) -> int:
         return numbers(estimator.classifier)
     if isinstance(estimator, FastTextClassifier):
         return estimator.parameters()
-    if isinstance(estimator, DenseClassifier | DenseRegressor):
+    if isinstance(estimator, DenseRegressor):
         return numbers(estimator.model_[-1])
     if hasattr(estimator, "by_label"):
         return sum(map(numbers, estimator.by_label))

@@ -74,8 +74,9 @@ def documents_of(
     texts: Sequence[str],
     words: Callable[[int], list[str]] | None,
     places: np.ndarray | None = None,
-) -> Sequence[list[Document]]:
-    """The parts of each model input of a split: its texts, with their words. Of each unit of a split that `by_unit` returned, its features.
+) -> Any:
+    """The parts of each model input of a split, lists of documents that are read once: its texts, with their words. Of each unit of a split that
+    `by_unit` returned, its features.
 
     Args:
         texts: those that the split has the numbers of.
@@ -83,7 +84,7 @@ def documents_of(
         places: of the inputs that are wanted, in ascending order; None: all.
     """
     if TARGET_KINDS[task.kind].by_unit:
-        return UnitDocuments(task, split, texts, places)
+        return unit_documents(task, split, texts, places)
     documents = {text: Document(texts[text], words(text) if words else []) for text in np.unique(split.texts).tolist()}
     rows = [[documents[text] for text in row] for row in split.texts.tolist()]
     if not words and task.marked:
@@ -284,34 +285,17 @@ class JoinedFeatures(CountedFeatures):
         return [self._separator.join(part.text for part in row) for row in rows]
 
 
-class UnitDocuments(Sequence[list[Document]]):
-    """The units of a split that `by_unit` returned, made when they are read: all at once, those of SQuAD would need 30 GB.
-
-    Args:
-        places: of the units among those of the split, int64 (units,), in ascending order; None: all.
-    """
-
-    def __init__(self, task: Task, split: Split, texts: Sequence[str], places: np.ndarray | None = None) -> None:
-        assert split.sizes is not None
-        self._kind, self._texts = target_kind(task), texts
-        self._ends = np.cumsum(split.sizes)
-        self._firsts = split.texts[self._ends - split.sizes]
-        self._places = np.arange(len(split.texts)) if places is None else places
-        self._row, self._units = -1, list[list[Document]]()  # the last row that was read
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def __getitem__(self, number: Any) -> Any:
-        place = int(self._places[number])
-        row = int(np.searchsorted(self._ends, place, side="right"))
-        if row != self._row:
-            of_row = [self._texts[text] for text in self._firsts[row].tolist()]
-            self._row, self._units = row, [[Document("", unit)] for unit in self._kind.unit_features(of_row)]
-        return self._units[place - int(self._ends[row])]
-
-    def __iter__(self) -> Iterator[list[Document]]:
-        return map(self.__getitem__, range(len(self)))
+def unit_documents(
+    task: Task, split: Split, texts: Sequence[str], places: np.ndarray | None
+) -> Iterator[list[Document]]:
+    """The units of a split that `by_unit` returned, made when they are read: all at once, those of SQuAD would need 30 GB."""
+    assert split.sizes is not None
+    wanted = np.ones(len(split.texts), dtype=bool) if places is None else np.isin(np.arange(len(split.texts)), places)
+    for stop, size in zip(np.cumsum(split.sizes).tolist(), split.sizes.tolist(), strict=True):
+        chosen = np.flatnonzero(wanted[stop - size : stop]).tolist()
+        if chosen:
+            units = target_kind(task).unit_features([texts[text] for text in split.texts[stop - size].tolist()])
+            yield from ([Document("", units[number])] for number in chosen)
 
 
 class UnitFeatures(CountedFeatures):

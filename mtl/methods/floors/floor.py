@@ -28,15 +28,7 @@ from mtl.methods.floors.estimators import (
     quiet_fit,
     settings,
 )
-from mtl.methods.floors.features import (
-    COMPARES_PAIRS,
-    Document,
-    Matrix,
-    RowFeatures,
-    by_unit,
-    documents_of,
-    training_inputs,
-)
+from mtl.methods.floors.features import COMPARES_PAIRS, Matrix, RowFeatures, by_unit, documents_of, training_inputs
 from mtl.methods.floors.kept import KEEPABLE, Kept, TrainedFloor, decided, kept_file, new_features, write_kept
 from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.throughput import sentences_per_second
@@ -223,5 +215,5 @@ class Floor(Method):
         """What makes features of a task's rows, before it is fitted. `vectorizer` is the one for joined texts; None: they are not joined."""
         return new_features(self.config.method, self.config.floor, task, vectorizer)
 
-    def _documents(self, task: Task, split: Split, places: np.ndarray | None = None) -> Sequence[list[Document]]:
+    def _documents(self, task: Task, split: Split, places: np.ndarray | None = None) -> Any:
         return documents_of(task, split, self.dataset.texts, None if self.joined else self.texts.words, places)

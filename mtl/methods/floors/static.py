@@ -6,7 +6,7 @@ The vectors are of words (a file, as the LSTM reads it), or of whole texts, by a
 import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -34,7 +34,7 @@ class StaticFloor(Floor):
         static = request.config.static
         if static.path is None:
             assert request.vectors is not None
-            source: Source = WordFile(request.vectors)
+            source: Any = WordFile(request.vectors)
         else:
             opener = text_vectors()
             assert opener is not None  # as `StaticKind.check` found
@@ -48,43 +48,29 @@ class StaticFloor(Floor):
         return self._vectors
 
 
-class Source(Protocol):
-    """Where the vectors of texts' tokens come from."""
-
-    @property
-    def size(self) -> int:
-        """The number of parameters on which the vectors depend."""
-
-    def tokens(self, documents: Sequence[Document]) -> list[list[Any]]:
-        """The tokens of each document."""
-
-    def vectors(self, tokens: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
-        """Vectors of distinct tokens, float32 (tokens, dim), and which tokens have one, bool (tokens,)."""
-
-    def fingerprints(self) -> dict[str, str]:
-        """Hashes, by name, of all that the vectors depend on."""
-
-
 class WordFile:
-    """A `Source` of the vectors of words in a file of any format that `VectorFile` reads."""
+    """Where the vectors of tokens come from: words in a file, of any format that `VectorFile` reads. A wing's source has these methods, too."""
 
     def __init__(self, path: Path) -> None:
         self._file = VectorFile(path)
 
     @property
     def size(self) -> int:
+        """The number of parameters on which the vectors depend."""
         rows, dim = self._file.shape
         return rows * dim
 
     def tokens(self, documents: Sequence[Document]) -> list[list[Any]]:
-        """The words that the LSTM reads, too."""
+        """The tokens of each document: the words that the LSTM reads, too."""
         return [document.tokens for document in documents]
 
     def vectors(self, tokens: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
+        """Vectors of distinct tokens, float32 (tokens, dim), and which tokens have one, bool (tokens,)."""
         read = self._file.read(tokens)
         return read.vectors, read.has_vector & np.array([token != UNKNOWN for token in tokens], dtype=bool)
 
     def fingerprints(self) -> dict[str, str]:
+        """Hashes, by name, of all that the vectors depend on."""
         return {"embeddings": self._file.sha256()}
 
 
@@ -92,7 +78,7 @@ class TextVectors(RowFeatures):
     """Each text as the mean of its tokens' vectors, encoded once; a text without a known token is zero. The features of a row are u for a text;
     [u, v, |u - v|, u * v] for a pair (Conneau et al. 2017, as in jiant's classifiers)."""
 
-    def __init__(self, source: Source, documents: Sequence[Document]) -> None:
+    def __init__(self, source: Any, documents: Sequence[Document]) -> None:
         """Encode these documents of distinct texts, once and for all."""
         self.source = source
         self._vectors = self._means(documents)
@@ -102,22 +88,12 @@ class TextVectors(RowFeatures):
         self._rows = {document.text: row for row, document in enumerate(documents)}
 
     def transform(self, rows: Sequence[Sequence[Document]]) -> np.ndarray:
-        """The features of rows, float32 (rows, features)."""
-        sides = [self.encode(side) for side in zip(*rows, strict=True)]
+        """The features of rows of these documents, float32 (rows, features)."""
+        sides = [self._vectors[[self._rows[document.text] for document in side]] for side in zip(*rows, strict=True)]
         if len(sides) == 1:
             return sides[0]
         first, second = sides
         return np.concatenate([first, second, abs(first - second), first * second], axis=1)
-
-    def encode(self, documents: Sequence[Document]) -> np.ndarray:
-        """The vectors of documents, float32 (documents, dim)."""
-        new = list({document.text: document for document in documents if document.text not in self._rows}.values())
-        if not new:
-            return self._vectors[[self._rows[document.text] for document in documents]]
-        places = {document.text: len(self._vectors) + number for number, document in enumerate(new)}
-        places |= self._rows
-        encoded = np.concatenate([self._vectors, self._means(new)])
-        return encoded[[places[document.text] for document in documents]]
 
     def _means(self, documents: Sequence[Document]) -> np.ndarray:
         """The means of texts, float32 (documents, dim)."""

@@ -63,10 +63,6 @@ FORMAT = 2  # increase it when the same data gives other outputs, or when the fi
 logger = logging.getLogger("mtl")
 
 
-class _Unteachable(Exception):
-    """Training rows teach a linear model nothing; the text says why."""
-
-
 class _CachedModel(TypedDict):
     """A file of the cache: outputs by split, of the task and, under other ids, of the tasks that its head answers, and seconds."""
 
@@ -107,23 +103,17 @@ def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, langua
     those of the dataset, without boundary words."""
     kept: dict[str, Kept] = {}
     outputs: dict[str, dict[str, np.ndarray]] = {}
-    seconds = 0.0
+    seconds, done = 0.0, 0
     tasks = [task for task in dataset.trained_tasks if _has_linear(task, dataset.answers)]
     with Progress("linear models", sum(map(_fits, tasks)), "fits") as bar:
         for task in tasks:
             path = Path(config.cache_dir) / f"linear-{_key(config, dataset, task, language)[:16]}.ckpt"
-            read = _read(path, config, task)
-            if read is not None:
-                bar.advance(_fits(task))
-                kept[task.id], content = read
-            else:
-                try:
-                    kept[task.id], content = _trained(config, dataset, task, texts, bar)
-                except _Unteachable as reason:
-                    logger.info("%s has no linear model: %s", task.id, reason)
-                    bar.advance(_fits(task))
-                    continue
-                write_checkpoint(path, content)
+            made = _read(path, config, task) or _trained(config, dataset, task, texts, path, bar)
+            done += _fits(task)
+            bar.reach(done)
+            if made is None:
+                continue
+            kept[task.id], content = made
             for id, parts in content["outputs"].items():
                 outputs[id] = {name: part.numpy() for name, part in parts.items()}
             seconds += content["seconds"]
@@ -174,9 +164,9 @@ def _read(path: Path, config: Config, task: Task) -> tuple[Kept, _CachedModel] |
 
 
 def _trained(
-    config: Config, dataset: Dataset, task: Task, texts: TokenizedTexts, bar: Progress
-) -> tuple[Kept, _CachedModel]:
-    """A task's model and the content of its file. Raises _Unteachable."""
+    config: Config, dataset: Dataset, task: Task, texts: TokenizedTexts, path: Path, bar: Progress
+) -> tuple[Kept, _CachedModel] | None:
+    """A task's model and the content of its file, which is written; None if its training rows teach a linear model nothing."""
     start = monotonic()
     splits = dataset.splits[task.id]
     train = splits["train"]
@@ -185,10 +175,14 @@ def _trained(
     try:
         matrix = features.fit(documents_of(task, train, dataset.texts, texts.words))
     except ValueError:
-        raise _Unteachable(f"no n-gram occurs in {config.floor.min_count} of its training texts") from None
+        logger.info(
+            "%s has no linear model: no n-gram occurs in %d of its training texts", task.id, config.floor.min_count
+        )
+        return None
     targets = kind.fit_targets(train.targets, train.sizes)
     if kind.estimator == "classifier" and len(np.unique(targets)) == 1:
-        raise _Unteachable("all its training rows have one target")
+        logger.info("%s has no linear model: all its training rows have one target", task.id)
+        return None
     head = with_weights(kind.head, task, train.targets, config.loss)
     fitting = _Fitting(task, head, train, matrix, targets)
     unseen, penalty = fitting.out_of_fold(bar)
@@ -205,7 +199,9 @@ def _trained(
         outputs[answered.id] = {name: answer(part) for name, part in parts.items() if name != "train"}
     outputs[task.id]["train"] = unseen
     kept = Kept(estimator, features)
-    return kept, _CachedModel(model=kept_content(kept), outputs=outputs, seconds=monotonic() - start)
+    content = _CachedModel(model=kept_content(kept), outputs=outputs, seconds=monotonic() - start)
+    write_checkpoint(path, content)
+    return kept, content
 
 
 class _Fitting:

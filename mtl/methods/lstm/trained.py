@@ -1,9 +1,6 @@
 """A trained LSTM: its network, its outputs for the heads of stage 2, and its predictions and vectors of new texts."""
 
-import errno
 import hashlib
-import logging
-import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -12,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
-from mtl.base.files import format_bytes, reserve
+from mtl.base.files import check_space, format_bytes, reserve
 from mtl.base.progress import Remark, hidden_progress, show
 from mtl.base.settings.schema import Config, TrainerConfig
 from mtl.base.version import VERSION
@@ -27,11 +24,11 @@ from mtl.data.text import TokenizedTexts, moses_version
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.find import find_vectors
 from mtl.embedders.interface import Embeddings, Reader, RunReaderRequest
-from mtl.methods.heads import TaskInput, new_heads
-from mtl.methods.lstm.entry import check_fits_memory, check_trainable, lstm_weights
+from mtl.methods.heads import TaskInput, check_size, new_heads
 from mtl.methods.method import LoadRequest
 from mtl.methods.trained import TrainedNetworks
 from mtl.model.encoder import Encoder
+from mtl.model.lstm import BiLSTM
 from mtl.model.network import Heads, Network
 from mtl.model.sequences import ArraySequences, Sequences
 from mtl.runs.folder import finetune_folder, pretrain_folder
@@ -43,9 +40,7 @@ from mtl.training.precision import mixed_precision, used_precision
 if TYPE_CHECKING:
     from mtl.methods.floors.kept import TrainedFloor
 
-MARGIN = 1 << 30  # bytes of disk space that are left free for checkpoints and predictions
-
-logger = logging.getLogger("mtl")
+TRAINED = 4  # numbers for a weight in training: itself, its gradient, and Adam's two moments
 
 
 def new_network(
@@ -53,7 +48,8 @@ def new_network(
 ) -> Network:
     """The network before training, the same for the same seed; `outputs` are those of heads for one input, by task id. Raises InputError for a
     network that cannot be trained in this machine's memory."""
-    check_trainable(config, embeddings.dim, embeddings.parameters())
+    table = embeddings.parameters() * (TRAINED if getattr(config.embeddings, "trainable", False) else 1)
+    check_size(lambda: new_encoder(config, nn.Identity(), embeddings.dim), TRAINED, table)
     torch.manual_seed(seed)
     encoder = new_encoder(config, embeddings.embedder(), embeddings.dim)
     return Network(tasks, new_heads(config, tasks, outputs, encoder.output_size), encoder)
@@ -62,10 +58,10 @@ def new_network(
 def new_encoder(config: Config, embedder: Any, dim: int) -> Encoder:
     """The encoder that the configuration describes, for an embedder whose vectors have the size `dim`. Raises InputError for an encoder that no
     memory of this machine holds."""
-    check_fits_memory(config, dim, lstm_weights(config, dim))
     encoder = config.encoder
-    dropouts = (config.embeddings.dropout, encoder.dropout)
-    return Encoder(embedder, dim, encoder.hidden_size, encoder.num_layers, *dropouts, encoder.join_input)
+    sizes, dropouts = (encoder.hidden_size, encoder.num_layers), (config.embeddings.dropout, encoder.dropout)
+    check_size(lambda: BiLSTM(dim, *sizes))
+    return Encoder(embedder, dim, *sizes, *dropouts, encoder.join_input)
 
 
 class ComputedOutputs:
@@ -94,7 +90,7 @@ def encode_once(
 ) -> dict[bool, TaskInput]:
     """The frozen encoder's output for the texts of all tasks, as heads read it: those that read tokens (True), and those that read vectors. Token
     outputs are in an unnamed temporary file on the disk of this folder while they are used, or computed in each step if `finetune.token_outputs` says
-    so, or if the disk has too little space."""
+    so. Raises InputError if the disk has too little space."""
     encoder, heads = network.encoder, network.heads
     assert encoder is not None
     encoder.to(device_of(config.trainer.accelerator))
@@ -117,42 +113,23 @@ def reads_tokens(heads: Heads, task: Task) -> bool:
 def _token_outputs(
     config: Config, encoder: Encoder, sequences: Sequences, texts: Tensor, seed: int, folder: Path
 ) -> Sequences:
-    """The encoder's token outputs for these texts, as `finetune.token_outputs` says, or computed if the disk has too little space."""
+    """The encoder's token outputs for these texts, as `finetune.token_outputs` says. Raises InputError if the disk has too little space for them."""
     kept = config.finetune.token_outputs
-    computed = ComputedOutputs(encoder, sequences, config.trainer, kept)
     if kept == "recompute":
-        return computed
+        return ComputedOutputs(encoder, sequences, config.trainer, kept)
     lengths = sequences.lengths[texts].numpy()
-    rows = _rows_on_disk(folder, np.dtype(kept), (int(lengths.sum()), encoder.output_size))
-    if rows is None:
-        return computed
+    shape, dtype = (int(lengths.sum()), encoder.output_size), np.dtype(kept)
+    size = dtype.itemsize * shape[0] * shape[1]
+    check_space(folder, size, "set finetune.token_outputs=recompute to compute the encoder's outputs in each step")
+    # The file's name is removed when the block ends; its content exists as long as the array.
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".", suffix=".partial") as file:
+        rows = np.memmap(file, dtype=dtype, mode="w+", shape=shape)
+        reserve(Path(file.name))
+    show(Remark(f"stage 2 keeps the encoder's outputs for {shape[0]} tokens on disk: {format_bytes(size)}"))
     encoder.encode_tokens(sequences, texts, rows, title=f"seed {seed} · encoding tokens")
     starts = np.zeros(len(sequences.lengths), dtype=np.int64)
     starts[texts.numpy()] = np.cumsum(lengths) - lengths
     return ArraySequences(rows, starts, sequences.lengths.numpy())
-
-
-def _rows_on_disk(folder: Path, dtype: np.dtype, shape: tuple[int, int]) -> np.ndarray | None:
-    """An array in an unnamed temporary file, or None, with a warning, if the disk has too little space beside MARGIN."""
-    size, free = dtype.itemsize * shape[0] * shape[1], shutil.disk_usage(folder).free
-    if free >= size + MARGIN:
-        # The file's name is removed when the block ends; its content exists as long as the array.
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=".", suffix=".partial") as file:
-            rows = np.memmap(file, dtype=dtype, mode="w+", shape=shape)
-            try:
-                reserve(Path(file.name))
-            except OSError as error:
-                if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-                    raise
-            else:
-                kept = f"{shape[0]} tokens on disk: {format_bytes(size)}"
-                show(Remark(f"stage 2 keeps the encoder's outputs for {kept}"))
-                return rows
-    logger.warning(
-        "%s: the encoder's outputs for %d tokens need %s of disk space, but %s are free; stage 2 computes them in each step, which is slower",
-        *(folder, shape[0], format_bytes(size), format_bytes(free)),
-    )
-    return None
 
 
 def _texts(dataset: Dataset, tasks: Sequence[Task]) -> Tensor:

@@ -55,6 +55,10 @@ class TransformerKind(MethodKind):
         if config.transformer.path is None and config.transformer.tokenizer is not None:
             message = "is for a transformer with its tokenizer elsewhere; set transformer.path="
             raise InputError(message, key="transformer.tokenizer")
+        spans = [id for id in config.tasks or suite.tasks if suite.tasks[id].marked]
+        if spans and not config.finetune.train_encoder:
+            message = f"a fixed transformer has no vectors of marked spans ({', '.join(spans)}); choose other tasks, or variant=finetune"
+            raise InputError(message, key="tasks")
         check_installed("transformers", key="method", value="transformer")
         for key in ("path", "tokenizer"):
             if (name := getattr(config.transformer, key)) is not None:

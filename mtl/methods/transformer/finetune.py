@@ -2,7 +2,6 @@
 
 import gc
 import logging
-from collections import deque
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,7 @@ import torch
 from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
-from mtl.base.files import check_space, format_bytes
+from mtl.base.files import check_space
 from mtl.methods.coded import Coded, fit_tasks
 from mtl.methods.heads import TaskInput
 from mtl.methods.method import BuildRequest, Method, Predictions
@@ -22,11 +21,11 @@ from mtl.methods.throughput import networks_cost
 from mtl.methods.transformer.inputs import InputReader, longest_input, read_dataset
 from mtl.methods.transformer.network import TransformerNetwork, fine_tuning, warmup_steps
 from mtl.methods.transformer.trained import TrainedTransformer, model_folder, open_origin
-from mtl.runs.folder import finetune_folder, seed_folder
+from mtl.runs.folder import finetune_folder
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.batches import pass_batches, pool_size
-from mtl.training.checkpoints import WEIGHTS, checkpoint_bytes, load_finished
+from mtl.training.checkpoints import WEIGHTS, load_finished
 from mtl.training.precision import training_precision
 
 PREDICTED = "predicted.npz"  # in a task's folder: the codes of its predictions, by "{task}/{split}"
@@ -55,11 +54,7 @@ def read_predictions(folder: Path, data: Coded, task: Task) -> Predictions | Non
         arrays = read_arrays(path)
         codes = {name: arrays[f"{task.id}/{name}"] for name in rows}
         if all(codes[name].shape == shape for name, shape in rows.items()):
-            predictions = {name: kind.head.decode(codes[name], answers) for name in rows}
-            if all(np.isfinite(codes[name]).all() for name in rows):
-                for targets in predictions.values():  # a code that stands for nothing raises LookupError
-                    deque(map(kind.format, targets), maxlen=0)
-                return predictions
+            return {name: kind.head.decode(codes[name], answers) for name in rows}
     except (OSError, ValueError, LookupError, TypeError, OverflowError):
         pass
     raise InputError(f"is damaged, or of other rows; delete {folder}, and run this again", path=path)
@@ -69,7 +64,7 @@ class FineTuned(Method):
     """`mtl.methods.method.Method` of a transformer all of whose weights are trained."""
 
     def __init__(self, request: BuildRequest) -> None:
-        """Raises InputError for a transformer that cannot be opened, and for a disk with too little space."""
+        """Raises InputError for a transformer that cannot be opened."""
         super().__init__(request)
         config, self.texts = request.config, request.dataset
         self.pretrained = open_origin(request)
@@ -77,7 +72,6 @@ class FineTuned(Method):
         self.dataset, self.sequences = read_dataset(request.dataset, reader)
         self.input = TaskInput(self.sequences)
         self.data = Coded(self.dataset, scale=request.suite.shown)
-        self._check_space(request.folder)
         self.fingerprints = self.pretrained.fingerprints()
         self.facts |= {"precision": training_precision(config.trainer), "hidden_size": self.pretrained.dim}
         notes = [*reader.notes(), *self._warmup_notes()]
@@ -111,10 +105,12 @@ class FineTuned(Method):
 
     def fine_tune(self, network: TransformerNetwork, task: Task, seed: int, folder: Path) -> None:
         """Train the network on its task, or load its weights if `folder` has a finished stage. `transformer.checkpoint` says whether the last weights
-        are used or those with the best score on dev."""
+        are used or those with the best score on dev. Raises InputError if the disk has too little space for the checkpoints."""
         config, settings = self.config, self.config.transformer
         if load_finished(network, folder, settings.checkpoint):
             return
+        folder.mkdir(parents=True, exist_ok=True)
+        check_space(folder, COPIES_TRAINING * FLOAT * self.pretrained.parameters, "set run_dir= on another disk")
         rows = self.data.train(task, config.loss, seed)
         steps = pass_batches(rows, settings.batch_size)
         total_steps = steps * settings.epochs
@@ -152,20 +148,6 @@ class FineTuned(Method):
         trainer, settings = self.config.trainer, self.config.transformer
         device = device_of(trainer.accelerator)
         return TransformerNetwork(self.pretrained, tasks, self.data.outputs, seed, trainer, device, settings)
-
-    def _check_space(self, folder: Path) -> None:
-        """Say how much disk space training needs. Raises InputError if there is less than what is not taken already."""
-        config, settings, weights = self.config, self.config.transformer, FLOAT * self.pretrained.parameters
-        training = COPIES_TRAINING * weights * config.seeds_at_once
-        seeds = [seed_folder(folder, seed) for seed in config.seeds]
-        stages = [finetune_folder(seed, task.id) for seed in seeds for task in self.dataset.trained_tasks]
-        kept = weights * len(stages) if settings.keep else 0
-        present = sum(map(checkpoint_bytes, stages))
-        further = f", and {format_bytes(kept)} for weights that are kept" if settings.keep else ""
-        logger.info("disk space: %s while a task is fine-tuned%s", format_bytes(training), further)
-        folder.mkdir(parents=True, exist_ok=True)
-        remedy = "set transformer.keep=false" if settings.keep else "set run_dir= on another disk"
-        check_space(folder, max(0, training + kept - present), remedy)
 
     def _warmup_notes(self) -> list[str]:
         """A note that names the tasks whose training ends before the warm-up does."""

@@ -3,7 +3,6 @@
 import logging
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,6 @@ from torch import Tensor
 
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
-from mtl.base.progress import hidden_progress
-from mtl.base.settings.schema import Config
 from mtl.data.dataset import Split
 from mtl.data.examples import Row
 from mtl.methods.coded import Coded
@@ -23,20 +20,9 @@ from mtl.methods.method import BuildRequest, LoadRequest, Method, Predictions
 from mtl.methods.stage2 import Finetuning
 from mtl.methods.throughput import networks_cost
 from mtl.methods.transformer.inputs import InputReader, longest_input
-from mtl.methods.transformer.pretrained import Pretrained, open_pretrained
-from mtl.methods.transformer.trained import (
-    HeadsOnBody,
-    Mark,
-    encode_marks,
-    encode_texts,
-    marks_of,
-    model_folder,
-    open_origin,
-    tasks_seen,
-    with_marks,
-)
+from mtl.methods.transformer.pretrained import open_pretrained
+from mtl.methods.transformer.trained import HeadsOnBody, encode_texts, model_folder, open_origin, tasks_seen
 from mtl.model.network import Heads, Network
-from mtl.model.sequences import ArraySequences
 from mtl.runs.folder import finetune_folder
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -52,6 +38,8 @@ class Frozen(Method):
     """`mtl.methods.method.Method` of a transformer whose body is not trained. Each text is read alone; the head of a pair reads both vectors, their
     difference and their product, as the LSTM's does."""
 
+    _heads: Heads  # the last seed's
+
     def __init__(self, request: BuildRequest) -> None:
         """Raises InputError for a transformer that cannot be opened."""
         super().__init__(request)
@@ -59,10 +47,12 @@ class Frozen(Method):
         self.pretrained = open_origin(request)
         self.fingerprints = self.pretrained.fingerprints()
         self.facts |= {"precision": training_precision(config.trainer), "hidden_size": self.pretrained.dim}
-        self.sequences, notes = read_texts(config, self.pretrained, request.dataset.texts)
-        if notes:
-            self.facts["notes"] = notes
-        self._heads: Heads | None = None  # the last seed's
+        reader = InputReader(self.pretrained, longest_input(config.max_length, self.pretrained))
+        self.sequences = reader.sequences([(text,) for text in request.dataset.texts])
+        for note in reader.notes():
+            logger.info("%s", note)
+            self.facts["notes"] = [note]
+        self.data = Coded(self.dataset, config.head.overlap, request.suite.shown)
 
     def save(self, folder: Path) -> None:
         """Write configuration and tokenizer, and the body's weights where another command could not find them."""
@@ -70,13 +60,12 @@ class Frozen(Method):
         self.pretrained.save(model_folder(folder), weights=keeps)
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
-        data, vectors, _ = self._encoded
+        read = TaskInput(vectors=self._encoded[0])
         torch.manual_seed(seed)
-        heads = new_heads(self.config, self.dataset.trained_tasks, data.outputs, self.pretrained.dim)
-        read = TaskInput(vectors=vectors)
+        heads = new_heads(self.config, self.dataset.trained_tasks, self.data.outputs, self.pretrained.dim)
         for task in self.dataset.trained_tasks:
             task_folder = finetune_folder(folder, task.id)
-            stage = Finetuning(self.config, data, task, read, seed, task_folder, start="before training")
+            stage = Finetuning(self.config, self.data, task, read, seed, task_folder, start="before training")
             trained = stage.train(heads)
             for answered in self.dataset.answered(task):
                 yield answered, stage.predict(trained, answered)
@@ -84,7 +73,6 @@ class Frozen(Method):
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are those of the body and all heads. The time to encode all texts counts for each seed."""
-        assert self._heads is not None
         heads = self._heads
         trained = TrainedFrozen(
             *(self.config, self.pretrained, torch.device("cpu"), lambda: self.pretrained.body),
@@ -92,60 +80,24 @@ class Frozen(Method):
         )
         without = self.pretrained.parameters_without_embeddings
         sizes = self.pretrained.parameters - without, without + sum(weight.numel() for weight in heads.parameters())
-        return networks_cost(folder, self.dataset, trained.predict, sizes, further_seconds=self._encoded[2])
+        return networks_cost(folder, self.dataset, trained.predict, sizes, further_seconds=self._encoded[1])
 
     @cached_property
-    def _encoded(self) -> tuple[Coded, Tensor, float]:
-        """The data with the numbers of marked words, the vectors of all texts and of these words, and their seconds, for all seeds."""
+    def _encoded(self) -> tuple[Tensor, float]:
+        """The vectors of all texts, and the seconds that they took, for all seeds."""
         start, device = time.monotonic(), device_of(self.config.trainer.accelerator)
-        body, dataset = self.pretrained.body.to(device), self.dataset
-        splits = [(task, split) for task in dataset.tasks for split in dataset.splits[task.id].values()]
-        vectors, numbers = text_vectors(self.config, self.pretrained, body, dataset.texts, self.sequences, splits)
-        marked = {
-            task.id: {name: with_marks(task, split, numbers) for name, split in dataset.splits[task.id].items()}
-            for task in dataset.tasks
-        }
-        self.pretrained.body.to("cpu")
-        data = Coded(replace(dataset, splits=marked), self.config.head.overlap, self.suite.shown)
-        return data, vectors, time.monotonic() - start
-
-
-def read_texts(config: Config, pretrained: Pretrained, texts: Sequence[str]) -> tuple[ArraySequences, list[str]]:
-    """The texts, each read alone, as sequences; and notes that say how many are cut, if any are. Logs the notes."""
-    reader = InputReader(pretrained, longest_input(config.max_length, pretrained))
-    sequences = reader.sequences([(text,) for text in texts])
-    notes = reader.notes()
-    for note in notes:
-        logger.info("%s", note)
-    return sequences, notes
-
-
-def text_vectors(
-    config: Config,
-    pretrained: Pretrained,
-    body: Any,
-    texts: Sequence[str],
-    sequences: ArraySequences,
-    splits: Sequence[tuple[Task, Split]],
-) -> tuple[Tensor, dict[Mark, int]]:
-    """The vectors of all texts and then of the words that the splits mark, float32 (texts + words, dim), and the number of each word's
-    vector. The sequences of the texts are those of `read_texts`."""
-    device, pooling = next(body.parameters()).device, TrainedFrozen.pooling
-    marks = list(dict.fromkeys(mark for task, split in splits for row in marks_of(task, split) for mark in row))
-    with mixed_precision(config.trainer, device):
-        vectors = encode_texts(body, pretrained, sequences, pooling)
-        of_marks = encode_marks(body, pretrained, sequences, texts, marks, pooling)
-    return torch.cat([vectors, of_marks]), {mark: len(texts) + number for number, mark in enumerate(marks)}
+        body = self.pretrained.body.to(device)
+        with mixed_precision(self.config.trainer, device):
+            vectors = encode_texts(body, self.pretrained, self.sequences, TrainedFrozen.pooling)
+        body.to("cpu")
+        return vectors, time.monotonic() - start
 
 
 class TrainedFrozen(HeadsOnBody):
     """`mtl.methods.method.Model` of heads on a fixed body."""
 
     def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> tuple[Split, TaskInput]:
-        with hidden_progress():
-            sequences, _ = read_texts(self.config, self.pretrained, texts)
-            vectors, numbers = text_vectors(self.config, self.pretrained, self.body, texts, sequences, [(task, split)])
-        return with_marks(task, split, numbers), TaskInput(vectors=vectors)
+        return split, TaskInput(vectors=torch.from_numpy(self.encode(texts, self.pooling)))
 
 
 def load_frozen(request: LoadRequest) -> TrainedFrozen:

@@ -31,7 +31,11 @@ class InputReader:
         types = pretrained.config.type_vocab_size if pretrained.has_types else None
         self._most = (pretrained.body.get_input_embeddings().num_embeddings, types)
         self.seen = self.cut = 0  # how many inputs were read, and how many of them were too long
-        self._shortest: dict[int, int] = {}  # `_least` by its argument: some tokenizers read a text to answer
+        with tokenizing(
+            self.name
+        ):  # the length of a text, and of two texts, of a token each, with the tokenizer's marks
+            marks = [int(self.tokenizer.num_special_tokens_to_add(pair=pair)) for pair in (False, True)]
+        self._least = {sides: sides + marks[sides - 1] for sides in (1, 2)}
 
     def sequences(self, inputs: Sequence[Parts]) -> ArraySequences:
         """These inputs as sequences of two numbers for each token: its id, and the text that it belongs to (0, or 1 for a second
@@ -82,18 +86,11 @@ class InputReader:
 
     def _check_length(self, sides: int, further: int) -> None:
         """Raise InputError if so many texts and further texts have no token each, beside the marks of the tokenizer."""
-        least = self._least(sides) + 2 * further
+        least = self._least[sides] + 2 * further
         if self.length < least:
             inputs = f"inputs of {sides + further} texts with the marks of {self.name}"
             message = f"is too short for {inputs}; set max_length={least} or more"
             raise InputError(message, key="max_length", value=self.length)
-
-    def _least(self, sides: int) -> int:
-        """The length of one or two texts of a token each, with the tokenizer's marks."""
-        if sides not in self._shortest:
-            with tokenizing(self.name):
-                self._shortest[sides] = sides + int(self.tokenizer.num_special_tokens_to_add(pair=sides == 2))
-        return self._shortest[sides]
 
     def _heads(self, texts: Sequence[Parts], rooms: Sequence[int]) -> list[tuple[list[int], list[int]]]:
         """Ids and types of texts or pairs, each cut to its room in tokens."""
@@ -128,7 +125,7 @@ class InputReader:
         if separator is None:
             message = "its tokenizer has no separator, which spans stand behind; leave their tasks out with tasks="
             raise InputError(f"{self.name}: {message}")
-        room = min(int(self.length * MOST_FURTHER), self.length - self._least(2)) // len(further) - 1
+        room = min(int(self.length * MOST_FURTHER), self.length - self._least[2]) // len(further) - 1
         with tokenizing(self.name):
             texts = [tokenizer(encodable(text), add_special_tokens=False)["input_ids"] for text in further]
         return [token for text in texts for token in (separator, *text[: max(1, room)])]

@@ -1,7 +1,6 @@
 """Checks of a folder with a transformer that someone else wrote, before transformers reads it.
 
-A folder's sizes and rules are compared with what its files can hold: a `config.json` of a few bytes may ask for terabytes or for years, and
-the rules of a `tokenizer.json` may double a text again and again."""
+A `config.json` of a few bytes may ask for terabytes or for years, and the rules of a `tokenizer.json` may double a text again and again."""
 
 import stat
 from collections.abc import Callable, Iterator, Mapping
@@ -16,7 +15,6 @@ AGAIN = "restore the folder's files, or fetch or write them again"
 WEIGHTS = (".safetensors", ".bin")  # ends of the names of files with weights
 MOST_LAYERS = 512  # also of blocks, groups and experts
 MOST_POSITIONS = 2**21
-FURTHER_WEIGHTS = 2**24  # that a body may have beside those in its files: a pooler
 MOST_RULES = 100  # of a tokenizer
 MOST_TOKENS = 2**24  # of a tokenizer
 MOST_GROWTH = 1000  # characters or tokens that a tokenizer's rules may make of one

@@ -21,14 +21,7 @@ from mtl.base.files import counted
 from mtl.base.folders import new_folder
 from mtl.base.memory import check_fits
 from mtl.base.untrusted import without_advice
-from mtl.methods.transformer.model_files import (
-    AGAIN,
-    FURTHER_WEIGHTS,
-    check_config,
-    check_folder,
-    check_tokenizer,
-    stored_weights,
-)
+from mtl.methods.transformer.model_files import AGAIN, check_config, check_folder, check_tokenizer
 from mtl.training.checkpoints import update_with_weights
 
 HUB_NAME = re.compile(r"[\w][\w.-]*(/[\w][\w.-]*)?")  # of a model: NAME or OWNER/NAME
@@ -69,10 +62,6 @@ class Pretrained:
         tokenizer = self.tokenizer
         candidates = (tokenizer.pad_token_id, self.config.pad_token_id, tokenizer.eos_token_id, 0)
         return int(next(token for token in candidates if token is not None))
-
-    @property
-    def layers(self) -> int:
-        return int(self.config.num_hidden_layers)
 
     @property
     def dim(self) -> int:
@@ -175,7 +164,7 @@ def open_parts(path: str, tokenizer: str, dtype: torch.dtype | str) -> tuple[Any
     with tokens that the body does not have."""
     from transformers import AutoModel
 
-    check_sizes(path)
+    sized_body(path)
     read = _open_tokenizer(tokenizer)
     # With weights of other sizes, transformers would name none of them: the report does.
     options: dict[str, Any] = {"output_loading_info": True, "ignore_mismatched_sizes": True}
@@ -212,22 +201,23 @@ def _is_further_layer(body: Any, name: str) -> bool:
     return layer is not None and layer >= body.config.num_hidden_layers and hasattr(body, part)
 
 
-def check_sizes(path: str) -> None:
-    """Raise InputError for a transformer whose configuration cannot be read, or describes more weights than its files or the memory hold."""
-    size = sum(weight.numel() for weight in _without_weights(path, _open_config(path)).parameters())
-    check_fits(FLOAT * size, f"{path}: a transformer of these sizes (config.json)", "name a smaller one")
-    if Path(path).is_dir() and size > (most := stored_weights(Path(path)) + FURTHER_WEIGHTS):
-        message = f"config.json describes {size:,} weights, and the files hold {most:,} at most; {AGAIN}"
-        raise InputError(message, path=path)
+def sized_body(path: str) -> Any:
+    """The body that a transformer's configuration describes, without weights (on the device "meta"). Raises InputError for one that cannot be read,
+    or that describes more weights than this machine's memory holds."""
+    from transformers import AutoModel
+
+    config = _open_config(path)
+    with torch.random.fork_rng(devices=[]), torch.device("meta"):
+        body: Any = opened(path, "config.json", AutoModel.from_config, config, dtype=torch.float32)
+    size = FLOAT * sum(weight.numel() for weight in body.parameters())
+    check_fits(size, f"{path}: a transformer of these sizes (config.json)", f"name a smaller one, or {AGAIN}")
+    return body
 
 
 def open_without_weights(folder: Path) -> Pretrained:
-    """What `Pretrained.save` wrote, with a body that has no weights (on the device "meta")."""
+    """What `Pretrained.save` wrote, with a body that has no weights."""
     import_transformers()
-    body = _without_weights(str(folder), _open_config(str(folder)))
-    size = FLOAT * sum(weight.numel() for weight in body.parameters())
-    check_fits(size, f"{folder}: a transformer of these sizes (config.json)", AGAIN)
-    return Pretrained(str(folder), body, _open_tokenizer(str(folder)))
+    return Pretrained(str(folder), sized_body(str(folder)), _open_tokenizer(str(folder)))
 
 
 def check_runs(pretrained: Pretrained, model: Any) -> None:
@@ -277,14 +267,6 @@ def _from_hub(name: str, file: str) -> Path | None:
     quiet = {"_raise_exceptions_for_missing_entries": False, "_raise_exceptions_for_connection_errors": False}
     local: str | None = opened(name, file, lambda trust_remote_code: cached_file(name, file, **quiet))
     return None if local is None else Path(local)
-
-
-def _without_weights(name: str, config: Any) -> Any:
-    """The body that a configuration describes, on the device "meta"."""
-    from transformers import AutoModel
-
-    with torch.random.fork_rng(devices=[]), torch.device("meta"):
-        return opened(name, "config.json", AutoModel.from_config, config, dtype=torch.float32)
 
 
 def check_place(key: str, name: str) -> None:

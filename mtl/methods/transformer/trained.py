@@ -1,4 +1,4 @@
-"""A fine-tuned transformer: its predictions, and the vectors of texts and of marked words, pooled over the tokens of the last layer."""
+"""A fine-tuned transformer: its predictions, and the vectors of texts, pooled over the tokens of the last layer."""
 
 import hashlib
 import logging
@@ -20,14 +20,13 @@ from mtl.base.version import VERSION
 from mtl.base.wings import wings
 from mtl.data.dataset import Split, training_texts
 from mtl.data.examples import Row
-from mtl.data.spans import tokens_of
 from mtl.methods.heads import TaskInput
 from mtl.methods.method import BuildRequest, LoadRequest
 from mtl.methods.trained import TrainedNetworks
 from mtl.methods.transformer.entry import OWN
-from mtl.methods.transformer.inputs import InputReader, encodable, longest_input, model_inputs, with_inputs
+from mtl.methods.transformer.inputs import InputReader, longest_input, model_inputs, with_inputs
 from mtl.methods.transformer.network import TransformerNetwork, body_input
-from mtl.methods.transformer.pretrained import Pretrained, check_runs, open_pretrained, open_without_weights, tokenizing
+from mtl.methods.transformer.pretrained import Pretrained, check_runs, open_pretrained, open_without_weights
 from mtl.model.encoder import POOLINGS, batches_by_length
 from mtl.model.network import TaskNetwork
 from mtl.model.sequences import ArraySequences
@@ -37,12 +36,7 @@ from mtl.tasks.task import Task
 from mtl.training.checkpoints import WEIGHTS, fill, read_weights, update_with_weights, weights_below
 from mtl.training.precision import mixed_precision, used_precision
 
-FAR = -(10**9)  # where tokens are that stand for no character
-
 logger = logging.getLogger("mtl")
-
-# A marked span: the number of its text, and its start and stop in characters.
-Mark = tuple[int, int, int]
 
 
 def encode_texts(
@@ -54,68 +48,6 @@ def encode_texts(
     for indices, states, lengths in _outputs(body, pretrained, sequences, title):
         vectors[indices] = POOLINGS[pooling](states, lengths).cpu()
     return vectors
-
-
-def encode_marks(
-    body: Any,
-    pretrained: Pretrained,
-    sequences: ArraySequences,
-    texts: Sequence[str],
-    marks: Sequence[Mark],
-    pooling: str,
-) -> Tensor:
-    """The vectors of marked spans, each in its text, float32 on the CPU, (marks, dim). A span that has no token, because its text is cut before it,
-    has the vector of the token that is nearest to it. The sequences are those of the texts, each read alone. Raises InputError for a tokenizer that
-    does not say which characters a token has."""
-    by_text: dict[int, list[int]] = {}
-    for number, mark in enumerate(marks):
-        by_text.setdefault(mark[0], []).append(number)
-    marked_texts = np.array(sorted(by_text), dtype=np.int64)
-    lengths = sequences.lengths.numpy()[marked_texts]
-    marked = ArraySequences(sequences.rows, sequences.starts[marked_texts], lengths)
-    vectors = torch.empty(len(marks), pretrained.dim)
-    for indices, states, _ in _outputs(body, pretrained, marked, "encoding spans"):
-        for index, outputs in zip(indices.tolist(), states, strict=True):
-            numbers = by_text[int(marked_texts[index])]
-            characters = token_characters(pretrained, texts[int(marked_texts[index])], int(lengths[index]))
-            tokens, _ = tokens_of(np.array([marks[number][1:] for number in numbers]), characters)
-            for number, (start, stop) in zip(numbers, tokens.tolist(), strict=True):
-                vectors[number] = POOLINGS[pooling](outputs[None, start:stop], torch.tensor([stop - start]))[0].cpu()
-    return vectors
-
-
-def token_characters(pretrained: Pretrained, text: str, length: int) -> np.ndarray:
-    """The characters of each token of a text that is cut to so many tokens, half-open, int64 (tokens, 2)."""
-    tokenizer = pretrained.tokenizer
-    if not tokenizer.is_fast:
-        raise InputError(
-            f"{pretrained.name}: its tokenizer does not say which characters a token has, which spans need; leave their tasks"
-            " out with tasks="
-        )
-    with tokenizing(pretrained.name):
-        read = tokenizer(encodable(text), truncation=True, max_length=length, return_offsets_mapping=True)
-    characters = np.array(read["offset_mapping"], dtype=np.int64).reshape(-1, 2)
-    characters[characters[:, 0] == characters[:, 1]] = FAR
-    return characters
-
-
-def marks_of(task: Task, split: Split) -> list[list[Mark]]:
-    """The marked spans of each row of a split, in the order of `Task.marked`; no row has any if the task has none."""
-    if split.spans is None:
-        return []
-    sides = [side for side, _ in task.marked]
-    return [
-        [(texts[side], start, stop) for side, (start, stop) in zip(sides, spans, strict=True)]
-        for texts, spans in zip(split.texts.tolist(), split.spans.tolist(), strict=True)
-    ]
-
-
-def with_marks(task: Task, split: Split, numbers: dict[Mark, int]) -> Split:
-    """The split with the numbers of its spans' vectors."""
-    if split.spans is None:
-        return split
-    numbered = [[numbers[mark] for mark in marks] for marks in marks_of(task, split)]
-    return replace(split, marked=np.array(numbered, dtype=np.int64).reshape(-1, len(task.marked)))
 
 
 @torch.no_grad()
@@ -207,11 +139,6 @@ class TrainedTransformer(HeadsOnBody):
         outputs = super().outputs(task, rows)
         return self.network(task).kinds[task.answered_by or task.id].standard(outputs)
 
-    def network(self, task: Task) -> TransformerNetwork:
-        network = super().network(task)
-        assert isinstance(network, TransformerNetwork)
-        return network
-
     def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> tuple[Split, TaskInput]:
         inputs = model_inputs(task, split, texts)
         index = {parts: number for number, parts in enumerate(dict.fromkeys(inputs))}
@@ -263,7 +190,7 @@ def open_origin(request: BuildRequest) -> Pretrained:
         texts = training_texts(suite, request.data_dir, config.held_out)
         path = str(train(texts, suite.language, Path(config.embeddings_dir) / f"{suite.name}-transformer", OWN))
     pretrained = open_pretrained(path, config.transformer.tokenizer)
-    sizes = (pretrained.layers, pretrained.dim, f"{pretrained.parameters:,}")
+    sizes = (pretrained.config.num_hidden_layers, pretrained.dim, f"{pretrained.parameters:,}")
     logger.info("transformer %s: %d layers of %d, %s weights", path, *sizes)
     if pretrained.longest is not None and pretrained.longest < config.max_length:
         message = "max_length=%d: the transformer takes %d tokens at most, and inputs are cut to these"

@@ -1,4 +1,4 @@
-// The tables below the notes: scores by metric, and scores on parts of the rows.
+// The tables below the notes: scores by metric, scores on parts of the rows, and the spread over settings.
 
 /** The default choices in these tables. They are kept when the tables are redrawn. */
 function defaultSectionChoices() {
@@ -12,6 +12,7 @@ function drawSections(suite, choices, rows) {
   const sections = [
     groupSection(suite, choices, rows, names, redraw),
     breakdownSection(suite, choices, rows, names, redraw),
+    settingsSection(suite),
   ].filter(Boolean);
   const place = document.getElementById("sections");
   place.hidden = !sections.length;
@@ -105,6 +106,39 @@ function breakdownSection(suite, choices, rows, names, redraw) {
       `${titles.length === 1 ? `${titles[0]}, ${breakdowns[0].metric}. ` : ""}Medians over seeds. A row with several values counts for each of them.`,
     ),
     ...choiceOfTables("Task and column", "breakdown", titles, choices, redraw, table).flat().filter(Boolean),
+  );
+}
+
+function settingsSection(suite) {
+  const spreads = suite.settings ?? [];
+  if (!spreads.length) return null;
+  const tasks = suite.tasks.filter((task) => spreads.some((spread) => known(ownValue(spread.deviations, task.id))));
+  const number = (value) => known(value) && formatScore(value);
+  return h(
+    "section",
+    { "aria-labelledby": "settings-title" },
+    h("h3", { id: "settings-title" }, "Spread over settings"),
+    h(
+      "p",
+      { class: "quiet" },
+      "The population standard deviation of the dev scores of a model's settings (each the median over its seeds); " +
+        "AVG is its mean over the tasks of the average.",
+    ),
+    sectionTable(
+      "Spread over settings",
+      ["", "settings", "AVG", ...tasks.map((task) => task.title)],
+      spreads.map((spread) => [
+        spread.title,
+        String(spread.settings),
+        number(spread.average),
+        ...tasks.map((task) => number(ownValue(spread.deviations, task.id))),
+      ]),
+    ),
+    h(
+      "ul",
+      { class: "quiet" },
+      spreads.map((spread) => h("li", {}, `${spread.title}: the settings differ in ${joinWithAnd(spread.keys)}.`)),
+    ),
   );
 }
 

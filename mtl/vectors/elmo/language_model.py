@@ -1,8 +1,6 @@
 """The training objective of an ELMo: predict the next word and the previous word (Peters et al. 2018, section 3.1).
-
-`Corpus` is the text that it is trained on: lines of word ids, where the most frequent word has id 0. `TrainedLSTM` are the layers while they are
-trained: initial weights, and the gradient of `mtl.embedders.elmo.model.run_layer`.
-"""
+`Corpus` is the text that it is trained on: lines of word ids, where the most frequent word has id 0. `TrainedLSTM` are
+the layers while they are trained: initial weights, and the gradient of `mtl.embedders.elmo.model.run_layer`."""
 
 import math
 from array import array
@@ -44,9 +42,7 @@ class Corpus:
 
 def build_corpus(lines: Iterable[Sequence[str]], max_length: int) -> Corpus:
     """Build a corpus from tokenized lines. Lines longer than `max_length` tokens are split; empty lines are dropped.
-
-    Raises InputError if there is no word at all.
-    """
+    Raises InputError if there is no word at all."""
     ids: dict[str, int] = {}
     tokens = array("i")
     starts = array("q", [0])
@@ -82,11 +78,7 @@ class LanguageModel(nn.Module):
     """A biLM with a softmax that both directions share."""
 
     def __init__(self, bilm: BiLM, corpus: Corpus, min_count: int, draws: int) -> None:
-        """
-        Args:
-            min_count: words that occur less often in the corpus share one class, the unknown word.
-            draws: how many classes are drawn for a sample.
-        """
+        """Words that occur less often than `min_count` share one class. `draws` classes are drawn for a sample."""
         super().__init__()
         self.bilm = bilm
         self.corpus = corpus
@@ -146,10 +138,8 @@ def packed_lines(corpus: Corpus, lines: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 class SampledSoftmax(nn.Module):
-    """A softmax over many classes that is trained on a sample of the classes (Jean et al. 2015).
-
-    The sample is drawn from the log-uniform distribution, since the classes are sorted by frequency.
-    """
+    """A softmax over many classes that is trained on a sample of the classes (Jean et al. 2015). The sample is drawn
+    from the log-uniform distribution, since the classes are sorted by frequency."""
 
     log_expected: Tensor
 
@@ -211,12 +201,7 @@ class ProjectedLSTMLayer(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, data: Tensor, sizes: list[int], reverse: bool, *weights_and_clips: Any) -> Tensor:
-        """
-        Args:
-            sizes: the number of sequences that have each step, descending.
-            reverse: whether the steps run from the last to the first.
-            weights_and_clips: the further arguments of `run_layer`.
-        """
+        """`sizes`: how many sequences have each step, descending; the last arguments are those of `run_layer`."""
         steps = packed_steps(sizes, reverse)
         made = run_layer(data, steps, *weights_and_clips)
         w_input, w_state, _, w_projection, *clips = weights_and_clips

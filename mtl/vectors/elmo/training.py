@@ -38,45 +38,28 @@ RATE = Meta(gt=0, le=LARGEST)
 
 @dataclass
 class ELMoTraining:
-    """The settings of an ELMo's training. The sizes are a quarter of the original's, which took weeks on several GPUs.
+    """The settings of an ELMo's training. The sizes are a quarter of the original's, which took weeks on several GPUs."""
 
-    Args:
-        character_dim: numbers in the vector of a byte.
-        filters: convolutions over bytes: width and number of filters.
-        projection_dim: numbers in the token layer and in the states of each direction; a token's vector has twice as many.
-        lstm_dim: LSTM cells in each direction.
-        n_layers: LSTM layers.
-        dropout: on the input of each LSTM layer and of the softmax.
-        min_count: for the softmax, words that occur less often are the unknown word; the input reads every word byte by byte.
-        held_out: share of the lines on which perplexity is measured, at most 1,000 lines.
-        epochs: passes over the texts.
-        max_steps: the most training steps.
-        batch_tokens: tokens in a batch.
-        negatives: samples for the sampled softmax.
-        learning_rate: Adam's at the first step; it falls linearly.
-        final_learning_rate: at the last step.
-        validate_every: steps between checkpoints and measurements of perplexity.
-        seed: of the weights and of the order.
-        threads: 0: one for each core.
-    """
-
-    character_dim: Annotated[int, COUNT] = 16
-    filters: list[list[int]] = field(default_factory=lambda: [list(pair) for pair in FILTERS])
-    projection_dim: Annotated[int, COUNT] = 128
-    lstm_dim: Annotated[int, COUNT] = 1024
-    n_layers: Annotated[int, LAYERS] = 2
-    dropout: Annotated[float, SHARE] = 0.1
-    min_count: Annotated[int, COUNT] = 3
-    held_out: Annotated[float, PART] = 0.005
-    epochs: Annotated[int, COUNT] = 5
-    max_steps: Annotated[int, AT_LEAST_ONE] | None = None
-    batch_tokens: Annotated[int, COUNT] = 4096
-    negatives: Annotated[int, COUNT] = 4096
-    learning_rate: Annotated[float, RATE] = 2e-3
-    final_learning_rate: Annotated[float, NOT_NEGATIVE] = 2e-4
-    validate_every: Annotated[int, COUNT] = 500
-    seed: Annotated[int, Meta(ge=0, lt=2**32)] = 1
-    threads: Annotated[int, Meta(ge=0, le=LARGEST)] = 0
+    character_dim: Annotated[int, COUNT] = 16  # numbers in the vector of a byte
+    filters: list[list[int]] = field(default_factory=lambda: [list(pair) for pair in FILTERS])  # convolutions over
+    # bytes: width and number of filters
+    projection_dim: Annotated[int, COUNT] = 128  # numbers in the token layer and in the states of each direction; a
+    # token's vector has twice as many
+    lstm_dim: Annotated[int, COUNT] = 1024  # LSTM cells in each direction
+    n_layers: Annotated[int, LAYERS] = 2  # LSTM layers
+    dropout: Annotated[float, SHARE] = 0.1  # on the input of each LSTM layer and of the softmax
+    min_count: Annotated[int, COUNT] = 3  # for the softmax, words that occur less often are the unknown word; the input
+    # reads every word byte by byte
+    held_out: Annotated[float, PART] = 0.005  # share of the lines on which perplexity is measured, at most 1,000 lines
+    epochs: Annotated[int, COUNT] = 5  # passes over the texts
+    max_steps: Annotated[int, AT_LEAST_ONE] | None = None  # the most training steps
+    batch_tokens: Annotated[int, COUNT] = 4096  # tokens in a batch
+    negatives: Annotated[int, COUNT] = 4096  # samples for the sampled softmax
+    learning_rate: Annotated[float, RATE] = 2e-3  # Adam's at the first step; it falls linearly
+    final_learning_rate: Annotated[float, NOT_NEGATIVE] = 2e-4  # at the last step
+    validate_every: Annotated[int, COUNT] = 500  # steps between checkpoints and measurements of perplexity
+    seed: Annotated[int, Meta(ge=0, lt=2**32)] = 1  # of the weights and of the order
+    threads: Annotated[int, Meta(ge=0, le=LARGEST)] = 0  # 0: one for each core
 
     def check(self) -> None:
         good = [len(pair) == 2 and 1 <= pair[0] <= MAX_CHARACTERS and 1 <= pair[1] <= LARGEST for pair in self.filters]
@@ -89,10 +72,10 @@ class ELMoTraining:
 
     @exact_arithmetic()
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str = "", device: torch.device = CPU) -> None:
-        """As `mtl.vectors.words.training.Training.train`: options.json, weights.hdf5 and training.json (perplexities) in the folder `path`.
+        """As `mtl.vectors.words.training.Training.train`: options.json, weights.hdf5 and training.json (perplexities) in the new folder `path`.
 
-        An interrupted training continues from its last checkpoint if the texts and the settings are the same. If the folder
-        already holds an ELMo, nothing happens. Apple GPUs lack operations that the training needs; the CPU is used instead.
+        An interrupted training continues from its last checkpoint if the texts and the settings are the same. Apple GPUs lack
+        operations that the training needs; the CPU is used instead.
         Raises InputError for sizes that this machine's memory cannot hold, for texts that are too short, and as `train_once`;
         DivergedError if the training diverges, in which case the last good checkpoint remains.
         """
@@ -114,7 +97,7 @@ class ELMoTraining:
                 write_weights(partial / WEIGHTS, trainer.network.bilm)
                 note_source(path, source)
 
-        train_once(path, self, source, (path / WEIGHTS).exists, fill)
+        train_once(path, self, source, fill)
 
     def options(self) -> Options:
         """The sizes for the network and options.json, with the clips and skip connections of the original."""

@@ -15,7 +15,7 @@ from mtl.base.errors import InputError
 from mtl.base.progress import hidden_progress
 from mtl.base.settings.layers import find_suite
 from mtl.base.settings.schema import EmbedderOptions
-from mtl.base.typed import AT_LEAST_ONE, PART, typed
+from mtl.base.typed import AT_LEAST_ONE, typed
 from mtl.base.version import VERSION
 from mtl.data.dataset import present_tasks, training_texts
 from mtl.data.files import read_lines
@@ -24,9 +24,8 @@ from mtl.embedders import EMBEDDERS, embedder_kind, read_embeddings
 from mtl.embedders.interface import Reader
 from mtl.embedders.new_words import FileSource, WordReader, WordSource
 from mtl.embedders.recipes import PLAIN_HELD_OUT, vector_path
-from mtl.embedders.static import check_dim
 from mtl.embedders.vector_files.vector_file import WordVectors
-from mtl.embedders.words import WordEmbedder
+from mtl.embedders.words import WordEmbedder, check_dim
 from mtl.model.encoder import batches_by_length
 from mtl.model.sequences import ArraySequences
 from mtl.tasks.suite import Suite, load_suite
@@ -38,41 +37,25 @@ SECTION = "embeddings."
 
 @dataclass
 class AverageSettings:
-    """The settings beside those of the embeddings.
+    """The settings beside those of the embeddings."""
 
-    Attributes:
-        embeddings: the name or path of an embeddings file.
-        language: the language of the tokenizer; None: the suite's.
-        pooling: mean, max, or both: mean and max joined.
-        seed: the seed of random vectors.
-        centre: subtract the mean vector of the texts.
-        max_length: tokens of a text.
-        texts: a file of texts, one per line, for centre.
-        suite: a suite whose training texts serve as `texts`.
-        suite_data_dir: the folder of this suite's data.
-        held_out: share of its training examples that runs hold out as dev, and that are not read.
-        device: where to compute.
-    """
-
-    embeddings: str = "fasttext"
-    language: str | None = None
-    pooling: Literal["mean", "max", "both"] = "mean"
-    seed: int = 1
-    centre: bool = False
-    max_length: Annotated[int, AT_LEAST_ONE] = 256
-    texts: str | None = None
-    suite: str | None = None
-    suite_data_dir: str | None = None
-    held_out: Annotated[float, PART] = PLAIN_HELD_OUT
-    device: str = "cpu"
+    embeddings: str = "fasttext"  # the name or path of an embeddings file
+    language: str | None = None  # the language of the tokenizer; None: the suite's
+    pooling: Literal["mean", "max", "both"] = "mean"  # mean, max, or both: mean and max joined
+    seed: int = 1  # the seed of random vectors
+    centre: bool = False  # subtract the mean vector of the texts
+    max_length: Annotated[int, AT_LEAST_ONE] = 256  # tokens of a text
+    texts: str | None = None  # a file of texts, one per line, for centre
+    suite: str | None = None  # a suite whose training texts serve as `texts`
+    suite_data_dir: str | None = None  # the folder of this suite's data
+    device: str = "cpu"  # where to compute
 
     def check(self) -> None:
         check_language(self.language)
         if self.texts is not None and not self.centre:
             raise InputError("nothing reads them; set centre=true", key="texts", value=self.texts)
-        if self.suite_data_dir is not None and (self.texts is not None or self.suite is None):
-            instead = f"texts={self.texts} are read instead; drop one of them"
-            message = "name the suite that it belongs to: suite=NAME" if self.texts is None else instead
+        if self.suite_data_dir is not None and self.suite is None:
+            message = "name the suite that it belongs to: suite=NAME"
             raise InputError(message, key="suite_data_dir", value=self.suite_data_dir)
         if self.centre and self.texts is None and self.suite is None:
             raise InputError("centre needs texts: set texts=FILE, or suite=NAME for its training texts", key="texts")
@@ -155,8 +138,7 @@ def open_average(name: str, values: Mapping[str, Any]) -> ModelEncoder:
         raise InputError(message, key="embeddings", value=options.name)
     _, read = OPENERS[options.name]
     if unread := [key for key in values if (key == "seed" or key.startswith(SECTION)) and key not in read]:
-        message = f"averaged {options.name} vectors do not read it; they read {', '.join(read)}"
-        raise InputError(message, key=unread[0])
+        raise InputError(f"averaged {options.name} vectors do not read it; they read {', '.join(read)}", key=unread[0])
     suite = None if settings.suite is None else load_suite(find_suite(settings.suite))
     language = settings.language or (suite.language if suite is not None else None)
     if language is None:
@@ -177,7 +159,6 @@ def open_average(name: str, values: Mapping[str, Any]) -> ModelEncoder:
         language=language,
         max_length=settings.max_length,
         trained_on=seen,
-        suite=None if suite is None else suite.name,
         settings=", ".join([*seed, f"pooling {pooling}", *(centred or ["not centred"])]),
     )
     if settings.centre:
@@ -186,10 +167,8 @@ def open_average(name: str, values: Mapping[str, Any]) -> ModelEncoder:
 
 
 class AverageModel:
-    """The pooled vectors of a text's words, as a `ModelEncoder` reads a model.
-
-    A word without a vector does not count; a text without any such word has zeros in place of its mean and maximum.
-    """
+    """The pooled vectors of a text's words, as a `ModelEncoder` reads a model. A word without a vector does not count;
+    a text without any such word has zeros in place of its mean and maximum."""
 
     parameters_without_embeddings = 0
 
@@ -244,9 +223,9 @@ def _open(settings: AverageSettings, options: EmbedderOptions, suite: Suite | No
         vectors = getattr(options, "path", None) or (suite.embeddings.get(options.name) if suite else None)
         if vectors is None:
             raise InputError(f"name the {kind.title} vectors: {SECTION}path=PATH", key=f"{SECTION}path")
-        path, _ = vector_path(vectors, Path("embeddings"), settings.held_out)
+        path, _ = vector_path(vectors, Path("embeddings"), PLAIN_HELD_OUT)
         if not kind.exists(path):
-            raise InputError(kind.problem(path) or f"no such vectors; set {SECTION}path=PATH", path=path)
+            raise InputError(f"no such vectors; set {SECTION}path=PATH", path=path)
     reader = OPENERS[options.name][0](options, path, settings.seed, device)
     reader.embedder.to(device)
     return reader
@@ -261,6 +240,6 @@ def _texts(settings: AverageSettings, suite: Suite | None) -> tuple[list[str], t
         return texts, ()
     assert suite is not None
     data_dir = Path(settings.suite_data_dir or suite.data_dir)
-    texts = training_texts(suite, data_dir, settings.held_out)
+    texts = training_texts(suite, data_dir, PLAIN_HELD_OUT)
     trained = [task for task in present_tasks(suite, data_dir) if task.path("train", data_dir) is not None]
     return texts, tuple(f"{suite.name}/{task.id}" for task in trained)

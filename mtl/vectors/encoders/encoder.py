@@ -23,36 +23,20 @@ exact_arithmetic = lazy("mtl.base.device:exact_arithmetic")
 
 @dataclass(frozen=True)
 class Description:
-    """What an encoder is, in plain values for tables, the model metadata of mteb and model cards.
+    """What an encoder is, in plain values for tables, the model metadata of mteb and model cards."""
 
-    Attributes:
-        name: as in file names: "fasttext-frozen", "average-fasttext-mean-sif".
-        title: as in tables: "LSTM, fastText, frozen".
-        family: the group of the table's row: "lstm", "average".
-        dim: the size of a vector.
-        language: as in "pl".
-        parameters: the number of all that the vectors depend on.
-        parameters_without_embeddings: those that are not in word vectors.
-        memory: bytes of all weights.
-        max_length: tokens; longer texts are cut; None: no limit.
-        trained_on: the tasks whose training rows the encoder has seen, with labels or without, as in "klej/cbd": suite and id.
-        suite, seed: of the run; None for encoders that are not trained.
-        settings: what the vectors depend on, defaults included, in words: "seed 2 (the best on dev), pooling max, not centred".
-    """
-
-    name: str
-    title: str
-    family: str
-    dim: int
-    language: str
-    parameters: int
-    parameters_without_embeddings: int
-    memory: int
-    max_length: int | None
-    trained_on: tuple[str, ...] = ()
-    suite: str | None = None
-    seed: int | None = None
-    settings: str = ""
+    name: str  # as in file names: "fasttext-frozen"
+    title: str  # as in tables: "LSTM, fastText, frozen"
+    family: str  # the group of the table's row: "lstm", "average"
+    dim: int  # the size of a vector
+    language: str  # as in "pl"
+    parameters: int  # the number of all that the vectors depend on
+    parameters_without_embeddings: int  # those that are not in word vectors
+    memory: int  # bytes of all weights
+    max_length: int | None  # tokens; longer texts are cut; None: no limit
+    trained_on: tuple[str, ...] = ()  # the tasks whose training rows it has seen, with labels or without: "klej/cbd"
+    seed: int | None = None  # of the run; None for encoders that are not trained
+    settings: str = ""  # what the vectors depend on, defaults included: "seed 2 (the best on dev), pooling max"
 
 
 class SentenceEncoder(ABC):
@@ -73,11 +57,9 @@ class SentenceEncoder(ABC):
 
     @abstractmethod
     def encode(self, texts: Sequence[str], progress: bool = False, prompt: str | None = None) -> np.ndarray:
-        """The vectors of any number of texts, float32 (texts, dim). A text's vector depends on its batch by at most 1e-5.
-
-        The prompt is a value of `prompts`; None: the one that the encoder puts before a text of no known use, or none. Raises InputError for a
-        text that is not in a list.
-        """
+        """The vectors of any number of texts, float32 (texts, dim). A text's vector depends on its batch by at most
+        1e-5. The prompt is a value of `prompts`; None: the one that the encoder puts before a text of no known use, or
+        none. Raises InputError for a text that is not in a list."""
 
     @abstractmethod
     def versions(self) -> dict[str, str]:
@@ -86,15 +68,11 @@ class SentenceEncoder(ABC):
 
 @dataclass(frozen=True)
 class EncoderKind:
-    """One kind of sentence encoders.
+    """One kind of sentence encoders."""
 
-    Attributes:
-        open: opens the encoder with this name and these settings, by dotted keys; raises InputError for an unknown key, a bad value,
-            and files that are missing.
-        choices: the settings that may be chosen on validation rows, with the values to try, the default first.
-    """
-
+    # Opens the encoder with this name and these settings, by dotted keys. Raises InputError.
     open: Callable[[str, Mapping[str, Any]], SentenceEncoder]
+    # The settings that may be chosen on validation rows, with the values to try, the default first.
     choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
 
@@ -130,15 +108,13 @@ class ModelEncoder(SentenceEncoder):
 
     def versions(self) -> dict[str, str]:
         """As `mtl.methods.method.Model.versions`."""
-        versions: dict[str, str] = self.model.versions()
-        return versions
+        return self.model.versions()
 
 
 def check_language(code: str | None) -> None:
     """Raise InputError for what is no code of two letters as in ISO 639-1, or of three letters as in ISO 639-3."""
     if code is not None and not re.fullmatch("[a-z]{2,3}", code):
-        message = "no such language; give its code in ISO 639, as in language=pl"
-        raise InputError(message, key="language", value=code)
+        raise InputError("no such language; give its code in ISO 639, as in language=pl", key="language", value=code)
 
 
 def mean_vector(texts: Sequence[str], encode: Encode, title: str) -> np.ndarray:
@@ -148,5 +124,4 @@ def mean_vector(texts: Sequence[str], encode: Encode, title: str) -> np.ndarray:
         for _, block in text_blocks(texts):
             total = total + encode(block).sum(axis=0, dtype=np.float64)
             bar.advance(len(block))
-    mean: np.ndarray = (total / len(texts)).astype(np.float32)
-    return mean
+    return (total / len(texts)).astype(np.float32)

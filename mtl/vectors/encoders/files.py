@@ -20,10 +20,9 @@ STANDARD_INPUT = Path("-")
 
 
 def encode_file(encoder: SentenceEncoder, source: Path, out: Path) -> None:
-    """Write the vector of each line of a UTF-8 text file, plain or packed ("-" is standard input), as a NumPy array, float32 (lines, dim).
-
-    Memory does not depend on the number of lines. Raises InputError for a file that cannot be read.
-    """
+    """Write the vector of each line of a UTF-8 text file, plain or packed ("-" is standard input), as a NumPy array,
+    float32 (lines, dim). Memory does not depend on the number of lines. Raises InputError for a file that cannot be
+    read."""
     dim, rows, lines = encoder.description.dim, 0, _lines(source)
     name = "standard input" if source == STANDARD_INPUT else str(source)
     size = source.stat().st_size if source.is_file() else None
@@ -55,14 +54,8 @@ def _lines(source: Path) -> Iterator[bytes]:
         yield from OpenLines(Path("standard input"), sys.stdin.buffer, None, LINE_LIMIT)  # type: ignore[arg-type]
         return
     try:
-        if source.is_fifo() or source.is_char_device():
-            with source.open("rb") as file:
-                yield from OpenLines(source, file, None, LINE_LIMIT)
-            return
         with open_lines(source) as lines:
             yield from lines
-    except FileNotFoundError:
-        raise InputError("no such file", path=source) from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", path=source) from None
 

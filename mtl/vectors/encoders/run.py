@@ -16,28 +16,20 @@ from mtl.base.typed import typed
 from mtl.data.dataset import training_texts
 from mtl.methods import METHODS, method_name
 from mtl.methods.predictor import Predictor
+from mtl.runs.summary import read_summary
 from mtl.vectors.encoders.encoder import ModelEncoder, mean_vector
 
 
 @dataclass
 class RunSettings:
-    """The settings of a run's encoder.
+    """The settings of a run's encoder."""
 
-    Attributes:
-        seed: a seed of the run; None: the best on dev.
-        task: whose encoder, in a run in which each task has its own.
-        device: where to compute.
-        pooling: max or mean; None: max for an LSTM, as in training, and mean for a transformer.
-        centre: subtract the mean vector of the run's training texts.
-        suite_data_dir: where the run's data is, for centre; None: where the run found it.
-    """
-
-    seed: int | None = None
-    task: str | None = None
-    device: str = "cpu"
-    pooling: Literal["max", "mean"] | None = None
-    centre: bool = False
-    suite_data_dir: str | None = None
+    seed: int | None = None  # a seed of the run; None: the best on dev
+    task: str | None = None  # whose encoder, in a run in which each task has its own
+    device: str = "cpu"  # where to compute
+    pooling: Literal["max", "mean"] | None = None  # None: max for an LSTM, as in training, mean for a transformer
+    centre: bool = False  # subtract the mean vector of the run's training texts
+    suite_data_dir: str | None = None  # where the run's data is, for centre; None: where the run found it
 
     def check(self) -> None:
         if self.suite_data_dir is not None and not self.centre:
@@ -62,12 +54,11 @@ class RunEncoder(ModelEncoder):
             model,
             pooling,
             name="-".join([kind.folder(predictor.config), *changes]),
-            title=", ".join([kind.title(predictor.config), *changes]),
+            title=", ".join([read_summary(predictor.folder.summary)["title"], *changes]),
             family=kind.family,
             language=suite.language,
             max_length=predictor.config.max_length,
             trained_on=tuple(f"{suite.name}/{id}" for id in suite.tasks if id in seen),
-            suite=suite.name,
             seed=predictor.seed,
             settings=f"seed {predictor.seed}{best}, pooling {pooling}, {'centred' if settings.centre else 'not centred'}",
         )

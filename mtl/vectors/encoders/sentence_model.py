@@ -1,7 +1,6 @@
-"""Opening a model of the library sentence-transformers: its folder is not trusted, and the library reads it after checks.
-
-Only the library's modules that are listed here run, and their weights are read from safetensors alone, never from pickles.
-"""
+"""Opening a model of the library sentence-transformers: its folder is not trusted, and the library reads it after
+checks. Only the library's modules that are listed here run, and their weights are read from safetensors alone, never
+from pickles."""
 
 import logging
 import re
@@ -90,10 +89,8 @@ def load_model(folder: Path, device: str) -> Any:
     from sentence_transformers import SentenceTransformer
 
     logging.getLogger("sentence_transformers").setLevel(logging.ERROR)  # hides what it logs about models in general
-    options: Mapping[str, Any] = {"device": device, "local_files_only": True}
-    return opened(
-        str(folder), "the model", SentenceTransformer, str(folder), **options, model_kwargs={"use_safetensors": True}
-    )
+    options: Mapping[str, Any] = {"device": device, "local_files_only": True, "model_kwargs": {"use_safetensors": True}}
+    return opened(str(folder), "the model", SentenceTransformer, str(folder), **options)
 
 
 def _check_module(name: str, folder: Path) -> None:
@@ -112,22 +109,17 @@ def _check_module(name: str, folder: Path) -> None:
         open_parts(str(folder), str(folder), "auto")  # sentence-transformers would draw weights that the files lack
     for path in folder.glob(WEIGHTED[name]) if WEIGHTED[name] else ():
         config = read_json(path, dict[str, Any], AGAIN)
-        if name == "Transformer":
-            _check_transformer(path, config)
+        if name != "Transformer":
+            described, most = prod(n for n in config.values() if type(n) is int and n > 0), stored_weights(folder)
+            if described > most:
+                message = f"describes {described:,} weights, and the files hold {most:,} at most; {AGAIN}"
+                raise InputError(message, path=path)
             continue
-        described, most = prod(n for n in config.values() if type(n) is int and n > 0), stored_weights(folder)
-        if described > most:
-            message = f"describes {described:,} weights, and the files hold {most:,} at most; {AGAIN}"
-            raise InputError(message, path=path)
-
-
-def _check_transformer(path: Path, config: Mapping[str, Any]) -> None:
-    """Raise InputError for settings of a transformer with which sentence-transformers would do more than to read texts with it."""
-    for key, value in config.items():
-        if key not in TRANSFORMER_KEYS and value:
+        # Other settings let sentence-transformers do more than read texts with the transformer.
+        if odd := [key for key, value in config.items() if key not in TRANSFORMER_KEYS and value]:
             message = f"such a setting is not supported; {AGAIN}, or remove it where you trust it"
-            raise InputError(message, path=path, key=key)
-    for modality in (config.get("modality_config") or {}).values():
-        if not isinstance(modality, dict) or modality.get("method") != "forward":
-            message = "must name the method forward alone; other models are not supported"
-            raise InputError(message, path=path, key="modality_config")
+            raise InputError(message, path=path, key=odd[0])
+        for modality in (config.get("modality_config") or {}).values():
+            if not isinstance(modality, dict) or modality.get("method") != "forward":
+                message = "must name the method forward alone; other models are not supported"
+                raise InputError(message, path=path, key="modality_config")

@@ -1,7 +1,5 @@
-"""A model of the library sentence-transformers as an encoder.
-
-The library itself computes the vectors, as it does where mteb evaluates such a model: vectors and scores are the same ones.
-"""
+"""A model of the library sentence-transformers as an encoder. The library itself computes the vectors, as it does where
+mteb evaluates such a model: vectors and scores are the same ones."""
 
 import hashlib
 import os
@@ -40,25 +38,17 @@ KNOWN_ARGUMENTS = {"model_prompts", "trust_remote_code"}
 
 @dataclass
 class SentenceTransformerSettings:
-    """The settings of a model of sentence-transformers as an encoder.
+    """The settings of a model of sentence-transformers as an encoder."""
 
-    Attributes:
-        path: a folder, or a name on the Hugging Face Hub.
-        language: the language of its texts, as in "pl", for descriptions; None: not said.
-        prompts: what stands before texts, by names as in {query: "query: ", document: "passage: "}; None: as mteb or the model says.
-        prompt: the name of the prompt before every text; None: mtl mteb chooses as mteb does, and mtl encode as the model says.
-        mteb_name: the model's name in mteb, whose metadata names prompts; None: its name on the Hub.
-        batch_size: texts in a batch; the library and mteb have the same default.
-        device: where to compute.
-    """
-
-    path: str = ""
-    language: str | None = None
-    prompts: dict[str, str] | None = None
-    prompt: str | None = None
-    mteb_name: str | None = None
-    batch_size: Annotated[int, AT_LEAST_ONE] = 32
-    device: str = "cpu"
+    path: str = ""  # a folder, or a name on the Hugging Face Hub
+    language: str | None = None  # the language of its texts, as in "pl", for descriptions; None: not said
+    prompts: dict[str, str] | None = None  # what stands before texts, by names as in {query: "query: ", document:
+    # "passage: "}; None: as mteb or the model says
+    prompt: str | None = None  # the name of the prompt before every text; None: mtl mteb chooses as mteb does, and mtl
+    # encode as the model says
+    mteb_name: str | None = None  # the model's name in mteb, whose metadata names prompts; None: its name on the Hub
+    batch_size: Annotated[int, AT_LEAST_ONE] = 32  # texts in a batch; the library and mteb have the same default
+    device: str = "cpu"  # where to compute
 
     def check(self) -> None:
         check_language(self.language)
@@ -173,7 +163,7 @@ class SentenceTransformerEncoder(SentenceEncoder):
 
 
 class TextVectorSource:
-    """A `mtl.methods.floors.static.Source` of whole texts: a text is its own only token, and each has a vector."""
+    """As `mtl.methods.floors.static.WordFile`, of whole texts: a text is its own only token, and each has a vector."""
 
     def __init__(self, path: str) -> None:
         """Raises InputError for a model that cannot be opened. The model says itself how many tokens of a text count."""
@@ -192,11 +182,9 @@ class TextVectorSource:
 
 
 def mteb_prompts(name: str, needed: bool) -> dict[str, str] | None:
-    """The prompts that mteb's metadata names for a model; None if it names none.
-
-    Raises InputError for a model that mteb evaluates with other code than sentence-transformers alone, and, if the metadata is needed, for
-    one that it does not know.
-    """
+    """The prompts that mteb's metadata names for a model; None if it names none. Raises InputError for a model that
+    mteb evaluates with other code than sentence-transformers alone, and, if the metadata is needed, for one that it
+    does not know."""
     check_installed("mteb", key="mteb_name", value=name)
     os.environ.setdefault("MTEB_CACHE", str(Path(tempfile.gettempdir()) / "mteb"))  # a folder that importing mteb makes
     import mteb
@@ -213,5 +201,4 @@ def mteb_prompts(name: str, needed: bool) -> dict[str, str] | None:
         by = f"with {', '.join(further)}" if further else f"by {loader or 'other code'}"
         message = f"mteb evaluates it {by}, which mtl does not have; set prompts= to evaluate it without"
         raise InputError(message, key="mteb_name", value=name)
-    prompts: dict[str, str] | None = meta.loader_kwargs.get("model_prompts")
-    return prompts
+    return meta.loader_kwargs.get("model_prompts")

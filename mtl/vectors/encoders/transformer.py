@@ -16,23 +16,13 @@ from mtl.vectors.encoders.encoder import ModelEncoder, check_language
 
 @dataclass
 class TransformerSettings:
-    """The settings of a transformer as an encoder.
+    """The settings of a transformer as an encoder."""
 
-    Attributes:
-        path: a folder, or a name on the Hugging Face Hub.
-        tokenizer: the same for the tokenizer; None: that of `path`.
-        language: the language of its texts, as in "pl", for descriptions; None: not said.
-        pooling: mean or max of the tokens' vectors.
-        max_length: tokens of a text.
-        device: where to compute.
-    """
-
-    path: str = ""
-    tokenizer: str | None = None
-    language: str | None = None
-    pooling: Literal["max", "mean"] = "mean"
-    max_length: Annotated[int, AT_LEAST_ONE] = 256
-    device: str = "cpu"
+    path: str = ""  # a folder, or a name on the Hugging Face Hub
+    language: str | None = None  # the language of its texts, as in "pl", for descriptions; None: not said
+    pooling: Literal["max", "mean"] = "mean"  # mean or max of the tokens' vectors
+    max_length: Annotated[int, AT_LEAST_ONE] = 256  # tokens of a text
+    device: str = "cpu"  # where to compute
 
     def check(self) -> None:
         check_language(self.language)
@@ -42,13 +32,11 @@ class TransformerSettings:
 
 
 def open_transformer(name: str, values: Mapping[str, Any]) -> ModelEncoder:
-    """The last layer of the transformer that `path` names, pooled over a text's tokens, in float32.
-
-    Raises InputError for an unknown key, a bad value, and a transformer that cannot be opened.
-    """
+    """The last layer of the transformer that `path` names, pooled over a text's tokens, in float32. Raises InputError
+    for an unknown key, a bad value, and a transformer that cannot be opened."""
     settings = typed(TransformerSettings, values)
     device = device_of(settings.device, "device")
-    pretrained = open_pretrained(settings.path, settings.tokenizer)
+    pretrained = open_pretrained(settings.path)
     trainer = typed(TrainerConfig, {"accelerator": settings.device, "precision": "32-true"})
     encoder = TransformerEncoder(pretrained, settings.max_length, trainer, device, lambda: pretrained.body)
     named = [short_name(settings.path), *([settings.pooling] if settings.pooling != encoder.pooling else [])]

@@ -19,7 +19,7 @@ from mtl.base.extras import check_installed
 from mtl.base.files import replacing, write_text
 from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.terminal import MISSING, escaped, markdown_table
-from mtl.base.typed import check_known, typed
+from mtl.base.typed import check_choice, check_known, typed
 from mtl.base.wings import lazy
 from mtl.data.text import UNKNOWN, Vocabulary, moses, text_lines
 from mtl.embedders.new_words import WordReader
@@ -37,34 +37,22 @@ TOLERANCE = 1e-5  # between an exported model and the run
 
 @dataclass
 class ExportSettings(RunSettings):
-    """The settings of an export: those of a run's encoder, and these; each format reads some of them.
+    """The settings of an export: those of a run's encoder, and these; each format reads some of them."""
 
-    Args:
-        words: a text file, plain or gzipped, whose words get a vector too if the run looks new words up in its file of vectors.
-        license: of the weights, for the model card.
-    """
-
-    words: str | None = None
-    license: str | None = None
+    words: str | None = None  # a text file whose words get a vector too if the run looks new words up in its vectors
+    license: str | None = None  # of the weights, for the model card
 
 
 @dataclass(frozen=True)
 class Export:
-    """What is exported, with what its card says of it: the encoder of an LSTM, or the model of one task of a fine-tuned transformer.
+    """What is exported, and what its card says: the encoder of an LSTM, or the model of a task of a transformer."""
 
-    Attributes:
-        predictor: the models of one seed of the run.
-        encoder: of an LSTM, which knows the words of `model.reader` alone; None for the model of a task.
-        looks_up: whether the run looks new words up in a file of vectors.
-        task: whose model is exported; None for an encoder.
-    """
-
-    predictor: Predictor
+    predictor: Predictor  # the models of one seed of the run
     settings: ExportSettings
     command: str
-    encoder: Any = None
-    looks_up: bool = False
-    task: Any = None
+    encoder: Any = None  # of an LSTM, which knows the words of `model.reader` alone; None for the model of a task
+    looks_up: bool = False  # whether the run looks new words up in a file of vectors
+    task: Any = None  # whose model is exported; None for an encoder
 
     @property
     def model(self) -> Any:
@@ -84,20 +72,14 @@ class Export:
 
 @dataclass(frozen=True)
 class ExportFormat:
-    """One format.
+    """One format."""
 
-    Attributes:
-        keys: the settings that it reads.
-        write: writes the files and the card of an `Export` to a folder. Raises InputError for a model that the format cannot express, and if the
-            files do not give the outputs of the run.
-        extra: the extra of mtl-baselines with the packages that it needs (`mtl.base.extras`); None if there are none.
-        of_task: whether a task's whole model is exported, not the encoder of an LSTM.
-    """
-
-    keys: tuple[str, ...]
+    keys: tuple[str, ...]  # the settings that it reads
+    open: Callable[[Path, ExportSettings, str], Export]  # what it exports of the run in a folder. Raises InputError.
+    # Writes the files and the card to a folder. Raises InputError for a model that the format cannot express, and if the
+    # files do not give the outputs of the run.
     write: Callable[[Export, Path], None]
-    extra: str | None = None
-    of_task: bool = False
+    extra: str | None = None  # the extra of mtl-baselines with the packages that it needs (`mtl.base.extras`)
 
 
 def write_vectors(export: Export, folder: Path) -> None:
@@ -118,47 +100,20 @@ def write_vectors(export: Export, folder: Path) -> None:
     write_text(folder / "README.md", encoder_card(export, {}, begin))
 
 
-# By the name that `mtl export --format` takes.
-EXPORT_FORMATS = {
-    # The encoder as modules of sentence-transformers.
-    "sentence-transformers": ExportFormat(
-        ("seed", "words", "license", "pooling", "centre", "suite_data_dir"),
-        lazy("mtl.vectors.export.sentence_transformer:write"),
-        extra="sentence-transformers",
-    ),
-    "vectors": ExportFormat(("seed", "words", "license"), write_vectors),
-    # A task's fine-tuned transformer with its head.
-    "transformers": ExportFormat(
-        ("seed", "task", "license"),
-        lazy("mtl.vectors.export.transformers_folder:write"),
-        extra="transformers",
-        of_task=True,
-    ),
-}
-
-
 def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any], command: str) -> None:
-    """Write the encoder of a finished run, or the model of one of its tasks, to a new folder.
-
-    The settings are those of `ExportSettings`. Raises InputError for a folder that is not empty, an unknown format or key, a run that is
-    not finished or keeps no models, an encoder or a model that the format cannot express, and a package that is missing.
-    """
-    if format not in EXPORT_FORMATS:
-        raise InputError(f"must be one of {', '.join(EXPORT_FORMATS)}", key=f"--format {format}")
+    """Write the encoder of a finished run, or the model of one of its tasks, to a new folder. The settings are those of
+    `ExportSettings`. Raises InputError for a folder that is not empty, an unknown format or key, a run that is not
+    finished or keeps no models, an encoder or a model that the format cannot express, and a package that is missing."""
+    check_choice("--format", format, EXPORT_FORMATS)
     kind = EXPORT_FORMATS[format]
     check_known(settings, set(kind.keys))
-    checked = typed(ExportSettings, settings)
-    if not run_dir.is_dir():
-        raise InputError("no such folder; only runs can be exported, so name a run's folder", path=run_dir)
-    if checked.words is not None and Path(checked.words).is_dir():
-        raise InputError("is a folder; name a text file", key="words", value=checked.words)
     check_new_folder(out)
     if kind.extra is not None:
         check_installed(kind.extra, key=f"--format {format}")
-    export = _open_task(run_dir, checked, command) if kind.of_task else _open_lstm(run_dir, checked, command)
+    export = kind.open(run_dir, typed(ExportSettings, settings), command)
     with new_folder(out) as partial:
         kind.write(export, partial)
-    if kind.of_task:
+    if export.task is not None:
         logger.info("%s: the model of task %s, seed %d", out, export.task.id, export.predictor.seed)
         return
     hint = "; all others are unknown to it, unlike the run: name a file of texts with words=" if export.looks_up else ""
@@ -170,8 +125,8 @@ def _open_lstm(run_dir: Path, settings: ExportSettings, command: str) -> Export:
     encoder = open_run(run_dir, settings)
     model = encoder.predictor.model
     if not isinstance(model, TrainedLstm):
-        message = "this run's encoder is a transformer, and this format takes an LSTM; mtl encode gives its vectors, and a fine-tuned one can"
-        raise InputError(f"{message} be exported with --format transformers")
+        message = "this run's encoder is a transformer, and this format takes an LSTM; set --format transformers, or use mtl encode"
+        raise InputError(message)
     if not isinstance(model.reader, WordReader):
         message = "a word's vector depends on its text, so other programs cannot look it up"
         raise InputError(message, key="embeddings", value=model.config.embeddings.name)
@@ -196,6 +151,26 @@ def _open_task(run_dir: Path, settings: ExportSettings, command: str) -> Export:
     if settings.task is None and len(predictor.tasks) > 1:
         raise InputError(f"each task has its own model; set task= to one of {', '.join(predictor.tasks)}", key="task")
     return Export(predictor, settings, command, task=predictor.suite.tasks[settings.task or predictor.tasks[0]])
+
+
+# By the name that `mtl export --format` takes.
+EXPORT_FORMATS = {
+    # The encoder as modules of sentence-transformers.
+    "sentence-transformers": ExportFormat(
+        ("seed", "words", "license", "pooling", "centre", "suite_data_dir"),
+        _open_lstm,
+        lazy("mtl.vectors.export.sentence_transformer:write"),
+        extra="sentence-transformers",
+    ),
+    "vectors": ExportFormat(("seed", "words", "license"), _open_lstm, write_vectors),
+    # A task's fine-tuned transformer with its head.
+    "transformers": ExportFormat(
+        ("seed", "task", "license"),
+        _open_task,
+        lazy("mtl.vectors.export.transformers_folder:write"),
+        extra="transformers",
+    ),
+}
 
 
 def check_difference(values: np.ndarray, wanted: np.ndarray, name: str, format: str, scale: float = 1.0) -> None:

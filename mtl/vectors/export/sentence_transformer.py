@@ -16,6 +16,7 @@ from mtl.base.files import write_text
 from mtl.base.progress import hidden_progress
 from mtl.base.terminal import escaped
 from mtl.data.text import TokenizedTexts
+from mtl.vectors.encoders.sentence_model import load_model
 from mtl.vectors.export.export import Export, check_difference, code_block, encoder_card
 from mtl.vectors.export.tokenizer import can_express, tokenizer_json
 
@@ -46,30 +47,21 @@ def probe_texts(words: Sequence[str], max_length: int) -> list[str]:
 def write(export: Export, folder: Path) -> None:
     """Write the model and its card. Raises InputError for a run that the library's modules cannot express, and if the written model gives
     other vectors than the run."""
-    from sentence_transformers import SentenceTransformer
-
     problem = None
     if export.model.config.boundary_words:
         problem = "boundary_words=true: sentence-transformers cuts long texts after these words are added"
     elif not can_express(export.model.language):
         problem = f"language {export.model.language}: the library tokenizers cannot split its apostrophes as Moses does"
     if problem is not None:
-        raise InputError(
-            f"{problem}; mtl encode writes its vectors, --format vectors its words'", path=export.predictor.folder.path
-        )
-    library = logging.getLogger("sentence_transformers")
-    level = library.level
-    library.setLevel(logging.ERROR)  # hides what it logs about models in general
-    try:
-        model = _model(export, folder / "tokenizer.json")
-        model.save_pretrained(str(folder), create_model_card=False)
-        for weights in folder.rglob("*.safetensors"):  # the library lets their owner alone read them
-            weights.chmod((folder / "modules.json").stat().st_mode)
-        loaded = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
-        texts = probe_texts(export.model.reader.vocabulary.words, export.model.config.max_length)
-        vectors = loaded.encode(texts, show_progress_bar=False)
-    finally:
-        library.setLevel(level)
+        remedy = "mtl encode writes its vectors, --format vectors its words'"
+        raise InputError(f"{problem}; {remedy}", path=export.predictor.folder.path)
+    logging.getLogger("sentence_transformers").setLevel(logging.ERROR)  # hides what it logs about models in general
+    _model(export, folder / "tokenizer.json").save_pretrained(str(folder), create_model_card=False)
+    for weights in folder.rglob("*.safetensors"):  # the library lets their owner alone read them
+        weights.chmod((folder / "modules.json").stat().st_mode)
+    loaded = load_model(folder, "cpu")
+    texts = probe_texts(export.model.reader.vocabulary.words, export.model.config.max_length)
+    vectors = loaded.encode(texts, show_progress_bar=False)
     check_difference(vectors, reference_vectors(export, texts), "vectors", "sentence-transformers")
     write_text(folder / "README.md", _card(export, str(loaded)))
 
@@ -94,12 +86,10 @@ def _model(export: Export, tokenizer_file: Path) -> Any:
 
 
 def _after_words(export: Export) -> list[Any]:
-    """The modules that turn word vectors into a text's vector.
-
-    With `join_input`, the pooled word vectors are kept as `cls_token_embeddings`, which the second pooling joins with its own result:
-    to pool joined vectors, and to join pooled vectors, is the same. A last linear module subtracts the centre. It is also there if the
-    input is joined, because `Pooling` would name another size.
-    """
+    """The modules that turn word vectors into a text's vector. With `join_input`, the pooled word vectors are kept as
+    `cls_token_embeddings`, which the second pooling joins with its own result: to pool joined vectors, and to join
+    pooled vectors, is the same. A last linear module subtracts the centre. It is also there if the input is joined,
+    because `Pooling` would name another size."""
     from sentence_transformers.sentence_transformer import modules
 
     trained, pooling, centre = export.model.encoder, export.encoder.pooling, export.encoder.centre

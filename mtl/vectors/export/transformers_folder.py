@@ -15,70 +15,30 @@ from mtl.base.progress import hidden_progress
 from mtl.base.terminal import escaped
 from mtl.methods.transformer.inputs import InputReader
 from mtl.methods.transformer.network import body_input
-from mtl.methods.transformer.pretrained import ExactLinear
-from mtl.tasks.kinds.labels import LabelHead
-from mtl.tasks.kinds.number import NumberHead
-from mtl.tasks.target_kind import HeadTargets
-from mtl.tasks.targets import first_kind, target_kind
-from mtl.tasks.task import Task
 from mtl.vectors.export.export import Export, card, check_difference, code_block
 
-HEADS: dict[str, type[HeadTargets]] = {"labels": LabelHead, "number": NumberHead}  # that transformers has, by kind
 PROBES = (1, 2, 5, 13)  # tokens of texts that are compared, beside those of the longest input
 
 
 def write(export: Export, folder: Path) -> None:
     """Write model, tokenizer and card. Raises InputError for a task whose inputs or head transformers does not have, and if the written
     model gives other outputs than the run."""
-    trained, task = export.model, export.task
-    if problem := unsupported(task):
-        message = f"{problem}, so transformers cannot hold its model; mtl predict uses it"
+    task = export.task
+    if task.kind != "labels" or task.marked:
+        message = (
+            "only the model of a task of fixed labels and without spans can be exported; mtl predict uses this one"
+        )
         raise InputError(message, key="task", value=task.id)
-    network = trained.network(task)
-    model: Any = copy.deepcopy(network.models[0]).cpu().float().eval()
-    _set_labels(model, task, *_ends(network.kinds[task.id]))
+    model: Any = copy.deepcopy(export.model.network(task).models[0]).cpu().float().eval()
+    config, labels = model.config, task.labels or []
+    config._name_or_path = ""  # a path of this machine
+    config.id2label, config.label2id = dict(enumerate(labels)), {label: number for number, label in enumerate(labels)}
+    config.problem_type = "single_label_classification"
     tokenizer = _tokenizer(export)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     check_loads(export, folder)
     write_text(folder / "README.md", _card(export, type(model).__name__))
-
-
-def unsupported(task: Task) -> str | None:
-    """Why transformers cannot hold a model of the task, or None."""
-    head = HEADS.get(first_kind(task.kind))
-    if head is None:
-        return f"its target is a {task.kind}, which is neither one of fixed labels nor a number"
-    if type(target_kind(task).head).predict is not head.predict:
-        return f"a target of kind {task.kind} follows from the outputs in a way of its own"
-    if task.marked:
-        return "its inputs have spans behind the texts, which no tokenizer writes there"
-    return None
-
-
-def _ends(kind: HeadTargets) -> tuple[float, float]:
-    """The numbers that the outputs 0 and 1 of a head mean: those of the range, unless the head has learnt the numbers themselves."""
-    return kind.ends if isinstance(kind, NumberHead) else (0.0, 1.0)
-
-
-def _set_labels(model: Any, task: Task, low: float, high: float) -> None:
-    """Write the labels into the configuration; let the head of a number, whose ends these are, give the number itself."""
-    config = model.config
-    config._name_or_path = ""  # a path of this machine
-    if task.labels is not None and first_kind(task.kind) == "labels":
-        config.id2label = dict(enumerate(task.labels))
-        config.label2id = {label: number for number, label in enumerate(task.labels)}
-        config.problem_type = "single_label_classification"
-        return
-    config.id2label, config.label2id, config.problem_type = {0: task.target}, {task.target: 0}, "regression"
-    (last,) = [part for part in model.modules() if isinstance(part, ExactLinear)]
-    if last.bias is None and low != 0:
-        message = f"the head has no bias, so it cannot give numbers from {low:g}; mtl predict uses it"
-        raise InputError(message, key="task", value=task.id)
-    with torch.no_grad():
-        last.weight.mul_(high - low)
-        if last.bias is not None:
-            last.bias.mul_(high - low).add_(low)
 
 
 def _tokenizer(export: Export) -> Any:
@@ -103,12 +63,11 @@ def check_loads(export: Export, folder: Path) -> None:
     tokenizer: Any = AutoTokenizer.from_pretrained(folder)
     trained, task = export.model, export.task
     network, pretrained = trained.network(task).cpu().eval(), trained.pretrained
-    low, high = _ends(network.kinds[task.id])
     for texts in _probes(export):
         with hidden_progress():
             tokens, lengths = InputReader(pretrained, trained.length).sequences([texts]).gather(torch.tensor([0]))
         inputs = body_input(pretrained, tokens, lengths)
-        wanted = low + (high - low) * network.models[0](**inputs).logits.numpy()
+        wanted = network.models[0](**inputs).logits.numpy()
         outputs = model(**tokenizer(*texts, truncation=True, return_tensors="pt")).logits.numpy()
         # A share of the largest output where that is above 1.
         scale = max(1.0, float(np.abs(wanted).max()))
@@ -133,29 +92,17 @@ def _card(export: Export, architecture: str) -> str:
     task, suite, trained = export.task, export.predictor.suite, export.model
     front = {"library_name": "transformers", "pipeline_tag": "text-classification"}
     limits = [f"Inputs are cut after {trained.length} tokens, the longer text of a pair first (`truncation=True`)."]
-    texts = ", ".join(['"Text one."', '"Text two."'][: len(task.text)])
-    if first_kind(task.kind) == "labels":
-        means = ["scores = model(**inputs).logits[0].softmax(dim=0)", "model.config.id2label[int(scores.argmax())]"]
-        answer = f"one of the labels {', '.join(map(escaped, task.labels or ()))}"
-    else:
-        low, high = task.bounds
-        means = [f"number = model(**inputs).logits[0, 0].clamp({low:g}, {high:g})"]
-        answer = f"a number from {low:g} to {high:g}"
-        limits.append("The run clips numbers to the range of the target, and the model does not: clip them as above.")
+    texts = '"Text one."' if len(task.text) == 1 else '{"text": "Text one.", "text_pair": "Text two."}'
     used = code_block(
-        "import torch",
-        "from transformers import AutoModelForSequenceClassification, AutoTokenizer",
+        "from transformers import pipeline",
         "",
-        'tokenizer = AutoTokenizer.from_pretrained("FOLDER")',
-        'model = AutoModelForSequenceClassification.from_pretrained("FOLDER").eval()',
-        f'inputs = tokenizer({texts}, truncation=True, return_tensors="pt")',
-        "with torch.no_grad():",
-        *(f"    {line}" for line in means),
+        'classify = pipeline("text-classification", model="FOLDER", truncation=True)',
+        f"classify({texts})",
     )
     begin = [
         "# " + escaped(f"{export.summary['title']}: {task.title or task.id}"),
         f"A transformer with a head ({architecture}), fine-tuned on {escaped(task.title or task.id)} of {escaped(suite.title or suite.name)}:"
-        f" it reads {'two texts' if len(task.text) > 1 else 'a text'} and answers {answer}.",
+        f" it reads {'two texts' if len(task.text) > 1 else 'a text'} and answers one of the labels {', '.join(map(escaped, task.labels or ()))}.",
         f"## Usage\n\n{used}",
     ]
     about = "The body is a pretrained transformer, and its own card says what it was trained on. It was fine-tuned on the training rows of"

@@ -1,8 +1,5 @@
 """A benchmark of mteb's tasks (types, metrics, published rows), read from one YAML file, and the settings of `mtl mteb`."""
 
-import difflib
-import math
-import re
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, fields
@@ -13,6 +10,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from mtl.base.errors import InputError
+from mtl.base.names import advice, is_file_name
 from mtl.base.settings.layers import find_yaml, shipped
 from mtl.base.typed import typed
 from mtl.base.untrusted_yaml import read_yaml
@@ -20,19 +18,13 @@ from mtl.base.untrusted_yaml import read_yaml
 
 @dataclass
 class MtebSettings:
-    """The keys of `mtl mteb` itself.
+    """The keys of `mtl mteb` itself."""
 
-    Args:
-        benchmark: a name in configs/mteb, or a path.
-        tasks: some of the benchmark's tasks, as in [PpcPC,SICK-R-PL].
-        data_dir: the folder with a folder for each task; None: data/{benchmark}, if it is there.
-        runs_dir: the folder of all runs.
-    """
-
-    benchmark: str = "pl-mteb"
-    tasks: Annotated[list[str] | None, Meta(examples=["[PpcPC,SICK-R-PL]"])] = None
-    data_dir: str | None = None
-    runs_dir: str = "runs"
+    benchmark: str = "pl-mteb"  # a name in configs/mteb, or a path
+    tasks: Annotated[list[str] | None, Meta(examples=["[PpcPC,SICK-R-PL]"])] = None  # some of the benchmark's tasks, as
+    # in [PpcPC,SICK-R-PL]
+    data_dir: str | None = None  # the folder with a folder for each task; None: data/{benchmark}, if it is there
+    runs_dir: str = "runs"  # the folder of all runs
 
 
 COMMAND_KEYS = {key.name for key in fields(MtebSettings)}
@@ -47,17 +39,11 @@ def read_settings(values: Mapping[str, Any]) -> tuple[MtebSettings, dict[str, An
 
 @dataclass
 class BenchmarkTask:
-    """A task, under mteb's name for it.
+    """A task, under mteb's name for it."""
 
-    Args:
-        split: the one that is scored.
-        seen_in: the tasks of suites, as in "klej/cbd", whose training rows are rows of this task.
-        not_comparable: why scores by today's mteb do not belong beside published ones; None: they do.
-    """
-
-    split: str = "test"
-    seen_in: list[str] = field(default_factory=list)
-    not_comparable: str | None = None
+    split: str = "test"  # the one that is scored
+    seen_in: list[str] = field(default_factory=list)  # the tasks of suites, as "klej/cbd", whose training rows it has
+    not_comparable: str | None = None  # why scores by today's mteb do not belong beside published ones; None: they do
 
 
 @dataclass
@@ -84,40 +70,29 @@ class PublishedRow:
 
 @dataclass
 class Benchmark:
-    """A benchmark of mteb's tasks.
-
-    Args:
-        languages: mteb's codes; of a task in several languages only these parts are evaluated.
-        model_languages: by the language code of an encoder, the one that mteb's model metadata has.
-        types: in the order of the table.
-    """
+    """A benchmark of mteb's tasks."""
 
     name: str
     title: str
-    languages: list[str]
+    languages: list[str]  # mteb's codes; of a task in several languages only these parts are evaluated
+    # By the language code of an encoder, the one that mteb's model metadata has.
     model_languages: dict[str, str] = field(default_factory=dict)
-    types: dict[str, TaskType] = field(kw_only=True)
+    types: dict[str, TaskType] = field(kw_only=True)  # in the order of the table
     published: list[PublishedRow] = field(default_factory=list)
 
     def check(self) -> None:
-        """Raise InputError for names that name no file or no task, and for a score that is none."""
-        if not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]*", self.name):
-            message = f"{self.name!r} names a folder; use letters, digits, '.', '_' and '-'"
-            raise InputError(message, key="name")
+        """Raise InputError for names that name no folder or no task."""
         names = [name for type_ in self.types.values() for name in type_.tasks]
+        for key, folder in (("name", self.name), *(("types", name) for name in names)):
+            if not is_file_name(folder):
+                raise InputError(f"{folder!r} names a folder; use letters, digits, '.', '_' and '-'", key=key)
         if not names or not self.languages:
             raise InputError("types, languages: must name at least one task and one language")
-        for name, count in Counter(names).items():
-            if count > 1:
-                raise InputError(f"task {name} is in two types", key="types")
-            if not re.fullmatch(r"\w[\w.-]*", name):
-                raise InputError(f"{name!r} is not a name of a task: letters, digits, '.', '_' and '-'", key="types")
+        if twice := [name for name, count in Counter(names).items() if count > 1]:
+            raise InputError(f"task {twice[0]} is in two types", key="types")
         for row in self.published:
             if unknown := sorted(set(row.scores) - set(names)):
                 raise InputError(f"{row.model}: unknown task {unknown[0]}", key="published")
-            scores = {**row.scores, "average": row.average or 0.0, "average_by_type": row.average_by_type or 0.0}
-            if odd := [key for key, score in scores.items() if not math.isfinite(score)]:
-                raise InputError(f"{row.model}: {odd[0]} is not a finite number", key="published")
 
     @property
     def tasks(self) -> dict[str, BenchmarkTask]:
@@ -135,12 +110,10 @@ class Benchmark:
         """The tasks with these names, in the benchmark's order; None: all. Raises InputError for an unknown name."""
         if names is None:
             return list(self.tasks)
-        wanted = {str(name) for name in names}
+        wanted = set(names)
         if unknown := sorted(wanted - set(self.tasks)):
-            by_lower_name = {name.lower(): name for name in self.tasks}
-            close = difflib.get_close_matches(unknown[0].lower(), by_lower_name, 1)
-            advice = f"did you mean {by_lower_name[close[0]]}?" if close else f"it has {', '.join(self.tasks)}"
-            raise InputError(f"benchmark {self.name} has no task {', '.join(unknown)}; {advice}", key="tasks")
+            known = advice(unknown[0], self.tasks, "tasks")
+            raise InputError(f"benchmark {self.name} has no task {unknown[0]}; {known}", key="tasks")
         if not wanted:
             raise InputError("names no task", key="tasks")
         return [name for name in self.tasks if name in wanted]

@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import io
-import logging
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ import mteb
 import numpy as np
 import yaml
 from datasets import Dataset
+from huggingface_hub import metadata_load
 from mteb.abstasks import AbsTask, AbsTaskRetrieval
 
 from mtl.base.errors import InputError
@@ -26,8 +26,6 @@ from mtl.data.json_rows import parse_row
 from mtl.vectors.mteb.benchmark import Benchmark
 from mtl.vectors.mteb.results import EXACT, OTHER, REDUCED
 from mtl.vectors.mteb.retrieval import document_blocks
-
-logger = logging.getLogger("mtl")
 
 CLOSED = "the client has been closed"  # what the hub's client says in the end if there is no network
 SHOWN = 3  # the most differences that are recorded of a split
@@ -41,15 +39,11 @@ class MtebRows:
     revision: str  # mteb's name for the version of the rows
 
 
-class MissingSplit(InputError):
-    """A folder of rows lacks a split that its task needs."""
-
-
 def check_files(folder: Path, split: str) -> None:
-    """Raise MissingSplit for a folder without files for a split, and InputError for a line of a .jsonl file that is not a row."""
+    """Raise InputError for a folder without files, as for a split, and for a line of a .jsonl file that is not a row."""
     files = _files(folder)
     if not files:
-        raise MissingSplit(f"{folder}: has no files; put the task's rows there, as in {folder / split}.jsonl")
+        raise InputError(f"has no files; put the task's rows there, as in {folder / split}.jsonl", path=folder)
     for path in (path for path in files if path.suffix == ".jsonl"):
         has_rows = False
         with open_lines(path) as lines:
@@ -61,54 +55,28 @@ def check_files(folder: Path, split: str) -> None:
 
 
 def check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
-    """Raise InputError for rows in this file that lack a column of the task, a value, or a number where the task has numbers.
-
-    The columns are those that the task has after mteb has renamed the hub's.
-    """
+    """Raise InputError for rows in this file that lack a column of the task, a value, or a number where the task has
+    numbers. The columns are those that the task has after mteb has renamed the hub's."""
     if not isinstance(rows, Dataset):  # those of retrieval have other parts
         return
-    if task.metadata.type == "STS":
-        columns = [*(texts := list(task.column_names)), "score"]
-    else:  # the targets last; none for tasks of other forms
-        names = ("input_column_name", "input1_column_name", "input2_column_name", "label_column_name")
-        columns = [column for name in names if isinstance(column := getattr(task, name, None), str)]
-        texts = [column for column in columns if column != getattr(task, names[-1], None)]
-    for column in columns:
+    sts = task.metadata.type == "STS"
+    names = ("input_column_name", "input1_column_name", "input2_column_name")
+    texts = task.column_names if sts else [getattr(task, name, None) for name in names]
+    target = "score" if sts else getattr(task, "label_column_name", None)
+    numeric = sts or task.metadata.type == "PairClassification"
+    for column in [name for name in (*texts, target) if isinstance(name, str)]:  # tasks of other forms lack some
         if column not in rows.column_names:
             raise InputError(f"has no column {column}; it has {', '.join(rows.column_names)}", path=path)
-        numeric = column == columns[-1] and task.metadata.type in ("PairClassification", "STS")
         for number, value in enumerate(rows[column], 1):
+            problem = None
             if value is None:
-                raise InputError(f"row {number}: column {column} has no value; write one, or drop the row", path=path)
-            if column in texts and not isinstance(value, str | list):
-                raise InputError(f"row {number}: column {column}: {value!r} is not a text; write a text", path=path)
-            if numeric and isinstance(value, str):
-                try:
-                    float(value)
-                except ValueError:
-                    message = f"row {number}: column {column}: {value!r} is not a number; write a number"
-                    raise InputError(message, path=path) from None
-
-
-def tasks_with_splits(benchmark: Benchmark, names: Sequence[str], data_dir: Path | None) -> list[str]:
-    """Those of these tasks whose folder has the splits that they need, or that have no folder; the log names all others.
-
-    Raises InputError if none is left, and for rows that cannot be read.
-    """
-    usable = []
-    missing: list[MissingSplit] = []
-    for name in names:
-        try:
-            if data_dir is not None and (data_dir / name).is_dir():
-                rows = find_rows(benchmark, name, data_dir)
-                load_rows(fresh_task(benchmark, name, benchmark.tasks[name].split, rows), rows)
-            usable.append(name)
-        except MissingSplit as error:
-            missing.append(error)
-            logger.info("left out: %s", error)
-    if not usable:
-        raise missing[0]
-    return usable
+                problem = "has no value; write one, or drop the row"
+            elif column in texts and not isinstance(value, str | list):
+                problem = f"{value!r} is not a text; write a text"
+            elif column == target and numeric and isinstance(value, str):
+                problem = f"{value!r} is not a number; write a number"
+            if problem:
+                raise InputError(f"row {number}: column {column}: {problem}", path=path)
 
 
 def find_rows(benchmark: Benchmark, name: str, data_dir: Path | None) -> MtebRows:
@@ -126,23 +94,21 @@ def _files(folder: Path) -> list[Path]:
     """The files of a folder of rows. Raises InputError for a link that leads out of the folder, and for a card that names other files."""
     files = sorted(inside(folder, str(path.relative_to(folder))) for path in folder.rglob("*") if path.is_file())
     for path in files:
-        if path.name in ("README.md", ".huggingface.yaml"):
-            for name in _named_files(path):
-                if not is_inside(name) or ":" in name:  # an address, or a file system of fsspec
-                    raise InputError(f"{name!r} is no file of this folder; name one that is", path=path, key="configs")
+        if path.name == ".huggingface.yaml":
+            raise InputError("is not supported; move its content to README.md", path=path)
+        for name in _named_files(path) if path.name == "README.md" else ():
+            if not is_inside(name) or ":" in name:  # an address, or a file system of fsspec
+                raise InputError(f"{name!r} is no file of this folder; name one that is", path=path, key="configs")
     return files
 
 
 def _named_files(card: Path) -> Iterator[str]:
     """The texts below `configs` in the card of a dataset, where datasets finds the names of files. A card that is not YAML has none."""
-    text = read_bytes(card, YAML_LIMIT).decode(errors="replace")
-    if card.suffix == ".md":
-        text = text.split("---")[1] if text.startswith("---") else ""
+    read_bytes(card, YAML_LIMIT)  # raises for a larger one
     try:
-        content = yaml.safe_load(text)
+        pending, known = [(metadata_load(card) or {}).get("configs")], set[int]()
     except (yaml.YAMLError, ValueError, RecursionError):  # datasets raises its own error
         return
-    pending, known = [content.get("configs") if isinstance(content, dict) else None], set[int]()
     while pending:
         value = pending.pop()
         if isinstance(value, str):
@@ -154,11 +120,10 @@ def _named_files(card: Path) -> Iterator[str]:
 
 @contextlib.contextmanager
 def cache_of(rows: MtebRows) -> Iterator[None]:
-    """Within the block, datasets keeps what it reads of a local folder in a cache of this version of the rows.
-
-    Its own cache knows a file by its path and its time of change alone. So it would return old rows for files that were
-    replaced by others with the same time, as tar, rsync and `cp -p` do. Raises InputError if the cache cannot be written to.
-    """
+    """Within the block, datasets keeps what it reads of a local folder in a cache of this version of the rows. Its own
+    cache knows a file by its path and its time of change alone. So it would return old rows for files that were
+    replaced by others with the same time, as tar, rsync and `cp -p` do. Raises InputError if the cache cannot be
+    written to."""
     config = datasets.config
     before = cache = Path(config.HF_DATASETS_CACHE)
     if rows.folder is not None:
@@ -175,10 +140,8 @@ def cache_of(rows: MtebRows) -> Iterator[None]:
 
 
 def fresh_task(benchmark: Benchmark, name: str, split: str, rows: MtebRows | None = None) -> AbsTask:
-    """A new task object of mteb that scores this split; an evaluation changes the object, so each needs its own.
-
-    Rows of a local folder replace the hub's. Raises InputError if mteb has no such task in the benchmark's languages.
-    """
+    """A new task object of mteb that scores this split; an evaluation changes the object, so each needs its own. Rows
+    of a local folder replace the hub's. Raises InputError if mteb has no such task in the benchmark's languages."""
     try:
         # Of a task in pairs of languages, such as STS22, only those parts count in which all texts are in the benchmark's languages.
         task = mteb.get_task(name, languages=benchmark.languages, exclusive_language_filter=True)
@@ -192,7 +155,7 @@ def fresh_task(benchmark: Benchmark, name: str, split: str, rows: MtebRows | Non
 
 
 def load_rows(task: AbsTask, rows: MtebRows) -> None:
-    """Load a task's rows. Raises MissingSplit, and InputError if they cannot be had, or have another form than the task's."""
+    """Load a task's rows. Raises InputError if they cannot be had, lack a split, or have another form than the task's."""
     name = task.metadata.name
     splits_read = _read_splits(task, task.metadata.eval_splits)
     if rows.folder is not None:
@@ -204,10 +167,6 @@ def load_rows(task: AbsTask, rows: MtebRows) -> None:
         raise
     except Exception as error:  # datasets, its client and mteb raise many kinds of exceptions
         if rows.folder is not None:
-            named = [path.name for path in _files(rows.folder)]
-            for split in splits_read if "README.md" not in named else ():  # which may give files other names
-                if not any(file.startswith(split) for file in named):
-                    raise MissingSplit(f"{rows.folder}: has no split {split}; it has {', '.join(named)}") from None
             raise unreadable(task, rows, error) from None
         raise InputError(
             f"task {name}: has no folder in data_dir, and the hub's {task.metadata.dataset['path']} cannot be had:"
@@ -218,7 +177,7 @@ def load_rows(task: AbsTask, rows: MtebRows) -> None:
             dataset: Mapping[str, Any] = task.dataset or {}
             splits = dict(dataset.get(subset, dataset))
             if split not in splits:
-                raise MissingSplit(f"{rows.folder or name}: has no split {split}; it has {', '.join(splits)}")
+                raise InputError(f"{rows.folder or name}: has no split {split}; it has {', '.join(splits)}")
             if rows.folder is not None:  # whose file may have another name than the split
                 check_columns(task, splits[split], min(rows.folder.glob(f"{split}.*"), default=rows.folder))
 
@@ -234,11 +193,10 @@ def unreadable(task: AbsTask, rows: MtebRows, error: Exception) -> InputError:
 
 
 def compare_rows(task: AbsTask, rows: MtebRows, split: str) -> tuple[str, list[str]]:
-    """Compare the loaded rows of a task with mteb's descriptive statistics: the scored split, and the training rows that it uses.
-
-    Returns EXACT, REDUCED (fewer rows) or OTHER, and the differences, as in "test: 90 samples, not 100". The hub's rows are exact if mteb
-    describes the split: where the hub has no such split, mteb may take another one. Raises InputError for rows of another form.
-    """
+    """Compare the loaded rows of a task with mteb's descriptive statistics: the scored split, and the training rows
+    that it uses. Returns EXACT, REDUCED (fewer rows) or OTHER, and the differences, as in "test: 90 samples, not 100".
+    The hub's rows are exact if mteb describes the split: where the hub has no such split, mteb may take another one.
+    Raises InputError for rows of another form."""
     described = task.metadata.descriptive_stats or {}
     if rows.folder is None:
         return (EXACT, []) if split in described else (OTHER, [f"{split}: mteb does not describe it"])

@@ -3,7 +3,6 @@
 import logging
 import math
 import shutil
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,18 +20,20 @@ from mteb.results import TaskResult
 
 from mtl.base.clock import format_duration
 from mtl.base.errors import InputError
-from mtl.base.files import replacing, write_json
+from mtl.base.files import replacing, write_json, write_text
+from mtl.base.untrusted import read_json
 from mtl.vectors.encoders.encoder import SentenceEncoder
 from mtl.vectors.mteb.benchmark import Benchmark
 from mtl.vectors.mteb.data import MtebRows, cache_of, compare_rows, find_rows, fresh_task, load_rows, unreadable
 from mtl.vectors.mteb.results import (
     EvaluationFolder,
     Record,
-    best_record,
     read_record,
     record_key,
+    render_table,
     revision_of,
     seen_by,
+    summarize,
 )
 from mtl.vectors.mteb.retrieval import CorpusSearch
 
@@ -70,11 +71,9 @@ class EncoderModel(AbsEncoder):
 
 
 def model_meta(encoder: SentenceEncoder, benchmark: Benchmark) -> ModelMeta:
-    """The encoder's metadata, as mteb's leaderboard and its repository of results take them.
-
-    The revision is the encoder's fingerprint, `training_datasets` the benchmark's tasks whose training rows the encoder has seen. What no
-    encoder knows, such as a licence, is None. Raises InputError for a similarity that mteb does not compute.
-    """
+    """The encoder's metadata, as mteb's leaderboard and its repository of results take them. The revision is the
+    encoder's fingerprint, `training_datasets` the benchmark's tasks whose training rows the encoder has seen. What no
+    encoder knows, such as a licence, is None. Raises InputError for a similarity that mteb does not compute."""
     description, similarity = encoder.description, encoder.similarity
     language = benchmark.model_languages.get(description.language)
     seed = "" if description.seed is None else f"-seed{description.seed}"
@@ -119,18 +118,14 @@ class Evaluator:
         split: str | None = None,
         finished: Callable[[Mapping[str, Record]], None] = lambda records: None,
     ) -> dict[str, Record]:
-        """The record of each task, by name; its score is None if it is not a finite number. Raises InputError if it cannot be done.
-
-        A task that was evaluated with these versions of the software, on the same rows, by the same metric is not evaluated again.
-
-        Args:
-            split: to evaluate on, instead of the one that the benchmark scores.
-            finished: called after each task with the records so far.
-        """
+        """The record of each task, by name; its score is None if it is not a finite number. Raises InputError if it
+        cannot be done. A task that was evaluated with these versions of the software, on the same rows, by the same
+        metric is not evaluated again. `split` replaces the one that the benchmark scores; `finished` is called after
+        each task with the records so far."""
         records: dict[str, Record] = {}
         for number, name in enumerate(tasks, 1):
             rows = find_rows(self.benchmark, name, self.data_dir)
-            path = self.folder.record(name, rows.revision, split)
+            path = self.folder.record(name, split)
             key = record_key(self.benchmark, name, self.versions, split) | {"revision": rows.revision}
             old = record = read_record(path, key)
             if record is None:
@@ -150,36 +145,39 @@ class Evaluator:
 
     def with_earlier(self, records: Mapping[str, Record]) -> dict[str, Record]:
         """The records with a score: these, by task, and for other tasks those of earlier commands that are still what the benchmark and
-        these versions of the software would record, preferably on exact data."""
-        known = {
-            name: records.get(name) or best_record(self.folder, name, record_key(self.benchmark, name, self.versions))
-            for name in self.benchmark.tasks
-        }
+        these versions of the software would record."""
+        keys = {name: record_key(self.benchmark, name, self.versions) for name in self.benchmark.tasks}
+        known = {name: records.get(name) or read_record(self.folder.record(name), key) for name, key in keys.items()}
         return {name: record for name, record in known.items() if record is not None and record["score"] is not None}
 
-    def collect_results(self, records: Mapping[str, Record]) -> None:
-        """Write the folder `results`: mteb's own result files of these records, under the model's name and metadata of now.
+    def write_summary(
+        self, records: Mapping[str, Record], settings: Mapping[str, Any], about: Mapping[str, Any]
+    ) -> None:
+        """Write the summary, with these further keys, and the table of these records and of earlier commands' ones."""
+        encoder, folder = self.encoder, self.folder
+        choice = read_json(folder.choice, dict[str, Any]) if folder.choice.exists() else None
+        shown = self.with_earlier(records)
+        summary = summarize(self.benchmark, encoder.description, encoder.fingerprint, settings, shown, choice)
+        write_json(folder.summary, {**summary, **about})
+        write_text(folder.table, render_table(self.benchmark, summary))
 
-        Raises InputError for a result file that is damaged.
-        """
-        with tempfile.TemporaryDirectory(dir=self.folder.path, prefix=".results-") as made:
-            cache = mteb.ResultCache(made)
-            for name, record in records.items():
-                path = self.folder.result(self.folder.record(name, record["revision"]))
-                try:
-                    result = TaskResult.from_disk(path, load_historic_data=False)
-                except (OSError, ValueError):
-                    raise InputError(f"damaged; remove {path.parent} and evaluate again", path=path) from None
-                cache.save_to_cache(result, self.meta, encode_kwargs=ENCODING)
-            shutil.rmtree(self.folder.results, ignore_errors=True)
-            if records:
-                (Path(made) / "results").replace(self.folder.results)
+    def collect_results(self, records: Mapping[str, Record]) -> None:
+        """Write the folder `results`: mteb's own result files of these records, under the model's name and metadata of
+        now. Raises InputError for a result file that is damaged."""
+        results = []
+        for name in records:
+            path = self.folder.result(self.folder.record(name))
+            try:
+                results.append(TaskResult.from_disk(path, load_historic_data=False))
+            except (OSError, ValueError):
+                raise InputError(f"damaged; remove {path.parent} and evaluate again", path=path) from None
+        shutil.rmtree(self.folder.results, ignore_errors=True)
+        for result in results:
+            mteb.ResultCache(self.folder.path).save_to_cache(result, self.meta, encode_kwargs=ENCODING)
 
     def _evaluate(self, name: str, rows: MtebRows, split: str, path: Path) -> Record:
-        """Evaluate the encoder on a split of a task, and write mteb's own result file. Scores are × 100.
-
-        Raises InputError if mteb fails with local rows, other than in the encoder.
-        """
+        """Evaluate the encoder on a split of a task, and write mteb's own result file. Scores are × 100. Raises
+        InputError if mteb fails with local rows, other than in the encoder."""
         described = fresh_task(self.benchmark, name, split, rows)
         load_rows(described, rows)
         data, differences = compare_rows(described, rows, split)

@@ -67,7 +67,7 @@ class EvaluationSummary(TypedDict):
 
 
 class EvaluationFolder:
-    """The files of an evaluation; `tasks/NAME/REVISION/` has what was evaluated on a version of a task's rows."""
+    """The files of an evaluation."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -83,9 +83,9 @@ class EvaluationFolder:
         """The folder of an encoder's evaluation: {runs_dir}/mteb/{benchmark}/{encoder}-{fingerprint}."""
         return cls(Path(runs_dir) / "mteb" / benchmark / f"{encoder.description.name}-{revision_of(encoder)}")
 
-    def record(self, task: str, revision: str, split: str | None = None) -> Path:
-        """What was evaluated on a version of a task's rows, on this split; None means the one that the benchmark scores."""
-        return self.path / (split or "tasks") / task / revision / "record.json"
+    def record(self, task: str, split: str | None = None) -> Path:
+        """What was evaluated last on a task's rows, on this split; None means the one that the benchmark scores."""
+        return self.path / (split or "tasks") / task / "record.json"
 
     @staticmethod
     def result(record: Path) -> Path:
@@ -116,11 +116,6 @@ def seen_by(description: Description, benchmark: Benchmark) -> dict[str, list[st
     }
 
 
-def is_comparable(benchmark: Benchmark, task: str, data: str) -> bool:
-    """Whether a score on this data may stand beside published ones: exact data, and scored as they were."""
-    return data == EXACT and benchmark.tasks[task].not_comparable is None
-
-
 def summarize(
     benchmark: Benchmark,
     description: Description,
@@ -129,11 +124,9 @@ def summarize(
     records: Mapping[str, Mapping[str, Any]],
     choice: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    """The summary of an evaluation, from the tasks' records and from what was tried to choose the settings. Scores are × 100.
-
-    `average` is the mean over the tasks, `average_by_type` that of the types' means; both are over the tasks that have scores, on any data.
-    `partial` is true if a task of the benchmark is missing. `not_comparable` lists the tasks whose scores do not belong beside published ones.
-    """
+    """The summary of an evaluation, from the tasks' records and from what was tried to choose the settings. Scores are
+    × 100. `average` is the mean over the tasks, `average_by_type` that of the types' means; both are over the tasks
+    that have scores, on any data. `partial` is true if a task of the benchmark is missing."""
     tasks = {name: dict(records[name]) for name in benchmark.tasks if name in records}
     scores = {name: float(record["score"]) for name, record in tasks.items()}
     by_type, missing = benchmark.type_means(scores), benchmark.missing(tasks)
@@ -151,7 +144,6 @@ def summarize(
         "average_by_type": fmean(by_type.values()) if by_type else None,
         "partial": bool(missing),
         "missing": missing,
-        "not_comparable": [name for name in tasks if not is_comparable(benchmark, name, tasks[name]["data"])],
         "seen": {name: ids for name, ids in seen_by(description, benchmark).items() if name in tasks},
         "cost": {
             "seconds_per_task": seconds / len(tasks) if tasks else None,
@@ -257,16 +249,6 @@ def read_record(path: Path, key: Mapping[str, Any]) -> Record | None:
     return record if matches and EvaluationFolder.result(path).is_file() else None
 
 
-def best_record(folder: EvaluationFolder, task: str, key: Mapping[str, Any]) -> Record | None:
-    """Of the records of a task with a score and this key, one on exact data, or else the newest; None if there is none."""
-    ranked = [
-        (record["data"] == EXACT, path.stat().st_mtime, record)
-        for path in sorted((folder.path / "tasks" / task).glob("*/record.json"))
-        if (record := read_record(path, key)) is not None and record["score"] is not None
-    ]
-    return max(ranked, key=lambda entry: entry[:2])[2] if ranked else None
-
-
 @dataclass(frozen=True)
 class Evaluation:
     """An encoder's scores on a benchmark, in a folder. Those of one encoder in several folders have the same name."""
@@ -285,8 +267,8 @@ class Evaluation:
         return {name: float(task["score"]) for name, task in self.summary["tasks"].items() if task["score"] is not None}
 
     def is_comparable(self, task: str) -> bool:
-        """Whether the score may stand beside published ones."""
-        return is_comparable(self.benchmark, task, self.summary["tasks"][task]["data"])
+        """Whether the score may stand beside published ones: on exact data, and scored as they were."""
+        return self.summary["tasks"][task]["data"] == EXACT and self.benchmark.tasks[task].not_comparable is None
 
 
 def find_evaluations(runs_dir: Path) -> list[Evaluation]:

@@ -41,11 +41,10 @@ class CorpusSearch:
         self._corpus = corpus
 
     def search(self, queries: Dataset, *, top_k: int, top_ranked: Any = None, **about: Any) -> Ranked:
-        """The scores of the best documents of each query, of equally good ones the first in the corpus.
-
-        mteb itself ranks the few documents of each query that `top_ranked` names, in memory; None: all documents. mteb says of the rows
-        `task_metadata`, `hf_split`, `hf_subset` and `encode_kwargs`. Raises InputError for a full disk, and if another process encodes the corpus.
-        """
+        """The scores of the best documents of each query, of equally good ones the first in the corpus. mteb itself
+        ranks the few documents of each query that `top_ranked` names, in memory; None: all documents. mteb says of the
+        rows `task_metadata`, `hf_split`, `hf_subset` and `encode_kwargs`. Raises InputError for a full disk, and if
+        another process encodes the corpus."""
         if top_ranked is not None:
             ranking = SearchEncoderWrapper(self._model)
             ranking.index(self._corpus, **about)
@@ -112,12 +111,10 @@ def read_blocks(path: Path, dim: int) -> Iterator[np.ndarray]:
 
 
 def best_documents(queries: np.ndarray, blocks: Iterable[np.ndarray], top_k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The greatest products of each query (queries, dim) with documents, and the positions of these documents; of equal products, the first ones:
-    float32 and int64 (queries, min(top_k, documents)), the best first.
-
-    Products are computed in float64 and rounded to float32. So they do not depend on the size of the blocks, float64 (documents, dim) each, and
-    equal documents have equal ones.
-    """
+    """The greatest products of each query (queries, dim) with documents, and the positions of these documents; of equal
+    products, the first ones: float32 and int64 (queries, min(top_k, documents)), the best first. Products are computed
+    in float64 and rounded to float32. So they do not depend on the size of the blocks, float64 (documents, dim) each,
+    and equal documents have equal ones."""
     parts = [queries[first : first + QUERIES] for first in range(0, len(queries), QUERIES)]
     # Each query's best documents so far are in the order of the corpus, and before those of the next block.
     scores = [np.empty((len(part), 0), dtype=np.float32) for part in parts]

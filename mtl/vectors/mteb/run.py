@@ -1,7 +1,5 @@
-"""The whole evaluation: open the encoder, choose its settings on validation rows, evaluate it, write the summary and the table.
-
-mteb is an optional package, and importing it takes seconds: only what evaluates imports it.
-"""
+"""The whole evaluation: open the encoder, choose its settings on validation rows, evaluate it, write the summary and
+the table. mteb is an optional package, and importing it takes seconds: only what evaluates imports it."""
 
 import itertools
 import logging
@@ -10,19 +8,15 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.files import write_json, write_text
 from mtl.base.typed import UnknownKey
-from mtl.base.untrusted import read_json
 from mtl.vectors.encoders.encoder import SentenceEncoder
 from mtl.vectors.mteb.benchmark import COMMAND_KEYS, Benchmark, find_benchmark, load_benchmark, read_settings
-from mtl.vectors.mteb.results import EvaluationFolder, Record, render_table, summarize
-
-if TYPE_CHECKING:
-    from mtl.vectors.mteb.evaluation import Evaluator
+from mtl.vectors.mteb.results import EvaluationFolder
 
 logger = logging.getLogger("mtl")
 
@@ -36,10 +30,9 @@ Validate = Callable[[SentenceEncoder, Sequence[str]], Mapping[str, float | None]
 
 
 def import_mteb(folder: Path) -> None:
-    """Import mteb, so that it makes its folder of results here and writes no bars and notes of its own on standard error.
-
-    Its notes say that tasks of a benchmark have newer versions, which are other data. Raises InputError if it is not installed.
-    """
+    """Import mteb, so that it makes its folder of results here and writes no bars and notes of its own on standard
+    error. Its notes say that tasks of a benchmark have newer versions, which are other data. Raises InputError if it is
+    not installed."""
     check_installed("mteb")
     os.environ.setdefault("MTEB_CACHE", str(folder))
     import datasets
@@ -66,15 +59,6 @@ def combinations(settings: Mapping[str, Any], choices: Choices) -> list[tuple[di
     ]
 
 
-def check_values(settings: Mapping[str, Any], choices: Choices) -> None:
-    """Raise InputError for a value of a setting that can be chosen which is none of its values. None is the default."""
-    for key, values in choices.items():
-        value = settings.get(key)
-        if value is not None and value not in (*values, CHOOSE):
-            names = ", ".join(map(str, values)).lower()
-            raise InputError(f"must be one of {names}, {CHOOSE}", key=key, value=value)
-
-
 def validation_tasks(benchmark: Benchmark, data_dir: Path | None) -> list[str]:
     """The tasks with validation rows in a local folder that are not the scored ones. Raises InputError if there are none."""
     names = [
@@ -91,16 +75,9 @@ def validation_tasks(benchmark: Benchmark, data_dir: Path | None) -> list[str]:
 def choose(
     settings: Mapping[str, Any], choices: Choices, tasks: Sequence[str], open_encoder: OpenEncoder, validate: Validate
 ) -> tuple[SentenceEncoder, Mapping[str, Any], dict[str, Any]]:
-    """The encoder with the best mean score × 100 on the validation rows (of equal ones the first), its settings, and the record of the
-    choice.
-
-    A combination with a score that is not finite is not chosen; raises InputError if all have one.
-
-    Args:
-        settings: the encoder's, of which some are CHOOSE.
-        tasks: those with validation rows.
-        validate: returns the scores of an encoder by task; a score that is not finite is None.
-    """
+    """The encoder with the best mean score × 100 on the validation rows (of equal ones the first), its settings, and
+    the record of the choice. `validate` returns the scores of an encoder by task, None for one that is not finite; then
+    the combination is not chosen. Raises InputError if all have such a score."""
     tried: list[dict[str, Any]] = []
     best: tuple[float, SentenceEncoder, dict[str, Any], dict[str, Any]] | None = None
     for values, fitting in combinations(settings, choices):
@@ -129,7 +106,6 @@ def run_mteb(
         about: further keys of the summary: the command, versions, the machine.
     """
     settings, encoder_settings = read_settings(values)
-    check_values(encoder_settings, choices)
     path = find_benchmark(settings.benchmark)
     benchmark = load_benchmark(path)
     data_dir = None if settings.data_dir is None else Path(settings.data_dir)
@@ -141,11 +117,7 @@ def run_mteb(
     elif data_dir is None and (default := Path("data") / benchmark.name).is_dir():
         data_dir = default
     import_mteb(Path(settings.runs_dir) / "mteb")
-    from mtl.vectors.mteb.data import tasks_with_splits
     from mtl.vectors.mteb.evaluation import Evaluator, model_meta
-
-    if settings.tasks is None:
-        tasks = tasks_with_splits(benchmark, tasks, data_dir)
 
     def evaluator(encoder: SentenceEncoder) -> Evaluator:
         folder = EvaluationFolder.of(settings.runs_dir, benchmark.name, encoder)
@@ -176,21 +148,9 @@ def run_mteb(
         write_text(final.folder.benchmark, path.read_text(encoding="utf-8"))
         if choice is not None:
             write_json(final.folder.choice, choice)
-        records = final.evaluate(tasks, finished=lambda records: _summarize(final, chosen_settings, records, about))
+        records = final.evaluate(tasks, finished=lambda records: final.write_summary(records, chosen_settings, about))
         final.collect_results(final.with_earlier(records))
     return final.folder
-
-
-def _summarize(
-    evaluated: "Evaluator", settings: Mapping[str, Any], records: Mapping[str, Record], about: Mapping[str, Any]
-) -> None:
-    """Write the summary and the table of these records and of those of earlier commands."""
-    folder, encoder, benchmark = evaluated.folder, evaluated.encoder, evaluated.benchmark
-    choice = read_json(folder.choice, dict[str, Any]) if folder.choice.exists() else None
-    shown = evaluated.with_earlier(records)
-    summary = summarize(benchmark, encoder.description, encoder.fingerprint, settings, shown, choice)
-    write_json(folder.summary, {**summary, **about})
-    write_text(folder.table, render_table(benchmark, summary))
 
 
 def _tasks_with_folder(benchmark: Benchmark, data_dir: Path) -> list[str]:

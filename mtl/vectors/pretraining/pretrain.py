@@ -6,9 +6,10 @@ import json
 import logging
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 import torch
 from tokenizers import Tokenizer
@@ -19,7 +20,6 @@ from mtl.base.errors import InputError
 from mtl.base.extras import check_installed, import_transformers, library_versions
 from mtl.base.files import check_space, replacing, write_json, write_text
 from mtl.base.folders import new_folder
-from mtl.base.untrusted import read_json
 from mtl.base.version import VERSION
 from mtl.vectors.pretraining.resumable import CHECKPOINT, FORMAT, train_once
 from mtl.vectors.pretraining.settings import PretrainingSettings, read_settings
@@ -33,7 +33,7 @@ from mtl.vectors.pretraining.tokens import (
     word_beginnings,
     write_tokens,
 )
-from mtl.vectors.pretraining.training import MASK_SHARE, MaskedLanguageModelling, new_bert, parameter_count
+from mtl.vectors.pretraining.training import MaskedLanguageModelling, new_bert, parameter_count
 
 LOG, VOCABULARY = "training.json", "tokenizer.json"
 CARD = """---
@@ -66,13 +66,6 @@ CPU = torch.device("cpu")
 COPIES = 28  # bytes of a parameter: weights and Adam's two moments in the checkpoint and its successor, and the weights of the output
 
 
-class _Log(TypedDict):
-    """What is read of a training's log."""
-
-    settings: dict[str, Any]
-    fingerprint: str
-
-
 def model_card(log: dict[str, Any], language: str | None) -> str:
     """The README of the folder, with the metadata that model hubs read."""
     settings, last = log["settings"], log["validations"][-1]
@@ -82,10 +75,7 @@ def model_card(log: dict[str, Any], language: str | None) -> str:
         "vocabulary": f"{log['vocabulary']:,} entries, {settings['vocabulary']}, learnt on {', '.join(log['vocabulary_texts']) or 'the same text'}",
         "layers": f"{settings['num_layers']} of {settings['hidden_size']}, {settings['num_heads']} heads",
         "parameters": f"{log['parameters']:,}",
-        "longest input": f"{settings['max_length']} tokens",
-        "masks": f"{MASK_SHARE:.0%} of the tokens, whole words",
         "training": f"{log['steps']:,} steps of {settings['batch_size']} segments in {format_duration(log['seconds'])}",
-        "highest learning rate": f"{settings['learning_rate']:g}",
         "held-out perplexity of masked tokens": f"{last['perplexity']:.2f}",
         "held-out masked tokens predicted right": f"{last['accuracy']:.1f} %",
     }
@@ -96,37 +86,20 @@ def model_card(log: dict[str, Any], language: str | None) -> str:
 
 @exact_arithmetic()
 def pretrain(texts: PretrainingTexts, settings: PretrainingSettings, out: Path, device: torch.device = CPU) -> None:
-    """Learn a vocabulary, train a BERT and write it to the folder `out`, where transformers loads it. A finished one remains as it is.
-
-    A training that was interrupted continues from its last checkpoint if the texts and the settings are the same.
-    Raises InputError for bad texts, too little text or disk space, and as `train_once`; DivergedError if the training diverges, in which
-    case the last good checkpoint remains.
-    """
+    """Learn a vocabulary, train a BERT and write it to the new folder `out`, where transformers loads it. A training
+    that was interrupted continues from its last checkpoint if the texts and the settings are the same. Raises
+    InputError for bad texts, too little text or disk space, and as `train_once`; DivergedError if the training
+    diverges, in which case the last good checkpoint remains."""
     texts.check()
     import_transformers()
-
-    def is_finished() -> bool:
-        """Whether the folder holds a model that was trained on these texts with these settings; the number of threads may differ."""
-        if not (out / LOG).is_file():
-            return False
-        log = read_json(out / LOG, _Log, "name another folder with out=")
-        trained = log["settings"]
-        return {**asdict(settings), "threads": trained.get("threads")} == trained and log[
-            "fingerprint"
-        ] == texts.fingerprint
-
-    def fill(unfinished: Path) -> None:
-        if not (unfinished / CHECKPOINT).exists():
-            size = parameter_count(settings) * COPIES + texts.size
-            check_space(unfinished, size, "name another disk with out=")
-        _train(texts, settings, out, unfinished, device)
-
-    train_once(out, settings, texts.fingerprint, is_finished, fill, **library_versions())
+    train_once(out, settings, texts.fingerprint, partial(_train, texts, settings, out, device), **library_versions())
 
 
 def _train(
-    texts: PretrainingTexts, settings: PretrainingSettings, out: Path, unfinished: Path, device: torch.device
+    texts: PretrainingTexts, settings: PretrainingSettings, out: Path, device: torch.device, unfinished: Path
 ) -> None:
+    if not (unfinished / CHECKPOINT).exists():
+        check_space(unfinished, parameter_count(settings) * COPIES + texts.size, "name another disk with out=")
     tokenizer, training = begin_training(texts, settings, unfinished, device)
     segments, held_out = training.segments, len(training.held_out)
     figures = {
@@ -167,10 +140,8 @@ def _train(
 def begin_training(
     texts: PretrainingTexts, settings: PretrainingSettings, unfinished: Path, device: torch.device
 ) -> tuple[Tokenizer, MaskedLanguageModelling]:
-    """The tokenizer of the texts and the training on them. Vocabulary and tokens are kept in the folder of the unfinished training.
-
-    Raises InputError if a file there is damaged.
-    """
+    """The tokenizer of the texts and the training on them. Vocabulary and tokens are kept in the folder of the
+    unfinished training. Raises InputError if a file there is damaged."""
     path = unfinished / VOCABULARY
     if not path.exists():
         lines, again = (texts.lines(title) for title in ("counting characters of", "learning a vocabulary from"))
@@ -190,22 +161,24 @@ def begin_training(
 
 
 def own_body(texts: Sequence[str], language: str, folder: Path, settings_name: str = "tiny") -> Path:
-    """The folder of a small BERT that was trained on these texts; it is trained first if it is not there.
-
-    It is a folder below `folder`, whose name has a hash of the texts, the settings (a file in configs/pretrain, or a path) and the software.
-    A training that was interrupted continues; a second process waits. Raises InputError if transformers is not installed, and as `pretrain`.
-    """
+    """The folder of a small BERT that was trained on these texts; it is trained first if it is not there. It is a
+    folder below `folder`, whose name has a hash of the texts, the settings (a file in configs/pretrain, or a path) and
+    the software. A training that was interrupted continues; a second process waits. Raises InputError if transformers
+    is not installed, and as `pretrain`."""
     check_installed("transformers")
     settings = read_settings(settings_name, {})
     source = PretrainingTexts(texts=texts, language=language, source="training texts of a suite")
     software = {**library_versions(), "torch": version("torch"), "format": FORMAT}
     key = json.dumps([asdict(settings), source.fingerprint, software], sort_keys=True)
-    name = f"bert-{Path(settings_name).stem}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
-    if not (folder / name).is_dir():
-        logger.info("training %s on the suite's training text", folder / name)
+    body = folder / f"bert-{Path(settings_name).stem}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
+    if not body.is_dir():
+        logger.info("training %s on the suite's training text", body)
         try:
-            pretrain(source, settings, folder / name)
+            pretrain(source, settings, body)
         except InputError as error:
-            message = f"no transformer is named, and training one fails: {error}; or name one with transformer.path="
-            raise InputError(message) from None
-    return folder / name
+            if not body.is_dir():  # no other process has trained it meanwhile
+                message = (
+                    f"no transformer is named, and training one fails: {error}; or name one with transformer.path="
+                )
+                raise InputError(message) from None
+    return body

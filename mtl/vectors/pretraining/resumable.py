@@ -1,8 +1,6 @@
-"""Trainings without tasks: each epoch ends with held-out figures and a checkpoint, from which they continue, even after SIGKILL.
-
-The folder of the result appears when it is complete. Until then, all is in `{out}.unfinished`, where a file, the claim, says of what it is the
-training, so that no other one continues it.
-"""
+"""Trainings without tasks: each epoch ends with held-out figures and a checkpoint, from which they continue, even after
+SIGKILL. The folder of the result appears when it is complete. Until then, all is in `{out}.unfinished`, where a file,
+the claim, says of what it is the training, so that no other one continues it."""
 
 import ctypes
 import logging
@@ -34,7 +32,6 @@ from mtl.training.trainer import ValidatedModule, read_state, train
 
 FORMAT = 3  # of unfinished trainings: increase it whenever their files change, or what a step does
 LOCK, CLAIM, CHECKPOINT = ".lock", "claim.json", "last.ckpt"
-NAMED = {"source": "other texts or tokens", "format": "another version of mtl"}  # entries of a claim that no user knows
 MOST_HELD_OUT = 1000  # lines or segments
 RELEASE_EVERY = 10  # steps between two returns of freed memory: each costs the page faults of the next step
 
@@ -43,31 +40,21 @@ logger = logging.getLogger("mtl")
 
 def unfinished_folder(out: Path) -> Path:
     """The folder of a training that has not finished."""
-    resolved = out.resolve()
-    return resolved.with_name(f"{resolved.name}.unfinished")
+    return out.resolve().with_name(f"{out.resolve().name}.unfinished")
 
 
-def train_once(
-    out: Path,
-    settings: Any,
-    source: str,
-    is_finished: Callable[[], bool],
-    fill: Callable[[Path], None],
-    **software: str,
-) -> None:
-    """Make the folder `out` of a training, unless it is finished; continue a training that was interrupted, if it is the same one.
+def train_once(out: Path, settings: Any, source: str, fill: Callable[[Path], None], **software: str) -> None:
+    """Make the new folder `out` by a training; continue a training that was interrupted, if it is the same one.
 
     Args:
         settings: a dataclass with `threads`, which may differ from those of the interrupted training.
         source: identifies the texts and their tokens.
-        is_finished: whether `out` is complete.
         fill: trains with the files in the folder that it gets, and writes `out`.
         software: the versions of what makes tokens.
 
     Raises InputError for an `out` that is not empty, and for an unfinished folder of another training, or of none.
     """
-    if not is_finished():
-        check_new_folder(out)
+    check_new_folder(out)
     folder = unfinished_folder(out)
     message = f"{folder}: another process is training this model"
     with waiting_lock(folder / LOCK, message), threads_of_torch(settings.threads):
@@ -75,30 +62,25 @@ def train_once(
         if others and not (folder / CLAIM).exists():
             problem = "holds files of no unfinished training; move them away or name another folder with out="
             raise InputError(problem, path=folder)
-        if not is_finished():
-            _claim(folder, {**asdict(settings), "source": source, "format": FORMAT, **software}, others)
-            try:
-                fill(folder)
-            except InputError:
-                if not (folder / CHECKPOINT).exists():
-                    shutil.rmtree(folder, ignore_errors=True)
-                raise
+        try:
+            check_new_folder(out)  # another process may have made it before the lock was taken
+            _claim(folder, {**asdict(settings), "texts": source, "format of mtl": FORMAT, **software}, others)
+            fill(folder)
+        except InputError:
+            if not (folder / CHECKPOINT).exists():
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _claim(folder: Path, training: dict[str, Any], others: list[Path]) -> None:
     """Claim the folder. The other files of another training are removed if it has no checkpoint. Raises InputError if it has one."""
     claim, has_checkpoint = folder / CLAIM, (folder / CHECKPOINT).exists()
-    before = read_json(claim, dict[str, Any], f"delete {folder}, and run this again") if claim.exists() else None
+    before = read_json(claim, dict[str, Any], f"delete {folder}, and run this again") if claim.exists() else {}
     if has_checkpoint:
-        assert before is not None
-        changed = [
-            NAMED.get(key, f"{key}: {before.get(key)} there, {value} here")
-            for key, value in training.items()
-            if before.get(key) != value and key != "threads"
-        ]
+        changed = [key for key, value in training.items() if before.get(key) != value and key != "threads"]
         if changed:
-            problem = f"holds an unfinished training with other settings ({'; '.join(changed)}); delete the folder or set out="
+            problem = f"holds an unfinished training with another {', '.join(changed)}; delete the folder or set out="
             raise InputError(problem, path=folder)
     elif before != training:
         for path in others:
@@ -114,22 +96,15 @@ def split_held_out(parts: int, share: float, seed: int) -> tuple[np.ndarray, np.
 
 
 class ResumableTraining(ValidatedModule, ABC):
-    """Trains one network. What a step does must follow from the settings, the data and the step's number alone.
-
-    Then a training that was interrupted and continues from its last checkpoint ends as one without interruption.
-    """
+    """Trains one network. What a step does must follow from the settings, the data and the step's number alone. Then a
+    training that was interrupted and continues from its last checkpoint ends as one without interruption."""
 
     automatic_optimization = False  # Lightning's own has one optimizer, and one loss in a step
     operation: str  # what progress calls the training
 
     def __init__(self, network: nn.Module, optimizers: list[Optimizer], settings: Any, folder: Path) -> None:
-        """
-        Args:
-            network: on the device that trains it.
-            optimizers: of its weights. Their learning rate is set before each step.
-            settings: with the seed of a step's random numbers, and `validate_every`, the steps between validations.
-            folder: of the checkpoint, which may exist.
-        """
+        """The network is on the device that trains it. The settings have a `seed`, and `validate_every`, the steps between validations. The folder is
+        that of the checkpoint."""
         super().__init__()
         self.network, self.optimizer_list = network, optimizers
         self.settings, self.checkpoint = settings, folder / CHECKPOINT
@@ -162,10 +137,8 @@ class ResumableTraining(ValidatedModule, ABC):
         """What progress shows: how much is done, the total, and their unit."""
 
     def run(self, title: str) -> None:
-        """Train to the last step; `curve` gets a row for each validation.
-
-        Raises DivergedError if losses, weights or held-out figures are no longer finite, before it replaces the checkpoint.
-        """
+        """Train to the last step; `curve` gets a row for each validation. Raises DivergedError if losses, weights or
+        held-out figures are no longer finite, before it replaces the checkpoint."""
         continues = self.checkpoint.exists()
         if continues:
             self.on_load_checkpoint(dict(read_state(self.checkpoint, self)))
@@ -228,8 +201,7 @@ class ResumableTraining(ValidatedModule, ABC):
 
 
 def release_memory() -> None:
-    """Return freed memory to the system: between batches of changing length, freed blocks of one size are too small for the next, and a
-    process grows without need. Only glibc has this; with other C libraries this does nothing."""
+    """Return freed memory to the system, with glibc: between batches of changing length, freed blocks of one size are too small for the next."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
     if trim is not None:
         trim(0)

@@ -20,61 +20,40 @@ AMOUNT = Meta(ge=0, le=LARGEST)
 
 @dataclass
 class PretrainingSettings:
-    """The settings of a pre-training. A file in configs/pretrain must set those that have no default.
+    """The settings of a pre-training. A file in configs/pretrain must set those that have no default."""
 
-    Args:
-        vocab_size: entries of the vocabulary, with the five special tokens; fewer if the text is small.
-        max_length: tokens of a segment, with `[CLS]` and `[SEP]`; the longest input of the finished model.
-        num_layers: the number of layers.
-        hidden_size: the size of a token's vector.
-        num_heads: attention heads of a layer.
-        batch_size: segments in a step.
-        learning_rate: the highest learning rate of AdamW, which has β₁ 0.9.
-        vocabulary: how words are split: wordpiece takes the longest subword that fits; bpe merges characters as learnt.
-        documents: what a document of a file is: a line, or a block of lines up to an empty one.
-        min_tokens: the least tokens of a document; shorter ones are dropped.
-        held_out: share of the segments on which perplexity is measured, at most 1,000 segments.
-        initial_deviation: standard deviation of the random weights at the beginning.
-        positions: the vectors of positions at the beginning: random, or sinusoids of twice the deviation as amplitude. Both are trained.
-        dropout: dropout on the attention, and after each part of a layer.
-        max_steps: the most steps; this or max_minutes must be set.
-        max_minutes: the most minutes of training and validations.
-        accumulate: in how many parts a batch is computed: more take less memory and, without dropout, give the same step up to rounding.
-        warmup: steps in which the learning rate rises linearly from 0, before it falls linearly to 0; below 1, a share of the training.
-        beta2: AdamW's β₂.
-        epsilon: AdamW's ε.
-        weight_decay: weight decay of AdamW; biases and normalisation layers have none.
-        precision: bf16-mixed: products in bfloat16, weights in float32; on a CPU without such instructions it is float32.
-        validate_every: steps between validations and checkpoints.
-        seed: seed of the random weights, the order and the masks.
-        threads: number of CPU threads; 0: one for each core.
-    """
-
-    vocab_size: Annotated[int, Meta(ge=len(SPECIAL_TOKENS) + 1, le=LARGEST)]
-    max_length: Annotated[int, Meta(ge=8, le=LARGEST)]
-    num_layers: Annotated[int, COUNT]
-    hidden_size: Annotated[int, COUNT]
-    num_heads: Annotated[int, COUNT]
-    batch_size: Annotated[int, COUNT]
-    learning_rate: Annotated[float, AMOUNT]
-    vocabulary: Literal["wordpiece", "bpe"] = "wordpiece"
-    documents: Literal["line", "block"] = "line"
-    min_tokens: Annotated[int, AMOUNT] = 0
-    held_out: Annotated[float, PART] = 0.01
-    initial_deviation: Annotated[float, PART] = 0.02
-    positions: Literal["random", "sinusoids"] = "random"
-    dropout: Annotated[float, SHARE] = 0.1
-    max_steps: Annotated[int, COUNT] | None = None
-    max_minutes: Annotated[float, Meta(gt=0, le=LARGEST)] | None = None
-    accumulate: Annotated[int, COUNT] = 1
-    warmup: Annotated[float, AMOUNT] = 0.1
-    beta2: Annotated[float, PART] = 0.999
-    epsilon: Annotated[float, PART] = 1e-6
-    weight_decay: Annotated[float, AMOUNT] = 0.01
-    precision: Literal["32-true", "bf16-mixed"] = "32-true"
-    validate_every: Annotated[int, COUNT] = 500
-    seed: Annotated[int, AMOUNT] = 1
-    threads: Annotated[int, AMOUNT] = 0
+    vocab_size: Annotated[int, Meta(ge=len(SPECIAL_TOKENS) + 1, le=LARGEST)]  # entries of the vocabulary, with the five
+    # special tokens; fewer if the text is small
+    max_length: Annotated[int, Meta(ge=8, le=LARGEST)]  # tokens of a segment, with `[CLS]` and `[SEP]`; the longest
+    # input of the finished model
+    num_layers: Annotated[int, COUNT]  # the number of layers
+    hidden_size: Annotated[int, COUNT]  # the size of a token's vector
+    num_heads: Annotated[int, COUNT]  # attention heads of a layer
+    batch_size: Annotated[int, COUNT]  # segments in a step
+    learning_rate: Annotated[float, AMOUNT]  # the highest learning rate of AdamW, which has β₁ 0.9
+    vocabulary: Literal["wordpiece", "bpe"] = "wordpiece"  # how words are split: wordpiece takes the longest subword
+    # that fits; bpe merges characters as learnt
+    documents: Literal["line", "block"] = "line"  # a document of a file: a line, or all lines up to an empty one
+    min_tokens: Annotated[int, AMOUNT] = 0  # the least tokens of a document; shorter ones are dropped
+    held_out: Annotated[float, PART] = 0.01  # share of the segments that measure perplexity, at most 1,000 of them
+    initial_deviation: Annotated[float, PART] = 0.02  # standard deviation of the random weights at the beginning
+    positions: Literal["random", "sinusoids"] = "random"  # the vectors of positions at the beginning: random, or
+    # sinusoids of twice the deviation as amplitude. Both are trained
+    dropout: Annotated[float, SHARE] = 0.1  # dropout on the attention, and after each part of a layer
+    max_steps: Annotated[int, COUNT] | None = None  # the most steps; this or max_minutes must be set
+    max_minutes: Annotated[float, Meta(gt=0, le=LARGEST)] | None = None  # the most minutes of training and validations
+    accumulate: Annotated[int, COUNT] = 1  # in how many parts a batch is computed: more take less memory and, without
+    # dropout, give the same step up to rounding
+    warmup: Annotated[float, AMOUNT] = 0.1  # steps in which the learning rate rises linearly from 0, before it falls
+    # linearly to 0; below 1, a share of the training
+    beta2: Annotated[float, PART] = 0.999  # AdamW's β₂
+    epsilon: Annotated[float, PART] = 1e-6  # AdamW's ε
+    weight_decay: Annotated[float, AMOUNT] = 0.01  # weight decay of AdamW; biases and normalisation layers have none
+    precision: Literal["32-true", "bf16-mixed"] = "32-true"  # bf16-mixed: products in bfloat16, weights in float32; on
+    # a CPU without such instructions it is float32
+    validate_every: Annotated[int, COUNT] = 500  # steps between validations and checkpoints
+    seed: Annotated[int, AMOUNT] = 1  # seed of the random weights, the order and the masks
+    threads: Annotated[int, AMOUNT] = 0  # number of CPU threads; 0: one for each core
 
     def check(self) -> None:
         """Raise InputError for settings that do not fit together."""
@@ -84,11 +63,11 @@ class PretrainingSettings:
             raise InputError(f"must divide batch_size={self.batch_size}", key="accumulate", value=self.accumulate)
         if self.max_steps is None and self.max_minutes is None:
             raise InputError("set it, or max_minutes: one of them must limit the training", key="max_steps")
-        if self.warmup >= 1 and self.max_minutes is not None:
-            message = "with max_minutes, must be a share of the training, below 1"
+        if self.warmup >= 1 and (
+            self.max_minutes is not None or self.max_steps is None or self.warmup >= self.max_steps
+        ):
+            message = "must be a share of the training, below 1; or with max_steps alone, fewer steps than these"
             raise InputError(message, key="warmup", value=f"{self.warmup:g}")
-        if self.warmup >= 1 and self.max_steps is not None and self.warmup >= self.max_steps:
-            raise InputError(f"must be less than max_steps={self.max_steps}", key="warmup", value=f"{self.warmup:g}")
 
     @property
     def chunk(self) -> int:
@@ -97,11 +76,8 @@ class PretrainingSettings:
 
 
 def read_settings(config: str, changes: Mapping[str, Any]) -> PretrainingSettings:
-    """The settings of a file, with those of `changes` in place of its own. Raises InputError for an unknown key or a bad value.
-
-    Args:
-        config: the name of a file in configs/pretrain, or a path.
-    """
+    """The settings of a file (its name in configs/pretrain, or a path), with those of `changes` in place of its own.
+    Raises InputError for an unknown key or a bad value."""
     path = find_yaml("config", config, shipped("configs") / "pretrain")
     content = {str(key): value for key, value in read_yaml(path).items()}
     try:

@@ -1,8 +1,7 @@
-"""The text of a pre-training on its way to segments: documents, a subword vocabulary, a file of tokens that is read through a memory map.
-
-The vocabulary follows from the text alone. The library by itself numbers the characters within words in the order of a hash table,
-which differs from process to process, and breaks ties between merges by these numbers. Here, they are numbered beforehand.
-"""
+"""The text of a pre-training on its way to segments: documents, a subword vocabulary, a file of tokens that is read
+through a memory map. The vocabulary follows from the text alone. The library by itself numbers the characters within
+words in the order of a hash table, which differs from process to process, and breaks ties between merges by these
+numbers. Here, they are numbered beforehand."""
 
 import hashlib
 import json
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
@@ -22,9 +21,6 @@ from mtl.base.errors import InputError
 from mtl.base.files import replacing, sha256
 from mtl.data.text import text_lines
 from mtl.vectors.pretraining.settings import SPECIAL_TOKENS, PretrainingSettings
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerFast
 
 INNER = "##"  # begins each subword that does not begin a word
 PAD, UNKNOWN, CLS, SEP, MASK = range(len(SPECIAL_TOKENS))
@@ -45,14 +41,10 @@ class PretrainingTexts:
     vocabulary: Sequence[Path] = ()  # the files that the vocabulary is learnt from; none: all of these texts
 
     def check(self) -> None:
-        """Raise InputError for a file that is missing or empty, for a folder, and if there is no text."""
+        """Raise InputError for what is no file with text, and if there is no text."""
         for path in (*self.files, *self.vocabulary):
-            if path.is_dir():
-                raise InputError("is a folder; name the files in it: texts=[FILE,…]", path=path)
-            if not path.is_file():
-                raise InputError("no such file", path=path)
-            if not path.stat().st_size:
-                raise InputError("is empty", path=path)
+            if not path.is_file() or not path.stat().st_size:
+                raise InputError("is no file with text; name text files: texts=[FILE,…]", path=path)
         if not self.files and not any(text.strip() for text in self.texts):
             raise InputError("there is no text to train on")
 
@@ -100,10 +92,8 @@ def _valid(text: str) -> str:
 
 
 def learn_tokenizer(lines: Iterable[str], again: Iterable[str], settings: PretrainingSettings) -> Tokenizer:
-    """Learn a vocabulary from lines of text, which come twice, because they need not fit into memory.
-
-    Raises InputError if the text has more characters than the vocabulary may have entries.
-    """
+    """Learn a vocabulary from lines of text, which come twice, because they need not fit into memory. Raises InputError
+    if the text has more characters than the vocabulary may have entries."""
     tokenizer = _tokenizer(settings)
     first, inner = _alphabet(lines, tokenizer)
     reserved = [*SPECIAL_TOKENS, *inner]
@@ -161,7 +151,7 @@ def _tokenizer(
     return tokenizer
 
 
-def portable_tokenizer(tokenizer: Tokenizer, max_length: int) -> "PreTrainedTokenizerFast":
+def portable_tokenizer(tokenizer: Tokenizer, max_length: int) -> Any:
     """The tokenizer as transformers saves and loads it, for inputs of at most this length with special tokens."""
     from transformers import PreTrainedTokenizerFast
 
@@ -182,11 +172,9 @@ def word_beginnings(tokenizer: Tokenizer) -> np.ndarray:
 
 
 def write_tokens(documents: Iterable[str], tokenizer: Tokenizer, min_tokens: int, folder: Path) -> None:
-    """Tokenize documents and write them to the folder: their tokens, uint32, each document followed by a separator; and the ends of the
-    documents, int64, after the separators. Documents with fewer than `min_tokens` tokens are dropped.
-
-    Raises InputError if no document is left.
-    """
+    """Tokenize documents and write them to the folder: their tokens, uint32, each document followed by a separator; and
+    the ends of the documents, int64, after the separators. Documents with fewer than `min_tokens` tokens are dropped.
+    Raises InputError if no document is left."""
     tokenizer.encode_special_tokens = True  # a text with "[MASK]" in it holds no mask
     ends: list[int] = []
     done, rest = 0, iter(documents)
@@ -206,30 +194,20 @@ def write_tokens(documents: Iterable[str], tokenizer: Tokenizer, min_tokens: int
 
 
 def read_tokens(folder: Path) -> tuple[np.ndarray, np.ndarray]:
-    """The tokens that `write_tokens` wrote, through a memory map, and the ends of the documents. Raises InputError for a damaged file."""
-    file, remedy = folder / TOKENS, f"delete {folder / ENDS}, and run this again"
+    """The tokens that `write_tokens` wrote, through a memory map, and the ends of the documents. Raises InputError for damaged files."""
     try:
         ends = read_array(folder / ENDS)
-        good = ends.dtype == np.int64 and ends.ndim == 1 and len(ends) and (np.diff(ends, prepend=0) > 1).all()
-    except (OSError, ValueError):
-        good = False
-    if not good:
-        raise InputError("is damaged; delete it, and run this again", path=folder / ENDS)
-    size, expected = file.stat().st_size if file.exists() else 0, int(ends[-1]) * np.dtype(np.uint32).itemsize
-    if size != expected:
-        raise InputError(f"has {size} bytes in place of {expected}; {remedy}", path=file)
-    return np.memmap(file, dtype=np.uint32, mode="r"), ends
+        if ends.dtype != np.int64 or ends.ndim != 1 or (np.diff(ends, prepend=0) < 2).any():
+            raise ValueError
+        return np.memmap(folder / TOKENS, dtype=np.uint32, mode="r", shape=(int(ends[-1]),)), ends
+    except (OSError, ValueError, IndexError):
+        message = f"is damaged, or {TOKENS} beside it; delete it, and run this again"
+        raise InputError(message, path=folder / ENDS) from None
 
 
 class Segments:
     """What training reads: each document by itself, cut every `chunk` tokens (the last segment of a document may be shorter), with the special
-    tokens [CLS] and [SEP] around each segment.
-
-    Attributes:
-        lengths: the tokens of each segment, int64 (segments,).
-        documents: their number.
-        tokens: the number of all tokens.
-    """
+    tokens [CLS] and [SEP] around each segment."""
 
     def __init__(self, flat: np.ndarray, ends: np.ndarray, chunk: int) -> None:
         """The tokens and the ends of documents, as `read_tokens` gives them."""
@@ -238,8 +216,10 @@ class Segments:
         pieces = -(-sizes // chunk)
         number = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)  # of a piece in its document
         self._flat, self._starts = flat, np.repeat(begins, pieces) + number * chunk
-        self.lengths = np.minimum(chunk, np.repeat(begins + sizes, pieces) - self._starts)
-        self.documents, self.tokens = len(ends), int(sizes.sum())
+        self.lengths = np.minimum(
+            chunk, np.repeat(begins + sizes, pieces) - self._starts
+        )  # in tokens, int64 (segments,)
+        self.documents, self.tokens = len(ends), int(sizes.sum())  # how many there are
 
     def __len__(self) -> int:
         return len(self.lengths)

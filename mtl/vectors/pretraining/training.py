@@ -42,17 +42,14 @@ class MaskedBatch:
 
 
 def mask(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> MaskedBatch:
-    """Choose the tokens to predict, of at least one word.
-
-    Words are drawn in random order, as long as their tokens are at most MASK_SHARE of the batch's tokens of text: the share holds for the
-    batch, not for each segment, so a step's cost does not vary. A word is a token that begins a word and all that follow it and do
-    not; a segment that begins within a word has the rest of this word as its first one. In the place of a chosen token stands a mask, a
-    random token that is not special, or the token itself.
+    """Choose the tokens to predict, of at least one word. Words are drawn in random order, as long as their tokens are
+    at most MASK_SHARE of the batch's tokens of text: the share holds for the batch, not for each segment, so a step's
+    cost does not vary. A segment that begins within a word has the rest of this word as its first one. In the place of
+    a chosen token stands a mask, a random token that is not special, or the token itself.
 
     Args:
         ids: padded segments, int64 (segments, time).
         begins: of each entry of the vocabulary, whether it begins a word, bool (vocabulary,).
-        rng: where random numbers come from.
     """
     positions = np.flatnonzero(~np.isin(ids, (PAD, CLS, SEP)))
     tokens = ids.reshape(-1)[positions]
@@ -118,8 +115,7 @@ def masked_outputs(model: "BertForMaskedLM", inputs: Tensor, positions: Tensor, 
     they would not enter the loss. Padding has the shape of the inputs."""
     attended = None if padding is None else ~padding
     hidden = model.bert(input_ids=inputs, attention_mask=attended).last_hidden_state
-    outputs: Tensor = model.cls(hidden.flatten(0, 1)[positions])
-    return outputs
+    return model.cls(hidden.flatten(0, 1)[positions])
 
 
 def decayed_groups(model: nn.Module, weight_decay: float) -> list[dict[str, object]]:
@@ -130,18 +126,15 @@ def decayed_groups(model: nn.Module, weight_decay: float) -> list[dict[str, obje
 
 
 def progress_at(settings: PretrainingSettings, step: int, seconds: float) -> float:
-    """The progress of a training after this number of steps and seconds: the share of `max_steps` that is done, or of `max_minutes`,
-    whichever is more, at most 1."""
+    """The share of `max_steps` that is done, or of `max_minutes`, whichever is more, at most 1."""
     by_steps = step / settings.max_steps if settings.max_steps else 0.0
     by_time = seconds / (60 * settings.max_minutes) if settings.max_minutes else 0.0
     return min(1.0, max(by_steps, by_time))
 
 
 def rate_at(settings: PretrainingSettings, progress: float) -> float:
-    """The learning rate of the step that begins at this progress: a linear rise from 0 to the highest, then a linear fall to 0.
-
-    With steps alone, the rates are those of `transformers.get_linear_schedule_with_warmup`.
-    """
+    """The learning rate of the step that begins at this progress: a linear rise from 0 to the highest, then a linear
+    fall to 0. With steps alone, the rates are those of `transformers.get_linear_schedule_with_warmup`."""
     # Of the whole training. `settings.check` allows steps only where steps alone limit it.
     warmup = settings.warmup / (settings.max_steps or 1) if settings.warmup >= 1 else settings.warmup
     if progress < warmup:
@@ -151,9 +144,7 @@ def rate_at(settings: PretrainingSettings, progress: float) -> float:
 
 def pass_batches(lengths: np.ndarray, batch_size: int, seed: Sequence[int]) -> list[np.ndarray]:
     """The batches of a pass over segments of these lengths, int64 (batch_size,) each, in random order: segments of similar length are together.
-
-    A pass leaves out random segments, fewer than a batch, that do not fill one.
-    """
+    Random segments that do not fill a batch are left out."""
     rng = np.random.default_rng(seed)
     count = len(lengths) // batch_size
     # Chosen before they are sorted by length: else the longest segments would be left out in each pass.
@@ -162,11 +153,10 @@ def pass_batches(lengths: np.ndarray, batch_size: int, seed: Sequence[int]) -> l
 
 
 class MaskedLanguageModelling(ResumableTraining):
-    """One training. With `max_steps` as the limit, what a step does follows from the settings, the text and its number alone.
-
-    With `max_minutes`, the learning rate follows the seconds that have passed, and no two trainings are equal. The seconds are those of
-    the loop with its validations; those between the last checkpoint and an interruption do not count.
-    """
+    """One training. With `max_steps` as the limit, what a step does follows from the settings, the text and its number
+    alone. With `max_minutes`, the learning rate follows the seconds that have passed, and no two trainings are equal.
+    The seconds are those of the loop with its validations; those between the last checkpoint and an interruption do not
+    count."""
 
     network: "BertForMaskedLM"
     settings: PretrainingSettings

@@ -1,11 +1,9 @@
-"""Tasks on words and expressions, answered by their vectors alone (the Superlim paper's static vectors).
-
-An expression's vector is the mean of its words' vectors. The nearest word of a whole vector file is found block by block.
-"""
+"""Tasks on words and expressions, answered by their vectors alone (the Superlim paper's static vectors). An
+expression's vector is the mean of its words' vectors. The nearest word of a whole vector file is found block by
+block."""
 
 import hashlib
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,36 +20,27 @@ from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.tasks.kinds.text import is_word
 from mtl.tasks.task import Task
 
-FOUND, FROM_NGRAMS, NO_VECTOR = "found", "from n-grams", "no vector"
 MOST_SCORES = 1 << 24  # cosines computed at once, to limit the memory: 64 MiB
 _NO_WORD = "</s>"  # fastText's end of a line
 
 
 @dataclass(frozen=True)
 class Expressions:
-    """Texts of one or more words.
+    """Texts of one or more words."""
 
-    Args:
-        vectors: float32 (texts, dim), the mean of the vectors of those words that have one; zeros if none has.
-        words: the words of each text.
-        source: where each word's vector is from: FOUND, FROM_NGRAMS or NO_VECTOR.
-    """
-
-    vectors: np.ndarray
-    words: list[list[str]]
-    source: dict[str, str]
+    vectors: np.ndarray  # float32 (texts, dim), the mean of the vectors of those words that have one; zeros if none has
+    words: list[list[str]]  # of each text
+    known: dict[str, bool]  # by word, whether it has a vector
 
     def counts(self, texts: np.ndarray) -> dict[str, int]:
-        """How many of these texts, int64 (texts,), and of their distinct words, have no vector, or one from n-grams."""
-        distinct = [self.words[text] for text in np.unique(texts)]
-        of_text = [{self.source[word] for word in words} for words in distinct]
-        sources = Counter(self.source[word] for word in {word for words in distinct for word in words})
+        """How many of these texts, int64 (texts,), and of their distinct words, have no vector."""
+        expressions = [self.words[text] for text in np.unique(texts)]
+        words = {word for of_text in expressions for word in of_text}
         return {
-            "expressions": len(distinct),
-            "expressions_without_vector": sum(found <= {NO_VECTOR} for found in of_text),
-            "words": sources.total(),
-            "words_without_vector": sources[NO_VECTOR],
-            "words_from_ngrams": sources[FROM_NGRAMS],
+            "expressions": len(expressions),
+            "expressions_without_vector": sum(not any(map(self.known.get, of_text)) for of_text in expressions),
+            "words": len(words),
+            "words_without_vector": sum(not self.known[word] for word in words),
         }
 
 
@@ -60,31 +49,26 @@ def expressions(texts: Sequence[str], tokenize: Tokenizer, read: Callable[[Seque
     words = [tokenize(text) for text in texts]
     distinct = {word: row for row, word in enumerate(dict.fromkeys(word for of_text in words for word in of_text))}
     vectors = read(list(distinct))
-    source = {
-        word: FOUND if vectors.in_file[row] else FROM_NGRAMS if vectors.from_ngrams[row] else NO_VECTOR
-        for word, row in distinct.items()
-    }
+    known = dict(zip(distinct, (vectors.in_file | vectors.from_ngrams).tolist(), strict=True))
     means = np.zeros((len(texts), vectors.dim), dtype=np.float32)
     for text, of_text in enumerate(words):
-        if known := [distinct[word] for word in of_text if source[word] != NO_VECTOR]:
-            means[text] = vectors.vectors[known].mean(axis=0)
-    return Expressions(means, words, source)
+        if rows := [distinct[word] for word in of_text if known[word]]:
+            means[text] = vectors.vectors[rows].mean(axis=0)
+    return Expressions(means, words, known)
 
 
 def unit_rows(vectors: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """The rows scaled to length 1, (rows, dim), in a new array or in `out`; rows of zeros stay as they are."""
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    return np.divide(
-        vectors, lengths[:, None], out=np.zeros_like(vectors) if out is None else out, where=lengths[:, None] > 0
-    )
+    out = np.zeros_like(vectors) if out is None else out
+    return np.divide(vectors, lengths[:, None], out=out, where=lengths[:, None] > 0)
 
 
 def nearest_words(
     blocks: Iterable[tuple[Sequence[str], np.ndarray]], queries: np.ndarray, excluded: Sequence[Iterable[str]]
 ) -> list[str | None]:
-    """For each query, the word whose vector has the highest cosine with it; among equals, the first. None if no word is left.
-
-    Words that are no target (`mtl.tasks.targets.is_word`) are no answer to any query.
+    """For each query, the word whose vector has the highest cosine with it; among equals, the first. None if no word is
+    left. Words that are no target (`mtl.tasks.targets.is_word`) are no answer to any query.
 
     Args:
         blocks: words and their vectors, float32 (words, dim); the vectors are overwritten.
@@ -150,7 +134,7 @@ class WordVectorMethod(Method):
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """The seconds are those of the first seed of this process, which searches for all. parameters: the vectors of the tasks' words."""
         return {
-            "parameters": len(self.texts.source) * self.texts.vectors.shape[1],
+            "parameters": len(self.texts.known) * self.texts.vectors.shape[1],
             "parameters_without_embeddings": 0,
             "pretrain_seconds": None,
             "finetune_seconds": self._seconds,
@@ -199,10 +183,8 @@ def _choices(method: WordVectorMethod, task: Task) -> Predictions:
 
 
 def _analogies(method: WordVectorMethod, task: Task) -> Predictions:
-    """For "a is to b as c is to": the word nearest to b - a + c (or a - b + c), or c if this vector is zero.
-
-    A word without a vector counts as zero. All splits are answered in one pass over the file.
-    """
+    """For "a is to b as c is to": the word nearest to b - a + c (or a - b + c), or c if this vector is zero. A word
+    without a vector counts as zero. All splits are answered in one pass over the file."""
     splits = method.to_predict(task)
     texts = np.concatenate([split.texts for split in splits.values()])
     a, b, c = (method.texts.vectors[texts[:, side]] for side in range(3))
@@ -229,8 +211,4 @@ def _analogies(method: WordVectorMethod, task: Task) -> Predictions:
 
 
 # By target kind: the predictions of a task.
-ANSWERERS: dict[str, Callable[[WordVectorMethod, Task], Predictions]] = {
-    "number": _numbers,
-    "choice": _choices,
-    "word": _analogies,
-}
+ANSWERERS = {"number": _numbers, "choice": _choices, "word": _analogies}

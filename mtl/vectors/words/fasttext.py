@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from msgspec import Meta
 
@@ -16,9 +16,6 @@ from mtl.base.typed import AT_LEAST_ONE, NOT_NEGATIVE
 from mtl.embedders.fasttext import training_process
 from mtl.vectors.words.training import note_source, written_lines
 
-if TYPE_CHECKING:
-    import torch
-
 # fasttext 0.9.3 draws the initial vectors in eleven blocks, one per thread. With fewer threads, the other vectors start from zero
 # (`training_process`).
 SAFE_THREADS = 11
@@ -26,35 +23,20 @@ SAFE_THREADS = 11
 
 @dataclass
 class FastTextTraining:
-    """Settings of the training; they mean the same as in the fasttext library.
+    """Settings of the training; they mean the same as in the fasttext library."""
 
-    Args:
-        dim: numbers in a vector.
-        epochs: passes over the texts.
-        min_count: words that occur less often have no vector of their own.
-        min_ngram: characters in the shortest n-gram.
-        max_ngram: characters in the longest n-gram; 0: no n-grams.
-        bucket: vectors for n-grams, which share them by their hash.
-        learning_rate: at the first step.
-        window: words on each side.
-        threads: 0: one for each core, but at least 11. With more than one, vectors differ a little each time.
-        seed: of the first vectors and of the noise.
-    """
+    dim: Annotated[int, AT_LEAST_ONE] = 300  # numbers in a vector
+    epochs: Annotated[int, AT_LEAST_ONE] = 5  # passes over the texts
+    min_count: Annotated[int, AT_LEAST_ONE] = 5  # words that occur less often have no vector of their own
+    min_ngram: Annotated[int, NOT_NEGATIVE] = 3  # characters in the shortest n-gram
+    max_ngram: Annotated[int, NOT_NEGATIVE] = 6  # characters in the longest n-gram; 0: no n-grams
+    bucket: Annotated[int, NOT_NEGATIVE] = 2_000_000  # vectors for n-grams, which share them by their hash
+    learning_rate: Annotated[float, NOT_NEGATIVE] = 0.05  # at the first step
+    window: Annotated[int, AT_LEAST_ONE] = 5  # words on each side
+    threads: Annotated[int, NOT_NEGATIVE] = 0  # 0: one for each core, but at least 11. More than one: vectors vary
+    seed: Annotated[int, Meta(ge=1, lt=2**31)] = 1  # of the first vectors and of the noise
 
-    dim: Annotated[int, AT_LEAST_ONE] = 300
-    epochs: Annotated[int, AT_LEAST_ONE] = 5
-    min_count: Annotated[int, AT_LEAST_ONE] = 5
-    min_ngram: Annotated[int, NOT_NEGATIVE] = 3
-    max_ngram: Annotated[int, NOT_NEGATIVE] = 6
-    bucket: Annotated[int, NOT_NEGATIVE] = 2_000_000
-    learning_rate: Annotated[float, NOT_NEGATIVE] = 0.05
-    window: Annotated[int, AT_LEAST_ONE] = 5
-    threads: Annotated[int, NOT_NEGATIVE] = 0
-    seed: Annotated[int, Meta(ge=1, lt=2**31)] = 1  # fastText takes 0 as 1
-
-    def train(
-        self, lines: Iterable[Sequence[str]], path: Path, source: str = "", device: "torch.device | None" = None
-    ) -> None:
+    def train(self, lines: Iterable[Sequence[str]], path: Path, source: str = "", device: Any = None) -> None:
         """As `Training.train`: skip-gram vectors, by the fasttext library, on the CPU."""
         threads = self.threads or max(SAFE_THREADS, os.cpu_count() or 1)
         with written_lines(lines, path) as (text, tokens), replacing(path) as partial:
@@ -97,8 +79,5 @@ def _train_in_process(arguments: dict[str, Any], partial: Path, path: Path, toke
             process.kill()
             raise
     if process.returncode:
-        reason = f"exit status {process.returncode}"
-        if process.returncode > 0 and last_line:
-            reason = last_line
-        message = f"fastText could not train: {reason} (min_count={arguments['minCount']})"
-        raise InputError(message, path=path)
+        reason = last_line if process.returncode > 0 and last_line else f"exit status {process.returncode}"
+        raise InputError(f"fastText could not train: {reason} (min_count={arguments['minCount']})", path=path)

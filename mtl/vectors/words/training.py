@@ -2,8 +2,6 @@
 
 import logging
 import os
-import re
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -21,8 +19,8 @@ from mtl.base.wings import resolve
 from mtl.data.dataset import training_texts
 from mtl.data.fetching.fetch import write_generated
 from mtl.data.text import moses, moses_version, text_lines, tokenized
-from mtl.embedders import EMBEDDERS, embedder_kind
-from mtl.embedders.recipes import Recipe, source_note, suite_source, trained_path
+from mtl.embedders import embedder_kind
+from mtl.embedders.recipes import Recipe, source_note, suite_source
 from mtl.jobs.job import Job, load_job
 from mtl.tasks.suite import Suite
 from mtl.vectors.words import TRAININGS
@@ -40,10 +38,8 @@ class Training(Protocol):
     """The settings with which vectors of one kind are trained: a dataclass."""
 
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: "torch.device") -> None:
-        """Train on tokenized lines, on this device if the kind can choose, and write the vectors to `path`. Raises InputError.
-
-        The source, which identifies the content of the lines, is noted first (`note_source`).
-        """
+        """Train on tokenized lines, on this device if the kind can choose, and write the vectors to `path`. Raises
+        InputError. The source, which identifies the content of the lines, is noted first (`note_source`)."""
 
 
 def note_source(path: Path, source: str, threads: int | None = None) -> None:
@@ -59,14 +55,16 @@ def note_source(path: Path, source: str, threads: int | None = None) -> None:
 def written_lines(lines: Iterable[Sequence[str]], path: Path) -> Iterator[tuple[IO[str], int]]:
     """Within the block, a temporary text file beside `path` with these lines, and the number of their words and ends."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    named = {"dir": path.parent, "prefix": f".{path.name}.", "suffix": ".txt"}
-    with tempfile.NamedTemporaryFile("w+", encoding="utf-8", **named) as text:  # type: ignore[call-overload]
-        tokens = 0
-        for words in lines:
-            text.write(" ".join(words) + "\n")
-            tokens += len(words) + 1
-        text.flush()
-        yield text, tokens
+    written, tokens = path.with_name(f".{path.name}.txt"), 0
+    try:
+        with written.open("w+", encoding="utf-8") as text:
+            for words in lines:
+                text.write(" ".join(words) + "\n")
+                tokens += len(words) + 1
+            text.flush()
+            yield text, tokens
+    finally:
+        written.unlink(missing_ok=True)
 
 
 def training_settings(embeddings: str, values: Mapping[str, Any]) -> Training:
@@ -82,25 +80,16 @@ def training_settings(embeddings: str, values: Mapping[str, Any]) -> Training:
 
 @dataclass(frozen=True)
 class TrainingRequest:
-    """What a command trains on (text files in a language, the training text of a suite, or both), what it writes, and where it computes.
+    """What a command trains on (text files, the training text of a suite, or both), what it writes, and where it computes."""
 
-    Args:
-        texts: the text files, plain or gzipped.
-        language: of the text files, for the tokenizer; a suite has its own.
-        suite: a name or a path.
-        data_dir: the folder of the suite's data; None: that of the suite.
-        suite_held_out: the share of training rows that the runs that use the result hold out; None: that of configs/baseline.yaml.
-        out: the file or the folder to write.
-        accelerator: where to compute, as in `mtl.base.device.device_of`.
-    """
-
-    texts: list[str] | None = None
-    language: str | None = None
-    suite: str | None = None
-    data_dir: str | None = None
+    texts: list[str] | None = None  # the text files, plain or gzipped
+    language: str | None = None  # of the text files, for the tokenizer; a suite has its own
+    suite: str | None = None  # a name or a path
+    data_dir: str | None = None  # the folder of the suite's data; None: that of the suite
+    # The share of training rows that the runs that use the result hold out; None: that of configs/baseline.yaml.
     suite_held_out: Annotated[float, PART] | None = None
-    out: str | None = None
-    accelerator: str = "auto"
+    out: str | None = None  # the file or the folder to write
+    accelerator: str = "auto"  # where to compute, as in `mtl.base.device.device_of`
 
     @classmethod
     def take(cls, settings: dict[str, Any]) -> "TrainingRequest":
@@ -110,15 +99,18 @@ class TrainingRequest:
             taken["texts"] = [taken["texts"]]
         return typed(cls, taken)
 
-    def check_text(self, command: str) -> None:
-        """Raise InputError, which names the command, if there is no text, or a setting makes no sense with the others."""
+    def path(self, command: str) -> Path:
+        """What to write. Raises InputError, which names the command, if this or the text is missing, or a setting makes no sense with the others."""
         if self.texts is None and self.suite is None:
             raise InputError(f"{command}: name what to train on: texts=[FILE,…], suite=NAME, or both")
+        if self.out is None:
+            raise InputError(f"{command}: name what to write: out=PATH")
         for key, value in (("data_dir", self.data_dir), ("suite_held_out", self.suite_held_out)):
             if value is not None and self.suite is None:
                 raise InputError("name the suite that it belongs to, suite=NAME, or drop it", key=key, value=value)
         if self.language is not None and self.suite is not None:
             raise InputError("is that of the suite; drop it", key="language")
+        return Path(self.out)
 
     @property
     def files(self) -> list[Path]:
@@ -126,10 +118,8 @@ class TrainingRequest:
         return list(map(Path, self.texts or ()))
 
     def job(self) -> Job | None:
-        """The suite with its data, as a run would use it; None without a suite. The data of an embedded suite is written if it is not there.
-
-        Raises InputError for a suite that is not valid.
-        """
+        """The suite with its data, as a run would use it; None without a suite. The data of an embedded suite is
+        written if it is not there. Raises InputError for a suite that is not valid."""
         if self.suite is None:
             return None
         settings = {"suite": self.suite, "data_dir": self.data_dir, "held_out": self.suite_held_out}
@@ -139,28 +129,13 @@ class TrainingRequest:
 
 
 def train_embeddings(name: str, request: TrainingRequest, settings: Mapping[str, Any]) -> Path:
-    """Train vectors of the kind `name` and return their path. Raises InputError if it cannot be done.
-
-    Args:
-        request: without `out`, the path is below embeddings/ and named after the suite.
-        settings: fields of the kind's `mtl.vectors.words.VectorTraining.settings`.
-    """
-    request.check_text("embeddings train")
-    if request.texts is not None and request.out is None:
-        raise InputError("embeddings train: name what to write: out=PATH")
+    """Train vectors of the kind `name`, with settings of its class in TRAININGS, and return their path. Raises InputError if it cannot be done."""
+    path = request.path("embeddings train")
     if request.suite is None and request.language is None:
         example = "language=CODE, as in language=sv"
         raise InputError(f"embeddings train: name the language of the texts, for the tokenizer: {example}")
     training = training_settings(name, settings)
-    exists, job = EMBEDDERS[name].exists, request.job()
-    assert exists is not None
-    if request.out is not None:
-        path = Path(request.out)
-    elif job is not None:
-        path = trained_path(Path("embeddings") / f"{job.suite.name}{TRAININGS[name].ending}", job.config.held_out)
-    if path.is_dir() and exists(path):
-        message = f"holds an {EMBEDDERS[name].title} already; remove it or name another folder with out="
-        raise InputError(message, path=path)
+    job = request.job()
     if os.path.lexists(path) and not path.is_dir() and not source_note(path).is_file():
         raise InputError("is no file of vectors that mtl trained; remove it or name another one with out=", path=path)
     device, texts = device_of(request.accelerator, "accelerator"), list[Text]()
@@ -189,13 +164,9 @@ def train_recipe(
 
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    """Within the block, no other process trains these vectors, and what a killed process left beside them is removed."""
+    """Within the block, no other process trains these vectors."""
     lock = path.with_name(f".{path.name}.training")  # not that of `new_folder`, which writes the result
     with waiting_lock(lock, f"{path}: another process is training these vectors"):
-        leftover = re.compile(rf"\.{re.escape(path.name)}(\.source)?\.(\w{{8}}\.txt|[0-9a-f]{{32}}\.partial)")
-        for file in path.parent.iterdir():
-            if leftover.fullmatch(file.name) and file.is_file():
-                file.unlink()
         try:
             yield
         finally:
@@ -213,10 +184,9 @@ def file_text(files: Sequence[Path], language: str) -> Text:
 
 
 def suite_text(suite: Suite, data_dir: Path, held_out: float) -> Text:
-    """The distinct training texts of all tasks that have their files, without held-out rows, tokenized and not cut; and what identifies them.
-
-    All runs on the suite that hold out this share of rows can use vectors of this text, with any `tasks` and `max_length`. A dev text is
-    among the texts only if it also occurs in the training rows of a task. Raises InputError for data that is missing or damaged.
-    """
+    """The distinct training texts of all tasks that have their files, without held-out rows, tokenized and not cut; and
+    what identifies them. All runs on the suite that hold out this share of rows can use vectors of this text, with any
+    `tasks` and `max_length`. A dev text is among the texts only if it also occurs in the training rows of a task.
+    Raises InputError for data that is missing or damaged."""
     texts = tokenized(training_texts(suite, data_dir, held_out), suite.language, max_length=LONGEST)
     return (texts.words(text) for text in range(len(texts))), suite_source(suite, data_dir, held_out)

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Literal
+from typing import IO, Annotated, Any, Literal
 
 from msgspec import Meta
 
@@ -15,43 +15,26 @@ from mtl.base.progress import Progress
 from mtl.base.typed import AT_LEAST_ONE, NOT_NEGATIVE
 from mtl.vectors.words.training import note_source, written_lines
 
-if TYPE_CHECKING:
-    import torch
-
 
 @dataclass
 class Word2VecTraining:
-    """Settings of the training; they mean the same as in gensim.
+    """Settings of the training; they mean the same as in gensim."""
 
-    Args:
-        architecture: skipgram: a word predicts its neighbours; cbow: its neighbours predict a word.
-        dim: numbers in a vector.
-        epochs: passes over the texts.
-        min_count: words that occur less often have no vector of their own.
-        negative: noise words beside each word that is predicted.
-        learning_rate: at the first step.
-        window: words on each side.
-        threads: 0: one for each core. With more than one, vectors differ a little each time.
-        seed: of the first vectors and of the noise.
-    """
+    architecture: Literal["skipgram", "cbow"] = "skipgram"  # skipgram: a word predicts its neighbours; cbow: its
+    # neighbours predict a word
+    dim: Annotated[int, AT_LEAST_ONE] = 300  # numbers in a vector
+    epochs: Annotated[int, AT_LEAST_ONE] = 5  # passes over the texts
+    min_count: Annotated[int, AT_LEAST_ONE] = 5  # words that occur less often have no vector of their own
+    negative: Annotated[int, AT_LEAST_ONE] = 5  # noise words beside each word that is predicted
+    learning_rate: Annotated[float, NOT_NEGATIVE] = 0.025  # at the first step
+    window: Annotated[int, AT_LEAST_ONE] = 5  # words on each side
+    threads: Annotated[int, NOT_NEGATIVE] = 0  # 0: one for each core. With more than one, vectors differ a little each
+    # time
+    seed: Annotated[int, Meta(ge=0, lt=2**32)] = 1  # of the first vectors and of the noise
 
-    architecture: Literal["skipgram", "cbow"] = "skipgram"
-    dim: Annotated[int, AT_LEAST_ONE] = 300
-    epochs: Annotated[int, AT_LEAST_ONE] = 5
-    min_count: Annotated[int, AT_LEAST_ONE] = 5
-    negative: Annotated[int, AT_LEAST_ONE] = 5
-    learning_rate: Annotated[float, NOT_NEGATIVE] = 0.025
-    window: Annotated[int, AT_LEAST_ONE] = 5
-    threads: Annotated[int, NOT_NEGATIVE] = 0
-    seed: Annotated[int, Meta(ge=0, lt=2**32)] = 1  # as NumPy takes it
-
-    def train(
-        self, lines: Iterable[Sequence[str]], path: Path, source: str = "", device: "torch.device | None" = None
-    ) -> None:
-        """As `Training.train`: with gensim, on the CPU, into word2vec's binary format.
-
-        With one thread, the same lines and settings give the same file.
-        """
+    def train(self, lines: Iterable[Sequence[str]], path: Path, source: str = "", device: Any = None) -> None:
+        """As `Training.train`: with gensim, on the CPU, into word2vec's binary format. With one thread, the same lines
+        and settings give the same file."""
         from gensim.models import Word2Vec
 
         threads = self.threads or os.cpu_count() or 1

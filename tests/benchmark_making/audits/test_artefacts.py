@@ -174,6 +174,19 @@ def test_a_rare_class_has_large_scores_by_chance() -> None:
     assert telling_words(task, Split(inputs, targets), lambda text: [texts[text]]) == ([], 61)
 
 
+def test_the_advice_for_a_number_is_not_about_classes() -> None:
+    task = Task("t", kind="number", text=["a", "b"], target="y", range=[0, 5], metric="spearman")
+    gained = {"first text alone": 60.0, LENGTHS: 50.0, OVERLAP: 95.4, EVERYTHING: 95.6, CONSTANT: 0.0}
+    scores = [PartScore(part, score, (0, 0), (score - 2.7, score + 1.2)) for part, score in gained.items()]
+    overlap, *others = artefact_findings(Artefacts(task, scores), PERCENT)
+    assert overlap.what == (
+        "overlap alone scores 95.4, the constant answer 0.0 and everything 95.6; the gain over the constant answer is 95.4"
+        " (95% interval 92.7 to 96.6)"
+    )
+    assert "dissimilar texts with high ones" in overlap.meaning and len(others) == 2
+    assert not any(word in str(finding) for finding in (overlap, *others) for word in ("class", "negatives", "balance"))
+
+
 PAIR = Task("t", kind="labels", text=["a", "b"], target="y", labels=["n", "y"], metric="accuracy")
 
 

@@ -1,10 +1,13 @@
 import csv
 import io
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from audit_parts import CHOICE, PAIR, POSITIVE, RATING, WORD, only, part
+from audit_parts import CHOICE, LABELS, PAIR, POSITIVE, RATING, WORD, only, part
 
-from mtl.benchmark_making.audits.findings import is_quoted, plain, target_findings, text_findings
+from mtl.benchmark_making.audits.findings import id_findings, is_quoted, plain, target_findings, text_findings
+from mtl.benchmark_making.data_files import write_records
 
 
 def test_clean_rows_have_no_finding() -> None:
@@ -42,6 +45,7 @@ def test_csv_quoting() -> None:
         ("replacement", ["za\ufffd\ufffd", "a", "b"], 1, "“za\ufffd\ufffd”"),
         ("encoding", ["a", "czy Ĺ‚adny", "b"], 1, "“Ĺ‚adny”"),
         ("spreadsheet", ["#NAME?", "hasło #NAME? w arkuszu", " #REF! "], 2, "“#NAME?”"),
+        ("nan", ["nan", " NaN", "nan i ojciec", "banan"], 2, "“nan”"),
         ("escapes", ["raz\\ndwa trzy", "R&D; x", "a & b;", r"C:\temp", "&nosuch;", "AT&amp;T"], 2, r"“raz\ndwa”"),
         ("escapes", [r"\"a\"", "sin&theta;", "&#8211;", r"\u0142"], 4, r"“\"a\"”"),
     ],
@@ -109,3 +113,14 @@ def test_wrong_encoding_is_detected(encoding: str) -> None:
     assert "encoding" in [finding.kind for finding in found]
     # Some are valid UTF-8 by chance.
     assert text_findings(part(right, "OGÓŁEM", "BĘŻ", "ÓŹ", "ciężą", "SMÅ”", "«Å")) == []
+
+
+@pytest.mark.parametrize(("column", "ids"), [("id", []), ("nummer", ["nummer"])])
+def test_repeated_ids_of_rows_that_are_scored(tmp_path: Path, column: str, ids: list[str]) -> None:
+    write_records(tmp_path / "rows.jsonl", [column, "text"], [(n % 4, "t") for n in range(6)])
+    rows = replace(part(*"abcdef", split="test"), file="rows.jsonl")
+    found = only([*id_findings(rows, tmp_path, ids)])
+    assert (found.kind, found.count, found.where) == ("ids", 2, "rows.jsonl:5 = 1, 6 = 2")
+    assert found.what == f"2 of 6 rows have the id of an earlier row, such as {column} “0”"
+    assert not [*id_findings(replace(rows, split="train"), tmp_path, ids)]
+    assert not [*id_findings(replace(rows, task=replace(LABELS, group=column)), tmp_path, ids)]

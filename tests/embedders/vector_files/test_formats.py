@@ -18,31 +18,36 @@ from mtl.embedders.vector_files.vector_file import VectorFile
 from mtl.embedders.vector_files.word_index import WordIndex
 
 DIM = 8
+VECTORS = np.random.default_rng(1).normal(size=(len(LEXICON), DIM)).astype(np.float32)
 WORDS = [word for word in LEXICON + OUTSIDE if not has_surrogates(word)]
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Files of every format, with the words of LEXICON."""
+    """Files of every format, with the words of LEXICON, and the same vectors where no program trains them."""
     path = tmp_path_factory.mktemp("vectors")
     text = path / "words.txt"
     text.write_text("\n".join(" ".join(LEXICON[i::7]) for i in range(7)) + "\n", encoding="utf-8")
     options = {"dim": DIM, "bucket": 500, "minCount": 1, "epoch": 1, "thread": 12, "verbose": 0, "minn": 2, "maxn": 4}
     fasttext.train_unsupervised(str(text), **options).save_model(str(path / "model.bin"))
-    rows = np.random.default_rng(1).normal(size=(len(LEXICON), DIM)).astype(np.float32)
-    lines = [f"{word} {' '.join(map(repr, row.tolist()))}\n" for word, row in zip(LEXICON, rows, strict=True)]
+    lines = [f"{word} {' '.join(map(repr, row.tolist()))}\n" for word, row in zip(LEXICON, VECTORS, strict=True)]
     (path / "words.vec").write_text(f"{len(lines)} {DIM}\n" + "".join(lines), encoding="utf-8")
     (path / "words.vec.gz").write_bytes(gzip.compress("".join(lines).encode()))
     tabs = BOM_UTF8 + "".join(lines).replace(" ", "\t").encode()
     (path / "tabs.txt").write_bytes(tabs)
     (path / "tabs.txt.bz2").write_bytes(bz2.compress(tabs))
     keyed = KeyedVectors(DIM)
-    keyed.add_vectors(LEXICON, rows)
+    keyed.add_vectors(LEXICON, VECTORS)
     keyed.save_word2vec_format(str(path / "word2vec.bin"), binary=True)
+    with (path / "own.bin").open("wb") as ends:  # word2vec's own program ends each row with a line feed
+        ends.write(f"{len(LEXICON)} {DIM}\n".encode())
+        ends.writelines(f"{word} ".encode() + row.tobytes() + b"\n" for word, row in zip(LEXICON, VECTORS, strict=True))
     return path
 
 
-@pytest.fixture(params=["model.bin", "words.vec", "words.vec.gz", "tabs.txt", "tabs.txt.bz2", "word2vec.bin"])
+@pytest.fixture(
+    params=["model.bin", "words.vec", "words.vec.gz", "tabs.txt", "tabs.txt.bz2", "word2vec.bin", "own.bin"]
+)
 def path(folder: Path, request: pytest.FixtureRequest) -> Path:
     return folder / str(request.param)
 
@@ -60,6 +65,8 @@ def test_blocks_have_every_word_once_with_its_vector(path: Path, rows: int) -> N
     read = file.read(words)
     assert read.in_file.all()
     np.testing.assert_allclose(np.concatenate(vectors), read.vectors, atol=1e-6)
+    if path.name != "model.bin":
+        np.testing.assert_array_equal(read.vectors, VECTORS[[LEXICON.index(word) for word in words]])
 
 
 def test_the_words_of_a_file_are_read_once(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

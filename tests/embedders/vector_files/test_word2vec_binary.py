@@ -46,22 +46,6 @@ def test_a_packed_file_is_to_be_unpacked(path: Path, tmp_path: Path) -> None:
     refused(lambda: VectorFile(tmp_path / "v.bin.gz").read(["7"]), file="v.bin.gz")
 
 
-def test_all_ways_to_read_a_file_of_word2vec_s_own_program(tmp_path: Path) -> None:
-    """It ends each row with a line feed; `test_formats.py` reads a file of gensim's, which does not."""
-    rows = [word.encode() + b" " + vector.tobytes() + b"\n" for word, vector in zip(WORDS, VECTORS, strict=True)]
-    path = tmp_path / "v.bin"
-    path.write_bytes(b"5 4\n" + b"".join(rows))
-    asked, places = ["ö", "saknas", "solen", "ö"], [3, -1, 0, 3]
-    for read in (VectorFile(path).read, VectorFile(path).read_once):
-        found = read(asked)
-        assert found.in_file.tolist() == [True, False, True, True] and not found.from_ngrams.any()
-        assert (found.vectors == np.where(found.in_file[:, None], VECTORS[places], 0)).all()
-    assert VectorFile(path).shape == (5, 4)
-    blocks = list(VectorFile(path).blocks(2 * 4 * 4))
-    assert [words for words, _ in blocks] == [WORDS[:2], WORDS[2:4], WORDS[4:]]
-    assert (np.concatenate([vectors for _, vectors in blocks]) == VECTORS).all()
-
-
 def test_the_first_of_two_equal_words_counts_and_text_is_told_from_binary(path: Path, tmp_path: Path) -> None:
     row = b"solen "
     path.write_bytes(b"2 4\n" + row + VECTORS[0].tobytes() + row + VECTORS[1].tobytes())
@@ -108,16 +92,9 @@ class Malicious:
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-@pytest.mark.parametrize("name", ["v.vec", "v.txt", "v.bin", "v.kv", "v"])
+@pytest.mark.parametrize("name", ["v.vec", "v.bin", "v.kv"])
 def test_no_code_from_a_file_is_run(tmp_path: Path, name: str, protocol: int) -> None:
-    content = pickle.dumps(Malicious(tmp_path / "run"), protocol)
-    pickle.loads(content)
-    (tmp_path / "run").unlink()  # the pickle does run code when it is loaded
-    keyed = KeyedVectors(1)
-    keyed.add_vectors(["kot"], np.ones((1, 1), dtype=np.float32))
-    keyed.more = Malicious(tmp_path / "run")
-    for pickled in (content, pickle.dumps(keyed, protocol)):
-        (tmp_path / name).write_bytes(pickled)
-        with suppress(InputError):
-            assert VectorFile(tmp_path / name).read_once(["kot"]).vectors.tolist() == [[1]]
-        assert not (tmp_path / "run").exists()
+    (tmp_path / name).write_bytes(pickle.dumps(Malicious(tmp_path / "run"), protocol))
+    with suppress(InputError):
+        VectorFile(tmp_path / name).read_once(["kot"])
+    assert not (tmp_path / "run").exists()

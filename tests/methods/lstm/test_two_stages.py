@@ -76,7 +76,7 @@ def test_a_threshold_has_the_precision_used(
 
 
 @pytest.mark.slow
-def test_the_token_outputs_of_a_seed_do_not_outlast_the_next_seed(settings: list[str], tmp_path: Path) -> None:
+def test_the_token_outputs_of_a_seed_do_not_outlast_the_next_seed(settings: list[str]) -> None:
     chosen = job([*settings, "seeds=[1,2]", "head.projection=6", "pretrain.max_steps=2", "finetune.max_epochs=1"])
     gc.collect()
     gc.disable()

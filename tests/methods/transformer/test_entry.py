@@ -10,7 +10,6 @@ from tiny_transformers import write_bert
 from mtl.api.cli import main
 from mtl.jobs.inputs import prepare
 from mtl.methods.transformer.entry import TRANSFORMER, short_name
-from mtl.methods.transformer.pretrained import open_pretrained
 
 SUITE = "suite=klej-sample"
 
@@ -80,9 +79,7 @@ def test_keys_that_only_other_variants_read(variant: str, keys: list[str], capsy
     job([SUITE, *given, f"finetune.train_encoder={train}"])  # what the variant itself sets may be said
 
 
-def test_little_disk_space_and_short_training_are_said_beforehand(
-    floor_settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_short_training_is_said_beforehand(floor_settings: list[str], tmp_path: Path) -> None:
     bert = write_bert(tmp_path / "bert", ["en fin dag"])
     settings = [*floor_settings, "method=transformer", f"transformer.path={bert}", "trainer.threads=1"]
     notes = prepare(job(settings), None)[1].facts["notes"]
@@ -91,32 +88,3 @@ def test_little_disk_space_and_short_training_are_said_beforehand(
         " samma (8), betyg (8)."
     ]
     assert "notes" not in prepare(job([*settings, "transformer.warmup=0.5"]), None)[1].facts
-    monkeypatch.setattr("mtl.base.files.shutil.disk_usage", lambda folder: type("Usage", (), {"free": 1000}))
-    refused(lambda: prepare(job(settings), None), file="run")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("keep", [False, True])
-def test_disk_space_needed(
-    floor_settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep: bool
-) -> None:
-    """Of three tasks, three seeds and two at once: what trains takes seven times the weights; what is on disk already does not count."""
-    bert = write_bert(tmp_path / "bert", ["en fin dag"])
-    settings = [*floor_settings, "method=transformer", f"transformer.path={bert}", "trainer.threads=1", "seeds=[1,2,3]"]
-    settings += ["seeds_in_parallel=2", f"transformer.keep={str(keep).lower()}"]
-    needed: list[int] = []
-    space = "mtl.methods.transformer.finetune.check_space"
-    monkeypatch.setattr(space, lambda folder, size, remedy: needed.append(size))
-    weights = 4 * open_pretrained(str(bert)).parameters
-    prepare(job(settings), None)
-    kept = 3 * 3 if keep else 0
-    assert needed == [(7 * 2 + kept) * weights]
-    for place in ("seed-1/finetune/kansla", "seed-2/finetune/betyg", "seed-3/finetune/samma"):
-        (tmp_path / "run" / place).mkdir(parents=True)
-        (tmp_path / "run" / place / "final.ckpt").write_bytes(bytes(weights))
-    (tmp_path / "run/seed-2/finetune/samma").mkdir()
-    (tmp_path / "run/seed-2/finetune/samma/last.ckpt").write_bytes(bytes(3 * weights))
-    (tmp_path / "run/seed-9/finetune/samma").mkdir(parents=True)  # of a seed that is not to be trained
-    (tmp_path / "run/seed-9/finetune/samma/final.ckpt").write_bytes(bytes(weights))
-    prepare(job(settings), None)
-    assert needed[1] == needed[0] - 6 * weights

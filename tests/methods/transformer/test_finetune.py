@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from command_line import job
+from input_errors import refused
 from small_suite import locations, rows
 from tiny_transformers import write_bert
 from torch.nn import functional
@@ -32,9 +33,7 @@ def bert(tmp_path: Path) -> Path:
 def prepared(bert: Path, folder: Path, *settings: str) -> FineTuned:
     chosen = [f"transformer.path={bert}", f"transformer.learning_rate={RATE}", f"transformer.warmup={WARMUP}"]
     chosen += [f"transformer.gradient_clip={CLIP}", "transformer.epochs=2", "trainer.threads=1", "method=transformer"]
-    made = prepare(job([*locations(folder), *chosen, *settings]), None)[1]
-    assert isinstance(made, FineTuned)
-    return made
+    return prepare(job([*locations(folder), *chosen, *settings]), None)[1]
 
 
 def train(method: FineTuned, network: TransformerNetwork, folder: Path) -> None:
@@ -112,7 +111,6 @@ def test_predictions_that_are_not_those_of_the_rows_are_one_line(bert: Path, tmp
     assert read_predictions(place, data, task) is None
     write_codes(place, {task.id: codes})
     found = read_predictions(place, data, task)
-    assert found is not None
     assert {name: len(of) for name, of in found.items()} == {name: len(of) for name, of in codes.items()}
     path = place / "predicted.npz"
     for content in (b"", path.read_bytes()[:200], b"other"):
@@ -122,14 +120,19 @@ def test_predictions_that_are_not_those_of_the_rows_are_one_line(bert: Path, tmp
     for others in ({"none": codes}, {task.id: {first: codes[first]}}, {task.id: {**codes, first: codes[first][1:]}}):
         write_codes(place, others)
         assert_damaged(path, data, task)
-    for wrong in (np.full_like(codes[first], 99), np.full_like(codes[first], np.nan), np.full(len(codes[first]), "x")):
-        write_codes(place, {task.id: {**codes, first: wrong}})
-        assert_damaged(path, data, task)
     with path.open("wb") as file:
         np.save(file, codes[first])
     assert_damaged(path, data, task)
     np.savez_compressed(path, **{f"{task.id}/{name}": of for name, of in codes.items()})  # may unpack to any size
     assert_damaged(path, data, task)
+
+
+def test_a_disk_without_room_for_checkpoints_is_one_line(
+    bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    method = prepared(bert, tmp_path)
+    monkeypatch.setattr("mtl.base.files.shutil.disk_usage", lambda folder: type("Usage", (), {"free": 1000}))
+    refused(lambda: train(method, method.new_network_of(method.dataset.tasks[:1], 1), tmp_path / "s"), file="s")
 
 
 def assert_damaged(path: Path, data: Coded, task: Task) -> None:

@@ -1,4 +1,4 @@
-"""The network of a transformer before training; learning rates by step and by layer, fixed layers."""
+"""The network of a transformer before training, and its learning rates."""
 
 from pathlib import Path
 
@@ -8,12 +8,7 @@ from default_settings import section
 from tiny_transformers import write_bert
 
 from mtl.base.settings.schema import TrainerConfig, TransformerConfig
-from mtl.methods.transformer.network import (
-    TransformerNetwork,
-    body_input,
-    fine_tuning,
-    parameter_groups,
-)
+from mtl.methods.transformer.network import TransformerNetwork, body_input, fine_tuning, parameter_groups
 from mtl.methods.transformer.pretrained import Pretrained, open_pretrained
 from mtl.model.network import Batch
 from mtl.tasks.task import Task
@@ -32,9 +27,7 @@ def made(pretrained: Pretrained, precision: str, device: str) -> TransformerNetw
     return TransformerNetwork(pretrained, TASKS, {"t": 2, "u": 2}, *given).eval()
 
 
-def test_plain_attention_gives_the_same_outputs_and_tasks_begin_with_one_body(
-    pretrained: Pretrained,
-) -> None:
+def test_plain_attention_gives_the_same_outputs_and_tasks_begin_with_one_body(pretrained: Pretrained) -> None:
     plain = made(pretrained, "bf16-mixed", "cpu")
     others = [made(pretrained, "32-true", "cpu"), made(pretrained, "bf16-mixed", "cuda")]
     assert plain.body.config._attn_implementation == "eager"
@@ -62,12 +55,6 @@ def test_numbers_are_raw_or_scaled_everywhere(pretrained: Pretrained, number_los
     assert float(network.kinds["n"].loss(right, batch.targets, None)) == 0.0
 
 
-@pytest.fixture
-def network(pretrained: Pretrained) -> TransformerNetwork:
-    given = (1, TrainerConfig("cpu", "32-true"), torch.device("cpu"), section(TransformerConfig))
-    return TransformerNetwork(pretrained, TASKS[:1], {"t": 2}, *given)
-
-
 @pytest.mark.parametrize(("warmup", "total"), [(100, 400), (0.06, 50), (0, 7), (10, 4), (4, 4)])
 def test_the_schedule_is_that_of_transformers(warmup: float, total: int) -> None:
     from transformers import get_linear_schedule_with_warmup
@@ -87,7 +74,8 @@ def test_the_rate_ends_where_it_is_told_to() -> None:
     assert [factor(step) for step in (0, 1, 2, 7, 12)] == pytest.approx([0, 0.5, 1, 0.55, 0.1])
 
 
-def test_vectors_have_no_weight_decay(network: TransformerNetwork) -> None:
+def test_vectors_have_no_weight_decay(pretrained: Pretrained) -> None:
+    network = made(pretrained, "32-true", "cpu")
     groups = parameter_groups(network, section(TransformerConfig, weight_decay=0.1))
     decays = {id(weight): group["weight_decay"] for group in groups for weight in group["params"]}
     names = {"bert.embeddings.LayerNorm.weight": 0.0, "bert.pooler.dense.weight": 0.1, "classifier.bias": 0.0}

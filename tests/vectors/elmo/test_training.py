@@ -66,9 +66,6 @@ def test_interrupted_training_gives_the_same_weights_when_continued(
     assert "continuing after step 20" in caplog.text
     one, two = (ELMo(tmp_path / name / "options.json", tmp_path / name / "weights.hdf5") for name in ("one", "two"))
     torch.testing.assert_close(one.model.state_dict(), two.model.state_dict(), rtol=0, atol=0)
-    before = (tmp_path / "two/weights.hdf5").read_bytes()
-    settings().train(lines(), tmp_path / "two")  # an existing ELMo remains
-    assert (tmp_path / "two/weights.hdf5").read_bytes() == before
 
 
 @pytest.mark.parametrize(

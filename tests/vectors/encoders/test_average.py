@@ -126,7 +126,7 @@ def test_the_training_texts_of_a_suite(files: dict[str, Any], tmp_path: Path) ->
     plain = open_encoder("average", {**vectors, "language": "sv"})
     expected = plain.encode(TEXTS) - plain.encode(train).mean(axis=0)
     np.testing.assert_allclose(encoder.encode(TEXTS), expected, atol=1e-5)
-    assert (encoder.description.suite, encoder.description.language) == ("liten", "sv")
+    assert encoder.description.language == "sv"
     assert encoder.description.trained_on == tuple(f"liten/{task}" for task in load_suite(suite).tasks)
     assert open_encoder("average", settings).description.trained_on == ()  # nothing reads the texts
 
@@ -137,7 +137,7 @@ def test_descriptions_and_fingerprints(files: dict[str, Any], tmp_path: Path) ->
     assert (shown.name, shown.title) == ("average-fasttext-mean", "Average of word vectors, fastText")
     assert (shown.family, shown.dim, shown.language, shown.max_length) == ("average", 5, "sv", 256)
     assert (shown.parameters, shown.parameters_without_embeddings, shown.memory) == (40, 0, 160)
-    assert (shown.trained_on, shown.suite, shown.seed) == ((), None, None)
+    assert (shown.trained_on, shown.seed) == ((), None)
     both = opened(files, pooling="both", centre=True)
     assert both.description.name == "average-fasttext-both-centred"
     assert both.description.title == "Average and maximum of word vectors, fastText, centred"

@@ -57,7 +57,7 @@ def test_standard_input(source: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
     [
         ("texts.txt --out v.txt", "v.txt: the name must end in .npy"),
         ("texts.txt --out latin.txt/v.npy", "latin.txt/v.npy: latin.txt is a file; name"),
-        ("none.txt --out v.npy", "none.txt: no such file"),
+        ("none.txt --out v.npy", "none.txt: cannot be read: No such file"),
         ("latin.txt --out v.npy", "latin.txt:4: not UTF-8 (byte 0xe5)"),
         ("texts.txt pooling --out v.npy", "'pooling' is not key=value"),
         ("texts.txt --device=warp --out v.npy", "device=warp: torch finds no such"),

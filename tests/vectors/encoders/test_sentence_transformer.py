@@ -50,14 +50,12 @@ def states(folder: Path, text: str) -> np.ndarray:
         text, return_tensors="pt", truncation=True, max_length=12, return_token_type_ids=True
     )
     body = AutoModel.from_pretrained(folder).eval()
-    found: np.ndarray = body(**read).last_hidden_state[0].detach().numpy()
-    return found
+    return body(**read).last_hidden_state[0].detach().numpy()
 
 
 def weighted(tokens: np.ndarray) -> np.ndarray:
     places = np.arange(1, len(tokens) + 1)[:, None]
-    pooled: np.ndarray = (tokens * places).sum(axis=0) / places.sum()
-    return pooled
+    return (tokens * places).sum(axis=0) / places.sum()
 
 
 POOLINGS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -227,7 +225,7 @@ def test_a_text_is_its_own_token_for_the_method_static(mean: Path) -> None:
     assert opener is not None
     source = opener(str(mean))
     documents = [Document(text, text.split()) for text in TEXTS]
-    vectors = TextVectors(source, documents[:3])
-    np.testing.assert_allclose(vectors.encode(documents), opened(mean).encode(TEXTS), rtol=0, atol=1e-6)
+    vectors = TextVectors(source, documents).transform([[document] for document in documents])
+    np.testing.assert_allclose(vectors, opened(mean).encode(TEXTS), rtol=0, atol=1e-6)
     assert source.fingerprints()["static.model"] == opened(mean).fingerprint
     assert source.size == opened(mean).description.parameters

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 import yaml
 from command_line import job
 from data_files import read_json
@@ -162,14 +161,10 @@ def refused(run: Path, out: Path, format: str, settings: dict[str, Any] | None =
     assert sorted(out.parent.glob("*")) == before
 
 
-def test_files_that_a_run_lacks_are_named_with_a_remedy(runs: dict[str, Path], tmp_path: Path) -> None:
-    """torch's advice for a checkpoint that holds code, to run it, is not repeated."""
+def test_a_run_without_its_vocabulary(runs: dict[str, Path], tmp_path: Path) -> None:
     run = shutil.copytree(runs["plain"], tmp_path / "run")
     (run / "vocabulary.txt").unlink()
     refused(run, tmp_path / "out", "vectors", file="vocabulary.txt")
-    for checkpoint in run.glob("seed-*/pretrain/best.ckpt"):
-        torch.save({"state_dict": {}, "path": Path("x")}, checkpoint)
-    refused(run, tmp_path / "out", "vectors", file="best.ckpt")
 
 
 def test_an_empty_folder_is_used_and_bad_input_writes_nothing(runs: dict[str, Path], tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from input_errors import raises_input_error
 from mteb_folders import SWEDISH
 
 from mtl.vectors.mteb.benchmark import Benchmark, find_benchmark, load_benchmark, read_settings
-from mtl.vectors.mteb.results import is_comparable
 
 PUBLISHED = {"model": "m", "family": "f", "source": "s"}
 TYPE = {"title": "A", "metric": "m", "metric_title": "m"}
@@ -21,8 +20,8 @@ def test_pl_mteb_has_the_tasks_of_the_paper(benchmark: Benchmark) -> None:
     }
     assert benchmark.metric("PpcPC") == "cosine_ap" and benchmark.type_of("STS22") == "sts"
     assert benchmark.tasks["MSMARCO-PL"].split == "dev" and benchmark.tasks["CBD"].split == "test"
-    assert not is_comparable(benchmark, "PlscClusteringP2P", "exact") and is_comparable(benchmark, "CBD", "exact")
-    assert not is_comparable(benchmark, "CBD", "reduced") and not is_comparable(benchmark, "MSMARCO-PL", "exact")
+    never = {name for name, task in benchmark.tasks.items() if task.not_comparable}
+    assert never == {"PlscClusteringP2P", "PlscClusteringS2S", "MSMARCO-PL"}
 
 
 def test_the_printed_averages_are_those_of_the_scores(benchmark: Benchmark) -> None:

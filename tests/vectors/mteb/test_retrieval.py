@@ -28,7 +28,7 @@ from mtl.vectors.mteb.evaluation import EncoderModel, model_meta
 from mtl.vectors.mteb.retrieval import CorpusSearch, best_documents, document_blocks
 
 pytestmark = pytest.mark.usefixtures("offline", "small_blocks")
-DOCUMENTS = 30
+DOCUMENTS, QUERIES = 30, 5
 
 
 @pytest.fixture
@@ -37,7 +37,6 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retrieval, "QUERIES", 2)
 
 
-@pytest.fixture
 def corpus() -> Dataset:
     """Documents of up to nine words; one in three has a title, and the last is the first one again."""
     rng = random.Random(1)
@@ -48,22 +47,17 @@ def corpus() -> Dataset:
     return Dataset.from_list([*rows, {**rows[0], "id": "again"}])
 
 
-@pytest.fixture
 def queries() -> Dataset:
     rng = random.Random(2)
-    return Dataset.from_list([{"id": f"q{n}", "text": " ".join(rng.sample(WORDS, 3))} for n in range(5)])
+    return Dataset.from_list([{"id": f"q{n}", "text": " ".join(rng.sample(WORDS, 3))} for n in range(QUERIES)])
 
 
-@pytest.fixture
-def about() -> dict[str, Any]:
-    metadata = mteb.get_task("SciFact-PL").metadata
+def found(searched: Any, top_k: int = 3, ranked: Any = None) -> dict[str, dict[str, float]]:
+    """What a search finds in the corpus for the queries."""
     encoding = {"batch_size": 4, "show_progress_bar": False}
-    return {"task_metadata": metadata, "hf_split": "test", "hf_subset": "default", "encode_kwargs": encoding}
-
-
-def search(folder: Path, benchmark: Benchmark, key: str = "key") -> tuple[CorpusSearch, HashedEncoder]:
-    encoder = HashedEncoder()
-    return CorpusSearch(EncoderModel(encoder, model_meta(encoder, benchmark)), folder, [key]), encoder
+    about = {"task_metadata": mteb.get_task("SciFact-PL").metadata, "hf_split": "test", "hf_subset": "default"}
+    searched.index(corpus(), **about, encode_kwargs=encoding)
+    return searched.search(queries(), top_k=top_k, top_ranked=ranked, **about, encode_kwargs=encoding)
 
 
 @pytest.mark.parametrize("size", [1, 7, 40])
@@ -82,98 +76,77 @@ def test_the_best_documents_do_not_depend_on_the_blocks(size: int, top_k: int) -
 
 
 @pytest.mark.parametrize("similarity", [ScoringFunction.COSINE, ScoringFunction.DOT_PRODUCT])
-@pytest.mark.parametrize("ranked", [None, {f"q{n}": [f"d{m}" for m in range(n, n + 6)] for n in range(5)}])
+@pytest.mark.parametrize("ranked", [None, {f"q{n}": [f"d{m}" for m in range(n, n + 6)] for n in range(QUERIES)}])
 def test_results_are_those_of_mteb_s_own_search(
-    tmp_path: Path,
-    benchmark: Benchmark,
-    corpus: Dataset,
-    queries: Dataset,
-    about: dict[str, Any],
-    similarity: ScoringFunction,
-    ranked: dict[str, list[str]] | None,
+    tmp_path: Path, benchmark: Benchmark, similarity: ScoringFunction, ranked: dict[str, list[str]] | None
 ) -> None:
     encoder = HashedEncoder()
     meta = model_meta(encoder, benchmark).model_copy(update={"similarity_fn_name": similarity})
     model = EncoderModel(encoder, meta)
-    results = []
-    for searched in (CorpusSearch(model, tmp_path, []), SearchEncoderWrapper(model)):
-        searched.index(corpus, **about)
-        results.append(searched.search(queries, top_k=DOCUMENTS, top_ranked=ranked, **about))
-    assert results[0].keys() == results[1].keys()
-    for query, scores in results[0].items():
-        assert scores == pytest.approx(results[1][query], rel=1e-6, abs=1e-6)
+    ours, theirs = (
+        found(searched, DOCUMENTS, ranked)
+        for searched in (CorpusSearch(model, tmp_path, []), SearchEncoderWrapper(model))
+    )
+    assert ours.keys() == theirs.keys()
+    for query, scores in ours.items():
+        assert scores == pytest.approx(theirs[query], rel=1e-6, abs=1e-6)
         assert ranked is not None or (
             scores["d0"] == scores["again"] and list(scores.values()) == sorted(scores.values())[::-1]
         )
 
 
-def test_a_killed_search_continues(
-    tmp_path: Path, benchmark: Benchmark, corpus: Dataset, queries: Dataset, about: dict[str, Any]
+def test_a_killed_search_continues_and_what_cannot_be_encoded_is_one_line(
+    tmp_path: Path, benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process is killed while it encodes the third block. What it wrote is not encoded again, and the file is that of one process."""
 
     def die(encoder: HashedEncoder, texts: list[str], **options: Any) -> np.ndarray:
-        if encoder.encoded >= len(queries) + 16:
+        if encoder.encoded >= QUERIES + 16:
             os.kill(os.getpid(), signal.SIGKILL)
         return encode(encoder, texts)
 
-    def run(folder: Path, key: str = "key") -> tuple[dict[str, dict[str, float]], int]:
-        searched, encoder = search(folder, benchmark, key)
-        searched.index(corpus, **about)
-        return searched.search(queries, top_k=3, **about), encoder.encoded
+    def run(name: str, key: str = "key") -> tuple[dict[str, dict[str, float]], int]:
+        encoder = HashedEncoder()
+        searched = CorpusSearch(EncoderModel(encoder, model_meta(encoder, benchmark)), tmp_path / name, [key])
+        return found(searched), encoder.encoded
 
     encode = HashedEncoder.encode
-    with pytest.MonkeyPatch.context() as patched:
+    with monkeypatch.context() as patched:
         patched.setattr(HashedEncoder, "encode", die)
-        process = multiprocessing.get_context("fork").Process(target=run, args=(tmp_path / "killed",))
+        process = multiprocessing.get_context("fork").Process(target=run, args=("killed",))
         process.start()
         process.join()
     assert process.exitcode == -signal.SIGKILL
     (path,) = (tmp_path / "killed").glob("*.f32")
     row = 4 * DIM
     assert path.stat().st_size == 16 * row
-    whole, encoded = run(tmp_path / "whole")
-    assert encoded == len(queries) + DOCUMENTS
+    whole, encoded = run("whole")
+    assert encoded == QUERIES + DOCUMENTS
     with path.open("ab") as file:  # a block that was not written to its end is encoded again
         file.write(b"\0" * (5 * row + 3))
-    assert run(tmp_path / "killed") == (whole, len(queries) + DOCUMENTS - 16)
+    assert run("killed") == (whole, QUERIES + DOCUMENTS - 16)
     assert path.read_bytes() == (tmp_path / "whole" / path.name).read_bytes()
-    assert run(tmp_path / "killed") == (whole, len(queries))
-    assert run(tmp_path / "killed", "other")[1] == len(queries) + DOCUMENTS
-
-
-def test_a_corpus_that_cannot_be_encoded_is_one_line(
-    tmp_path: Path,
-    benchmark: Benchmark,
-    corpus: Dataset,
-    queries: Dataset,
-    about: dict[str, Any],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    searched, _ = search(tmp_path, benchmark)
-    searched.index(corpus, **about)
-    searched.search(queries, top_k=3, **about)
-    (path,) = tmp_path.glob("*.f32")
-
+    assert run("killed") == (whole, QUERIES)
+    assert run("killed", "other")[1] == QUERIES + DOCUMENTS
     with lock(path.with_suffix(".lock")), raises_input_error():
-        searched.search(queries, top_k=3, **about)
+        run("killed")
     path.unlink()
     monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=100))
     with raises_input_error():
-        searched.search(queries, top_k=3, **about)
+        run("killed")
 
 
-def test_a_corpus_is_described_as_by_mteb(corpus: Dataset, queries: Dataset) -> None:
+def test_a_corpus_is_described_as_by_mteb() -> None:
     """One relevant document is in the corpus, one is not, and one query has none."""
     task: Any = mteb.get_task("SciFact-PL")
+    documents = corpus()
     relevant = {"q0": {"d3": 1, "elsewhere": 1}, "q1": {"again": 1}}
-    task.dataset = {
-        "default": {"test": {"corpus": corpus, "queries": queries, "relevant_docs": relevant, "top_ranked": None}}
-    }
+    rows = {"corpus": documents, "queries": queries(), "relevant_docs": relevant, "top_ranked": None}
+    task.dataset = {"default": {"test": rows}}
     task.data_loaded = True
     theirs = task._calculate_descriptive_statistics_from_split("test")
     ours = data._statistics(task, "test", None)
     theirs["documents_text_statistics"].pop("average_text_length")
-    assert ours == theirs and task.dataset["default"]["test"]["corpus"] is corpus
-    texts = [text for block in document_blocks(corpus, task.metadata) for text in block["text"]]
-    assert texts == [f"{row['title']} {row['text']}".strip() for row in corpus]
+    assert ours == theirs and task.dataset["default"]["test"]["corpus"] is documents
+    texts = [text for block in document_blocks(documents, task.metadata) for text in block["text"]]
+    assert texts == [f"{row['title']} {row['text']}".strip() for row in documents]

@@ -51,14 +51,11 @@ def test_the_fingerprint_changes_with_the_content_alone(tmp_path: Path) -> None:
     assert with_vocabulary.fingerprint not in {*marks, PretrainingTexts([tmp_path / "a", tmp_path / "b"]).fingerprint}
 
 
-def test_missing_or_empty_texts_are_errors(tmp_path: Path) -> None:
+def test_missing_texts_are_errors(tmp_path: Path) -> None:
     (tmp_path / "a").touch()
-    for texts in (
-        PretrainingTexts([tmp_path / "a"]),
-        PretrainingTexts([tmp_path / "b"]),
-        PretrainingTexts(texts=[" "]),
-        PretrainingTexts(texts=["a"], vocabulary=[tmp_path / "b"]),
-    ):
+    missing, blank = (PretrainingTexts([tmp_path / name]) for name in "ba")
+    others = (PretrainingTexts(texts=[" "]), PretrainingTexts(texts=["a"], vocabulary=[tmp_path / "b"]))
+    for texts in (missing, blank, *others):
         with raises_input_error():
             texts.check()
 
@@ -132,25 +129,22 @@ def test_short_documents_are_dropped(tmp_path: Path) -> None:
             write_tokens(texts, learnt, least, tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        *(("tokens.bin", "half"), ("tokens.bin", "gone"), ("documents.npy", "half"), ("documents.npy", "gone")),
-        *(("documents.npy", np.array(ends)) for ends in ([4.0], [9, 3])),
-        ("documents.npy", np.array([], dtype=np.int64)),
-    ],
-)
-def test_damaged_files_are_one_line(tmp_path: Path, name: str, content: str | np.ndarray) -> None:
-    learnt, path = tokenizer(), tmp_path / name
-    write_tokens(lines(), learnt, 0, tmp_path)
-    if isinstance(content, np.ndarray):
-        np.save(path, content)
-    elif content == "gone":
-        path.unlink()
-    else:
-        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    with raises_input_error(file=name):
-        read_tokens(tmp_path)
+def test_damaged_files_are_one_line(tmp_path: Path) -> None:
+    def refused() -> None:
+        with raises_input_error(file="documents.npy"):
+            read_tokens(tmp_path)
+
+    write_tokens(lines(), tokenizer(), 0, tmp_path)
+    tokens, ends = tmp_path / "tokens.bin", tmp_path / "documents.npy"
+    whole = ends.read_bytes()
+    for array in (np.array([4.0]), np.array([9, 3]), np.array([], dtype=np.int64)):
+        np.save(ends, array)
+        refused()
+    ends.write_bytes(whole[: len(whole) // 2])
+    refused()
+    ends.write_bytes(whole)
+    tokens.write_bytes(tokens.read_bytes()[:-4])
+    refused()
 
 
 def test_a_special_token_written_in_a_text_is_plain_text(tmp_path: Path) -> None:

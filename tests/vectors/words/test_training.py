@@ -1,11 +1,10 @@
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import fasttext
 import pytest
 import torch
 from input_errors import raises_input_error
@@ -105,19 +104,15 @@ def test_training_on_an_embedded_suite_writes_its_data(tmp_path: Path) -> None:
     assert (tmp_path / "data/CoLA/train.tsv").exists()
 
 
-def test_vectors_of_a_suite_have_its_name(suite_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for share, name in ((None, "liten.bin"), (0.3, "liten-held-out-0.3.bin")):
-        request = TrainingRequest(suite=str(suite_file), data_dir=str(suite_file.parent / "data"), suite_held_out=share)
-        assert train_embeddings("fasttext", request, SMALL) == Path("embeddings") / name
-        assert "skiner" in fasttext.load_model(str(tmp_path / "embeddings" / name)).words
-
-
 @pytest.mark.parametrize(
     "given",
     [
         *({"texts": "a.txt", "language": "sv", "suite": "klej", "out": "x"}, {"texts": "a.txt", "language": "sv"}),
-        *({"texts": "a.txt", "out": "x"}, {"texts": ["none.txt"], "language": "sv", "out": "x"}, {"suite": "none"}),
+        *(
+            {"texts": "a.txt", "out": "x"},
+            {"texts": ["none.txt"], "language": "sv", "out": "x"},
+            {"suite": "none", "out": "x"},
+        ),
     ],
 )
 def test_wrong_arguments_are_one_line(given: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,25 +141,6 @@ def test_wrong_settings_are_one_line() -> None:
     for name, settings in given:
         with raises_input_error():
             training_settings(name, settings)
-
-
-def test_what_a_killed_training_leaves_is_removed(tmp_path: Path) -> None:
-    path, training, seen = tmp_path / "v.bin", FastTextTraining(2, 1, 1, bucket=10, threads=1), list[Path]()
-
-    def lines() -> Iterator[list[str]]:
-        seen.extend(tmp_path.glob(".v.bin.*.txt"))
-        yield ["ett"]
-
-    training.train(lines(), path)
-    (text,) = seen
-    kept = [".v.bin.x.0123456789abcdef0123456789abcdef.partial", ".w.bin.abcdefgh.txt", ".v.bin.notes.txt"]
-    for name in (*kept, text.name, ".v.bin.0123456789abcdef0123456789abcdef.partial"):
-        (tmp_path / name).touch()
-    (tmp_path / "a.txt").write_text("ett\n", encoding="utf-8")
-    request = TrainingRequest(texts=[str(tmp_path / "a.txt")], language="sv", out=str(path))
-    train_embeddings("fasttext", request, {**SMALL, "dim": 2})
-    left = {file.name for file in tmp_path.iterdir()} - {".v.bin.training"}
-    assert left == {"a.txt", "v.bin", "v.bin.source", *kept}
 
 
 ENDLESS = """
