@@ -1,7 +1,6 @@
 """Which kind the targets of a task are, with the labels or the range, and the metric; and the questions where two kinds are possible."""
 
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
@@ -10,13 +9,12 @@ from typing import NamedTuple
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.evidence import is_truth
 from mtl.benchmark_making.init_suite.names import Guess
-from mtl.benchmark_making.init_suite.tables import PLACEHOLDERS, FileColumn, FileTable
+from mtl.benchmark_making.init_suite.tables import INDEX, PLACEHOLDERS, FileColumn, FileTable
 from mtl.benchmark_making.init_suite.target import KIND, LABEL_NAMES, SEPARATOR, TEXTS, SeveralLabels
 from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
 
 RATING_NAMES = {"rating", "score", "stars", "grade", "similarity"}
 LETTERS = "ABCDEFGHIJ"
-INDEX = re.compile("[0-9]{1,9}")
 MOST_CLASSES = 20  # distinct whole numbers that may be labels
 SURE_CLASSES = 3  # 0, 1, 2 are no ratings
 MOST_LABELS = 500

@@ -22,6 +22,7 @@ SAMPLE_ROWS = 50_000  # of a file that are looked at
 SAMPLE_SIZE = 2**26  # characters of texts in them
 NAMELESS = "no name"  # of a column, often that of row numbers
 INTEGER = re.compile("[+-]?[0-9]{1,400}")
+INDEX = re.compile("[0-9]{1,9}")  # of a candidate, a name or a character
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 # Cells that stand for no value, in lower case. "-1" is one where a whole column has it: test files of the Hub have it in place of labels.
 PLACEHOLDERS = {"", "-", "--", "?", "_", "nan", "null", "none", "n/a", "na", "<unk>", "tbd", "hidden"}

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.evidence import QUESTIONS, guess_text, is_source, unread_columns, with_counts
 from mtl.benchmark_making.init_suite.names import Guess
-from mtl.benchmark_making.init_suite.tables import NO_SPACES, FileColumn, FileTable, SplitTables
+from mtl.benchmark_making.init_suite.tables import INDEX, NO_SPACES, FileColumn, FileTable, SplitTables
 from mtl.benchmark_making.init_suite.target import LABEL_NAMES, possible_targets
 from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
 from mtl.data.columns import LIST
@@ -19,7 +19,6 @@ from mtl.data.rows import form_of
 TOKEN_LABELS = "token_labels"
 TOKEN_COLUMNS = {"token", "tokens", "word", "words", "form", "forms"}
 ENTITY_TAG = re.compile("O|[BIESLUM](-.+)?")
-PLACE = re.compile("[0-9]{1,9}")
 MOST_TAGS = 500
 UNEQUAL = 10  # at most one row in so many may have lists of unequal lengths by mistake
 ROWS_PER_TAG = 3  # on average, at least
@@ -163,10 +162,10 @@ def _tags_by_split(guess: Guess, tables: SplitTables, target: str) -> dict[str, 
 def _declare_tags(guess: Guess, tags: Collection[str], names: Sequence[str]) -> list[str]:
     """Declare the tags as labels; where they are numbers, with names, or a question if there are none."""
     labels, why = sorted(tags, key=lambda tag: (tag != "O", tag)), f"the {count(len(tags), 'tag')} in the files"
-    if names and all(PLACE.fullmatch(tag) and int(tag) < len(names) for tag in tags):
+    if names and all(INDEX.fullmatch(tag) and int(tag) < len(names) for tag in tags):
         labels, why = list(names), "the names in the file's metadata"
         guess.declare("", indices=[str(number) for number in range(len(names))])
-    elif tags and all(PLACE.fullmatch(tag.removeprefix("-")) for tag in tags):
+    elif tags and all(INDEX.fullmatch(tag.removeprefix("-")) for tag in tags):
         labels = sorted(tags, key=int)
         remedy = "write the tags in labels, and these numbers in indices"
         guess.questions.append(f"labels: numbers stand for tags, and the files do not name them; {remedy}")
@@ -203,7 +202,7 @@ def _are_within(answers: FileColumn, starts: FileColumn, passages: FileColumn) -
     is_behind = False
     for texts, places, passage in zip(_answers(answers), _answers(starts), passages.texts, strict=True):
         if any(texts):
-            if len(texts) != len(places) or not all(map(PLACE.fullmatch, places)):
+            if len(texts) != len(places) or not all(map(INDEX.fullmatch, places)):
                 return False
             if not all(passage.startswith(text, int(place)) for text, place in zip(texts, places, strict=True)):
                 return False
@@ -216,19 +215,18 @@ def _answers(column: FileColumn | None) -> list[list[str]]:
     return (column.lists or [[text] for text in column.texts]) if column else []
 
 
-def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], found: AnswerColumns | None) -> bool:
+def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], columns: AnswerColumns | None) -> bool:
     """Guess the keys of a task whose answers are parts of passages, from the columns that were found, or that the user names.
 
     Returns whether the test file has answers. Raises InputError if a column is not known.
     """
-    if found and known.get("target", found.target) != found.target:
-        found = None
     main = tables.main
-    target, starts = known.get("target", found and found.target), known.get("starts", found and found.starts)
+    fitting = columns if columns and known.get("target", columns.target) == columns.target else None
+    target, starts = known.get("target", fitting and fitting.target), known.get("starts", fitting and fitting.starts)
     texts = [known["text"]] if isinstance(known.get("text"), str) else known.get("text")
     used = {target, *filter(None, [starts])}
-    if texts is None and found and target in main.columns:
-        texts = _texts(guess, tables, main.columns[target], used, found)
+    if texts is None and fitting:
+        texts = _texts(guess, tables, main.columns[target], used, fitting)
     if target not in main.columns or texts is None or len(texts) != 2:
         needs = "kind: answer needs target: COLUMN of answers, and text: [COLUMN of questions, COLUMN of passages]"
         raise InputError(f"{needs}: {main.listed}")
@@ -257,19 +255,19 @@ def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], f
     return "test" in labelled
 
 
-def _texts(guess: Guess, tables: SplitTables, target: FileColumn, used: set[str], found: AnswerColumns) -> list[str]:
+def _texts(guess: Guess, tables: SplitTables, target: FileColumn, used: set[str], answers: AnswerColumns) -> list[str]:
     """The columns of questions and passages. Raises InputError if no column looks like a question."""
     main = tables.main
     named = [name for name, column in main.columns.items() if column.words[-1] in QUESTIONS and not column.lists]
     if len(named) == 1:
-        return [named[0], found.passage]
+        return [named[0], answers.passage]
     lists = {name for name, column in main.columns.items() if column.lists}  # about the answers, as their types
-    texts = guess_text(guess, main, tables.test, target, used | {found.passage} | lists, most=1)
-    what = f"{quoted(found.target)} stands in {quoted(found.passage)}, and no column"
+    texts = guess_text(guess, main, tables.test, target, used | {answers.passage} | lists, most=1)
+    what = f"{quoted(answers.target)} stands in {quoted(answers.passage)}, and no column"
     if not texts:
         raise InputError(f"{what} looks like a question; if another column is the target, name it: {main.listed}")
-    taken = (*used, found.passage, *texts)
+    taken = (*used, answers.passage, *texts)
     others = [column for column in possible_targets(main) if column.name not in taken and not is_source(column)]
     if others:  # what is marked stands there, too
         guess.questions.append(f"target: {what} is named after questions; {with_counts(others)} may be the target")
-    return [*texts, found.passage]
+    return [*texts, answers.passage]
