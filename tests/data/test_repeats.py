@@ -92,7 +92,7 @@ def test_with_few_new_rows_all_rows_choose() -> None:
 
 def test_all_that_a_split_holds_is_taken() -> None:
     by_row = {name: np.arange(12).reshape(3, 2, 2) + start for start, name in enumerate(("spans", "token_spans"))}
-    names = ("texts", "overlap", "base", "marked")
+    names = ("texts", "overlap", "base")
     by_input = {name: np.arange(12).reshape(6, 2) + start for start, name in enumerate(names)}
     columns = {"topic": ["sun", "rain", "snow"], "unknown": []}
     sizes = np.array([2, 1, 3])

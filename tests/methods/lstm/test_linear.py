@@ -201,7 +201,7 @@ def test_new_rows_are_predicted_as_in_the_run(run: Path) -> None:
             np.testing.assert_allclose(np.array(predicted, dtype=float), np.array(cells, dtype=float), atol=1e-4)
         else:
             assert list(map(str, predicted)) == cells, task.id
-    assert read_json(run / "summary.json")["title"].endswith(", linear")
+    assert read_json(run / "summary.json")["title"].endswith(", linear, changed")
     files = {path.name for path in (run / "seed-1/models").iterdir()}
     assert files == {"answer.ckpt", "mood.ckpt", "stars.ckpt", "tasks.json"}
 
