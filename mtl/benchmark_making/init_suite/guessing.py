@@ -222,7 +222,7 @@ def _guess_texts(guess: Guess, tables: SplitTables, known: Mapping[str, Any], ta
                 used |= {*span_ends(column), f"{column.rpartition('.')[0]}.text"}
             guess.questions = [question for question in guess.questions if not question.startswith("text: ")]
         else:
-            for column in chain.from_iterable(marked_spans(main, guess.keys["text"], every, last=1).values()):
+            for column in chain.from_iterable(marked_spans(main, guess.keys["text"], every, stop_offset=1).values()):
                 guess.questions.append(f"spans: {quoted(span_ends(column)[1])} {INCLUSIVE}")
     if "group" not in known and (group := group_column(main, every, target, used)):
         guess.keys["group"], guess.why["group"] = group

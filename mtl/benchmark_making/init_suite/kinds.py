@@ -4,11 +4,12 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from typing import NamedTuple
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.evidence import is_truth
 from mtl.benchmark_making.init_suite.names import Guess
-from mtl.benchmark_making.init_suite.tables import PLACEHOLDERS, FileColumn, FileTable
+from mtl.benchmark_making.init_suite.tables import INDEX, PLACEHOLDERS, FileColumn, FileTable
 from mtl.benchmark_making.init_suite.target import KIND, LABEL_NAMES, SEPARATOR, TEXTS, SeveralLabels
 from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
 
@@ -20,10 +21,10 @@ MOST_LABELS = 500
 MOST_RATINGS = 10  # distinct whole numbers for which the metric may weight all ratings equally
 NO_LABEL = PLACEHOLDERS - {"none", "na", "hidden"}  # as one of several labels, these words may mean what they say
 SPARE = (SEPARATOR, "|", " / ", " # ")  # between the labels of lists, some of which may hold a semicolon
-MISSPELT = 50  # times as many rows as a label has, another one has that is spelt like it
-ALIKE = 0.85  # how similar two labels are that are perhaps one, a ratio of difflib
+MISSPELT = 50  # a label may be misspelt if a similar one has so many times its rows
+ALIKE = 0.85  # the least similarity of two labels that may be one, a ratio of difflib
 RARE = 1 / 3  # if one of two labels is in a smaller share of the rows, the metric is its F1, else accuracy
-METRICS = {"text": "rouge1", KIND: "micro_f1"}  # where only the user names the kind; of other kinds accuracy
+METRICS = {"text": "rouge1", KIND: "micro_f1"}  # of kinds that only the user names, else accuracy
 
 
 def guess_kind(
@@ -52,8 +53,8 @@ def guess_kind(
     if candidates and kind in ("", "choice"):
         if _guess_choice(guess, column, candidates):
             return
-        may = f"{quoted_names(candidate.name for candidate in candidates)} may be candidates"
-        problem = f"candidates: {may}, but {quoted(main.name)} is not the index of one in each row"
+        question = f"candidates: {quoted_names(candidate.name for candidate in candidates)} may be candidates"
+        problem = f"{question}, but {quoted(main.name)} is not the index of one in each row"
         if kind:
             raise InputError(problem)
         guess.questions.append(problem)
@@ -72,26 +73,27 @@ def guess_kind(
 def joined(columns: Sequence[FileColumn]) -> FileColumn:
     """A column of several files as one."""
     counts = sum((column.counts for column in columns), Counter[str]())
-    texts, lists = ([cell for column in columns for cell in getattr(column, of)] for of in ("texts", "lists"))
+    texts = [text for column in columns for text in column.texts]
+    lists = [items for column in columns for items in column.lists]
     return FileColumn(columns[0].name, texts, lists, all_counts=counts)
 
 
 def _guess_choice(guess: Guess, column: FileColumn, candidates: Sequence[FileColumn]) -> bool:
     """Declare a choice if each target is the index, or the letter, of one of its row's candidates. Returns whether it is one."""
-    rows = candidates[0].lists or list(map(list, zip(*(each.texts for each in candidates), strict=True)))
+    rows = candidates[0].lists or list(map(list, zip(*(column.texts for column in candidates), strict=True)))
     sizes = [len(row) for row in rows]
     letters = next((letters for letters in (LETTERS, LETTERS.lower()) if set(column.counts) <= set(letters)), "")
-    if not letters and not all(value.isascii() and value.isdecimal() for value in column.counts):
+    if not letters and not all(map(INDEX.fullmatch, column.counts)):
         if all(text.strip() in map(str.strip, row) for text, row in zip(column.texts, rows, strict=True)):
             raise InputError(f"{quoted(column.name)} holds the text of a candidate; write its index, from 0")
         return False
     indices = [letters.index(value) if letters else int(value) for value in column.texts]
-    bases = [base for base in (0, 1) if all(0 <= n - base < size for n, size in zip(indices, sizes, strict=True))]
-    bases = bases[:1] if letters else bases
-    if not bases:
+    pairs = list(zip(indices, sizes, strict=True))
+    bases = [base for base in (0, 1) if all(0 <= index - base < size for index, size in pairs)]
+    if not bases or (letters and bases == [1]):
         return False
     from_one = [str(number) for number in range(1, max(sizes) + 1)]
-    if bases[1:]:
+    if len(bases) == 2 and not letters:
         targets = f"the targets are {min(indices)} to {max(indices)} of {min(sizes)} to {max(sizes)} candidates"
         from_zero = [str(number) for number in range(max(sizes))]
         guess.questions.append(f"indices: {targets}: do they count from 0 ({from_zero}), or from 1 ({from_one})?")
@@ -108,31 +110,17 @@ def _guess_choice(guess: Guess, column: FileColumn, candidates: Sequence[FileCol
 
 
 def _kind(guess: Guess, main: FileColumn, column: FileColumn, is_named: bool) -> str:
-    """Labels, numbers or words. Whole numbers are labels if they have names, if there are two, and, with a question, if there are at most
-    MOST_CLASSES. Other values are labels if they occur in 2 rows on average, or in 20 (4 in a column called label) if they are more than
-    MOST_CLASSES; otherwise words, values of one word."""
+    """Labels, numbers or words, with a question where two kinds are possible. `is_named`: whether whole numbers have names."""
     if column.numbers:
-        whole, rated = column.whole_numbers, main.words[-1] in RATING_NAMES
-        if is_truth(column):
-            return "labels"
-        if whole is None or len(column.counts) > len(whole):  # 1 and 01
-            whole = [int(number) for number in column.numbers if number.is_integer()]
-            if len(whole) < len(column.numbers) or len(whole) > MOST_RATINGS:
-                return "number"
-            rated = True
-        elif is_named or len(whole) == 2:
-            return "labels"
-        if not rated and whole == list(range(SURE_CLASSES)):
-            return "labels"
-        kind = "number" if rated or len(whole) > MOST_CLASSES else "labels"
-        is_range = whole == list(range(whole[0], whole[-1] + 1)) and len(main.texts) >= 3 * len(whole)
-        if kind == "labels" or len(whole) <= MOST_RATINGS or (is_range and not rated):
+        kind, whole = _kind_of_numbers(main, column, column.numbers, is_named)
+        if whole:
             ways = "numbers (kind: number; metric: one_minus_wmae, spearman or pearson) or classes (kind: labels)"
-            guess.questions.append(f"kind: {len(whole)} whole numbers, {whole[0]} to {whole[-1]}, may be {ways}")
+            numbers = f"{count(len(whole), 'whole number')}, {whole[0]} to {whole[-1]}"
+            guess.questions.append(f"kind: {numbers}, may be {ways}")
         return kind
     distinct = len(main.counts)
-    repeated = 2 if distinct <= MOST_CLASSES else 4 if main.words[-1] in LABEL_NAMES else 20
-    if len(column.counts) <= MOST_LABELS and distinct * repeated <= main.rows:
+    rows_per_label = 2 if distinct <= MOST_CLASSES else 4 if main.words[-1] in LABEL_NAMES else 20  # on average
+    if len(column.counts) <= MOST_LABELS and distinct * rows_per_label <= main.rows:
         return "labels"
     figures = f"{count(distinct, 'distinct value')} in {count(main.rows, 'row')}"
     if main.several_words * 2 > main.rows:
@@ -142,6 +130,28 @@ def _kind(guess: Guess, main: FileColumn, column: FileColumn, is_named: bool) ->
     if distinct * 2 <= main.rows:
         guess.questions.append(f"kind: {figures} are words without a list, or labels: [every one of them]")
     return "word"
+
+
+class KindOfNumbers(NamedTuple):
+    kind: str
+    uncertain: Sequence[int] = ()  # the whole numbers, if they may be of the other kind, too
+
+
+def _kind_of_numbers(main: FileColumn, column: FileColumn, numbers: Sequence[float], is_named: bool) -> KindOfNumbers:
+    """Labels are the two truth values, whole numbers with names, two of them, 0 to 2, and perhaps at most MOST_CLASSES; other values, those
+    in columns called rating, and those with decimals are numbers."""
+    whole, is_rating = column.whole_numbers, main.words[-1] in RATING_NAMES
+    if is_truth(column) or (whole and (is_named or len(whole) <= 2)):
+        return KindOfNumbers("labels")
+    if whole is None:
+        integers = [int(number) for number in numbers if number.is_integer()]
+        may_be_labels = len(integers) == len(numbers) and len(integers) <= MOST_RATINGS
+        return KindOfNumbers("number", integers if may_be_labels else ())
+    if not is_rating and len(whole) <= MOST_CLASSES:
+        return KindOfNumbers("labels", () if whole == list(range(SURE_CLASSES)) else whole)
+    has_no_gap = whole == list(range(whole[0], whole[-1] + 1)) and len(main.texts) >= 3 * len(whole)
+    may_be_labels = len(whole) <= MOST_RATINGS or (has_no_gap and not is_rating)
+    return KindOfNumbers("number", whole if may_be_labels else ())
 
 
 def _declare_range(guess: Guess, column: FileColumn, is_known: bool) -> None:
@@ -161,7 +171,8 @@ def _declare_range(guess: Guess, column: FileColumn, is_known: bool) -> None:
 def _declare_labels(guess: Guess, main: FileColumn, column: FileColumn) -> None:
     """The metric is f1 if one of two labels is rare, else accuracy."""
     labels = sorted(column.counts, key=float if column.numbers else None)
-    (most, most_rows), *_, (rare, rare_rows) = Counter({label: main.counts[label] for label in labels}).most_common()
+    ranked = Counter({label: main.counts[label] for label in labels}).most_common()
+    (most, most_rows), (rare, rare_rows) = ranked[0], ranked[-1]
     guess.declare(f"{count(len(labels), 'distinct value')} in {count(column.rows, 'row')}", labels=labels)
     why = f"{quoted(most)} is the target of {share(most_rows, main.rows)} of the rows"
     if len(labels) == 2 and rare_rows < RARE * main.rows:
@@ -178,12 +189,13 @@ def label_questions(main: FileColumn, column: FileColumn, by_split: Mapping[str,
     questions = []
     spellings = defaultdict(list)
     for label in column.counts:
-        spellings[" ".join(label.split()).casefold()].append(label)
-    for labels in (labels for labels in spellings.values() if labels[1:]):
+        is_number = label.isascii() and label.isdecimal()
+        spellings[label.lstrip("0") if is_number else " ".join(label.split()).casefold()].append(label)
+    for labels in (labels for labels in spellings.values() if len(labels) > 1):
         counted = ", ".join(f"{quoted(label)} ({count(column.counts[label], 'row')})" for label in labels)
         questions.append(f"labels: {counted}: one label in several spellings? Then write one in the files")
     for label, rows in column.counts.items():
-        frequent = [other for other, of_other in column.counts.items() if rows * MISSPELT <= of_other]
+        frequent = [name for name, frequency in column.counts.items() if rows * MISSPELT <= frequency]
         if alike := get_close_matches(label, frequent, 1, ALIKE) if label.isalpha() else []:
             counted = f"{quoted(label)} ({count(rows, 'row')}) is like {quoted(alike[0])}"
             questions.append(f"labels: {counted}: one label, misspelt? Then mend the files, or list the labels")
@@ -191,9 +203,9 @@ def label_questions(main: FileColumn, column: FileColumn, by_split: Mapping[str,
         if label.strip().lower() in NO_LABEL or negative:
             stands = "may stand for no label; leave these rows out of the files (a recipe of mtl make can), or keep it as a label"
             questions.append(f"labels: {quoted(label)} ({count(rows, 'row')}) {stands}")
-    for split, other in by_split.items():
-        if strange := [label for label in other.counts if not main.counts[label]]:
-            rows = sum(other.counts[label] for label in strange)
+    for split, targets in by_split.items():
+        if strange := [label for label in targets.counts if not main.counts[label]]:
+            rows = sum(targets.counts[label] for label in strange)
             where = f"no training row has {quoted_names(strange)}, which {count(rows, 'row')} of {split} have"
             questions.append(f"labels: {where}: other spellings of the same labels, or labels that cannot be learnt?")
     return questions
@@ -203,11 +215,11 @@ def guess_several(guess: Guess, several: SeveralLabels, tables: Mapping[str, Fil
     """Declare several labels of a row, from the tables with targets, of which the first decides the metric's reason."""
     columns = {split: several.labels(table) for split, table in tables.items()}
     main, train = next(iter(tables.values())), next(iter(columns.values()))
-    every = joined(list(columns.values()))
-    labels = sorted(every.counts, key=lambda label: (not label.isdecimal(), label.isdecimal() and len(label), label))
-    labels = list(several.columns) if several.by_truth else labels
-    names = main.columns[several.columns[0]].labels
-    if names and all(label.isdecimal() and int(label) < len(names) for label in labels):
+    all_rows, names = joined(list(columns.values())), main.columns[several.columns[0]].labels
+    labels = sorted(all_rows.counts, key=lambda label: (not label.isdecimal(), label.isdecimal() and len(label), label))
+    if several.by_truth:
+        labels = list(several.columns)
+    elif names and all(INDEX.fullmatch(label) and int(label) < len(names) for label in labels):
         indices = [str(number) for number in range(len(names))]
         guess.declare("the names are in the file's metadata", indices=indices)
         labels = list(names)
@@ -221,4 +233,4 @@ def guess_several(guess: Guess, several: SeveralLabels, tables: Mapping[str, Fil
     label, rows = min(train.counts.items(), key=lambda item: item[1])
     rarest = f"the rarest label, {quoted(label)}, is in {share(rows, main.rows)} of the rows"
     guess.declare(f"{rarest}; multi_macro_f1 counts all labels alike", metric="micro_f1")
-    guess.questions += label_questions(train, every, columns)
+    guess.questions += label_questions(train, all_rows, columns)

@@ -15,7 +15,7 @@ from mtl.benchmark_making.init_suite import names
 from mtl.benchmark_making.init_suite.names import GIVEN, NO_SPLIT, WORD, FoundFiles, Guess, first_part, task_id
 from mtl.benchmark_making.init_suite.sniffing import Sniffed, has_header, sniff
 from mtl.benchmark_making.init_suite.tables import SplitTables, read_table
-from mtl.benchmark_making.init_suite.wording import quoted, quoted_names
+from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names
 from mtl.data.files import data_lines
 from mtl.data.json_rows import parse_object
 from mtl.data.rows import TABLES, form_of
@@ -40,14 +40,16 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
             unused.append(name)
             continue
         folder, _, file = name.rpartition("/")
-        guess = Guess(_id_after(name, tasks), folder, {split: f"{file}#{each[0]}" for split, each in parts.items()})
-        guess.questions += [f"files.{split}: may be {' or '.join(w)} of {file}" for split, w in parts.items() if w[1:]]
+        guess = Guess(_id_after(name, tasks), folder, {split: f"{file}#{keys[0]}" for split, keys in parts.items()})
+        several = {split: " or ".join(keys) for split, keys in parts.items() if keys[1:]}
+        guess.questions += [f"files.{split}: may be {keys} of {file}" for split, keys in several.items()]
         tasks.append(guess)
     if not tasks:  # nothing names a split: a task of each file, and of all that differ in their number alone
-        families: dict[str, list[str]] = {}
+        families, groups = dict[str, list[str]](), list[list[str]]()
         for name in unused:
             families.setdefault(re.sub(r"\d+(?=(\.[A-Za-z]+)*$)", "", name), []).append(name)
-        groups = [g for all in families.values() for g in ([all] if first_part(all) else [[name] for name in all])]
+        for family in families.values():
+            groups += [family] if first_part(family) else [[name] for name in family]
         for group in groups if len(groups) <= names.MOST_STEMS else ():
             folder, _, file = str(first_part(group)).rpartition("/")
             tasks.append(Guess(_id_after(group[0], tasks), folder, {"train": file}, questions=[NO_SPLIT]))
@@ -117,73 +119,94 @@ def _splits_within(data_dir: Path, name: str) -> dict[str, list[str]]:
 
 def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> SplitTables:
     """The task's files by split. Raises InputError for a file that cannot be read, or whose name a suite file cannot hold."""
-    files = {split: name for split, name in guess.files.items() if name is not None}
-    for name in (guess.folder, *files.values()):
+    for name in (guess.folder, *filter(None, guess.files.values())):
         if not is_writable(name) or not all(map(is_inside, name.split(BESIDE))):
             raise InputError(f"rename {quoted(name)}: a suite file cannot hold this name")
     task = Task(id=guess.id, folder=guess.folder, text=[], target="", metric="", files=guess.files)
-    paths = {split: path for split in files if (path := task.path(split, data_dir))}
-    layouts = {split: task.layout(split, data_dir) for split in paths}
-    sniffed = {split: sniff(path, layouts[split]) for split, path in paths.items()}
-    reading = typed(Reading, {**_given(_reading(files, sniffed)), **(known.get("reading") or {})})
-    asked = chain.from_iterable(how.questions for how in sniffed.values())
-    guess.questions += [question for question in dict.fromkeys(asked) if question not in guess.questions]
-    if written := _given(reading):
-        guess.declare(next(filter(None, (how.why for how in sniffed.values())), ""), reading=written)
-    layouts = {split: replace(layouts[split], reading=reading) for split in paths}
-    made: dict[str, list[str]] = {}  # the names of the columns of files without a header
+    paths = {split: path for split in guess.files if (path := task.path(split, data_dir))}
+    sniffed = {split: sniff(path, task.layout(split, data_dir)) for split, path in paths.items()}
+    reading = _reading(guess, sniffed, known)
+    layouts = {split: replace(task.layout(split, data_dir), reading=reading) for split in paths}
     if known.get("header", True) is not True:
-        made = dict.fromkeys(paths, known["header"])
         guess.declare(GIVEN, header=known["header"])
-    elif "header" not in known:
-        # Files whose lines have as many cells are looked at together: those with a header have the same one.
-        tables = {s: sniffed[s].rows for s in paths if form_of(paths[s], layouts[s]) in TABLES and sniffed[s].rows}
-        for width in {len(rows[0]): None for rows in tables.values()}:
-            alike = [split for split, rows in tables.items() if len(rows[0]) == width]
-            headed, question = has_header({str(guess.files[split]): tables[split] for split in alike})
-            guess.questions += [question] if question else []
-            if not headed:
-                made |= {split: [f"column_{number + 1}" for number in range(width)] for split in alike}
-    read = SplitTables()
-    for split, path in paths.items():
-        read[split] = read_table(path, replace(layouts[split], header=made.get(split)))
-    if made and "header" not in known:
-        first, columns = next(iter(made.items()))
-        if others := [table for split, table in read.items() if split not in made]:
-            # Columns of texts have the names that they have in a file with a header, if both have as many of them.
-            ours, theirs = (
-                [column.name for column in table.columns.values() if 2 * column.several_words > column.rows]
-                for table in (read[first], others[0])
-            )
-            renamed = dict(zip(ours, theirs, strict=True)) if len(ours) == len(theirs) else {}
-            columns = [renamed.get(name, name) for name in columns]
-            read |= {split: read_table(paths[split], replace(layouts[split], header=columns)) for split in made}
-        lines = f"the first line of {', '.join(files[split] for split in made)}"
-        guess.declare(f"{lines} looks like a row, so the names are made up; give the columns names", header=columns)
-    guess.rows = {split: table.rows for split, table in read.items()}
+        headers = dict.fromkeys(paths, known["header"])
+    else:
+        cells = {s: sniffed[s].rows for s in paths if form_of(paths[s], layouts[s]) in TABLES and sniffed[s].rows}
+        headers = _numbered_columns(guess, cells) if "header" not in known else {}
+    tables = SplitTables()
+    for split in [split for split in paths if guess.files[split] is not None]:
+        tables[split] = read_table(paths[split], replace(layouts[split], header=headers.get(split)))
+    if headers and "header" not in known:
+        numbered, header = next(iter(headers.values())), _header_with_names_of_texts(tables, headers)
+        for split in headers if header != numbered else ():
+            tables[split] = read_table(paths[split], replace(layouts[split], header=header))
+        lines = f"the first line of {', '.join(str(guess.files[split]) for split in headers)}"
+        guess.declare(f"{lines} looks like a row, so the names are made up; give the columns names", header=header)
+    guess.rows = {split: table.rows for split, table in tables.items()}
     guess.why["rows"] = "counted in these files; if other numbers are published, write those"
-    return read
+    return tables
 
 
-def _reading(files: Mapping[str, str], sniffed: Mapping[str, Sniffed]) -> Reading:
-    """How all files of a task are read. Raises InputError if they are read in several ways."""
-    every = [how.reading for how in sniffed.values()]
-    quoted_cells = next((reading.quoted for reading in every if reading.quoted is not None), None)
-    encoding = next((reading.encoding for reading in every if reading.encoding is not None), None)
-    readings = set()
-    for how in sniffed.values():
-        own = how.reading if how.has_quotes else replace(how.reading, quoted=quoted_cells)
-        readings.add(replace(own, encoding=encoding) if how.is_ascii else own)
-    if len(readings) > 1:
-        ways = ", ".join(f"{files[split]}: {how.why or 'as its suffix says'}" for split, how in sniffed.items())
+def _reading(guess: Guess, sniffed: Mapping[str, Sniffed], known: Mapping[str, Any]) -> Reading:
+    """How all files of a task are read, which the guess declares, with questions. Raises InputError if they are read in several ways."""
+    readings = [file.reading for file in sniffed.values()]
+    quoted_cells = next((reading.quoted for reading in readings if reading.quoted is not None), None)
+    encoding = next((reading.encoding for reading in readings if reading.encoding is not None), None)
+    distinct = set()
+    for file in sniffed.values():
+        reading = file.reading if file.has_quotes else replace(file.reading, quoted=quoted_cells)
+        distinct.add(replace(reading, encoding=encoding) if file.is_ascii else reading)
+    if len(distinct) > 1:
+        ways = ", ".join(f"{guess.files[split]}: {file.why or 'as its suffix says'}" for split, file in sniffed.items())
         remedy = "convert them to one, or leave one out, as with files.test=null"
         raise InputError(f"the files of the task are read in several ways ({ways}); {remedy}")
-    return readings.pop()
+    reading = typed(Reading, {**_declared(distinct.pop()), **(known.get("reading") or {})})
+    questions = dict.fromkeys(chain.from_iterable(file.questions for file in sniffed.values()))
+    guess.questions += [question for question in questions if question not in guess.questions]
+    if keys := _declared(reading):
+        guess.declare(next(filter(None, (file.why for file in sniffed.values())), ""), reading=keys)
+    return reading
 
 
-def _given(reading: Reading) -> dict[str, Any]:
-    """What is said of how files are read, as a suite file says it."""
+def _declared(reading: Reading) -> dict[str, Any]:
+    """How files are read, as a suite file says it."""
     return {key: value for key, value in vars(reading).items() if value is not None}
+
+
+def _numbered_columns(guess: Guess, cells: Mapping[str, Sequence[Sequence[str]]]) -> dict[str, list[str]]:
+    """The names column_1 and so on for each table without a header, from the cells of the first rows of each table, with questions in the guess,
+    which leaves out tables with fewer or more columns than the first one."""
+    headers: dict[str, list[str]] = {}
+    # Files whose lines have as many cells are looked at together: those with a header have the same one.
+    for width in dict.fromkeys(len(rows[0]) for rows in cells.values()):
+        splits = [split for split, rows in cells.items() if len(rows[0]) == width]
+        headed, question = has_header({str(guess.files[split]): cells[split] for split in splits})
+        if headers and not headed:  # all that lack a header get the same one
+            first, header = next(iter(headers.items()))
+            for split in splits:
+                other = f"{guess.files[first]} has {len(header)}, and neither has a header"
+                problem = f"{guess.files[split]} has {count(width, 'cell')} a line, {other}"
+                guess.questions.append(f"files.{split}: not used: {problem}")
+                guess.files[split] = None
+            continue
+        guess.questions += [question] if question else []
+        if not headed:
+            headers = {split: [f"column_{number + 1}" for number in range(width)] for split in splits}
+    return headers
+
+
+def _header_with_names_of_texts(tables: SplitTables, headers: Mapping[str, list[str]]) -> list[str]:
+    """The header for the tables that lack one: columns of texts have the names that they have in a file with a header, if both have as many."""
+    first, header = next(iter(headers.items()))
+    headed = next((table for split, table in tables.items() if split not in headers), None)
+    if headed is None:
+        return header
+    numbered, names = (
+        [column.name for column in table.columns.values() if 2 * column.several_words > column.rows]
+        for table in (tables[first], headed)
+    )
+    renamed = dict(zip(numbered, names, strict=True)) if len(numbered) == len(names) else {}
+    return [renamed.get(name, name) for name in header]
 
 
 def is_writable(value: object) -> bool:

@@ -21,6 +21,8 @@ from mtl.tasks.task import Layout
 SAMPLE_ROWS = 50_000  # of a file that are looked at
 SAMPLE_SIZE = 2**26  # characters of texts in them
 NAMELESS = "no name"  # of a column, often that of row numbers
+INTEGER = re.compile("[+-]?[0-9]{1,400}")
+INDEX = re.compile("[0-9]{1,9}")  # of a candidate, a name or a character
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 # Cells that stand for no value, in lower case. "-1" is one where a whole column has it: test files of the Hub have it in place of labels.
 PLACEHOLDERS = {"", "-", "--", "?", "_", "nan", "null", "none", "n/a", "na", "<unk>", "tbd", "hidden"}
@@ -28,6 +30,12 @@ PLACEHOLDERS = {"", "-", "--", "?", "_", "nan", "null", "none", "n/a", "na", "<u
 NO_SPACES = re.compile(
     "[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003134f]"
 )
+
+
+class Unreadable(NamedTuple):
+    """A value that no task can read."""
+
+    kind: str  # what it is, as in "a list of objects"
 
 
 @dataclass(frozen=True)
@@ -38,9 +46,8 @@ class FileColumn:
     texts: list[str]
     lists: list[list[str]] = field(default_factory=list)
     labels: Sequence[str] = ()  # the names of the labels that its numbers stand for, where the file's metadata has them
-    all_counts: Mapping[str, int] | None = (
-        None  # how often each value stands in the whole file, of which `texts` is a sample
-    )
+    # How often each value stands in the whole file, of which `texts` is a sample.
+    all_counts: Mapping[str, int] | None = None
 
     @cached_property
     def counts(self) -> Counter[str]:
@@ -48,7 +55,7 @@ class FileColumn:
 
     @property
     def rows(self) -> int:
-        return self.counts.total()
+        return len(self.lists) or self.counts.total()
 
     @cached_property
     def numbers(self) -> list[float] | None:
@@ -60,10 +67,10 @@ class FileColumn:
 
     @property
     def whole_numbers(self) -> list[int] | None:
-        """The distinct values in ascending order if all are written as integers, else None."""
-        if not self.numbers or not all(re.fullmatch("[+-]?[0-9]+", value) for value in self.counts):
+        """The distinct values in ascending order if all are written as integers, else None: "1" and "01" are one value."""
+        if not self.numbers or not all(map(INTEGER.fullmatch, self.counts)):
             return None
-        return sorted(map(int, self.counts))
+        return sorted(set(map(int, self.counts)))
 
     @property
     def is_blank(self) -> bool:
@@ -119,8 +126,12 @@ class FileTable:
         is_nested = form_of(self.path, self.layout) in OBJECTS
         for line, row in stream_rows(self.path, self.layout):
             values = dict(_flat(row, is_nested))
-            if absent := next((name for name in names if not isinstance(values.get(name), str | list)), None):
-                raise InputError(f"column {quoted(absent)} has no value", path=self.path, line=line)
+            empty = [name for name, value in values.items() if value == []]
+            for name in names:
+                if name not in values and any(_is_key_of(name, objects) for objects in empty):
+                    values[name] = []
+                if not isinstance(values.get(name), str | list):
+                    raise InputError(f"column {quoted(name)} has no value", path=self.path, line=line)
             yield [values[name] for name in names]
 
     @property
@@ -147,43 +158,59 @@ def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B00
     rows, sample = _sample(stream_rows(path, layout))
     if not rows:
         raise InputError("no rows; add some, or leave the file out, as with files.test=null", path=path)
-    form, is_nested = form_of(path, layout), form_of(path, layout) in OBJECTS
-    values: dict[str, dict[int, Any]] = {}  # by column and row: rows may have keys of their own
+    form, objects = form_of(path, layout), dict[str, list[Sequence[Any]]]()
+    for number, (_, row) in enumerate(sample if form in OBJECTS else ()):
+        for name, items in _objects(row):
+            objects.setdefault(name, [()] * len(sample))[number] = items
+    table = FileTable(path, layout, rows, {}, objects=objects)
+    header = Counter(column_names(path, layout) if form in TABLES else [])
+    for name, cells in _cells_by_column(sample, path, form in OBJECTS).items():
+        if not name.removesuffix(LIST).rpartition(".")[2].strip():
+            table.unread[name] = NAMELESS
+        elif header[name] > 1:
+            table.unread[name] = f"the name of {header[name]} columns"
+        else:
+            _add_column(table, name, cells, [line for line, _ in sample])
+    if not table.columns and not table.incomplete and not table.unread:
+        raise InputError("has no columns with a name and texts or numbers", path=path)
+    return table
+
+
+def _cells_by_column(sample: Sequence[tuple[int, Any]], path: Path, is_nested: bool) -> dict[str, dict[int, Any]]:
+    """The values of each column by the number of the row in a sample: rows may have keys of their own."""
+    values: dict[str, dict[int, Any]] = {}
     for number, (_, row) in enumerate(sample):
         for name, value in _flat(row, is_nested):
             values.setdefault(name, {})[number] = value
         if len(values) > MOST_COLUMNS:
             raise InputError(f"more than {MOST_COLUMNS:,} columns, the most that mtl reads", path=path)
-    for name in [name for name, cells in values.items() if name.endswith(LIST) and not any(cells.values())]:
-        inner = [other for other in values if other.startswith(f"{name.removesuffix(LIST)}.") and other.endswith(LIST)]
-        for other in inner:  # an empty list of objects shows none of their keys
-            values[other] = dict(sorted({**values[other], **values[name]}.items()))
-        if inner:
-            del values[name]
-    table = FileTable(path, layout, rows, {})
-    for number, (_, row) in enumerate(sample if is_nested else ()):
-        for name, items in _objects(row):
-            table.objects.setdefault(name, [()] * len(sample))[number] = items
-    header = Counter(column_names(path, layout) if form in TABLES else [])
-    for name, cells in values.items():
-        present = [cell for cell in cells.values() if cell is not None]
-        if not name.removesuffix(LIST).rpartition(".")[2].strip():
-            table.unread[name] = NAMELESS
-        elif header[name] > 1:
-            table.unread[name] = f"the name of {header[name]} columns"
-        elif others := [cell.kind for cell in present if isinstance(cell, Other)]:
-            table.unread[name] = others[0]
-        elif len(present) == len(sample):
-            labels = parquet_labels(path, name) if form == "parquet" else []
-            texts, lists = ([], present) if isinstance(present[0], list) else (present, [])
-            table.columns[name] = FileColumn(name, texts, lists, labels)
-        elif present:  # else null in all rows
-            first = next(line for number, (line, _) in enumerate(sample) if cells.get(number) is None)
-            missing = count(len(sample) - len(present), "row")
-            table.incomplete[name] = f"{path.name}:{first}: column {quoted(name)} has no value, as in {missing}"
-    if not table.columns and not table.incomplete and not table.unread:
-        raise InputError("has no columns with a name and texts or numbers", path=path)
-    return table
+    for objects in [name for name, cells in values.items() if name.endswith(LIST) and not any(cells.values())]:
+        keys = [name for name in values if _is_key_of(name, objects)]
+        for name in keys:
+            values[name] = dict(sorted({**values[name], **values[objects]}.items()))
+        if keys:
+            del values[objects]
+    return values
+
+
+def _is_key_of(name: str, objects: str) -> bool:
+    """Whether a column holds a key of each object of a list. An empty list shows none of its keys."""
+    return name.endswith(LIST) and name.startswith(f"{objects.removesuffix(LIST)}.")
+
+
+def _add_column(table: FileTable, name: str, cells: Mapping[int, Any], lines: Sequence[int]) -> None:
+    """Add a column to a table, with its values by the number of the row in the sample, whose rows stand in these lines."""
+    present = [cell for cell in cells.values() if cell is not None]
+    if unreadable := next((cell for cell in present if isinstance(cell, Unreadable)), None):
+        table.unread[name] = unreadable.kind
+    elif len(present) == len(lines):
+        labels = parquet_labels(table.path, name) if form_of(table.path, table.layout) == "parquet" else []
+        texts, lists = ([], present) if isinstance(present[0], list) else (present, [])
+        table.columns[name] = FileColumn(name, texts, lists, labels)
+    elif present:  # else null in all rows
+        line = next(line for number, line in enumerate(lines) if cells.get(number) is None)
+        missing = count(len(lines) - len(present), "row")
+        table.incomplete[name] = f"{table.path.name}:{line}: column {quoted(name)} has no value, as in {missing}"
 
 
 def parquet_labels(path: Path, column: str) -> list[str]:
@@ -201,34 +228,29 @@ def parquet_labels(path: Path, column: str) -> list[str]:
     return labels if isinstance(labels, list) and all(isinstance(label, str) for label in labels) else []
 
 
-class Other(NamedTuple):
-    """A value that no task can read."""
-
-    kind: str  # what it is, as in "a list of objects"
-
-
 def _flat(row: Mapping[str, Any], is_nested: bool, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """The columns of a nested row: the name of each, and its value: a text, a list of texts, None or `Other`."""
+    """The columns of a nested row: the name of each, and its value: a text, a list of texts, None or `Unreadable`."""
     for key, value in row.items():
         name = f"{prefix}{key}"
         if is_nested and ("." in key or key.endswith(LIST)):
-            yield name, Other("a key with a dot or brackets, which no column's name reaches")
+            yield name, Unreadable("a key with a dot or brackets, which no column's name reaches")
         elif isinstance(value, dict):
             yield from _flat(value, is_nested, f"{name}.") if value else [(name, None)]
         elif is_list(value):
             yield f"{name}{LIST}", list(map(text, value))
         elif isinstance(value, list):
             kinds = {kind_of(item).removeprefix("a ").removeprefix("an ") for item in value}
-            other = Other(f"a list of {' and '.join(sorted(f'{kind}s' for kind in kinds))}")
-            below: dict[str, Any] = {f"{name}.{key}{LIST}": item for key, item in lists_below(value).items()}
-            yield from (below or {name: other}).items()
+            unreadable = Unreadable(f"a list of {' and '.join(sorted(f'{kind}s' for kind in kinds))}")
+            lists: dict[str, Any] = {f"{name}.{key}{LIST}": items for key, items in lists_below(value).items()}
+            yield from (lists or {name: unreadable}).items()
         elif value is None or isinstance(value, str):
             yield name, value
-        elif isinstance(value, int | float):
-            whole = Other("a number that is not finite, or has more than 64 bits")
-            yield name, text(value) if abs(value) < INTEGER_LIMIT else whole
+        elif isinstance(value, int) and not -INTEGER_LIMIT <= value < INTEGER_LIMIT:
+            yield name, Unreadable("an integer of more than 64 bits")
+        elif isinstance(value, float) and not math.isfinite(value):
+            yield name, Unreadable("a number that is not finite")
         else:
-            yield name, Other(kind_of(value))
+            yield name, text(value) if isinstance(value, int | float) else Unreadable(kind_of(value))
 
 
 def _objects(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, list[Any]]]:

@@ -42,7 +42,7 @@ SEPARATOR = ";"  # between labels, unless a task names another one
 SEPARATORS = (",", ";", "|", " ")  # of several labels in a cell
 MOST_PARTS = 200  # different labels that cells with several labels may have
 TRUE = {true for _, true in evidence.TRUTH}
-MOST_REASONS = 2  # why columns are none, in a message
+MOST_REASONS = 2  # in a message, why columns are not the target
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ class SeveralLabels:
     def sets(self, table: FileTable) -> list[list[str]] | None:
         """The labels of each row that was looked at; None if the table lacks them, or has something else in these columns."""
         columns = [table.columns[name] for name in self.columns if table.has(name)]
-        texts = any(column.lists for column in columns) or all(column.texts for column in columns)
-        if len(columns) < len(self.columns) or not texts or (self.by_truth and not all(map(are_truths, columns))):
+        have_cells = any(column.lists for column in columns) or all(column.texts for column in columns)
+        if len(columns) < len(self.columns) or not have_cells or (self.by_truth and not all(map(are_truths, columns))):
             return None
         return [self._labels(row) for row in zip(*(column.lists or column.texts for column in columns), strict=True)]
 
@@ -119,24 +119,18 @@ def target_column(main: FileTable, test: FileTable | None, is_one: bool = False)
     possible = possible_targets(main)
     named = _named(main, possible)
     lacking = [column for column in possible if test is not None and test.lacks(column.name)]
-    # Sets of labels may be many: words that repeat.
-    words = [each for each in main.columns.values() if 1 < len(each.counts) <= each.rows / evidence.REPEATED]
-    pool = named or lacking or possible or [word for word in words if word.several_words * 2 < word.rows]
-    several = None if is_one else several_labels(main, pool)
+    candidates = named or lacking or possible or _repeated_words(main)
+    several = None if is_one else several_labels(main, candidates)
     certain = {column.name for column in named if _is_named(column)}
     if several is not None and (not certain or certain & set(several.columns)):
-        first, question = main.columns[several.columns[0]], several.question
-        others = [column for column in pool if column.name not in several.columns and not is_source(column)]
-        if others and not (first.lists and first.words[-1] in NAMES):
-            entry = f"{quoted(several.target)} (several labels of a row, in {several.form})"
-            question = f"target: {entry}, {with_counts(others)} may be the target"
-        return TargetColumn(first, several.form, question, several)
-    pools = [named, [column for column in named if column in lacking]] if named else [lacking, possible]
-    pool = next((pool for pool in pools if len(pool) == 1), []) or next((pool for pool in pools if pool), [])
-    if not pool:
+        return _target_of_several(main, several, candidates)
+    if not possible:
         raise InputError(no_target(main))
+    # A column is certain if it alone has such a name, or if the test file lacks the values of it alone.
+    pools = [named, [column for column in named if column in lacking]] if named else [lacking, possible]
+    pool = next((pool for pool in pools if len(pool) == 1), candidates)
     first, question = pool[0], f"target: {with_counts(pool)} may be the target"
-    if pool[1:]:
+    if len(pool) > 1:
         return TargetColumn(first, f"one of {len(pool)} that may be it", question)
     if first in named or first in lacking:
         missing = ", and the test file has no values in it" if first in lacking else ""
@@ -144,6 +138,23 @@ def target_column(main: FileTable, test: FileTable | None, is_one: bool = False)
     if _unread(main) or is_source(first):
         return TargetColumn(first, "perhaps", f"{question}, or say where the rows come from{_unread(main)}")
     return TargetColumn(first, "the only column with labels or numbers")
+
+
+def _repeated_words(table: FileTable) -> list[FileColumn]:
+    """The columns of texts that repeat, most of one word: sets of labels may be too many for categories."""
+    words = [column for column in table.columns.values() if column.several_words * 2 < column.rows]
+    return [column for column in words if 1 < len(column.counts) <= column.rows / evidence.REPEATED]
+
+
+def _target_of_several(table: FileTable, several: SeveralLabels, candidates: Sequence[FileColumn]) -> TargetColumn:
+    """Columns with several labels of a row as the target, with a question where others may be it, too."""
+    first = table.columns[several.columns[0]]
+    others = [column for column in candidates if column.name not in several.columns and not is_source(column)]
+    question = several.question
+    if others and not (first.lists and first.words[-1] in NAMES):
+        entry = f"{quoted(several.target)} (several labels of a row, in {several.form})"
+        question = f"target: {entry}, {with_counts(others)} may be the target"
+    return TargetColumn(first, several.form, question, several)
 
 
 def possible_targets(table: FileTable) -> list[FileColumn]:
@@ -175,9 +186,9 @@ def _is_named(column: FileColumn) -> bool:
 def _named(main: FileTable, possible: Sequence[FileColumn]) -> list[FileColumn]:
     """The columns whose names say that they are targets; several are a question. Raises InputError if such a column lacks values in some
     rows."""
-    for name in (*LABEL_NAMES, *LIKELY_NAMES):
-        if reason := next((main.incomplete[column] for column in main.incomplete if column.lower() == name), None):
-            raise InputError(reason)
+    for names in (LABEL_NAMES, LIKELY_NAMES):  # in the order of the file's columns
+        if reasons := [reason for column, reason in main.incomplete.items() if column.lower() in names]:
+            raise InputError(reasons[0])
     choices = CHOICE_NAMES if evidence.candidate_columns(main, ()) else set()
     named = [column for column in possible if _is_named(column) or column.name.lower() in choices]
     if any(column.name.lower() in (*LABEL_NAMES, *choices) for column in named):
@@ -190,8 +201,8 @@ def no_target(table: FileTable) -> str:
     """Why no column can be the target, with what mtl cannot read."""
     if objects := [name for name, what in table.unread.items() if "objects" in what]:
         return f"{quoted_names(objects)}: {NESTED}"
-    named = [column for column in table.columns.values() if _is_named(column)]
-    if texts := [column.name for column in named if column.several_words * 2 > column.rows]:
+    targets = [column for column in table.columns.values() if _is_named(column)]
+    if texts := [column.name for column in targets if column.several_words * 2 > column.rows]:
         return f"{quoted_names(texts)}: {TEXTS}"
     lacking = "".join(f"; {reason}" for reason in [*table.incomplete.values()][:MOST_REASONS])
     return f"no column looks like a target: {table.listed}{_unread(table)}{lacking or '; name the column label'}"
@@ -230,14 +241,14 @@ def _is_list_of_labels(column: FileColumn, table: FileTable) -> bool:
 def _in_cells(column: FileColumn) -> SeveralLabels | None:
     """Cells such as "joy,anger" beside "joy" and "anger"."""
     for separator in SEPARATORS:
-        joined = [value for value in column.counts if separator in value.strip()]
+        multiple = [value for value in column.counts if separator in value.strip()]
         parts = {part.strip() for value in column.counts for part in value.split(separator)} - {""}
-        if not joined or not 1 < len(parts) < len(column.counts) or len(parts) > MOST_PARTS:
+        if not multiple or not 1 < len(parts) < len(column.counts) or len(parts) > MOST_PARTS:
             continue
-        single = {*column.counts} - {*joined}
-        repeated = {part.strip() for value in joined for part in value.split(separator)} & single
+        single = {*column.counts} - {*multiple}
+        repeated = {part.strip() for value in multiple for part in value.split(separator)} & single
         if 2 * len(repeated) >= len(parts) or (separator != " " and not single):
-            form = f"cells with several of {len(parts)} labels, as in {quoted(joined[0])}"
+            form = f"cells with several of {len(parts)} labels, as in {quoted(multiple[0])}"
             ways = f'several labels of a row (kind: {KIND}, label_separator: " "), or labels of several words (kind: labels)?'
             question = f"kind: {quoted(column.name)}: {form}: {ways}" if separator == " " else None
             return SeveralLabels([column.name], form, separator, question=question)
@@ -255,6 +266,6 @@ def named_labels(table: FileTable, known: Mapping[str, Any]) -> SeveralLabels | 
         return SeveralLabels(names, f"{len(columns)} columns", by_truth=all(map(are_truths, columns)))
     if columns[0].lists:
         return SeveralLabels(names, "lists of labels") if is_known or _is_list_of_labels(columns[0], table) else None
-    found = _in_cells(columns[0])
-    separator = known.get("label_separator") or (found.separator if found else SEPARATOR)
-    return SeveralLabels(names, "cells with labels", separator) if is_known else found
+    guess = _in_cells(columns[0])
+    separator = known.get("label_separator") or (guess.separator if guess else SEPARATOR)
+    return SeveralLabels(names, "cells with labels", separator) if is_known else guess

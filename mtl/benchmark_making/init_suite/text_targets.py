@@ -3,25 +3,25 @@ places where they begin."""
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.evidence import QUESTIONS, guess_text, is_source, unread_columns, with_counts
 from mtl.benchmark_making.init_suite.names import Guess
-from mtl.benchmark_making.init_suite.tables import NO_SPACES, FileColumn, FileTable, SplitTables
+from mtl.benchmark_making.init_suite.tables import INDEX, NO_SPACES, FileColumn, FileTable, SplitTables
 from mtl.benchmark_making.init_suite.target import LABEL_NAMES, possible_targets
 from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
 from mtl.data.columns import LIST
 from mtl.data.rows import form_of
 
-KIND = "token_labels"
-NAMES = {"token", "tokens", "word", "words", "form", "forms"}  # of a column of tokens
+TOKEN_LABELS = "token_labels"
+TOKEN_COLUMNS = {"token", "tokens", "word", "words", "form", "forms"}
 ENTITY_TAG = re.compile("O|[BIESLUM](-.+)?")
 MOST_TAGS = 500
-UNEQUAL = 10  # in at most one of so many rows, lists of tags are not as long as those of words by mistake
-REPEATED = 3  # rows in which each tag stands on average, at least
+UNEQUAL = 10  # at most one row in so many may have lists of unequal lengths by mistake
+ROWS_PER_TAG = 3  # on average, at least
 STARTS = {"start", "starts"}  # words in the name of a column of places
 SAMPLE = 1000  # texts, of which a fifth of the characters show a script without spaces between words
 
@@ -38,37 +38,50 @@ class Tagged(NamedTuple):
 def tagged_columns(table: FileTable, known: Mapping[str, Any]) -> Tagged | None:
     """The columns of tokens and tags of a file; None if it has none, or if known keys say that the task is another one. Raises InputError
     for a known target that is none, and where a few rows lack tags."""
-    lists = {name: column.lists for name, column in table.columns.items() if column.lists}
-    rows: dict[str, Rows] = {name: lists.get(name) or _words(column) for name, column in table.columns.items()}
-    rows = {name: rows[name] for name in lists or rows}
-    rows = {name: words for name, words in rows.items() if name in lists or max(map(len, words), default=0) > 1}
-    rows = {name: words for name, words in rows.items() if not all(map(_counts, words))}
-    called = [name for name in rows if NAMES & set(table.columns[name].words)]
-    tokens = max(called if len(called) == 1 else rows, key=lambda name: len(_distinct(rows[name])), default=None)
-    if known.get("text") is not None:
-        *_, tokens = ["", known["text"]] if isinstance(known["text"], str) else ["", *known["text"]]
-    if tokens not in rows or known.get("kind", KIND) != KIND:
+    rows = _words_by_column(table)
+    are_named = [name for name in rows if TOKEN_COLUMNS & set(table.columns[name].words)]
+    tokens = _token_column(rows, are_named, known.get("text"))
+    if tokens not in rows or known.get("kind", TOKEN_LABELS) != TOKEN_LABELS:
         return None
-    lengths = [len(words) for words in rows[tokens]]
     tags = {}
     for name in [name for name in rows if name != tokens]:
-        unequal = [number for number, row in enumerate(rows[name]) if len(row) != lengths[number]]
-        if not unequal and _are_tags(rows[name], is_list=name in lists):
+        pairs = zip(rows[name], rows[tokens], strict=True)
+        unequal = [number for number, (row, words) in enumerate(pairs) if len(row) != len(words)]
+        column, few = table.columns[name], UNEQUAL * len(unequal) <= len(rows[tokens])
+        if not unequal and _are_tags(column, rows[name]):
             tags[name] = rows[name]
-        elif unequal and tokens in called and name in lists and UNEQUAL * len(unequal) <= len(lengths):
-            sizes = [count(len(rows[one][unequal[0]]), of) for one, of in ((name, "tag"), (tokens, "word"))]
-            where = f"{' for '.join(sizes)} of {quoted(tokens)} in row {unequal[0]} (from 0)"
+        elif unequal and few and tokens in are_named and column.lists:
+            number = unequal[0]
+            sizes = f"{count(len(rows[name][number]), 'tag')} for {count(len(rows[tokens][number]), 'word')}"
+            where = f"{sizes} of {quoted(tokens)} in row {number} (from 0)"
             raise InputError(f"{quoted(name)} has {where}, and so in {count(len(unequal), 'row')}")
-    is_named = tokens in called or form_of(table.path, table.layout) == "conll"
-    if not is_named and not any(_are_entities(_distinct(words)) for words in tags.values()):
+    is_certain = tokens in are_named or form_of(table.path, table.layout) == "conll"
+    if not is_certain and not any(_are_entities(_distinct(words)) for words in tags.values()):
         return None  # lists of other things, as of candidates
     target = known.get("target")
     if target is None or target in tags:
         return Tagged(tokens, {target: tags[target]} if target else tags) if tags else None
-    if known.get("kind") == KIND or (target in rows and str(target).endswith(LIST)):
+    if known.get("kind") == TOKEN_LABELS or (target in rows and str(target).endswith(LIST)):
         lacks = f"{quoted(str(target))} has not one of at most {MOST_TAGS} tags"
         raise InputError(f"{lacks} for each of {quoted(tokens)}")
     return None
+
+
+def _words_by_column(table: FileTable) -> dict[str, Rows]:
+    """The columns of lists, or in a file without lists those with several words in a row; but for columns that only count."""
+    rows: dict[str, Rows] = {name: column.lists for name, column in table.columns.items() if column.lists}
+    if not rows:
+        rows = {name: _words(column) for name, column in table.columns.items()}
+        rows = {name: words for name, words in rows.items() if max(map(len, words), default=0) > 1}
+    return {name: words for name, words in rows.items() if not all(map(_counts, words))}
+
+
+def _token_column(rows: Mapping[str, Rows], are_named: Sequence[str], text: Any) -> str | None:
+    """The column of tokens: the last one of those that the user names, or the one whose name says so, or the one with most distinct words."""
+    if text is not None:
+        return text if isinstance(text, str) else next(reversed(text), "")
+    candidates = are_named if len(are_named) == 1 else rows
+    return max(candidates, key=lambda name: len(_distinct(rows[name])), default=None)
 
 
 def _counts(row: Sequence[str]) -> bool:
@@ -76,72 +89,88 @@ def _counts(row: Sequence[str]) -> bool:
     return any(list(row) == [str(base + number) for number in range(len(row))] for base in (0, 1))
 
 
-def _are_tags(rows: Rows, is_list: bool) -> bool:
-    """Whether words look like tags: few different ones, none with a space. Those of a text must be tags of entities."""
+def _are_tags(column: FileColumn, rows: Rows) -> bool:
+    """Whether the words of a column look like tags: few different ones, each in several rows, which mark entities, or in lists have no spaces."""
     counts = Counter(chain.from_iterable(rows))
-    if not 1 < len(counts) <= MOST_TAGS or REPEATED * len(counts) > counts.total():
+    if not 1 < len(counts) <= MOST_TAGS or ROWS_PER_TAG * len(counts) > counts.total():
         return False
-    return _are_entities(counts) or (is_list and all(word and not set(word) & set(" \t\n") for word in counts))
+    have_no_spaces = all(word and not set(word) & set(" \t\n") for word in counts)
+    return _are_entities(counts) or (bool(column.lists) and have_no_spaces)
 
 
-def _are_entities(tags: Iterable[str]) -> bool:
+def _are_entities(tags: Collection[str]) -> bool:
+    """Whether tags mark entities, as B-PER, I-PER and O."""
     return (any("-" in tag for tag in tags) or {*tags} >= {"B", "I"}) and all(map(ENTITY_TAG.fullmatch, tags))
 
 
 def _words(column: FileColumn) -> Rows:
+    """The words of each row: the items of its list, or those between the spaces of its text."""
     return column.lists or [re.findall("[^ ]+", text) for text in column.texts]
 
 
 def _distinct(rows: Rows) -> set[str]:
+    """The different words of all rows."""
     return set(chain.from_iterable(rows))
 
 
 def guess_tokens(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mapping[str, Any]) -> bool:
     """Guess the keys of a task with a label for each token. Returns whether the test file has targets."""
     main, target = tables.main, next(iter(tagged.tags))
-    guess.kind = KIND
-    guess.declare("", kind=KIND)
+    guess.kind = TOKEN_LABELS
+    guess.declare("", kind=TOKEN_LABELS)
     guess.declare(f"{quoted(target)} has a tag for each word of it", text=[tagged.tokens])
     guess.declare("as many as the words", target=target)
-    listed = [f"{quoted(name)} ({count(len(_distinct(rows)), 'tag')})" for name, rows in tagged.tags.items()]
+    candidates = [f"{quoted(name)} ({count(len(_distinct(rows)), 'tag')})" for name, rows in tagged.tags.items()]
     if "target" not in known:
-        listed += [
+        candidates += [
             f"{quoted(column.name)} ({count(len(column.counts), 'value')}, one for the whole text)"
             for column in possible_targets(main)
             if column.name not in (tagged.tokens, *tagged.tags)
             and not is_source(column)
             and (not column.numbers or column.words[-1] in LABEL_NAMES)
         ]
-    if listed[1:]:
-        guess.questions.append(f"target: {', '.join(listed)} may be the target; declare a task for each that counts")
-    labelled = dict[str, set[str]]()  # the tags of the files that have them
+    if len(candidates) > 1:
+        remedy = "declare a task for each that counts"
+        guess.questions.append(f"target: {', '.join(candidates)} may be the target; {remedy}")
+    tags_by_split = _tags_by_split(guess, tables, target)
+    labels = _declare_tags(guess, set[str]().union(*tags_by_split.values()), main.columns[target].labels)
+    are_entities = _are_entities(labels)
+    marks = "mark" if are_entities else "do not mark"
+    guess.declare(f"its tags {marks} entities", metric="span_f1" if are_entities else "token_accuracy")
+    guess.unread = {name: "no text" if name in tagged.tags else "not needed" for name in main.columns}
+    guess.unread |= dict.fromkeys(main.incomplete, "no value in some rows") | dict(main.unread)
+    for name in (tagged.tokens, target):
+        del guess.unread[name]
+    return "test" in tags_by_split
+
+
+def _tags_by_split(guess: Guess, tables: SplitTables, target: str) -> dict[str, set[str]]:
+    """The tags of the files that have them. Raises InputError if a file other than test lacks them."""
+    tags: dict[str, set[str]] = {}
     for split, table in tables.items():
         if target not in table.columns:
             if split != "test":
                 raise InputError(table.incomplete.get(target, f"no tags in column {quoted(target)}"), path=table.path)
         elif len(distinct := _distinct(_words(table.columns[target]))) > 1:
-            labelled[split] = distinct
+            tags[split] = distinct
         else:
             stands = f"all tokens of {split} have one tag: a placeholder?"
             guess.questions.append(f"files.{split}: {stands} Then no score on {split} means anything")
-    tags, names = set[str]().union(*labelled.values()), main.columns[target].labels
+    return tags
+
+
+def _declare_tags(guess: Guess, tags: Collection[str], names: Sequence[str]) -> list[str]:
+    """Declare the tags as labels; where they are numbers, with names, or a question if there are none."""
     labels, why = sorted(tags, key=lambda tag: (tag != "O", tag)), f"the {count(len(tags), 'tag')} in the files"
-    if names and all(tag.isdecimal() and int(tag) < len(names) for tag in tags):
+    if names and all(INDEX.fullmatch(tag) and int(tag) < len(names) for tag in tags):
         labels, why = list(names), "the names in the file's metadata"
         guess.declare("", indices=[str(number) for number in range(len(names))])
-    elif all(tag.removeprefix("-").isdecimal() for tag in tags):
+    elif tags and all(INDEX.fullmatch(tag.removeprefix("-")) for tag in tags):
         labels = sorted(tags, key=int)
         remedy = "write the tags in labels, and these numbers in indices"
         guess.questions.append(f"labels: numbers stand for tags, and the files do not name them; {remedy}")
     guess.declare(why, labels=labels)
-    spans = _are_entities(labels)
-    marks = "mark" if spans else "do not mark"
-    guess.declare(f"its tags {marks} entities", metric="span_f1" if spans else "token_accuracy")
-    guess.unread = {name: "no text" if name in tagged.tags else "not needed" for name in main.columns}
-    guess.unread |= dict.fromkeys(main.incomplete, "no value in some rows") | dict(main.unread)
-    for name in (tagged.tokens, target):
-        del guess.unread[name]
-    return "test" in labelled
+    return labels
 
 
 class AnswerColumns(NamedTuple):
@@ -155,17 +184,17 @@ class AnswerColumns(NamedTuple):
 def answer_columns(table: FileTable) -> AnswerColumns | None:
     """The columns that stand for answers in passages: in every row, the answers begin in the passage where the places say, and some begin
     behind its first character. None unless there is one such set of columns."""
-    every = list(table.columns.values())
-    found = [
+    columns = list(table.columns.values())
+    fitting = [
         AnswerColumns(answer.name, start.name, passage.name)
-        for start in every
+        for start in columns
         if STARTS & set(start.words)
-        for answer in every
+        for answer in columns
         if answer is not start and bool(answer.lists) == bool(start.lists)
-        for passage in every
+        for passage in columns
         if passage not in (answer, start) and not passage.lists and _are_within(answer, start, passage)
     ]
-    return found[0] if len(found) == 1 else None
+    return fitting[0] if len(fitting) == 1 else None
 
 
 def _are_within(answers: FileColumn, starts: FileColumn, passages: FileColumn) -> bool:
@@ -173,7 +202,7 @@ def _are_within(answers: FileColumn, starts: FileColumn, passages: FileColumn) -
     is_behind = False
     for texts, places, passage in zip(_answers(answers), _answers(starts), passages.texts, strict=True):
         if any(texts):
-            if len(texts) != len(places) or not all(place.isdecimal() for place in places):
+            if len(texts) != len(places) or not all(map(INDEX.fullmatch, places)):
                 return False
             if not all(passage.startswith(text, int(place)) for text, place in zip(texts, places, strict=True)):
                 return False
@@ -182,22 +211,26 @@ def _are_within(answers: FileColumn, starts: FileColumn, passages: FileColumn) -
 
 
 def _answers(column: FileColumn | None) -> list[list[str]]:
+    """The answers, or places, of each row; none without a column."""
     return (column.lists or [[text] for text in column.texts]) if column else []
 
 
-def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], found: AnswerColumns | None) -> bool:
+def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], columns: AnswerColumns | None) -> bool:
     """Guess the keys of a task whose answers are parts of passages, from the columns that were found, or that the user names.
 
     Returns whether the test file has answers. Raises InputError if a column is not known.
     """
-    main, target = tables.main, known.get("target", found and found.target)
-    found = found if found and found.target == target else None
-    if target not in main.columns or (found is None and "text" not in known):
+    main = tables.main
+    fitting = columns if columns and known.get("target", columns.target) == columns.target else None
+    target, starts = known.get("target", fitting and fitting.target), known.get("starts", fitting and fitting.starts)
+    texts = [known["text"]] if isinstance(known.get("text"), str) else known.get("text")
+    used = {target, *filter(None, [starts])}
+    if texts is None and fitting:
+        texts = _texts(guess, tables, main.columns[target], used, fitting)
+    if target not in main.columns or texts is None or len(texts) != 2:
         needs = "kind: answer needs target: COLUMN of answers, and text: [COLUMN of questions, COLUMN of passages]"
         raise InputError(f"{needs}: {main.listed}")
-    column, starts = main.columns[target], known.get("starts", found and found.starts)
-    used = {target, *filter(None, [starts])}
-    texts = _texts(guess, tables, column, used, found) if found and "text" not in known else known["text"]
+    column = main.columns[target]
     guess.kind = "answer"
     guess.declare("the answers stand in the passage where the places say", kind="answer")
     without = sum(not any(answers) for answers in _answers(column))
@@ -222,19 +255,19 @@ def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], f
     return "test" in labelled
 
 
-def _texts(guess: Guess, tables: SplitTables, target: FileColumn, used: set[str], found: AnswerColumns) -> list[str]:
+def _texts(guess: Guess, tables: SplitTables, target: FileColumn, used: set[str], answers: AnswerColumns) -> list[str]:
     """The columns of questions and passages. Raises InputError if no column looks like a question."""
     main = tables.main
     named = [name for name, column in main.columns.items() if column.words[-1] in QUESTIONS and not column.lists]
     if len(named) == 1:
-        return [named[0], found.passage]
+        return [named[0], answers.passage]
     lists = {name for name, column in main.columns.items() if column.lists}  # about the answers, as their types
-    texts = guess_text(guess, main, tables.test, target, used | {found.passage} | lists, most=1)
-    what = f"{quoted(found.target)} stands in {quoted(found.passage)}, and no column"
+    texts = guess_text(guess, main, tables.test, target, used | {answers.passage} | lists, most=1)
+    what = f"{quoted(answers.target)} stands in {quoted(answers.passage)}, and no column"
     if not texts:
         raise InputError(f"{what} looks like a question; if another column is the target, name it: {main.listed}")
-    taken = (*used, found.passage, *texts)
-    others = [each for each in possible_targets(main) if each.name not in taken and not is_source(each)]
+    taken = (*used, answers.passage, *texts)
+    others = [column for column in possible_targets(main) if column.name not in taken and not is_source(column)]
     if others:  # what is marked stands there, too
         guess.questions.append(f"target: {what} is named after questions; {with_counts(others)} may be the target")
-    return [*texts, found.passage]
+    return [*texts, answers.passage]

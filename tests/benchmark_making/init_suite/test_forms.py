@@ -13,6 +13,8 @@ from init_forms import Columns, Form, check_forms
 from pyarrow import parquet
 from structured_suite import LABELS, sentence
 
+from mtl.benchmark_making.init_suite.target import LIKELY_NAMES
+
 ROWS = 40
 TEXTS, OTHERS = sentences(ROWS), sentences(ROWS, "another")
 WORDS = [a + b for a in "abcde" for b in "klmnopqr"]
@@ -58,6 +60,10 @@ KINDS = {
     "forty labels": of_label(many([f"intent{i}" for i in range(40)], 800)),
     "few rows of each label": of_label(many([a + b + "学科类" for a in "甲乙丙丁戊己" for b in "子丑寅卯辰巳"], 144)),
     "spellings": of_label(many(["pos", "neg", "Pos ", "neg"])),
+    "numbers in several spellings": of_label(many(["1", "01"])),
+    "numbers of many digits": of_label(many(["0", "9" * 5000]), a1=OTHERS, a2=WORDS)._replace(
+        known={"kind": "choice", "target": "label", "candidates": ["a1", "a2"]}
+    ),
     "a dash": of_label(many("ab-b")),
     "minus one": of_label(many(["1", "0", "-1"])),
     "texts": of_label([f"a summary of article {i}" for i in range(ROWS)]),
@@ -112,6 +118,9 @@ TARGET = {
     "none": Form({"text": TEXTS}),
     "objects": Form({"text": TEXTS, "qas": QAS}),
     "objects and a source": Form({"text": TEXTS, "origin": AB, "qas": QAS}),
+    "several incomplete": Form(
+        {"text": many([{}, {"a": "b"}]), **{name: [None, *AB[1:]] for name in ("stars", *LIKELY_NAMES)}}
+    ),
     "incomplete": Form({"text": many([{}, {"a": "b"}]), "label": [None, *AB[1:]]}),
 }
 
@@ -144,6 +153,7 @@ COLUMNS = {
     "groups of train alone": Form({**LABEL, "sense_id": Q_IDS, "text": TEXTS}, dev={"text": OTHERS, **LABEL}),
     "span": Form({**LABEL, "text": SHE, "pronoun": NESTED}, known={"target": "label"}),
     "span in words": Form({**LABEL, "text": SHE, **MARKED}),
+    "span in words, a file without the text": Form({**LABEL, "text": SHE, **MARKED}, dev={**LABEL, **MARKED}),
     "span that does not fit": Form({**LABEL, "text": SHE, "span1_text": [f"number {i}" for i in range(ROWS)], "span1_index": many("9")}),
     "span between two columns": Form({**LABEL, "text": SHE, "start": START, "end": STOP}),
     "span of one side": Form({**LABEL, "s1": SHE, "s2": SHE[::-1], "start1": many("0"), "end1": many("6")}),
@@ -292,6 +302,9 @@ ANSWERS = {
     "lists": questions(question_type=many("ab", 24)),
     "columns": Form({"question": TEXTS[:12], **HAD}),
     "as answered": Form({"question": TEXTS[:12], **HAD}, known={**KNOWN, "text": ["question", "context"]}),
+    "one text as answered": Form({"question": TEXTS[:12], **HAD}, known={**KNOWN, "text": "context"}),
+    "no text as answered": Form({"question": TEXTS[:12], **HAD}, known={**KNOWN, "text": []}),
+    "places of many digits": Form({"question": TEXTS[:12], **HAD, "start": ["9" * 5000] * 12}),
     "no spaces": questions(further="日本語の文章" * 40),
     "places that do not fit": questions(shift=1),
     "a marked word": Form({**HAD, **MOOD}),

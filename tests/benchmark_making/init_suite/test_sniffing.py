@@ -6,10 +6,10 @@ from init_forms import Form, check_forms
 
 
 def raw(*contents: str | bytes, suffix: str = ".tsv") -> Form:
-    """Files as they are: of train, and of dev."""
+    """Files as they are: of train, of dev and of test."""
 
     def write_all(folder: Path) -> None:
-        for split, content in zip(("train", "dev"), contents, strict=False):
+        for split, content in zip(("train", "dev", "test"), contents, strict=False):
             path = folder / f"{split}{suffix}"
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
@@ -18,6 +18,7 @@ def raw(*contents: str | bytes, suffix: str = ".tsv") -> Form:
 
 TABLE = "".join(f"text number {i}\t{i % 2}\n" for i in range(30))
 ROWS_OF_TONES = "".join(f"text {i}\t{'pn'[i % 2]}o\n" for i in range(12))
+UNLABELLED = "".join(f"text number {i} with more words than a name has\n" for i in range(12))
 NUMBERED = "".join(f"text {i}\t{i % 3}\n" for i in range(1, 12))
 COLA = ["gj04\t1\t\ta b\nx\t0\t*\tc d\ngj04\t1\t\te f\n", "x\t1\t\tf g\nx\t0\t\th i\n"]
 FORMS = {
@@ -39,6 +40,8 @@ FORMS = {
     "a header": raw(f"text\tlabel\n{ROWS_OF_TONES}"),
     "no header, perhaps": raw(ROWS_OF_TONES),
     "no header in two files": raw(ROWS_OF_TONES, ROWS_OF_TONES.partition("\n")[2]),
+    "no header, and no labels in dev": raw(TABLE, UNLABELLED),
+    "no header, and no labels in test": raw(TABLE, TABLE.partition("\n")[2], UNLABELLED),
     "a label in two headers": raw(*[f"text\tpo\n{ROWS_OF_TONES}"] * 2),
     "a word of a header in a cell": raw(*["text\ttopic\tlabel\na b\tlabel\tx\nc d\ty\tz\ne f\ty\tz\ng h\ty\tx\n"] * 2),
     "a long first line": raw(f"a long text of many words in the first row\tx\n{ROWS_OF_TONES}"),

@@ -29,6 +29,7 @@ QAS = {"text": "a b", "qas": [{"q": {}}], "spans": [1, 2], "halves": [0.5], "mix
         ({"": ["a"], "text": "b", "more": {"": 1}}, {"text": "b"}, {"[]": "no name", "more.": "no name"}),
         (QAS, {"text": "a b", "spans[]": ["1", "2"], "mixed[]": ["a", "1"]}, {"qas": "a list of objects", "halves": "a list", "": "no name"}),
         ({"text": "a", "q.text": "b"}, {"text": "a"}, {"q.text": "a key with a dot"}),
+        ({"text": "a", "n": 1e20, "m": 2**63}, {"text": "a", "n": "1e+20"}, {"m": "an integer of more"}),
         ([("answers[]", "x")], {"answers[]": "x"}, {}),
         ([("", "0"), ("text", "a b"), (" ", ""), ("label", "x")], {"text": "a b", "label": "x"}, {"": "no", " ": "no"}),
         ([("text", "a"), ("n", "1"), ("n", "2")], {"text": "a"}, {"n": "the name of 2 columns"}),
@@ -87,3 +88,12 @@ def test_a_large_file_is_sampled_and_its_targets_are_counted(tmp_path: Path, mon
     assert table.whole("label").counts == {"p": 500, "n": 499, "rare": 1}
     monkeypatch.setattr(tables, "SAMPLE_SIZE", 200)  # characters
     assert len(read_table(tmp_path / "train.tsv").columns["text"].texts) < 40
+
+
+def test_a_large_file_with_empty_lists_of_objects_is_read_as_a_small_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [{"text": f"a b {i}", "tags": [{"name": "a"}] if i % 4 else []} for i in range(100)]
+    monkeypatch.setattr(tables, "SAMPLE_ROWS", 50)
+    table = read_table(write_jsonl(tmp_path / "train.jsonl", rows))
+    assert [cells for (cells,) in table.cells(["tags.name[]"])] == [["a"] if i % 4 else [] for i in range(100)]
