@@ -167,6 +167,10 @@ def _labelled(guess: Guess, tables: SplitTables, target: str) -> dict[str, FileT
                 raise InputError(table.incomplete[target])
             raise InputError(f"no targets in column {quoted(target)}", path=table.path)
         counts = table.columns[target].counts
+        if not counts:
+            raise InputError(
+                f"column {quoted(target)} holds lists; a question's answers are kind: answer", path=table.path
+            )
         value = next(iter(counts))
         if len(counts) == 1 and table.rows >= LEAST_ROWS and labels[value] < 0.9 * labels.total():
             of_train = f"{share(labels[value], labels.total())} of train"

@@ -41,7 +41,7 @@ KEYS = (
     *("range", "metric", "also", "positive", "group", "scored", "answered_by", "files", "rows", "license", "hub"),
 )  # fmt: skip
 LISTS = ("text", "labels", "candidates", "indices", "also")  # keys whose value is a list
-ANSWER = re.compile(rf"tasks\.(.+)\.((?:{'|'.join(KEYS)})(?:\..+)?)")  # an id may have dots
+ANSWER = re.compile(rf"tasks\.(.+?)\.((?:reading|files)\..+|(?:{'|'.join(KEYS)}))")  # an id may have dots
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 SHOWN = 3  # the most names of files in a line of the summary
 SHOWN_COLUMNS = 8  # the most names of columns there
@@ -201,6 +201,8 @@ def _check_known(id: str, keys: Mapping[str, Any]) -> None:
     """Raise InputError for keys of a task that no suite file has, or that have another type there."""
     if unknown := [key for key in keys if key not in KEYS or key in ("rows", "hub")]:
         raise InputError("not a key that is known here", key=f"tasks.{id}.{unknown[0]}")
+    if missing := [key for key in LISTS if key in keys and keys[key] is None]:
+        raise InputError("must be a list", key=f"tasks.{id}.{missing[0]}")
     given = {key: value for key, value in keys.items() if (key, value) != ("header", True)}
     task = typed(Task, {"text": [], "target": "", "metric": "accuracy", **given}, f"tasks.{id}")
     if task.reading is not None and (problem := task.reading.problem):

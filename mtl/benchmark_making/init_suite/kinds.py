@@ -65,7 +65,7 @@ def guess_kind(
         guess.why["labels"] = "; ".join(filter(None, [guess.why["labels"], ", ".join(numbered)]))
         guess.questions += label_questions(main, column, by_split)
     elif guess.kind == "number":
-        _declare_range(guess, column, is_known=bool(kind))
+        _declare_range(guess, column)
     elif kind:
         guess.declare("", metric=METRICS.get(kind, "accuracy"))
 
@@ -154,14 +154,14 @@ def _kind_of_numbers(main: FileColumn, column: FileColumn, numbers: Sequence[flo
     return KindOfNumbers("number", whole if may_be_labels else ())
 
 
-def _declare_range(guess: Guess, column: FileColumn, is_known: bool) -> None:
+def _declare_range(guess: Guess, column: FileColumn) -> None:
     numbers = column.numbers or []
     low, high = math.floor(numbers[0]), math.ceil(numbers[-1])
     ends = f", {numbers[0]:g} to {numbers[-1]:g}, rounded outwards"
     rounded = "" if (low, high) == (numbers[0], numbers[-1]) else ends
     figures = f"{count(len(numbers), 'distinct number')} in {count(column.rows, 'row')}{rounded}"
     guess.declare(f"{figures}; check that the scale ends there", range=[low, high])
-    if not is_known and all(number.is_integer() for number in numbers) and len(numbers) <= MOST_RATINGS:
+    if all(number.is_integer() for number in numbers) and len(numbers) <= MOST_RATINGS:
         why = f"{len(numbers)} whole ratings, which all get the same weight"
         guess.declare(why, metric="one_minus_wmae")
     else:

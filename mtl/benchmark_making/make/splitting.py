@@ -48,6 +48,8 @@ class SplitRows:
         total, keys, strata = len(table.rows), self.keys, [""] * len(table.rows)
         if keys:
             work.check_columns(table, "keys", *keys)
+        if empty := [key for key in keys if not any(value for row in table.rows for value in row.items(key))]:
+            raise work.error(f"no row of table {table.name} has a value in column {empty[0]!r}", "keys")
         if self.stratify is not None:
             work.check_columns(table, "stratify", self.stratify, lists=False)
             strata = table.texts(self.stratify)

@@ -105,6 +105,22 @@ def test_the_advice_answers_every_question(tmp_path: Path, capsys: pytest.Captur
     assert "tasks.rows.reading.encoding=cp1252" in told.splitlines()[-1]
 
 
+def test_the_printed_answer_for_spans_settles_their_question(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entities = [{"start": 0, "end": 4, "label": "PER"}]
+    rows = [{"text": f"Anna left number {number}", "entities": entities} for number in range(12)]
+    write_jsonl(tmp_path / "d" / "train.jsonl", rows)
+    out = tmp_path / "d.yaml"
+    command = ["init-suite", str(tmp_path / "d"), "--language", "en", "--out", str(out)]
+    assert main(command) == 0
+    (answer,) = re.findall(r"'(tasks\.d\.reading\.spans=[^']+)'", capsys.readouterr().out)
+    out.unlink()
+    assert main([*command, "--answer", answer]) == 0
+    assert "decide: d: reading.spans" not in capsys.readouterr().out
+    assert load_suite(out).tasks["d"].target == "tags[]"
+
+
 def test_answers_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [row[:3] for row in TONES]
     write_table(tmp_path / "d" / "train.csv", KIND, rows, ",")
@@ -126,6 +142,7 @@ def test_answers_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtu
     out.unlink()
     wrong = ["target=kind", "tasks.d=kind", "tasks.d.target=[", "tasks.other.target=kind", "tasks.d.rows=3"]
     wrong += ["tasks.d.target=[text]", "tasks.d.kind=nix", "tasks.d.header=text", "tasks.d.text=2001-99-99"]
+    wrong += ["tasks.d.labels=null", "tasks.d.candidates=null"]
     wrong += [f"tasks.d.reading{rest}" for rest in ("=utf", ".encoding=punycode", ".x=1", ".form.x=1")]
     for answer in wrong:
         assert main([*command, "--answer", answer]) == 2 and not out.exists(), answer

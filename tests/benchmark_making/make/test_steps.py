@@ -133,6 +133,7 @@ THIRDS = {"train": 0.8, "dev": 0.1, "test": 0.1}
         ("pairs", [TEXTS, table_of(label=["x"])], PAIRED, "texts"),
         ("pairs", [TEXTS, TEXTS], {**PAIRED, "same": "split"}, "same"),
         ("pairs", [table_of(text=["a"], label=["x"], similarity=["1"])] * 2, PAIRED, "tables"),
+        ("split", [table_of(author=[""] * 10)], {"shares": THIRDS, "keys": ["author"]}, "keys"),
     ],
 )
 def test_an_option_that_the_table_does_not_fit(
