@@ -47,6 +47,7 @@ def test_without_the_wing_that_trains_a_recipe_is_one_line(suite_file: Path, mon
     assert build(suite_file, run).dim == 6
 
 
+@pytest.mark.wings  # the line names the wing's command, too
 def test_a_file_in_the_place_of_an_elmo_is_one_line(suite_file: Path, tmp_path: Path) -> None:
     (tmp_path / "elmo").write_bytes(b"weights")
     run = small_job(suite_file, "embeddings=elmo", f"embeddings.path={tmp_path / 'elmo'}")

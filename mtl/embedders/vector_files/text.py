@@ -120,7 +120,12 @@ def _open(path: Path, activity: str) -> Iterator[tuple[_Start, Iterator[tuple[in
             rows, line = 0, b""
             for number, line in enumerate(chain([start.line], lines), start=start.number):
                 line = line.replace(b"\t", b" ") if start.has_tabs else line
-                rows += not line.isspace()
+                if not line.isspace():
+                    rows += 1
+                    if (
+                        len(line) < 2 * start.dim
+                    ):  # a space and a digit for each number; lines could cost more memory than the file
+                        _split_row(path, number, line, start.dim)
                 yield number, line
                 if number % _LINES_PER_UPDATE == 0:
                     bar.reach(lines.done)

@@ -2,6 +2,7 @@
 
 import gc
 import logging
+from collections import deque
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -54,7 +55,11 @@ def read_predictions(folder: Path, data: Coded, task: Task) -> Predictions | Non
         arrays = read_arrays(path)
         codes = {name: arrays[f"{task.id}/{name}"] for name in rows}
         if all(codes[name].shape == shape for name, shape in rows.items()):
-            return {name: kind.head.decode(codes[name], answers) for name in rows}
+            predictions = {name: kind.head.decode(codes[name], answers) for name in rows}
+            if all(np.isfinite(codes[name]).all() for name in rows):
+                for targets in predictions.values():  # a code that stands for nothing raises LookupError
+                    deque(map(kind.format, targets), maxlen=0)
+                return predictions
     except (OSError, ValueError, LookupError, TypeError, OverflowError):
         pass
     raise InputError(f"is damaged, or of other rows; delete {folder}, and run this again", path=path)

@@ -64,7 +64,7 @@ def train_once(out: Path, settings: Any, source: str, fill: Callable[[Path], Non
             raise InputError(problem, path=folder)
         try:
             check_new_folder(out)  # another process may have made it before the lock was taken
-            _claim(folder, {**asdict(settings), "texts": source, "format of mtl": FORMAT, **software}, others)
+            _claim(folder, {**asdict(settings), "source": source, "format": FORMAT, **software}, others)
             fill(folder)
         except InputError:
             if not (folder / CHECKPOINT).exists():
@@ -78,7 +78,8 @@ def _claim(folder: Path, training: dict[str, Any], others: list[Path]) -> None:
     claim, has_checkpoint = folder / CLAIM, (folder / CHECKPOINT).exists()
     before = read_json(claim, dict[str, Any], f"delete {folder}, and run this again") if claim.exists() else {}
     if has_checkpoint:
-        changed = [key for key, value in training.items() if before.get(key) != value and key != "threads"]
+        differing = [key for key, value in training.items() if before.get(key) != value and key != "threads"]
+        changed = [{"source": "texts", "format": "format of mtl"}.get(key, key) for key in differing]
         if changed:
             problem = f"holds an unfinished training with another {', '.join(changed)}; delete the folder or set out="
             raise InputError(problem, path=folder)

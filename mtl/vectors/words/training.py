@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -164,9 +165,13 @@ def train_recipe(
 
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    """Within the block, no other process trains these vectors."""
+    """Within the block, no other process trains these vectors, and what a killed process left beside them is removed."""
     lock = path.with_name(f".{path.name}.training")  # not that of `new_folder`, which writes the result
     with waiting_lock(lock, f"{path}: another process is training these vectors"):
+        leftover = re.compile(rf"\.{re.escape(path.name)}(\.source)?\.[0-9a-f]{{32}}\.partial")
+        for file in path.parent.iterdir():
+            if leftover.fullmatch(file.name) and file.is_file():
+                file.unlink()
         try:
             yield
         finally:

@@ -215,7 +215,7 @@ def test_text_that_is_not_utf8_bad_or_announces_one_row_too_many(tmp_path: Path)
         ),
         *(f"2 2\npies 1 2\nkot {bad}\n" for bad in ("1 nan", "inf -inf", "1e400 2", "1e39 1")),
         *("9" * 10_000 + " 2\nkot 1 2\n", "1 " + "9" * 10_000 + "\nkot 1 2\n"),
-        *(f"1 {2**17}\nkot{wide}\n", f"kot{wide}\n"),
+        *(f"1 {2**17}\nkot{wide}\n", f"kot{wide}\n", "kot 1 2 3 4\nx\nnowe 1 2 3 4\n"),
     ):
         path.write_text(content)
         assert_rejected(path)

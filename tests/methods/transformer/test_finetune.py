@@ -120,6 +120,9 @@ def test_predictions_that_are_not_those_of_the_rows_are_one_line(bert: Path, tmp
     for others in ({"none": codes}, {task.id: {first: codes[first]}}, {task.id: {**codes, first: codes[first][1:]}}):
         write_codes(place, others)
         assert_damaged(path, data, task)
+    for wrong in (np.full_like(codes[first], 99), np.full_like(codes[first], np.nan), np.full(len(codes[first]), "x")):
+        write_codes(place, {task.id: {**codes, first: wrong}})
+        assert_damaged(path, data, task)
     with path.open("wb") as file:
         np.save(file, codes[first])
     assert_damaged(path, data, task)

@@ -143,6 +143,17 @@ def test_wrong_settings_are_one_line() -> None:
             training_settings(name, settings)
 
 
+def test_what_a_killed_training_leaves_is_removed(tmp_path: Path) -> None:
+    path, mark = tmp_path / "v.bin", "0123456789abcdef" * 2
+    kept = [f".v.bin.x.{mark}.partial", ".v.bin.notes.txt"]
+    for name in (*kept, f".v.bin.{mark}.partial", f".v.bin.source.{mark}.partial"):
+        (tmp_path / name).touch()
+    (tmp_path / "a.txt").write_text("ett\n", encoding="utf-8")
+    request = TrainingRequest(texts=[str(tmp_path / "a.txt")], language="sv", out=str(path))
+    train_embeddings("fasttext", request, {**SMALL, "dim": 2})
+    assert {file.name for file in tmp_path.iterdir()} == {"a.txt", "v.bin", "v.bin.source", *kept}
+
+
 ENDLESS = """
 import sys
 from pathlib import Path
