@@ -115,7 +115,9 @@ class FineTuned(Method):
         if load_finished(network, folder, settings.checkpoint):
             return
         folder.mkdir(parents=True, exist_ok=True)
-        check_space(folder, COPIES_TRAINING * FLOAT * self.pretrained.parameters, "set run_dir= on another disk")
+        present = sum(path.stat().st_size for path in folder.glob("*.ckpt"))  # of an interrupted training
+        size = COPIES_TRAINING * FLOAT * self.pretrained.parameters
+        check_space(folder, max(0, size - present), "set run_dir= on another disk")
         rows = self.data.train(task, config.loss, seed)
         steps = pass_batches(rows, settings.batch_size)
         total_steps = steps * settings.epochs
