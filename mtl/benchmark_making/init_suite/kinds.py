@@ -190,7 +190,7 @@ def label_questions(main: FileColumn, column: FileColumn, by_split: Mapping[str,
     spellings = defaultdict(list)
     for label in column.counts:
         is_number = label.isascii() and label.isdecimal()
-        spellings[label.lstrip("0") if is_number else " ".join(label.split()).casefold()].append(label)
+        spellings[(label.lstrip("0") or "0") if is_number else " ".join(label.split()).casefold()].append(label)
     for labels in (labels for labels in spellings.values() if len(labels) > 1):
         counted = ", ".join(f"{quoted(label)} ({count(column.counts[label], 'row')})" for label in labels)
         questions.append(f"labels: {counted}: one label in several spellings? Then write one in the files")

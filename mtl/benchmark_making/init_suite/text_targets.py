@@ -227,7 +227,7 @@ def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], c
     used = {target, *filter(None, [starts])}
     if texts is None and fitting:
         texts = _texts(guess, tables, main.columns[target], used, fitting)
-    if target not in main.columns or texts is None or len(texts) != 2:
+    if target not in main.columns or texts is None or len(texts) != 2 or not set(texts) <= set(main.columns):
         needs = "kind: answer needs target: COLUMN of answers, and text: [COLUMN of questions, COLUMN of passages]"
         raise InputError(f"{needs}: {main.listed}")
     column = main.columns[target]

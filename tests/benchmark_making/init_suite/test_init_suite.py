@@ -165,6 +165,13 @@ def test_an_answer_that_fits_nothing_is_one_line_with_what_there_is(tmp_path: Pa
     assert not (tmp_path / "d.yaml").exists()
 
 
+def test_texts_of_answers_are_columns(tmp_path: Path) -> None:
+    write_table(tmp_path / "d" / "train.csv", TONE, TONES, ",")
+    known = known_answers([f"tasks.d.{answer}" for answer in ("kind=answer", "target=tone", "text=[text, 5]")])
+    with raises_input_error():
+        init_suite(tmp_path / "d", out=tmp_path / "d.yaml", known=known)
+
+
 # Texts that YAML reads as something else, or not at all, when they stand there without quotes.
 NASTY = [
     "yes", "no", "on", "off", "true", "null", "~", "", "0", "1", "1.0", "1e-4", "0x1f", "1_000", "12:30", "2020-01-01",
