@@ -125,10 +125,6 @@ class Trainer(TypedDict, total=False):
     """processes that train stage 1 together, each on its part of every batch: on as many GPUs, or on the CPU (default: 1)"""
 
 class Floor(TypedDict, total=False):
-    word_ngrams: Sequence[int]
-    """shortest and longest n-gram of tokens (all but static and fasttext) (default: [1, 2])"""
-    char_ngrams: Sequence[int]
-    """shortest and longest n-gram of characters within words (default: [2, 5])"""
     min_count: int
     """in how many distinct training texts an n-gram must occur (default: 2)"""
     max_features: int
@@ -137,10 +133,6 @@ class Floor(TypedDict, total=False):
     """settings of the estimator to try on dev, as in floor.grid.C=[1,10]; the method's file sets them. None: the estimator's default …"""
     features: Literal["pair", "joined"]
     """what svm, logistic, naive_bayes, tree and forest read. pair: TF-IDF of each text, and what a pair shares; joined: the texts of …"""
-    vectorizers: Sequence[str]
-    """joined: counts or TF-IDF, with the shortest and longest word n-gram; the best on dev (default: [counts-1-2, counts-1-3, …"""
-    separator: str
-    """joined: what stands between the texts (Superlim) (default: " [SEP] ")"""
     train_rows: Mapping[str, int]
     """the most training examples of a task, as in floor.train_rows.swenli=20000; of answers and tags, default: examples of 2 million …"""
     choice: Literal["candidates", "pairs"]

@@ -9,7 +9,7 @@ class LeadKind(FloorKind):
     """The first sentences as a summary."""
 
     is_deterministic = True
-    reads = ("lead.",)
+    reads = ()
     builds = "mtl.structured.lead:Lead"
 
     def answers(self, task: Task) -> bool:

@@ -84,23 +84,20 @@ class Lead(Method):
         }
 
     def _count(self, task: Task, seed: int, folder: Path) -> int:
-        """The number of sentences: as configured, or the best on the training rows, by the task's metric; among equals, the smallest."""
+        """The best number of sentences on the training rows, by the task's metric; among equals, the smallest."""
         done = chosen_file(folder, task.id)
         if not done.exists():
-            start = time.monotonic()
-            count = self.config.lead.sentences or 1
+            start, train, count = time.monotonic(), self.dataset.splits[task.id]["train"], 1
             trials: dict[int, float] = {}
-            if self.config.lead.sentences is None:
-                train = self.dataset.splits[task.id]["train"]
-                for number in progress(range(1, MOST_SENTENCES + 1), f"seed {seed} · {task.id} · sentences", "numbers"):
-                    trials[number] = score(task, self._lead(train, number), train.scored)
-                    if trials[number] > trials[count] + TIE:
-                        count = number
+            for number in progress(range(1, MOST_SENTENCES + 1), f"seed {seed} · {task.id} · sentences", "numbers"):
+                trials[number] = score(task, self._lead(train, number), train.scored)
+                if trials[number] > trials[count] + TIE:
+                    count = number
             seconds = time.monotonic() - start
             write_json(done, {"settings": {"sentences": count}, "seconds": seconds, "on_train": trials})
-            logger.info("seed %d · %s · lead.sentences=%d", seed, task.id, count)
+            logger.info("seed %d · %s · sentences: %d", seed, task.id, count)
         recorded = read_json(done, Chosen)["settings"].get("sentences")
-        if not isinstance(recorded, int) or not 1 <= recorded <= (self.config.lead.sentences or MOST_SENTENCES):
+        if not isinstance(recorded, int) or not 1 <= recorded <= MOST_SENTENCES:
             message = "must be a number of sentences; delete it, and run this again"
             raise InputError(message, path=done, key="settings.sentences")
         return recorded

@@ -36,7 +36,7 @@ def predicted(folder: Path, task: str, split: str) -> list[str]:
         "variant=frozen boundary_words=true finetune.threshold=dev",
         "variant=frozen head.projection=5 encoder.join_input=true head.overlap=true",
         "variant=finetune head.projection=5 boundary_words=true",
-        "variant=attention finetune.token_outputs=recompute",
+        "variant=attention",
         "variant=frozen head.linear=true boundary_words=true max_length=9",
         "variant=frozen max_length=1",
     ],

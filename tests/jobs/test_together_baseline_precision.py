@@ -66,7 +66,7 @@ def lstm_dtypes() -> Iterator[set[torch.dtype]]:
         ("variant=frozen",),
         ("variant=finetune", "finetune.threshold=dev"),
         ("variant=attention", "head.attention_size=6"),
-        ("architecture=jiant", "finetune.token_outputs=recompute", "head.projection=6"),
+        ("architecture=jiant", "head.projection=6"),
     ],
 )
 def test_a_whole_run_and_its_predictor_compute_in_bfloat16(settings: list[str], more: tuple[str, ...]) -> None:

@@ -74,7 +74,7 @@ def test_only_keys_that_the_method_reads_count(tmp_path: Path) -> None:
     for name in ("a", "b"):
         make_run(tmp_path / name, right(0.5), ["method=svm"])
     summary = read_json(tmp_path / "b/summary.json")
-    summary["config"] |= {"pretrain.batch_size": 7, "embeddings.dim": 9, "lead.sentences": 2}
+    summary["config"] |= {"pretrain.batch_size": 7, "embeddings.dim": 9, "imported.seconds": 2}
     write_json(tmp_path / "b/summary.json", summary)
     runs = find_runs(tmp_path)
     assert settings_spreads(runs, runs[0].suite) == []

@@ -73,11 +73,11 @@ def test_fasttext_learns_each_label_and_that_a_line_has_none() -> None:
 
 def test_a_kept_model_predicts_the_same_and_a_damaged_one_is_refused() -> None:
     rows = [[Document(f"word{number % 7} word{number % 3} plenty", [])] for number in range(len(TARGETS))]
-    features = JoinedFeatures("counts-1-2", " ")
+    features = JoinedFeatures("counts-1-2")
     matrix = features.fit(rows)
     made = labels_estimator(LogisticRegression(), 5).fit(matrix, TARGETS)
     content = kept_content(Kept(made, features, "counts-1-2"))
-    settings = section(FloorConfig, vectorizers=["counts-1-2"], features="joined")
+    settings = section(FloorConfig, features="joined")
     read = restored_kept(content, "logistic", settings, TASK)
     assert read.estimator.predict(matrix).tolist() == made.predict(matrix).tolist()
     for key, value in (("classes", [0, 9]), ("numbers", {"coef_": content["numbers"]["coef_"][:2]})):

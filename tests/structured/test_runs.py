@@ -33,7 +33,7 @@ RUNS = {
     "frozen": "embeddings.dim=8 variant=frozen",
     "crf": "embeddings.dim=8 variant=frozen head.crf=true boundary_words=true head.projection=5",
     "cut": "embeddings.dim=8 variant=finetune head.overlap=true encoder.join_input=true head.crf=true max_length=14",
-    "attention": "embeddings.dim=8 variant=attention head.crf=true finetune.token_outputs=recompute head.linear=true",
+    "attention": "embeddings.dim=8 variant=attention head.crf=true head.linear=true",
     "logistic": "method=logistic floor.keep=true floor.grid.C=[10] floor.grid.class_weight=[null]",
     "naive_bayes": "method=naive_bayes floor.keep=true floor.features=joined",
 }

@@ -1,7 +1,6 @@
 """The configuration of a run, as typed values. configs/baseline.yaml has each key with its default and what it means."""
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -24,7 +23,6 @@ from mtl.base.typed import (
     typed,
 )
 
-LONGEST_NGRAM = 20  # of floors; longer ones of long texts fill any memory
 LOGGERS = ("auto", "csv", "tensorboard", "wandb", "mlflow", "none")
 PAPER = "paper"  # the name of the default architecture and of the default preset
 
@@ -101,7 +99,7 @@ class FinetuneConfig(OptimizerConfig):
 
     max_epochs: Annotated[int, POSITIVE]
     train_encoder: bool
-    token_outputs: Literal["float32", "float16", "recompute"]
+    token_outputs: Literal["float32", "float16"]
     threshold: Literal["argmax", "dev", "bagged"]
 
     def check(self) -> None:
@@ -141,36 +139,21 @@ class TrainerConfig:
 
 @dataclass
 class FloorConfig:
-    """Floors (`mtl.methods.floors`) read this; the linear models of heads (`mtl.methods.lstm.linear`) read its n-grams."""
+    """Floors (`mtl.methods.floors`) read this; the linear models of heads (`mtl.methods.lstm.linear`) read its `min_count` and `max_features`."""
 
-    word_ngrams: Annotated[list[int], Meta(examples=["[1,2]"])]
-    char_ngrams: Annotated[list[int], Meta(examples=["[2,5]"])]
     min_count: Annotated[int, POSITIVE]
     max_features: Annotated[int, POSITIVE]
     grid: dict[str, Any]
     features: Literal["pair", "joined"]
-    vectorizers: Annotated[list[str], Meta(examples=["[counts-1-2,tfidf-1-3]"])]
-    separator: str
     train_rows: dict[str, Annotated[int, AT_LEAST_ONE]]
     choice: Literal["candidates", "pairs"]
     keep: Annotated[bool | None, Role.INDIFFERENT]
 
     def check(self) -> None:
-        for key in ("word_ngrams", "char_ngrams"):
-            span = getattr(self, key)
-            if len(span) != 2 or not 1 <= span[0] <= span[1] <= LONGEST_NGRAM:
-                raise InputError(f"must be [shortest, longest], at most {LONGEST_NGRAM}", key=key, value=span)
         for key, values in self.grid.items():
             if values is not None and (not isinstance(values, list) or not values):
                 message = "must be a list of values to try, as in [0.1,1], or null for the default"
                 raise InputError(message, key=f"grid.{key}", value=values)
-        if not self.vectorizers:
-            raise InputError("must name one or more, as in [counts-1-2,tfidf-1-3]", key="vectorizers", value="[]")
-        for name in self.vectorizers:
-            lengths = re.fullmatch(r"(?:counts|tfidf)-([1-9])-([1-9])", name)
-            if not lengths or lengths[1] > lengths[2]:
-                message = "must be counts or tfidf with its shortest and longest n-gram, as in tfidf-1-2"
-                raise InputError(f"{name!r} {message}", key="vectorizers")
 
 
 @dataclass
@@ -185,13 +168,6 @@ class StaticConfig:
     """Only the method `static` reads this."""
 
     path: Annotated[str | None, Role.SOURCE]
-
-
-@dataclass
-class LeadConfig:
-    """Only the method `lead` reads this."""
-
-    sentences: Annotated[int, AT_LEAST_ONE] | None
 
 
 @dataclass
@@ -346,7 +322,6 @@ class Config:
     floor: FloorConfig
     word_vectors: WordVectorsConfig
     static: StaticConfig
-    lead: LeadConfig
     imported: ImportedConfig
     ensemble: EnsembleConfig
     transformer: TransformerConfig

@@ -23,7 +23,14 @@ LEAST_SCALE = 1e-100  # of cosines, so that scaled ones are finite
 MOST_UNITS = 2_000_000  # of training rows that linear models learn from, unless `floor.train_rows` says otherwise
 KINDS = ("words", "characters")  # of n-grams, in the order of the features
 COMPARES_PAIRS = ("overlap", "static", "fasttext")  # methods without features of joined texts
-VECTORIZERS = {"counts": CountVectorizer, "tfidf": TfidfVectorizer}
+WORD_NGRAMS, CHARACTER_NGRAMS = (1, 2), (2, 5)  # the shortest and the longest one
+# Of joined texts, as in Superlim's paper: counts or TF-IDF, with the shortest and the longest word n-gram. The best on dev is taken.
+VECTORIZERS = {
+    f"{name}-1-{longest}": (kind, (1, longest))
+    for name, kind in (("counts", CountVectorizer), ("tfidf", TfidfVectorizer))
+    for longest in (2, 3)
+}
+SEPARATOR = " [SEP] "  # between joined texts
 Vectors = Mapping[str, csr_matrix]  # TF-IDF by kind of n-grams: (texts, n-grams)
 Matrix: TypeAlias = csr_matrix | np.ndarray  # features: (rows, features)
 
@@ -133,8 +140,8 @@ def new_vectorizers(config: FloorConfig) -> dict[str, TfidfVectorizer]:
     words = {"tokenizer": _tokens, "token_pattern": None, "lowercase": False}
     characters = {"preprocessor": lambda document: document.text.lower(), "analyzer": "char_wb"}
     return {
-        "words": TfidfVectorizer(**words, ngram_range=tuple(config.word_ngrams), **common),
-        "characters": TfidfVectorizer(**characters, ngram_range=tuple(config.char_ngrams), **common),
+        "words": TfidfVectorizer(**words, ngram_range=WORD_NGRAMS, **common),
+        "characters": TfidfVectorizer(**characters, ngram_range=CHARACTER_NGRAMS, **common),
     }
 
 
@@ -275,14 +282,13 @@ class JoinedFeatures(CountedFeatures):
 
     problem = "its training texts have no word of two letters or digits"
 
-    def __init__(self, vectorizer: str, separator: str) -> None:
-        """The vectorizer is counts or tfidf with its shortest and longest n-gram, as in "tfidf-1-2"."""
-        weights, shortest, longest = vectorizer.split("-")
-        self.vectorizer = VECTORIZERS[weights](ngram_range=(int(shortest), int(longest)), lowercase=False)
-        self._separator = separator
+    def __init__(self, vectorizer: str) -> None:
+        """The vectorizer is a name in VECTORIZERS."""
+        kind, lengths = VECTORIZERS[vectorizer]
+        self.vectorizer = kind(ngram_range=lengths, lowercase=False)
 
     def read(self, rows: Sequence[Sequence[Document]]) -> list[str]:
-        return [self._separator.join(part.text for part in row) for row in rows]
+        return [SEPARATOR.join(part.text for part in row) for row in rows]
 
 
 def unit_documents(

@@ -28,7 +28,15 @@ from mtl.methods.floors.estimators import (
     quiet_fit,
     settings,
 )
-from mtl.methods.floors.features import COMPARES_PAIRS, Matrix, RowFeatures, by_unit, documents_of, training_inputs
+from mtl.methods.floors.features import (
+    COMPARES_PAIRS,
+    VECTORIZERS,
+    Matrix,
+    RowFeatures,
+    by_unit,
+    documents_of,
+    training_inputs,
+)
 from mtl.methods.floors.kept import KEEPABLE, Kept, TrainedFloor, decided, kept_file, new_features, write_kept
 from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.throughput import sentences_per_second
@@ -116,7 +124,7 @@ class Floor(Method):
         """Train with each combination of settings, unless an earlier run has chosen one. The first estimator that is best on dev."""
         start = time.monotonic()
         floor, kind = self.config.floor, target_kind(task)
-        vectorizers = [{VECTORIZER: name} for name in floor.vectorizers] if self.joined and not kind.by_unit else [{}]
+        vectorizers = [{VECTORIZER: name} for name in VECTORIZERS] if self.joined and not kind.by_unit else [{}]
         estimators = list(settings(self.config.method, kind.estimator, floor.grid))
         candidates = [{**vectorizer, **estimator} for vectorizer in vectorizers for estimator in estimators]
         done = chosen_file(folder, task.id)

@@ -22,6 +22,7 @@ from mtl.data.text import UNKNOWN, moses
 from mtl.methods.floors.classifiers import TokenLines
 from mtl.methods.floors.estimators import ESTIMATORS, CosineInRange, YesOrNo, guess_for
 from mtl.methods.floors.features import (
+    VECTORIZERS,
     Document,
     JoinedFeatures,
     Matrix,
@@ -114,8 +115,8 @@ def read_kept(path: Path, method: str, settings: FloorConfig, task: Task) -> Kep
 def restored_kept(content: KeptContent, method: str, settings: FloorConfig, task: Task) -> Kept:
     """The model that `kept_content` described. Raises KeyError, TypeError, ValueError or RecursionError for a content of another form."""
     name = content["vectorizer"]
-    if name is not None and name not in settings.vectorizers:
-        raise ValueError(f"its vectorizer {name} is none of the run's")
+    if name is not None and name not in VECTORIZERS:
+        raise ValueError(f"its vectorizer {name} is unknown")
     features = new_features(method, settings, task, name)
     features.restore(content["features"])
     width = features.transform([[Document("", [])] * (2 if task.is_pair else 1)]).shape[1]
@@ -128,7 +129,7 @@ def new_features(method: str, settings: FloorConfig, task: Task, vectorizer: str
         return TokenLines()
     if target_kind(task).by_unit:
         return UnitFeatures(settings)
-    return JoinedFeatures(vectorizer, settings.separator) if vectorizer else TaskFeatures(method, settings, task)
+    return JoinedFeatures(vectorizer) if vectorizer else TaskFeatures(method, settings, task)
 
 
 def _restored(content: KeptContent, method: str, task: Task, width: int) -> Any:

@@ -35,7 +35,7 @@ from mtl.data.dataset import Dataset, Split
 from mtl.data.text import TokenizedTexts, moses_version
 from mtl.methods.coded import with_weights
 from mtl.methods.floors.estimators import new_estimator, numbers, quiet_fit
-from mtl.methods.floors.features import Matrix, TaskFeatures, documents_of
+from mtl.methods.floors.features import CHARACTER_NGRAMS, WORD_NGRAMS, Matrix, TaskFeatures, documents_of
 from mtl.methods.floors.kept import (
     Kept,
     KeptContent,
@@ -92,9 +92,9 @@ class LinearModels:
 
 def basis(floor: FloorConfig) -> str:
     """What the outputs depend on beside the data and the settings of the LSTM: the n-grams, and versions."""
-    ngrams = [floor.word_ngrams, floor.char_ngrams, floor.min_count, floor.max_features]
+    ngrams = [WORD_NGRAMS, CHARACTER_NGRAMS, floor.min_count, floor.max_features]
     versions = f"scikit-learn {sklearn.__version__}, scipy {scipy.__version__}, tokenizer {moses_version()}"
-    return f"format {FORMAT}, n-grams {json.dumps(ngrams, default=list)}, {versions}"
+    return f"format {FORMAT}, n-grams {json.dumps(ngrams)}, {versions}"
 
 
 def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, language: str) -> LinearModels:

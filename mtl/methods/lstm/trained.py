@@ -65,9 +65,8 @@ def new_encoder(config: Config, embedder: Any, dim: int) -> Encoder:
 
 
 class ComputedOutputs:
-    """The token outputs of a frozen encoder, without dropout, computed each time they are read. They are those that `encode_once` would keep, except
-    for the rounding of sums. No network holds this encoder: a stage's checkpoints are the same as with outputs that are computed once, and training a
-    head does not turn the encoder's dropout on."""
+    """The token outputs of a frozen encoder for new texts, without dropout, computed each time they are read. They are those that `encode_once` would
+    keep, except for the rounding of sums. No network holds this encoder, so that training a head further does not turn its dropout on."""
 
     def __init__(self, encoder: Encoder, sequences: Sequences, trainer: TrainerConfig, kept: str) -> None:
         """For `finetune.token_outputs=float16`, outputs are rounded as they would be on disk."""
@@ -89,8 +88,7 @@ def encode_once(
     config: Config, dataset: Dataset, sequences: Sequences, network: Network, seed: int, folder: Path
 ) -> dict[bool, TaskInput]:
     """The frozen encoder's output for the texts of all tasks, as heads read it: those that read tokens (True), and those that read vectors. Token
-    outputs are in an unnamed temporary file on the disk of this folder while they are used, or computed in each step if `finetune.token_outputs` says
-    so. Raises InputError if the disk has too little space."""
+    outputs are in an unnamed temporary file on the disk of this folder while they are used. Raises InputError if the disk has too little space."""
     encoder, heads = network.encoder, network.heads
     assert encoder is not None
     encoder.to(device_of(config.trainer.accelerator))
@@ -114,13 +112,10 @@ def _token_outputs(
     config: Config, encoder: Encoder, sequences: Sequences, texts: Tensor, seed: int, folder: Path
 ) -> Sequences:
     """The encoder's token outputs for these texts, as `finetune.token_outputs` says. Raises InputError if the disk has too little space for them."""
-    kept = config.finetune.token_outputs
-    if kept == "recompute":
-        return ComputedOutputs(encoder, sequences, config.trainer, kept)
     lengths = sequences.lengths[texts].numpy()
-    shape, dtype = (int(lengths.sum()), encoder.output_size), np.dtype(kept)
+    shape, dtype = (int(lengths.sum()), encoder.output_size), np.dtype(config.finetune.token_outputs)
     size = dtype.itemsize * shape[0] * shape[1]
-    check_space(folder, size, "set finetune.token_outputs=recompute to compute the encoder's outputs in each step")
+    check_space(folder, size, "set finetune.token_outputs=float16, or run_dir= on another disk")
     # The file's name is removed when the block ends; its content exists as long as the array.
     with tempfile.NamedTemporaryFile(dir=folder, prefix=".", suffix=".partial") as file:
         rows = np.memmap(file, dtype=dtype, mode="w+", shape=shape)

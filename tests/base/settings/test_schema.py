@@ -48,7 +48,7 @@ def defaults() -> Config:
         *((f"{key}", 10**9) for key in ("encoder.hidden_size", "encoder.num_layers", "head.attention_size", "embeddings.dim")),
         *(("pretrain.learning_rate", 1e-9), ("finetune.final_learning_rate", 1.0)),
         *(("seeds", seeds) for seeds in ([], [1, 1], [-1], [99999999999])),
-        *(("floor.word_ngrams", [2, 1]), ("floor.char_ngrams", [0, 1]), ("floor.grid", {"C": 1}), ("floor.grid", {"C": []})),
+        *(("floor.grid", {"C": 1}), ("floor.grid", {"C": []})),
     ],
 )  # fmt: skip
 def test_a_value_that_makes_no_sense_is_named(defaults: Config, key: str, value: object) -> None:

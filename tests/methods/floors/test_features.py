@@ -25,8 +25,14 @@ AB, CD, NEW = Document("ab ab", ["ab", "ab"]), Document("ab Cd", ["ab", "Cd"]), 
 RARE = np.log(3 / 2) + 1  # idf = ln((1 + texts) / (1 + texts with it)) + 1 (scikit-learn), of "cd"; that of "ab" is 1
 
 
+@pytest.fixture(autouse=True)
+def short_ngrams(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mtl.methods.floors.features.WORD_NGRAMS", (1, 1))
+    monkeypatch.setattr("mtl.methods.floors.features.CHARACTER_NGRAMS", (3, 3))
+
+
 def config(**other: object) -> FloorConfig:
-    plain = {"word_ngrams": [1, 1], "char_ngrams": [3, 3], "min_count": 1, "max_features": 1000, "grid": {}}
+    plain = {"min_count": 1, "max_features": 1000, "grid": {}}
     return section(FloorConfig, **(plain | other))  # type: ignore[arg-type]
 
 
@@ -75,7 +81,6 @@ def test_ngrams_by_their_formula_and_none_that_are_left() -> None:
 
     assert width(min_count=2) == [1, 2]
     assert width(max_features=1) == [1, 1]
-    assert width(word_ngrams=[1, 2]) == [4, 4]  # and "ab ab", "ab cd"
     assert all(made.fit([AB, CD]).transform([NEW]).nnz == 0 for made in new_vectorizers(config()).values())
     with pytest.raises(ValueError, match="min_df"):
         TaskFeatures("svm", config(min_count=3), SINGLE).fit(

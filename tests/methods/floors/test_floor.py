@@ -164,7 +164,7 @@ def test_continued_it_ends_the_same(floor_settings: list[str], tmp_path: Path, m
     assert content(tmp_path / "run") == content(tmp_path / "whole")
 
 
-BAD = "embeddings=fasttext floor.vectorizers=[tfidf-2-1] floor.vectorizers=[] floor.features=joint floor.choice=all"
+BAD = "embeddings=fasttext floor.features=joint floor.choice=all"
 BAD += " floor.train_rows.nemo=3 floor.train_rows.samma=0 floor.grid.C=3 floor.min_count=1000"
 
 
@@ -183,7 +183,7 @@ JOINED = ["method=svm", "floor.features=joined", "floor.grid.C=null", "floor.gri
 
 def test_joined_texts_are_those_of_a_plain_pipeline(pairs: list[str], tmp_path: Path) -> None:
     """The best vectorizer on dev, trained on some of the rows, beside scikit-learn's own pipeline on the joined texts."""
-    settings = [*pairs, *JOINED, 'floor.separator=" | "', "floor.train_rows.lika=40", "tasks=[lika]"]
+    settings = [*pairs, *JOINED, "floor.train_rows.lika=40", "tasks=[lika]"]
     summary = run_baseline(job(settings))
     assert summary["title"] == "Word n-grams + linear SVM"
     lines = [line.split("\t") for line in read_column(tmp_path / "data/train.tsv")]
@@ -196,8 +196,8 @@ def test_joined_texts_are_those_of_a_plain_pipeline(pairs: list[str], tmp_path: 
         for longest in (2, 3):
             words = vectorizer(lowercase=False, ngram_range=(1, longest))
             model = make_pipeline(words, LinearSVC(random_state=1, max_iter=20_000))
-            model.fit([f"{line[1]} | {line[2]}" for line in train], [int(line[3]) for line in train])
-            predicted = model.predict([f"{line[1]} | {line[2]}" for line in dev])
+            model.fit([f"{line[1]} [SEP] {line[2]}" for line in train], [int(line[3]) for line in train])
+            predicted = model.predict([f"{line[1]} [SEP] {line[2]}" for line in dev])
             score = 100 * f1_score([int(line[3]) for line in dev], predicted, zero_division=0)
             expected[f"{name}-1-{longest}"] = (score, [str(label) for label in predicted])
     chosen = read_json(tmp_path / "run/seed-1/chosen/lika.json")

@@ -14,7 +14,7 @@ from mtl.methods.heads import check_size
 from mtl.methods.lstm.stage1 import SharedStage1, pretrain
 from mtl.methods.lstm.trained import ComputedOutputs, TrainedLstm, encode_once, new_encoder, new_network, reads_tokens
 from mtl.methods.stage2 import Finetuning
-from mtl.model.sequences import ArraySequences, Sequences
+from mtl.model.sequences import Sequences
 from mtl.runs.folder import finetune_folder, pretrain_folder
 from mtl.tasks.task import Task
 from mtl.training.precision import mixed_precision
@@ -75,7 +75,7 @@ def test_it_predicts_what_the_run_predicted(frozen: Trained) -> None:
         *(("head.projection=6", "embeddings.max_words=9"), ("head.pair=cosine", "head.projection=6")),
         *(("head.pair=cosine", "variant=attention"), ("loss.choice=pairs", "head.overlap=true", "variant=attention")),
         ("head.overlap=true", "head.projection=6", "variant=attention"),
-        ("architecture=jiant", "variant=attention", "finetune.token_outputs=recompute"),
+        ("architecture=jiant", "variant=attention"),
     ],
 )  # fmt: skip
 def test_variants_and_parts_predict_what_the_run_predicted(tmp_path: Path, settings: tuple[str, ...]) -> None:
@@ -195,7 +195,7 @@ def outputs_of_pairs(parts: Parts, folder: Path) -> tuple[Sequences, torch.Tenso
         return tokens, texts, network.encoder.eval().outputs(*parts.sequences.gather(texts))
 
 
-@pytest.mark.parametrize("kept", ["float32", "float16", "recompute"])
+@pytest.mark.parametrize("kept", ["float32", "float16"])
 def test_token_outputs_are_kept_as_configured(tmp_path: Path, caplog: pytest.LogCaptureFixture, kept: str) -> None:
     parts = lstm_parts(tmp_path, "variant=attention", f"finetune.token_outputs={kept}")
     with caplog.at_level(logging.INFO, "mtl"):
@@ -203,12 +203,8 @@ def test_token_outputs_are_kept_as_configured(tmp_path: Path, caplog: pytest.Log
     given, lengths = tokens.gather(texts)
     assert lengths.tolist() == parts.texts.lengths[texts].tolist()
     assert tokens.lengths.tolist() == parts.texts.lengths.tolist()
-    if kept == "recompute":
-        assert isinstance(tokens, ComputedOutputs) and not given.requires_grad
-        assert "on disk" not in caplog.text
-    else:
-        assert isinstance(tokens, ArraySequences) and given.dtype == getattr(torch, kept)
-        assert f"stage 2 keeps the encoder's outputs for {lengths.sum()} tokens on disk" in caplog.text
+    assert given.dtype == getattr(torch, kept)
+    assert f"stage 2 keeps the encoder's outputs for {lengths.sum()} tokens on disk" in caplog.text
     # Half of the distance between neighbours of a float16 below 1 is 2 ** -12.
     atol = 2**-12 + 1e-6 if kept == "float16" else 1e-6
     torch.testing.assert_close(given.float(), expected, atol=atol, rtol=0)
@@ -218,18 +214,18 @@ def test_token_outputs_are_kept_as_configured(tmp_path: Path, caplog: pytest.Log
 def test_computed_outputs_have_the_precision_of_the_run(tmp_path: Path) -> None:
     """A loader gathers them outside the precision of the training, `predict_rows` inside it."""
     forced = ("trainer.accelerator=cpu", "trainer.precision=bf16-mixed", "trainer.force_precision=true")
-    given = {}
-    for kept in ("float32", "recompute"):
-        parts = lstm_parts(tmp_path, "variant=attention", f"finetune.token_outputs={kept}", *forced)
-        with mixed_precision(parts.config.trainer, torch.device("cpu")):
-            tokens, texts, _ = outputs_of_pairs(parts, tmp_path)
-        outside = tokens.gather(texts)[0]
-        with mixed_precision(parts.config.trainer, torch.device("cpu")):
-            inside = tokens.gather(texts)[0]
-        assert torch.equal(outside, inside) and outside.dtype == torch.float32
-        assert torch.equal(outside, outside.bfloat16().float())
-        given[kept] = outside
-    torch.testing.assert_close(*given.values(), atol=0.05, rtol=0)
+    parts = lstm_parts(tmp_path, "variant=attention", *forced)
+    with mixed_precision(parts.config.trainer, torch.device("cpu")):
+        kept, texts, _ = outputs_of_pairs(parts, tmp_path)
+    encoder = parts.network().encoder
+    assert encoder is not None
+    tokens = ComputedOutputs(encoder, parts.sequences, parts.config.trainer, "float32")
+    outside = tokens.gather(texts)[0]
+    with mixed_precision(parts.config.trainer, torch.device("cpu")):
+        inside = tokens.gather(texts)[0]
+    assert torch.equal(outside, inside) and outside.dtype == torch.float32 and not outside.requires_grad
+    assert torch.equal(outside, outside.bfloat16().float())
+    torch.testing.assert_close(outside, kept.gather(texts)[0], atol=0.05, rtol=0)
 
 
 def test_a_disk_without_room_for_token_outputs_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
