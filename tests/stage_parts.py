@@ -58,7 +58,7 @@ def stage(
         return loader(batches(epoch + 1, 4))
 
     size: dict[str, Any] = {"epochs": 10, "total_steps": 40, "patience": patience, "gradient_clip": 5.0, "seed": 1}
-    read: dict[str, Any] = {"train": train, "dev": lambda rank, ranks: loader(DEV[rank::ranks])}
+    read: dict[str, Any] = {"train": train, "dev": loader(DEV)}
     kept: dict[str, Any] = {"folder": folder, "checkpoint": checkpoint, "validate_first": validate_first}
     return Stage(title="test", section="pretrain", **size, **read, **kept)
 

@@ -103,8 +103,8 @@ class Finetune(TypedDict, total=False):
     """most passes over a task's training examples (not in the paper) (default: 50)"""
     train_encoder: bool
     """False: stage 2 trains the head alone; True: the encoder too. The variant sets it (default: False)"""
-    token_outputs: Literal["float32", "float16", "recompute"]
-    """how stage 2 keeps the frozen encoder's outputs on disk, with a projection, attention or spans; recompute: not on disk, but the …"""
+    token_outputs: Literal["float32", "float16"]
+    """how stage 2 keeps the frozen encoder's outputs on disk, with a projection, attention or spans (not in the paper) (default: …"""
     threshold: Literal["argmax", "dev", "bagged"]
     """argmax: the label with the highest output, or of several labels those above 0.5; dev: for tasks scored by F1 of one label or of …"""
 
@@ -121,8 +121,6 @@ class Trainer(TypedDict, total=False):
     """auto: CSV files, and TensorBoard's where it is installed; csv; tensorboard, wandb or mlflow beside the CSV files; none; or a …"""
     callbacks: Any
     """further callbacks of Lightning for each training, as in [package.module:Class]. In Python also objects (default: None)"""
-    devices: int
-    """processes that train stage 1 together, each on its part of every batch: on as many GPUs, or on the CPU (default: 1)"""
 
 class Floor(TypedDict, total=False):
     min_count: int
@@ -147,10 +145,6 @@ class WordVectors(TypedDict, total=False):
 class Static(TypedDict, total=False):
     path: str | PathLike[str] | None
     """a model of sentence-transformers, which gives the vectors of whole texts: a folder, or a name on the Hugging Face Hub; None: the …"""
-
-class Lead(TypedDict, total=False):
-    sentences: int | None
-    """how many sentences; None: the best number on the training examples (default: None)"""
 
 class Ensemble(TypedDict, total=False):
     runs: Sequence[str | PathLike[str]]
@@ -261,8 +255,6 @@ class Settings(TypedDict, total=False):
     """the method word_vectors"""
     static: Static
     """the method static, the mean of a text's static vectors"""
-    lead: Lead
-    """the method lead, a text's first sentences"""
     ensemble: Ensemble
     """settings of the method ensemble; mtl ensemble sets them"""
     transformer: Transformer

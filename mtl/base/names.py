@@ -13,7 +13,7 @@ SYNONYMS = {
     # jiant, AllenNLP and Lightning
     **dict.fromkeys(("exp_dir", "serialization_dir", "exp_name", "run_name"), "run_dir"),
     **dict.fromkeys(("pretrain_tasks", "target_tasks"), "tasks"),
-    **{"cuda_device": "accelerator", "gpu": "accelerator", "gpus": "devices", "weighting_method": "sampling"},
+    **{"cuda_device": "accelerator", "gpu": "accelerator", "gpus": "accelerator", "weighting_method": "sampling"},
     **{"d_hid": "hidden_size", "n_layers": "num_layers", "n_layers_enc": "num_layers", "min_lr": "final_learning_rate"},
     **{"word_embs": "embeddings", "max_epochs": "pretrain.max_steps max_epochs"},
     **dict.fromkeys(("val_interval", "val_check_interval"), "validate_every"),
@@ -31,6 +31,7 @@ ABSENT = {
     "pair_attn": "set variant=attention",
     "bidirectional": "the encoder always reads in both directions",
     "optimizer": "it is always Adam with AMSGrad",
+    "devices": "a training uses one GPU; seeds_in_parallel=N spreads seeds over several",
     "overrides": "give each setting by itself, as in encoder.hidden_size=64",
     "input_module": "set embeddings=NAME, as in embeddings=glove",
     "pretrained_file": "set embeddings.path=FILE, as in embeddings=glove embeddings.path=FILE",

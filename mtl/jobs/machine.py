@@ -31,8 +31,8 @@ def check_precision(config: Config) -> None:
 
 
 def check_trainer(config: Config) -> None:
-    """Raise InputError for loggers, callbacks and devices that cannot be used."""
-    if (config.trainer.logger, config.trainer.callbacks, config.trainer.devices) != ("auto", None, 1):
+    """Raise InputError for loggers and callbacks that cannot be used."""
+    if (config.trainer.logger, config.trainer.callbacks) != ("auto", None):
         check_attached(config.trainer)  # imports Lightning
 
 

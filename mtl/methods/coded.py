@@ -160,7 +160,7 @@ def fit_tasks(
             seed=seed,
             total_steps=total_steps,
             train=lambda epoch: train.loader(schedule.between(epoch * steps, (epoch + 1) * steps), pinned),
-            dev=lambda rank, ranks: validation.loader(in_order[rank::ranks], pinned),
+            dev=validation.loader(in_order, pinned),
             scale=data.scale,
             settings=flatten_config(config),
             **stage,

@@ -17,7 +17,6 @@ from mtl.base.errors import InputError
 from mtl.base.extras import missing_package
 from mtl.base.settings.schema import TrainerConfig
 from mtl.base.wings import resolve
-from mtl.training.ranks import check_devices, rank
 from mtl.training.trainer import WITHOUT, quiet
 
 LOGGER, CALLBACKS = "trainer.logger", "trainer.callbacks"
@@ -62,14 +61,8 @@ def attached(settings: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], list
 
 
 def check_attached(config: TrainerConfig) -> None:
-    """Raise InputError for a logger whose package is not installed, names that are no classes of loggers and callbacks, callbacks that
-    Lightning does not take together, and what `trainer.devices` does not allow."""
-    check_devices(config)
-    if config.devices > 1 and CALLBACKS in _objects.get({}):
-        message = (
-            "with trainer.devices, each process makes its own callbacks: name their classes, as in package.module:Class"
-        )
-        raise InputError(message, key=CALLBACKS)
+    """Raise InputError for a logger whose package is not installed, names that are no classes of loggers and callbacks, and callbacks
+    that Lightning does not take together."""
     callbacks = user_callbacks(config)
     try:
         with quiet():
@@ -100,9 +93,6 @@ def stage_loggers(
         epoch: the first one that is trained: more than 0 if the stage continues.
         settings: those of the run, by dotted key, which W&B and MLflow show.
     """
-    if rank():
-        yield []
-        return
     if LOGGER in (given := _objects.get({})) or ":" in config.logger:
         yield [_made(value, Logger, LOGGER) for value in given.get(LOGGER, [config.logger])]
         return

@@ -15,7 +15,6 @@ from mtl.tasks.metrics import score
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import ScoredRows, Task
 from mtl.training.batches import codes_in_order
-from mtl.training.ranks import add_gradients, gather, rank, ranks
 from mtl.training.trainer import ValidatedModule
 
 
@@ -113,7 +112,7 @@ class TaskScore(torchmetrics.Metric):
 
     def __init__(self, task: Task, dev: ScoredRows, answers: Sequence[str], texts: Sequence[str] = ()) -> None:
         """The answers and texts are those of `mtl.tasks.target_kind.HeadTargets`."""
-        super().__init__(sync_on_compute=False)  # `gather` does it: batches of tasks by unit have several widths
+        super().__init__(sync_on_compute=False)
         self.task, self.dev, self.answers, self.texts = task, dev, answers, texts
         self.codes: list[Tensor]
         self.rows: list[Tensor]
@@ -129,12 +128,9 @@ class TaskScore(torchmetrics.Metric):
 
     def compute(self) -> float:
         """The metric × 100. Raises DivergedError if any output was not finite."""
-        batches = gather(
-            [tuple(state.cpu() for state in batch) for batch in zip(self.rows, self.codes, self.finite, strict=True)]
-        )
-        if not all(finite.all() for _, _, finite in batches):
+        if not torch.cat(self.finite).all():
             raise DivergedError("the outputs for dev rows are not finite")
-        codes = codes_in_order([(rows, codes) for rows, codes, _ in batches])
+        codes = codes_in_order(list(zip(self.rows, self.codes, strict=True)))
         predictions = target_kind(self.task).head.decode(codes, self.answers, self.texts)
         return score(self.task, predictions, self.dev)
 
@@ -147,11 +143,11 @@ class MultitaskModule(ValidatedModule):
         self, network: TaskNetwork, scores: Mapping[str, TaskScore], optimization: Optimization, parts: int = 1
     ) -> None:
         """The scores are by task id. A batch is computed in at most so many parts: more take less memory and, without dropout, give the same step up
-        to rounding. Each rank (`mtl.training.ranks`) computes as many."""
+        to rounding."""
         super().__init__()
         self.network, self.scores = network, dict(scores)
         self.optimization, self.parts = optimization, parts
-        # The parts of a step's batch that this process computes after its first one, with their share in the loss.
+        # The parts of a step's batch after its first one, with their share in the loss.
         self._further: list[tuple[Batch, Tensor]] = []
 
     def forward(self, batch: Batch) -> Tensor:
@@ -162,15 +158,13 @@ class MultitaskModule(ValidatedModule):
         return batch.to(device, non_blocking=True)
 
     def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
-        parts = batch.parts(self.parts * ranks())
-        if len(parts) == ranks() == 1:
+        parts = batch.parts(self.parts)
+        if len(parts) == 1:
             loss = self.network.loss(batch)
         else:
             # Lightning's own accumulation would give each part the same weight, and so more to each row of a smaller part.
             weight = self.network.loss_weight(batch)
-            shares = [(part, self.network.loss_weight(part) / weight) for part in parts[rank() :: ranks()]]
-            # A rank without rows has gradients of zero.
-            (first, share), *self._further = shares or [(parts[0], torch.zeros_like(weight))]
+            (first, share), *self._further = [(part, self.network.loss_weight(part) / weight) for part in parts]
             loss = self.network.loss(first) * share
         self.losses.append((f"task {batch.task}, ", loss.detach()))
         return loss
@@ -186,9 +180,6 @@ class MultitaskModule(ValidatedModule):
             self.losses.append((task, before + loss.detach()))
             precision.pre_backward(loss, self).backward(*args, **kwargs)
         self._further = []
-
-    def on_after_backward(self) -> None:
-        add_gradients(self.network.parameters())
 
     def record(self) -> dict[str, Any]:
         """The record of a training that has ended: seconds, peak_memory (bytes), curve."""

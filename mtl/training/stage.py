@@ -34,7 +34,6 @@ from mtl.training.attached import stage_loggers, user_callbacks
 from mtl.training.checkpoints import DONE, RESUME, WEIGHTS, load_weights
 from mtl.training.module import MultitaskModule
 from mtl.training.precision import training_precision
-from mtl.training.ranks import rank, ranks
 from mtl.training.trainer import read_state, train
 
 MONITOR = "dev/average"
@@ -55,7 +54,7 @@ class Stage:
     patience: int
     gradient_clip: float
     train: Callable[[int], DataLoader[Batch]]  # an epoch's number -> the loader of its batches
-    dev: Callable[[int, int], DataLoader[Batch]]  # the rank of this process, how many there are -> its batches of dev
+    dev: DataLoader[Batch]  # the batches of dev
     resumable: bool = True  # whether to save the whole state after each epoch
     trained_only: bool = False  # whether to save only the weights that are trained
     checkpoint: str = "best"  # the validation whose weights are saved: best or last
@@ -85,7 +84,7 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
     start, steps = _done(resume, module, stage) if stage.resumable and resume.exists() else (0, 0)
     if start:
         logger.info("%s · continuing after validation %d", stage.title, start)
-    elif rank() == 0:
+    else:
         shutil.rmtree(stage.folder, ignore_errors=True)
     bar = Progress(stage.title, stage.total_steps, "steps", steps, at_most=True)
     patience = Patience(MONITOR, mode="max", min_delta=TIE, patience=stage.patience, check_on_train_epoch_end=True)
@@ -113,8 +112,6 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
         raise DivergedError(f"training diverged ({error}); {kept_weights}{remedy}", unit=stage.title) from None
     except MisconfigurationException as error:
         raise InputError(" ".join(str(error).split())[:200], key="trainer.callbacks") from None
-    if rank():
-        return
     load_weights(module.network, stage.weights)
     module.to("cpu").eval()
     write_json(stage.folder / DONE, {**stage.facts, "average": kept.score, **module.record()})
@@ -161,11 +158,11 @@ class _StageData(pl.LightningDataModule):
         return self.stage.train(self.trainer.current_epoch)
 
     def val_dataloader(self) -> DataLoader[Batch]:
-        return self.stage.dev(rank(), ranks())
+        return self.stage.dev
 
 
 class SeedEachEpoch(Callback):
-    """Makes dropout depend on the seed, the stage, the epoch and the rank, not on what ran before."""
+    """Makes dropout depend on the seed, the stage and the epoch, not on what ran before."""
 
     def __init__(self, seed: int, stage: str) -> None:
         self.key = f"{seed} {stage}"
@@ -173,8 +170,7 @@ class SeedEachEpoch(Callback):
     def on_train_batch_start(self, trainer: pl.Trainer, module: Any, batch: Batch, batch_idx: int) -> None:
         # Not at the epoch's start: Lightning does not call that hook in the first epoch after resuming.
         if batch_idx == 0:
-            further = f" rank {rank()}" if rank() else ""
-            torch.manual_seed(zlib.crc32(f"{self.key} {trainer.current_epoch}{further}".encode()))
+            torch.manual_seed(zlib.crc32(f"{self.key} {trainer.current_epoch}".encode()))
 
 
 class StageProgress(Callback):
@@ -211,8 +207,6 @@ class BestWeights(Callback):
         average = float(trainer.callback_metrics[MONITOR])
         if self.keeps(average):
             self.score = average
-            if not trainer.is_global_zero:
-                return
             assert isinstance(module, MultitaskModule)
             state = module.network.state_dict()
             if self.trained_only:

@@ -22,7 +22,6 @@ from mtl.base.errors import DivergedError, InputError, resource_problem
 from mtl.base.files import naming, write_checkpoint
 from mtl.base.untrusted import Count, read_checkpoint
 from mtl.training.checkpoints import are_weights_of
-from mtl.training.ranks import add, ranks, strategy
 
 REMEDY = "; delete it"
 WITHOUT: dict[str, Any] = {"enable_model_summary": False, "enable_progress_bar": False}  # of what a Trainer shows
@@ -73,7 +72,7 @@ class ValidatedModule(pl.LightningModule):
         Args:
             step: the number of steps done.
         """
-        names, losses = [name for name, _ in self.losses], add(torch.stack([loss for _, loss in self.losses]))
+        names, losses = [name for name, _ in self.losses], torch.stack([loss for _, loss in self.losses])
         self.losses = []
         if (wrong := (~losses.isfinite()).nonzero()[:, 0].tolist()) != []:
             first = wrong[0]
@@ -116,9 +115,7 @@ def train(
     begun = TrainingBegun()
     with quiet(), naming(resume.parent):
         trainer = pl.Trainer(
-            devices=ranks(),
-            strategy=strategy(),
-            use_distributed_sampler=False,
+            devices=1,
             reload_dataloaders_every_n_epochs=1,
             callbacks=[*callbacks, begun, *([StateOfEpoch(resume)] if resumable else [])],
             plugins=[AtomicCheckpointIO()],

@@ -23,7 +23,6 @@ SHARED = {  # keys that other methods read than the rest of their section
     "embeddings_dir": ["lstm", "transformer", "static", "word_vectors"],
     "embeddings.dim": ["lstm", "word_vectors"],
     "trainer.accelerator": [*TRAINED, "ensemble"],
-    "trainer.devices": ["lstm"],
     **dict.fromkeys(("head.hidden_size", "head.dropout", "head.overlap", "head.pair"), TRAINED),
 }
 GUESSES = ["random", "constant", "uniform", "majority"]

@@ -124,7 +124,6 @@ class TrainerConfig:
     threads: Annotated[int, AT_LEAST_ONE] | None = None
     logger: Annotated[Any, Role.INDIFFERENT, Role.CODE] = "auto"
     callbacks: Annotated[list[str] | None, Role.CODE, Meta(examples=["[package.module:Class]"])] = None
-    devices: Annotated[int, AT_LEAST_ONE] = 1
 
     def check(self) -> None:
         if isinstance(self.logger, bool):  # as Lightning's own logger=

@@ -1,10 +1,8 @@
 """The registry entry of the LSTM."""
 
-from mtl.base.errors import InputError
 from mtl.base.settings.schema import PAPER, Config
 from mtl.embedders import EMBEDDERS
 from mtl.methods.method import MethodKind
-from mtl.tasks.suite import Suite
 
 
 class LstmKind(MethodKind):
@@ -36,12 +34,6 @@ class LstmKind(MethodKind):
 
     def chosen_on_dev(self, config: Config) -> str:
         return "checkpoints and thresholds" if config.finetune.threshold != "argmax" else "checkpoints"
-
-    def check(self, config: Config, suite: Suite) -> None:
-        """Raise InputError for sparse gradients of several processes."""
-        if config.trainer.devices > 1 and getattr(config.embeddings, "sparse", False):
-            problem = "gradients of several processes are dense; set embeddings.sparse=false"
-            raise InputError(problem, key="trainer.devices")
 
 
 def further_names(config: Config) -> list[str]:

@@ -39,7 +39,6 @@ from mtl.runs.folder import FORMAT, read_stage
 from mtl.training.checkpoints import DONE, WEIGHTS, load_finished, weights_fit
 from mtl.training.module import falling_adam
 from mtl.training.precision import training_precision
-from mtl.training.ranks import train_together
 
 # Settings that stage 1 does not read, beside those of other methods. A name that ends in a dot means all keys that begin with it.
 # `suite` and `tasks` say where data comes from, which is compared by content.
@@ -74,34 +73,27 @@ def pretrain(
         if shared.take(folder, network, title):
             load_finished(network, folder)
             return network
-        train_together(config.trainer, _train, network, config, data, sequences, seed, folder, title, shared.key)
+        settings, tasks = config.pretrain, data.dataset.trained_tasks
+        every = min(settings.validate_every, settings.max_steps)
+        rates = settings.learning_rate, settings.final_learning_rate, settings.max_steps
+        fit_tasks(
+            *(config, data, network, TaskInput(sequences)),
+            *({task.id: data.train(task, config.loss, seed) for task in tasks}, falling_adam(*rates)),
+            (settings.batch_size, settings.batch_size),
+            steps=every,
+            total_steps=settings.max_steps,
+            seed=seed,
+            sampling=settings.sampling,
+            title=title,
+            section="pretrain",
+            folder=folder,
+            epochs=math.ceil(settings.max_steps / every),
+            patience=settings.patience,
+            gradient_clip=settings.gradient_clip,
+            facts={"key": shared.key},
+        )
         shared.record(folder)
     return network
-
-
-def _train(
-    network: Network, config: Config, data: Coded, sequences: Sequences, seed: int, folder: Path, title: str, key: str
-) -> None:
-    """Train the network as `pretrain` says, in each of the processes that do so together."""
-    settings, tasks = config.pretrain, data.dataset.trained_tasks
-    every = min(settings.validate_every, settings.max_steps)
-    rates = settings.learning_rate, settings.final_learning_rate, settings.max_steps
-    fit_tasks(
-        *(config, data, network, TaskInput(sequences)),
-        *({task.id: data.train(task, config.loss, seed) for task in tasks}, falling_adam(*rates)),
-        (settings.batch_size, settings.batch_size),
-        steps=every,
-        total_steps=settings.max_steps,
-        seed=seed,
-        sampling=settings.sampling,
-        title=title,
-        section="pretrain",
-        folder=folder,
-        epochs=math.ceil(settings.max_steps / every),
-        patience=settings.patience,
-        gradient_clip=settings.gradient_clip,
-        facts={"key": key},
-    )
 
 
 def stage1_key(config: Config, tasks: Sequence[str], inputs: Mapping[str, str], seed: int) -> str:
@@ -113,8 +105,6 @@ def stage1_key(config: Config, tasks: Sequence[str], inputs: Mapping[str, str], 
     # Without what is not set, the key is that of earlier runs.
     if not config.trainer.callbacks:
         del settings["trainer.callbacks"]
-    if config.trainer.devices == 1:
-        del settings["trainer.devices"]
     where = [device_of(config.trainer.accelerator).type, training_precision(config.trainer)]
     versions = [FORMAT, VERSION, torch.__version__, np.__version__]  # torch and numpy draw the random numbers
     content = [settings, list(tasks), dict(inputs), seed, where, versions]
