@@ -305,8 +305,8 @@ def import_predictions(
         name: of the run's folder, and of the system where `system` has no title.
         predictions: by task id, for the examples of the split that scores the task, in their order: a list, an array or a Series; or such
             lists by split, dev and test; or a DataFrame with the column prediction and, if you like, id (then in any order) and split.
-            An index of another order than 0, 1, … names the rows: it has the labels of the frames that `suite` was made of, their numbers
-            from 0 or 1, or their ids. For a suite of one task, these alone. For several seeds, a list with one such mapping for each.
+            Another index than 0, 1, … is that of the frames that `suite` was made of, in their order, or has ids. For a suite of one
+            task, these alone. For several seeds, a list with one such mapping for each.
         seed: the seed, or one for each mapping; else 1, 2, ….
         system: what is known of the system, as in system.yaml, or the path of this file.
         labels: by task id, the label that each spelling of an answer means, or the path of a YAML file.

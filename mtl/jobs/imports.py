@@ -5,7 +5,7 @@ import hashlib
 import logging
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,14 @@ from mtl.base.untrusted_yaml import read_yaml
 from mtl.base.version import VERSION
 from mtl.data.sampled import Key, read_key, sample_text, scored_file
 from mtl.data.splits import check_present
-from mtl.jobs.given import GivenPredictions, Indices, values_of_seeds
 from mtl.jobs.job import Job, load_job
+from mtl.jobs.values import Indices, PredictedValues, predicted_values
 from mtl.methods.method import BuildRequest, Method, Predictions
-from mtl.submissions.answers import Labels, check_labels, read_labels
+from mtl.submissions.answers import check_labels, read_labels
 from mtl.submissions.files import SPLITS, is_entry, predicted_splits, prediction_names, read_files
 from mtl.submissions.lines import DataRows
-from mtl.submissions.predictions import Predicted, Rows, Unfit, put_to_rows, read_sources
+from mtl.submissions.predictions import Rows, Sources, Unfit, put_to_rows, read_sources
+from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import is_unknown
 from mtl.tasks.task import Task
 
@@ -33,8 +34,40 @@ UNKNOWN = "not stated"
 
 logger = logging.getLogger("mtl")
 
-# The predictions of a seed: a zip or a folder, or values that Python code has at hand.
-Source = Path | GivenPredictions
+
+@dataclass(frozen=True)
+class PredictedFiles:
+    """The predictions of one seed, in a zip or a folder, in the forms that mtl writes. `PredictedValues` has the same methods."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        return self.path.resolve().name
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the file, or of the names and contents of the files in the folder."""
+        if self.path.is_file():
+            return sha256(self.path)
+        files = sorted(file for file in self.path.rglob("*") if file.is_file())
+        listed = "".join(f"{sha256(file)}  {file.relative_to(self.path).as_posix()}\n" for file in files)
+        return hashlib.sha256(listed.encode()).hexdigest()
+
+    def splits(self, suite: Suite) -> set[tuple[str, str]]:
+        """The tasks and splits that there are predictions for. Raises InputError for files of others, and if there are none."""
+        splits = predicted_splits(self.path, read_files(self.path, lambda name: False)[1], suite, beside=is_entry)
+        if not splits:
+            raise self.error(f"has no predictions of suite {suite.name}")
+        return splits
+
+    def sources(self, suite: Suite, rows: Rows) -> Sources:
+        """The predictions for these rows, by task id and split."""
+        names = {name for name, (id, _) in prediction_names(suite).items() if id in rows}
+        return read_sources(self.path, read_files(self.path, names.__contains__)[0], suite, rows)
+
+    def error(self, problem: str) -> InputError:
+        return InputError(problem, path=self.path)
 
 
 def import_job(
@@ -53,7 +86,7 @@ def import_job(
             or its content (`System`). `labels`: what the answers of a language model mean, the path of a YAML file or its content
             (`mtl.submissions.answers`). `rows`: the path of the key file of a sample (`mtl.data.sampled`), whose rows alone are scored;
             then the tasks are those of the key.
-        indices: of the frames that the suite was made of (`mtl.jobs.given`).
+        indices: of the frames that the suite was made of (`mtl.jobs.values`).
     """
     name = one_spelling(name)
     if not re.fullmatch(r"[\w.+-]{1,200}", name) or name[0] in ".-":
@@ -72,7 +105,8 @@ def import_job(
     facts = {f"imported.{key}": value for key, value in system.items() if value is not None}
     job = load_job({"imported.title": name, **merged, **facts})
     config, suite = job.config, job.suite
-    values = [] if paths else values_of_seeds(predictions, suite, indices or {})
+    values = [] if paths else predicted_values(predictions, suite, indices or {})
+    sources: Sequence[PredictedFiles | PredictedValues] = values or [*map(PredictedFiles, paths)]
     labels, path = _content("labels", further["labels"], lambda path: read_labels(path, suite))
     changed: dict[str, Any] = {}
     if further["labels"] is not None:
@@ -80,11 +114,7 @@ def import_job(
     samples = {} if further["rows"] is None else key_of(further["rows"], job)["tasks"]
     tasks = config.tasks
     if merged.get("tasks") is None:
-        splits = [set(seed.lines) for seed in values]
-        for path in paths:
-            splits.append(predicted_splits(path, read_files(path, lambda name: False)[1], suite, beside=is_entry))
-            if not splits[-1]:
-                raise InputError(f"has no predictions of suite {suite.name}", path=path)
+        splits = [source.splits(suite) for source in sources]
         tasks, left_out = [], dict[str, list[str]]()
         for id, task in suite.tasks.items():
             file, split = scored_file(task, job.data_dir), task.scored_split
@@ -102,10 +132,9 @@ def import_job(
         for problem, ids in left_out.items():
             logger.info("left out: %s, since %s", ", ".join(ids), problem)
         if not tasks:
-            given = [task for id, task in suite.tasks.items() if all((id, task.scored_split) in of for of in splits)]
-            check_present(suite, given, job.data_dir)
-            problem = f"no task of suite {suite.name} has predictions for its scored rows"
-            raise InputError(problem, path=paths[0]) if paths else InputError(problem, key="predictions")
+            complete = [task for id, task in suite.tasks.items() if all((id, task.scored_split) in of for of in splits)]
+            check_present(suite, complete, job.data_dir)
+            raise sources[0].error(f"no task of suite {suite.name} has predictions for its scored rows")
     if samples:
         sampled = [task.id for task in suite.choose(tasks)]
         if outside := [id for id in sampled if id not in samples]:
@@ -138,13 +167,14 @@ def fingerprint_name(seed: int) -> str:
 
 
 class Imported(Method):
-    """`mtl.methods.method.Method` of predictions in files: for each seed a zip or a folder, in the forms that mtl writes."""
+    """`mtl.methods.method.Method` of predictions that another system made."""
 
     def __init__(self, job: Job, request: BuildRequest) -> None:
         """Puts all predictions to their rows, so that nothing is written if a file is wrong. Raises InputError."""
         super().__init__(request)
         self.system = self.config.imported
-        seeds: Sequence[Source] = job.predictions or [Path(path) for path in self.system.predictions]
+        paths = [PredictedFiles(Path(path)) for path in self.system.predictions]
+        seeds: Sequence[PredictedFiles | PredictedValues] = job.predictions or paths
         if len(seeds) != len(self.config.seeds):
             problem = f"needs predictions for each of the {len(self.config.seeds)} seeds, and has {len(seeds)}"
             raise InputError(problem, key="imported.predictions")
@@ -154,14 +184,14 @@ class Imported(Method):
         unfit: dict[int, Unfit] = {}
         sums: list[str] = []
         for seed, source in zip(self.config.seeds, seeds, strict=True):
-            self._predictions[seed], unfit[seed] = self._read_seed(source, rows, labels)
-            self._check_complete(source, self._predictions[seed])
-            if isinstance(source, Path):
-                name, digest = source.resolve().name, _fingerprint(source)
-            else:
-                name, digest = source.name, source.fingerprint
-            self.fingerprints[fingerprint_name(seed)] = digest
-            sums.append(f"{name} ({digest})")
+            predicted, unfit[seed] = put_to_rows(source.sources(self.suite, rows), self.suite, rows, labels)
+            for task in self.dataset.tasks:
+                if task.scored_split not in predicted[task.id]:
+                    problem = f"no predictions of task {task.id} for {task.scored_split}, which scores it"
+                    raise source.error(f"{problem}; name other tasks with tasks=")
+            self._predictions[seed] = predicted
+            self.fingerprints[fingerprint_name(seed)] = digest = source.fingerprint
+            sums.append(f"{source.name} ({digest})")
         self.facts = self._facts(sums, _notes_of_answers(rows, unfit, self.system.labels_sha256))
         on_dev = [task.id for task in self.dataset.tasks if task.scored_split == "dev"]
         held_out = [id for id in on_dev if id in self.dataset.held_out]
@@ -187,25 +217,6 @@ class Imported(Method):
             "peak_memory": None,
             "sentences_per_second": None,
         }
-
-    def _read_seed(self, source: Source, rows: Rows, labels: Labels) -> tuple[Predicted, Unfit]:
-        """The predictions of a seed, put to the rows, and how many answers fit no label."""
-        if isinstance(source, Path):
-            names = {name for name, (id, _) in prediction_names(self.suite).items() if id in rows}
-            contents, _ = read_files(source, names.__contains__)
-            lines = read_sources(source, contents, self.suite, rows)
-        else:
-            lines = source.lines
-        return put_to_rows(lines, self.suite, rows, labels)
-
-    def _check_complete(self, source: Source, predicted: Predicted) -> None:
-        """Raise InputError for a task without predictions for the split that scores it."""
-        for task in self.dataset.tasks:
-            if task.scored_split not in predicted[task.id]:
-                problem = f"no predictions of task {task.id} for {task.scored_split}, which scores it; name other tasks with tasks="
-                if isinstance(source, Path):
-                    raise InputError(f"has {problem}", path=source)
-                raise InputError(problem, key="predictions")
 
     def _facts(self, sums: Sequence[str], notes_of_answers: Sequence[str]) -> dict[str, Any]:
         """What the summary says of the system. `sums` has the name and the SHA-256 sum of each seed's predictions."""
@@ -266,12 +277,3 @@ def _notes_of_answers(rows: Rows, unfit: Mapping[int, Unfit], labels_sha256: str
             f"{'; '.join(counted[False])}."
         )
     return notes
-
-
-def _fingerprint(path: Path) -> str:
-    """SHA-256 of a file, or of the names and contents of the files in a folder."""
-    if path.is_file():
-        return sha256(path)
-    files = sorted(file for file in path.rglob("*") if file.is_file())
-    listed = "".join(f"{sha256(file)}  {file.relative_to(path).as_posix()}\n" for file in files)
-    return hashlib.sha256(listed.encode()).hexdigest()

@@ -41,7 +41,7 @@ from mtl.base.wings import lazy
 from mtl.data.sample import SAMPLES
 from mtl.data.splits import choose_scored, has_files
 from mtl.embedders import EMBEDDERS, embedder_kind, read_embeddings
-from mtl.jobs.given import GivenPredictions
+from mtl.jobs.values import PredictedValues
 from mtl.methods import METHODS, method_name
 from mtl.runs.folder import RunFolder
 from mtl.submissions import submission_problem
@@ -170,7 +170,7 @@ class Job:
 
     config: Config
     suite: Suite
-    predictions: Sequence[GivenPredictions] = ()
+    predictions: Sequence[PredictedValues] = ()
     name: str = ""
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
     preset_settings: Mapping[str, Any] = field(default_factory=dict, compare=False)

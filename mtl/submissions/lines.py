@@ -49,7 +49,6 @@ class PredictionLines:
     # A column that numbers the rows, if it is one by its name, and its cells; None: there is none.
     numbers: tuple[str, Sequence[str]] | None = None
     header: InputError | None = None  # what is wrong with the file's first line; None: nothing
-    problem: str | None = None  # what is wrong with `numbers` that are no ids; None: unknown
 
     @cached_property
     def by_place(self) -> Sequence[int]:
@@ -338,17 +337,14 @@ class DataRows:
         return known
 
     def _not_numbered(self, lines: PredictionLines, position: int) -> InputError:
-        """What is wrong with an index that has neither the numbers nor the ids of the rows."""
+        """What is wrong with a column that has neither the numbers nor the ids of the rows."""
         assert lines.numbers is not None
         column, cells = lines.numbers
-        name, remedy = (
-            (f"column {column!r}", "leave it out") if lines.lines else ("the index", "reset_index(drop=True)")
-        )
+        name = f"column {column!r}"
         problem = f"{name} has {show(cells[position])}, which neither numbers {self._described} from 0 or 1 nor is an id of theirs"
         if repeated := next((cell for cell, count in Counter(cells).items() if count > 1), None):
             problem = f"{name} repeats {repeated}"
-        order = f"if the predictions are in the order of the data, {remedy}"
-        return lines.error(f"{lines.problem or problem}; {order}", position)
+        return lines.error(f"{problem}; if the predictions are in the order of the data, leave it out", position)
 
     def _by_id(self, lines: PredictionLines, ids: Sequence[Any], known: dict[str, int]) -> list[int]:
         """For each row, the position of the prediction with its id, where the numbers of rows by id are known."""

@@ -69,17 +69,16 @@ def test_a_data_frame(home: Path) -> None:
     refused(lambda: imported({"grad": frame}, "other"))
 
 
-def test_an_index_puts_predictions_to_their_rows(home: Path) -> None:
+def test_an_index_has_ids_or_the_order_of_the_data(home: Path) -> None:
     pandas = pytest.importorskip("pandas")
-    given = pandas.Series(GRAD).sample(frac=1, random_state=1)
-    assert given.index.tolist() != [0, 1, 2, 3]
-    from_1 = given.rename(lambda label: label + 1)
-    by_id = given.rename(lambda label: f"g{label}")
-    for number, of_rows in enumerate((given, from_1, from_1.to_frame("prediction"), by_id)):
+    shuffled = pandas.Series(GRAD).sample(frac=1, random_state=1)
+    by_id = shuffled.rename(lambda label: f"g{label}")
+    counted = pandas.Series(GRAD, index=pandas.Index([0, 1, 2, 3]))
+    for number, of_rows in enumerate((by_id, by_id.to_frame("prediction"), counted)):
         run = imported({"grad": of_rows}, f"index-{number}")
         assert predicted(run, "dev", "grad") == [str(value) for value in GRAD], number
-    refused(lambda: imported({"grad": pandas.Series(GRAD, index=[10, 11, 12, 13])}))
-    refused(lambda: imported({"grad": pandas.Series(GRAD, index=[0, 1, 0, 1])}))
+    for other in (shuffled, counted.rename(lambda label: label + 1), counted.rename({3: 0}), by_id.rename({"g0": "h"})):
+        refused(lambda other=other: imported({"grad": other}))
 
 
 @pytest.mark.wings
@@ -93,15 +92,10 @@ def test_the_index_of_the_frames_of_a_suite_and_predictions_of_its_only_task(hom
     def score(predictions: Any, name: str) -> float:
         return mtl.import_predictions(name, predictions, suite=suite).summary["tasks"]["mine"]["median"]
 
-    shuffled = dev["label"].sample(frac=1, random_state=1)
-    forms = (
-        shuffled,
-        {"mine": shuffled},
-        {"mine": {"dev": shuffled}},
-        shuffled.to_frame("prediction"),
-        list(dev["label"]),
-    )
+    right = dev["label"]
+    forms = (right, {"mine": right}, {"mine": {"dev": right}}, right.to_frame("prediction"), list(right))
     assert [score(form, f"form-{number}") for number, form in enumerate(forms)] == [100.0] * 5
+    refused(lambda: score(right.sample(frac=1, random_state=1), "shuffled"))
     # Numbers from 0 may be the labels of this frame, whose rows are in another order.
     mixed = mtl.Suite.from_frames({"train": rows[:20], "dev": rows[:20].sample(frac=1, random_state=1)}, name="mixed")
     table = pandas.DataFrame({"prediction": labels[:20], "split": "dev"})
@@ -113,14 +107,15 @@ def test_the_index_of_the_frames_of_a_suite_and_predictions_of_its_only_task(hom
     suite = mtl.Suite.from_frames(splits, name="mine", tasks={"mine": {"metric": "accuracy"}})
     every = pandas.concat([frame.assign(split=split, prediction=frame["label"]) for split, frame in splits.items()])
     both = every["prediction"][20:]
-    forms = (
-        every.sample(frac=1, random_state=1),
-        {"val": every},
-        {"dev": both[:20], "Test": both[20:]},
-        [both[:20]] * 2,
-    )
+    forms = (every, {"val": every}, {"dev": both[:20], "Test": both[20:]}, [both[:20]] * 2)
     assert [score(form, f"split-{number}") for number, form in enumerate(forms)] == [100.0] * 4
-    for given in (both, every.assign(split="x"), every[:20], [list(both[:20])] * 2):
+    for given in (
+        both,
+        every.sample(frac=1, random_state=1),
+        every.assign(split="x"),
+        every[:20],
+        [list(both[:20])] * 2,
+    ):
         refused(lambda given=given: score(given, "bad"))
 
 

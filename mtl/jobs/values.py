@@ -1,33 +1,36 @@
-"""Predictions that Python code has at hand: lists, arrays and tables by task, as the lines that a file of them would have."""
+"""Predictions that Python code has as values: lists, arrays and tables by task, as the lines that a file of them would have."""
 
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mtl.base.errors import InputError
 from mtl.base.interface import foreign
 from mtl.submissions.entry import PREDICTION
 from mtl.submissions.files import JSON_LINES, SPLITS
-from mtl.submissions.lines import ID, PredictionLines, keyed
+from mtl.submissions.lines import ID, PredictionLines
 from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import TargetKind
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import SPLIT_OF, Task
 
+if TYPE_CHECKING:
+    from mtl.submissions.predictions import Rows
+
 SPLIT = "split"  # the column of a table that names the split of each row
 INDEX = "index"  # of a Series or a DataFrame
-IS_PLAIN = "is_plain"  # whether it is the one that pandas makes by itself, for the rows of several splits
+IS_COUNT = "is_count"  # whether the index counts the rows of the table from 0
 
 Indices = Mapping[tuple[str, str], Sequence[Any]]
 """The index of the frame that holds the rows of a split, by task id and split."""
 
 
 @dataclass(frozen=True)
-class GivenPredictions:
-    """The predictions of one seed.
+class PredictedValues:
+    """The predictions of one seed, as values. `mtl.jobs.imports.PredictedFiles` has the same methods.
 
     Args:
         name: what notes call them.
@@ -39,18 +42,29 @@ class GivenPredictions:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of the predictions: that of a folder with these lines as files (`mtl.jobs.imports`)."""
+        """A hash of the predictions: that of a folder with these lines as files."""
         sums = {}
         for (id, split), lines in self.lines.items():
-            rows = [{PREDICTION: lines.values[position]} for position in lines.by_place]
+            rows = [{PREDICTION: value} for value in lines.values]
             if lines.ids is not None:
                 rows = [{**row, ID: row_id} for row, row_id in zip(rows, lines.ids, strict=True)]
             content = "".join(json.dumps(row) + "\n" for row in rows)
             sums[JSON_LINES.format(split=split, task=id)] = hashlib.sha256(content.encode()).hexdigest()
         return hashlib.sha256("".join(f"{sums[name]}  {name}\n" for name in sorted(sums)).encode()).hexdigest()
 
+    def splits(self, suite: Suite) -> set[tuple[str, str]]:
+        """The tasks and splits that there are predictions for."""
+        return set(self.lines)
 
-def values_of_seeds(predictions: Sequence[Any], suite: Suite, indices: Indices) -> list[GivenPredictions]:
+    def sources(self, suite: Suite, rows: "Rows") -> Mapping[tuple[str, str], PredictionLines]:
+        """The predictions by task id and split."""
+        return self.lines
+
+    def error(self, problem: str) -> InputError:
+        return InputError(problem, key="predictions")
+
+
+def predicted_values(predictions: Sequence[Any], suite: Suite, indices: Indices) -> list[PredictedValues]:
     """The predictions of each seed.
 
     Args:
@@ -73,13 +87,13 @@ def values_of_seeds(predictions: Sequence[Any], suite: Suite, indices: Indices) 
             if id not in suite.tasks:
                 known = ", ".join(suite.tasks)
                 raise InputError(f"suite {suite.name} has no such task; it has {known}", key=f"{key}.{id}")
-            labels = {split: of_rows for (task, split), of_rows in indices.items() if task == id}
             with foreign(f"{key}.{id}"):
                 for split, rows in _by_split(values, suite.tasks[id], f"{key}.{id}").items():
-                    predicted = [row[PREDICTION] for row in rows]
-                    keys = _places(rows, split, labels, f"{key}.{id}")
-                    lines[id, split] = PredictionLines(f"{key}.{id}.{split}", predicted, **keys)
-        seeds.append(GivenPredictions(f"predictions-{number + 1}", lines))
+                    ids = _ids(rows, split, indices.get((id, split), []), f"{key}.{id}")
+                    lines[id, split] = PredictionLines(
+                        f"{key}.{id}.{split}", [row[PREDICTION] for row in rows], ids=ids
+                    )
+        seeds.append(PredictedValues(f"predictions-{number + 1}", lines))
     return seeds
 
 
@@ -105,31 +119,19 @@ def _by_split(values: Any, task: Task, key: str) -> dict[str, list[dict[str, Any
     return by_split
 
 
-def _places(
-    rows: Sequence[Mapping[str, Any]], split: str, labels: Mapping[str, Sequence[Any]], key: str
-) -> dict[str, Any]:
-    """Which rows of the data the rows of a split are, as keywords of `PredictionLines`. `labels`: by split, those of the index of the frame that
-    the suite was made of, if it was."""
+def _ids(rows: Sequence[Mapping[str, Any]], split: str, labels: Sequence[Any], key: str) -> list[Any] | None:
+    """The ids of the rows of a split; None: they are all rows of the data, in order. `labels` are those of the index of the frame that the suite was
+    made of, if it was. Raises InputError for an index that may put the predictions to other rows."""
     if ID in rows[0]:
-        return {"ids": [row[ID] for row in rows]}
-    index, of_rows = [row[INDEX] for row in rows if INDEX in row], labels.get(split, [])
-    if not index or index == of_rows or (rows[0][IS_PLAIN] and {*index} != {*of_rows}):
-        return {}
-    if rows[0][IS_PLAIN]:
-        problem = f"the index may number the rows, or be labels of the frame of {split}: give {{{split!r}: …}} without"
-        raise InputError(f"{problem} the column {SPLIT}, or the frame's own index (set_index)", key=key)
-    places = {label: place for place, label in enumerate(of_rows)}
-    lacking = [label for label in index if label not in places]
-    if not lacking and len({*index}) == len(index) and len(places) == len(of_rows):
-        return {"places": [places[label] for label in index]}  # how many they are is checked with the rows
-    cells = [*map(str, index)]
-    # Numbers would be labels of other rows.
-    keys = {"ids": cells, "numbers": (INDEX, cells)} if len(lacking) < len(index) else keyed(INDEX, cells)
-    other = next((name for name, of_other in labels.items() if lacking and {*of_other} >= {*lacking}), None)
-    if "ids" in keys and other is not None:
-        remedy = f"; name the split of each, as in {{{split!r}: …, {other!r}: …}}" if other in SPLITS else ""
-        keys["problem"] = f"the index has {lacking[0]!r}, which is an example of {other}, not of {split}{remedy}"
-    return keys
+        return [row[ID] for row in rows]
+    index = [row[INDEX] for row in rows if INDEX in row]
+    if not index or index == list(labels) or (rows[0][IS_COUNT] and {*index} != {*labels}):
+        return None
+    if not labels and all(isinstance(label, str) for label in index):
+        return index
+    problem = f"the index ({', '.join(map(repr, index[:3]))}, …) is not that of the data's {split} examples, or in another order"
+    remedy = "if they are in the order of the data, reset_index(drop=True), and name their split"
+    raise InputError(f"{problem}; {remedy}, as in {{{split!r}: …}}; else give a column {ID!r}", key=key)
 
 
 def _rows(values: Any, task: Task, key: str) -> list[dict[str, Any]]:
@@ -161,10 +163,10 @@ def _rows(values: Any, task: Task, key: str) -> list[dict[str, Any]]:
     if ID in columns:
         columns[ID] = [_plain(value, f"{key}, row {row}") for row, value in enumerate(columns[ID], start=1)]
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    is_plain = type(index).__name__ == "RangeIndex" and labels == [*range(len(rows))]
-    if labels is None or (is_plain and SPLIT not in columns):
+    is_count = labels == [*range(len(rows))]
+    if labels is None or (is_count and SPLIT not in columns and type(index).__name__ == "RangeIndex"):
         return rows
-    return [{**row, INDEX: label, IS_PLAIN: is_plain} for row, label in zip(rows, labels, strict=True)]
+    return [{**row, INDEX: label, IS_COUNT: is_count} for row, label in zip(rows, labels, strict=True)]
 
 
 def _plain(value: Any, key: str, kind: TargetKind | None = None, task: str = "") -> Any:
