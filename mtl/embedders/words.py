@@ -31,12 +31,11 @@ def random_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
 def static_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
     """The vectors of the dataset's words, read from the file at `request.path`.
 
-    With the options min_count=1 and max_words=None, these are all words of all texts. Otherwise, they are the words of
-    `frequent_words`; all other words are unknown.
-    A word that is not in the file: with missing=unknown, it gets a vector from its character n-grams if the file is a .bin, otherwise it
-    is unknown. With missing=random, each seed draws its vector from N(0, 1), as that of the unknown word, and n-grams are not used: GLUE's
-    baselines and jiant read all vectors as text, and all other words start from N(0, 1). Boundary words are not looked up; each seed draws theirs.
-    Raises InputError for a file that cannot be read, or whose vectors do not have `options.dim` numbers (None: any).
+    With the options min_count=1 and max_words=None, these are all words of all texts. Otherwise, they are the words of `frequent_words`; all other
+    words are unknown. A word that is not in the file: with missing=unknown, it gets a vector from its character n-grams if the file is a .bin,
+    otherwise it is unknown. With missing=random, each seed draws its vector from N(0, 1), as that of the unknown word, and n-grams are not used:
+    GLUE's baselines and jiant read all vectors as text, and all other words start from N(0, 1). Boundary words are not looked up; each seed draws
+    theirs. Raises InputError for a file that cannot be read, or whose vectors do not have `options.dim` numbers (None: any).
     """
     options, texts, path = request.options, request.texts, request.path
     assert path is not None
@@ -190,8 +189,7 @@ class Coverage:
     Attributes:
         found: of words with a vector.
         from_ngrams: of words whose vectors come from their character n-grams.
-        unknown: of words without a vector in the embeddings' file or vocabulary, also if they get a random one
-            (`embeddings.missing=random`).
+        unknown: of words without a vector in the embeddings' file or vocabulary, also if they get a random one (`embeddings.missing=random`).
         unknown_types: bool (types,), the words without a vector.
     """
 

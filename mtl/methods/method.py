@@ -125,8 +125,7 @@ class LoadRequest:
         inputs: the run's fingerprints.
         tasks: ids of the run's tasks.
         answers: see `mtl.data.dataset.Dataset`.
-        task: the task whose own encoder encodes texts, where each task has one; None: the encoder that all tasks
-            share.
+        task: the task whose own encoder encodes texts, where each task has one; None: the encoder that all tasks share.
     """
 
     config: Config
@@ -150,8 +149,7 @@ class MethodKind(ABC):
 
     Args:
         family: the group of its rows in tables (floor, lstm, transformer, …), where `family_of` says no other.
-        reads: the configuration keys that it reads in addition to `COMMON_KEYS`; a name that ends in a dot means all
-            keys that begin with it.
+        reads: the configuration keys that it reads in addition to `COMMON_KEYS`; a name that ends in a dot means all keys that begin with it.
         builds: what makes the `Method` of a `BuildRequest`, by a name as `mtl.base.wings.resolve` takes it, since most are slow to import;
             None: it trains nothing, and a job builds it from runs or predictions (`mtl.jobs.inputs`).
         loads: what makes the `Model` of a `LoadRequest`, by such a name; None if the models of finished runs are not kept.

@@ -4,9 +4,8 @@ PyTorch's own packed LSTM trains slowly on a CPU: the cost of its backward pass 
 A layer here computes the input products of many steps in one matrix product, keeps a step's arithmetic in memory that is
 still in the cache, and computes the gradient of each weight matrix in one matrix product.
 
-Matrices are feature-major: one row for each feature, one column for each step of each sequence. The recurrent
-products have few sequences and many gates; in this layout they run up to twice as fast, and each of a step's four gates is one
-contiguous block of memory.
+Matrices are feature-major: one row for each feature, one column for each step of each sequence. The recurrent products have few sequences and many
+gates; in this layout they run up to twice as fast, and each of a step's four gates is one contiguous block of memory.
 
 If the data and the weight matrices are bfloat16 and the biases float32, the factors and results of all matrix products are
 bfloat16, with sums in float32 inside a product. Gates, cells and their gradients stay float32. The states and the gates'

@@ -66,9 +66,8 @@ def tag(content: str, spans: Sequence[Span]) -> Tagged:
 def with_tags(
     path: Path, rows: Iterator[tuple[int, dict[str, Any]]], columns: str
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows with two further columns, of tokens and of tags. `columns` are those of the text and of the spans, as in
-    `Reading.spans`. Raises InputError, which names the line, for a row without the text, and for spans without two
-    integers and a type."""
+    """The rows with two further columns, of tokens and of tags. `columns` are those of the text and of the spans, as in `Reading.spans`. Raises
+    InputError, which names the line, for a row without the text, and for spans without two integers and a type."""
     name, *of_spans = columns.split(BESIDE)
     cut = left_out = 0
     for line, row in rows:

@@ -78,10 +78,9 @@ def window_answer(question: str, passage: str, length: int) -> str:
 
 
 def unit_features(question: str, passage: str) -> list[list[str]]:
-    """The features that a linear model reads of each unit of a passage, by name. Those of a word are the word and its
-    shape, its neighbours, whether it is in the first sentence, whether it is in the question, how far the nearest words
-    of the question are, and the beginning of the question. Those of the whole passage are the share of the question's
-    words that it has, and the beginning of the question."""
+    """The features that a linear model reads of each unit of a passage, by name. Those of a word are the word and its shape, its neighbours, whether
+    it is in the first sentence, whether it is in the question, how far the nearest words of the question are, and the beginning of the question.
+    Those of the whole passage are the share of the question's words that it has, and the beginning of the question."""
     asked, words = words_of(question), words_of(passage)
     shapes = [_shape(passage[first:end]) for first, end in units_of(passage)[1:].tolist()]
     known = {word for word in asked if word.isalnum()}

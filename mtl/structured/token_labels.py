@@ -1,6 +1,5 @@
-"""A label for each token of a sentence: named entities, parts of speech, slots. The text of a row is its tokens with
-spaces between them. A target is the tags of its tokens, with spaces between them; a file may have what `indices` names
-in place of the tags."""
+"""A label for each token of a sentence: named entities, parts of speech, slots. The text of a row is its tokens with spaces between them. A target is
+the tags of its tokens, with spaces between them; a file may have what `indices` names in place of the tags."""
 
 import re
 from collections import Counter, defaultdict
