@@ -19,7 +19,7 @@ from mtl.jobs.job import Job
 from mtl.jobs.machine import device_of, prepare_machine
 from mtl.methods import METHODS
 from mtl.methods.method import BuildRequest, Method
-from mtl.runs.folder import REMEDY, chosen_file
+from mtl.runs.folder import REMEDY
 from mtl.runs.summary import Summary, read_summary
 
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ BUILDERS: dict[str, Callable[[Job, BuildRequest], Method]] = {
     "imported": lazy("mtl.jobs.imports:Imported"),
     "ensemble": lazy("mtl.jobs.ensemble:Ensemble"),
 }
-
-kept_file = lazy("mtl.methods.floors.kept:kept_file")
 
 logger = logging.getLogger("mtl")
 
@@ -77,7 +75,10 @@ def check_begun(job: Job) -> Summary | None:
     folder.check_inputs(inputs)
     _check_sources(job)
     finished = read_summary(folder.summary)
-    _check_kept(job, finished)
+    for key, asked in (("transformer.keep", job.config.transformer.keep), ("floor.keep", job.config.floor.keep)):
+        if asked and not finished["config"].get(key):
+            problem = f"this run is finished, and was not asked to keep its models ({key})"
+            raise InputError(f"{problem}; set run_dir= to make it again with them", path=folder.path)
     if not job.is_finished:
         return None
     if not job.data_dir.is_dir():
@@ -85,22 +86,6 @@ def check_begun(job: Job) -> Summary | None:
     seeds = ", ".join(map(str, finished["seeds"]))
     logger.info("%s: this run is finished (seeds %s); remove the folder to run it again", folder.path, seeds)
     return finished
-
-
-def _check_kept(job: Job, finished: Summary) -> None:
-    """Raise InputError if the job asks for models to be kept and the finished run has not kept them."""
-    folder = job.folder
-    floors = [path for seed in finished["seeds"] for path in chosen_file(folder.seed(seed), "*").parent.glob("*.json")]
-    kept = {"transformer.keep": job.config.transformer.keep, "floor.keep": job.config.floor.keep}
-    for key, asked in kept.items():
-        if not asked:
-            continue
-        before = finished["config"].get(key, False)
-        # None: small models are kept.
-        is_kept = before or (before is None and all(kept_file(path.parents[1], path.stem).exists() for path in floors))
-        if not is_kept:
-            problem = f"this run is finished, and it has not kept its models ({key})"
-            raise InputError(f"{problem}; set run_dir= to make it again with them", path=folder.path)
 
 
 def _check_sources(job: Job) -> None:

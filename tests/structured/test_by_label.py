@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from mtl.base.settings.schema import FloorConfig
 from mtl.methods.floors.classifiers import DenseClassifier, FastTextClassifier
 from mtl.methods.floors.estimators import numbers
-from mtl.methods.floors.features import Document, JoinedFeatures
+from mtl.methods.floors.features import Document, joined_features
 from mtl.methods.floors.kept import Kept, kept_content, restored_kept
 from mtl.structured.by_label import LinearLabels, ProbableLabels, labels_estimator
 from mtl.tasks.task import Task
@@ -73,7 +73,7 @@ def test_fasttext_learns_each_label_and_that_a_line_has_none() -> None:
 
 def test_a_kept_model_predicts_the_same_and_a_damaged_one_is_refused() -> None:
     rows = [[Document(f"word{number % 7} word{number % 3} plenty", [])] for number in range(len(TARGETS))]
-    features = JoinedFeatures("counts-1-2")
+    features = joined_features("counts-1-2")
     matrix = features.fit(rows)
     made = labels_estimator(LogisticRegression(), 5).fit(matrix, TARGETS)
     content = kept_content(Kept(made, features, "counts-1-2"))

@@ -231,14 +231,14 @@ def test_linear_models_learn_from_a_bounded_number_of_words(
     kept = bound * len(rows) // sum(sizes)
     fitted = []
     monkeypatch.setattr(features, "MOST_UNITS", bound)
-    fit = features.UnitFeatures.fit
+    fit = features.CountedFeatures.fit
 
-    def noted(self: features.UnitFeatures, units: Any) -> Any:
+    def noted(self: features.CountedFeatures, units: Any) -> Any:
         read = list(units)
         fitted.append([unit[0].tokens for unit in read])
         return fit(self, read)
 
-    monkeypatch.setattr(features.UnitFeatures, "fit", noted)
+    monkeypatch.setattr(features.CountedFeatures, "fit", noted)
     made(own, "naive_bayes", "method=naive_bayes", "tasks=[facts]")
     spread = [rows[place * len(rows) // kept] for place in range(kept)]
     assert fitted == [[unit for row in spread for unit in unit_features(row["question"], row["context"])]]

@@ -63,15 +63,14 @@ class EstimatorKind(TrainedKind):
 
     reads_units = True
 
+    def answers(self, task: Task) -> bool:
+        """Naive Bayes is a classifier, which answers no task on numbers."""
+        return super().answers(task) and not (
+            self.name == "naive_bayes" and TARGET_KINDS[task.kind].estimator == "regressor"
+        )
+
     def title(self, config: Config) -> str:
         return f"{'Word n-grams' if config.floor.features == 'joined' else 'TF-IDF'} + {self.words}"
-
-
-class NaiveBayesKind(EstimatorKind):
-    """A classifier, which answers no task on numbers."""
-
-    def answers(self, task: Task) -> bool:
-        return super().answers(task) and TARGET_KINDS[task.kind].estimator == "classifier"
 
 
 class FastTextKind(TrainedKind):
@@ -132,7 +131,7 @@ FLOORS: dict[str, MethodKind] = {
         TrainedKind("overlap", "TF-IDF, overlap of a pair", keeps=True, deterministic=True),
         EstimatorKind("svm", "linear SVM", keeps=True),
         EstimatorKind("logistic", "logistic regression", keeps=True, deterministic=True),
-        NaiveBayesKind("naive_bayes", "naive Bayes", keeps=True, deterministic=True),
+        EstimatorKind("naive_bayes", "naive Bayes", keeps=True, deterministic=True),
         EstimatorKind("tree", "decision tree"),
         EstimatorKind("forest", "random forest"),
         FastTextKind("fasttext", "fastText classifier"),

@@ -3,7 +3,7 @@ Superlim paper's classical models)."""
 
 import json
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -87,7 +87,7 @@ def documents_of(
 
     Args:
         texts: those that the split has the numbers of.
-        words: of the text with a number; None for `JoinedFeatures`, which read no words, but then what is marked in the texts.
+        words: of the text with a number; None for `joined_features`, which read no words, but then what is marked in the texts.
         places: of the inputs that are wanted, in ascending order; None: all.
     """
     if TARGET_KINDS[task.kind].by_unit:
@@ -256,19 +256,17 @@ def _tokens(document: Document) -> list[str]:
 class CountedFeatures(RowFeatures):
     """What one vectorizer of scikit-learn makes of rows, (rows, features)."""
 
-    vectorizer: CountVectorizer
-
-    def read(self, rows: Sequence[Sequence[Document]]) -> Iterable[Any]:
-        """What the vectorizer reads of each row."""
-        raise NotImplementedError
+    def __init__(self, vectorizer: CountVectorizer, read: Callable[[Sequence[Document]], Any], problem: str) -> None:
+        """`read` gives what the vectorizer reads of a row."""
+        self.vectorizer, self._read, self.problem = vectorizer, read, problem
 
     def fit(self, rows: Sequence[Sequence[Document]]) -> csr_matrix:
         """Choose the features, and their weights, from training rows; return the rows'."""
-        return self.vectorizer.fit_transform(self.read(rows))
+        return self.vectorizer.fit_transform(map(self._read, rows))
 
     def transform(self, rows: Sequence[Sequence[Document]]) -> csr_matrix:
         """The features of rows."""
-        return self.vectorizer.transform(self.read(rows))
+        return self.vectorizer.transform(map(self._read, rows))
 
     def state(self) -> dict[str, Any]:
         return fitted_state(self.vectorizer)
@@ -277,18 +275,13 @@ class CountedFeatures(RowFeatures):
         restore_fitted(self.vectorizer, state)
 
 
-class JoinedFeatures(CountedFeatures):
-    """Counts or TF-IDF of word n-grams, with scikit-learn's words (two or more letters or digits) and defaults, but without lower-casing."""
-
+def joined_features(vectorizer: str) -> CountedFeatures:
+    """Counts or TF-IDF of word n-grams, as VECTORIZERS names them, with scikit-learn's words (two or more letters or digits), but not in lower case."""
+    kind, lengths = VECTORIZERS[vectorizer]
     problem = "its training texts have no word of two letters or digits"
-
-    def __init__(self, vectorizer: str) -> None:
-        """The vectorizer is a name in VECTORIZERS."""
-        kind, lengths = VECTORIZERS[vectorizer]
-        self.vectorizer = kind(ngram_range=lengths, lowercase=False)
-
-    def read(self, rows: Sequence[Sequence[Document]]) -> list[str]:
-        return [SEPARATOR.join(part.text for part in row) for row in rows]
+    return CountedFeatures(
+        kind(ngram_range=lengths, lowercase=False), lambda row: SEPARATOR.join(part.text for part in row), problem
+    )
 
 
 def unit_documents(
@@ -304,17 +297,12 @@ def unit_documents(
             yield from ([Document("", units[number])] for number in chosen)
 
 
-class UnitFeatures(CountedFeatures):
+def unit_features(config: FloorConfig) -> CountedFeatures:
     """The features of units (`TargetKind.unit_features`), each there or not."""
-
+    limits = {"min_df": config.min_count, "max_features": config.max_features}
+    vectorizer = CountVectorizer(analyzer=list, binary=True, dtype=np.int8, **limits)
     problem = "no feature of its units occurs often enough; set a smaller floor.min_count"
-
-    def __init__(self, config: FloorConfig) -> None:
-        limits = {"min_df": config.min_count, "max_features": config.max_features}
-        self.vectorizer = CountVectorizer(analyzer=list, binary=True, dtype=np.int8, **limits)
-
-    def read(self, rows: Sequence[Sequence[Document]]) -> Iterable[Sequence[str]]:
-        return (row[0].tokens for row in rows)
+    return CountedFeatures(vectorizer, lambda row: row[0].tokens, problem)
 
 
 def training_inputs(task: Task, train: Split, most_rows: int | None, in_pairs: bool) -> tuple[np.ndarray, np.ndarray]:

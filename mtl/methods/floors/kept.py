@@ -24,14 +24,14 @@ from mtl.methods.floors.estimators import ESTIMATORS, CosineInRange, YesOrNo, gu
 from mtl.methods.floors.features import (
     VECTORIZERS,
     Document,
-    JoinedFeatures,
     Matrix,
     RowFeatures,
     TaskFeatures,
-    UnitFeatures,
     by_unit,
     documents_of,
     finite_numbers,
+    joined_features,
+    unit_features,
 )
 from mtl.methods.method import LoadRequest
 from mtl.tasks.targets import target_kind
@@ -120,7 +120,22 @@ def restored_kept(content: KeptContent, method: str, settings: FloorConfig, task
     features = new_features(method, settings, task, name)
     features.restore(content["features"])
     width = features.transform([[Document("", [])] * (2 if task.is_pair else 1)]).shape[1]
-    return Kept(_restored(content, method, task, width), features, name)
+    kind = target_kind(task)
+    estimator = kind.fitting(ESTIMATORS[method][kind.estimator]())
+    if isinstance(estimator, CosineInRange):
+        return Kept(CosineInRange(*task.bounds), features, name)
+    classes = content["classes"] or []
+    if kind.estimator == "classifier":
+        known = range(len(task.labels)) if task.labels else range(2) if task.candidates or kind.by_unit else classes
+        if len(classes) < 2 or len(set(classes)) < len(classes) or not set(classes) <= set(known):
+            raise ValueError(f"its classes are {classes[:5]}")
+        estimator.classes_ = np.array(classes)
+    for attribute, shape in _shapes(estimator, width, len(classes)).items():
+        setattr(estimator, attribute, finite_numbers(content["numbers"][attribute], shape))
+    estimator.n_features_in_ = width
+    if content["in_pairs"] and not task.candidates:
+        raise ValueError("it judges candidates, which the task has not")
+    return Kept(YesOrNo(estimator) if content["in_pairs"] else estimator, features, name)
 
 
 def new_features(method: str, settings: FloorConfig, task: Task, vectorizer: str | None) -> RowFeatures:
@@ -128,28 +143,8 @@ def new_features(method: str, settings: FloorConfig, task: Task, vectorizer: str
     if method == "fasttext":
         return TokenLines()
     if target_kind(task).by_unit:
-        return UnitFeatures(settings)
-    return JoinedFeatures(vectorizer) if vectorizer else TaskFeatures(method, settings, task)
-
-
-def _restored(content: KeptContent, method: str, task: Task, width: int) -> Any:
-    """The estimator of a model with so many features. Raises KeyError or ValueError for a content of another form."""
-    kind = target_kind(task)
-    estimator = kind.fitting(ESTIMATORS[method][kind.estimator]())
-    if isinstance(estimator, CosineInRange):
-        return CosineInRange(*task.bounds)
-    classes = content["classes"] or []
-    if kind.estimator == "classifier":
-        known = range(len(task.labels)) if task.labels else range(2) if task.candidates or kind.by_unit else classes
-        if len(classes) < 2 or len(set(classes)) < len(classes) or not set(classes) <= set(known):
-            raise ValueError(f"its classes are {classes[:5]}")
-        estimator.classes_ = np.array(classes)
-    for name, shape in _shapes(estimator, width, len(classes)).items():
-        setattr(estimator, name, finite_numbers(content["numbers"][name], shape))
-    estimator.n_features_in_ = width
-    if content["in_pairs"] and not task.candidates:
-        raise ValueError("it judges candidates, which the task has not")
-    return YesOrNo(estimator) if content["in_pairs"] else estimator
+        return unit_features(settings)
+    return joined_features(vectorizer) if vectorizer else TaskFeatures(method, settings, task)
 
 
 @dataclass

@@ -249,24 +249,19 @@ def tokenizing(name: str) -> Iterator[None]:
 def _open_config(name: str) -> Any:
     """The configuration, after checks of a folder's files. Raises InputError."""
     from transformers import AutoConfig
+    from transformers.utils import cached_file
 
     if Path(name).is_dir():
         check_folder(Path(name))
     else:
         opened(name, "config.json", AutoConfig.from_pretrained, name)  # says what is wrong with the Hub, or the name
+        quiet = {"_raise_exceptions_for_missing_entries": False, "_raise_exceptions_for_connection_errors": False}
         for file, check in (("config.json", check_config), ("tokenizer.json", check_tokenizer)):
-            if (path := _from_hub(name, file)) is not None:
-                check(path)
+            # Where the file is kept on this machine; None if the model has no such file.
+            path = opened(name, file, lambda trust_remote_code, file=file: cached_file(name, file, **quiet))
+            if path is not None:
+                check(Path(path))
     return opened(name, "config.json", AutoConfig.from_pretrained, name)
-
-
-def _from_hub(name: str, file: str) -> Path | None:
-    """Where a file of a model on the Hub is kept on this machine; None if the model has no such file."""
-    from transformers.utils import cached_file
-
-    quiet = {"_raise_exceptions_for_missing_entries": False, "_raise_exceptions_for_connection_errors": False}
-    local: str | None = opened(name, file, lambda trust_remote_code: cached_file(name, file, **quiet))
-    return None if local is None else Path(local)
 
 
 def check_place(key: str, name: str) -> None:

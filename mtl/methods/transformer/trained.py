@@ -167,7 +167,13 @@ def load_trained(request: LoadRequest) -> TrainedTransformer:
         return made
 
     def body() -> Any:
-        path = kept[_encoder_task(list(kept), request.task)]
+        task, trained = request.task, ", ".join(kept)
+        if task is None and len(kept) > 1:
+            message = f"in this run each task has its own encoder; set task= to one of {trained}"
+            raise InputError(message, key="task")
+        if task is not None and task not in kept:
+            raise InputError(f"has no weights in this run; it has {trained}", key="task", value=task)
+        path = kept[task or next(iter(kept))]
         model = pretrained.classifier(1)
         fill(model.base_model, weights_below(read_weights(path), f"models.0.{model.base_model_prefix}."), path)
         check_runs(pretrained, model.base_model.eval())
@@ -208,15 +214,3 @@ def tasks_seen(request: LoadRequest, trained_on: Sequence[str]) -> list[str]:
 def model_folder(folder: Path) -> Path:
     """Where a run in this folder keeps the transformer's configuration and tokenizer."""
     return folder / "transformer"
-
-
-def _encoder_task(trained: Sequence[str], task: str | None) -> str:
-    """The task whose body encodes texts. Raises InputError if it is not clear which."""
-    if task is None and len(trained) == 1:
-        return trained[0]
-    if task is None:
-        message = f"in this run each task has its own encoder; set task= to one of {', '.join(trained)}"
-        raise InputError(message, key="task")
-    if task not in trained:
-        raise InputError(f"has no weights in this run; it has {', '.join(trained)}", key="task", value=task)
-    return task

@@ -21,7 +21,7 @@ def test_what_keys_are_follows_from_their_types_and_lists_have_examples() -> Non
     assert CHOICES == ("suite", "method", "variant", "architecture", "preset")
     assert BY_TASK == ("floor.train_rows", "imported.labels", "imported.rows", "selected.runs")
     lists = {key: hint for key, hint in declared_keys(Config) if "list[" in str(hint) and key not in BY_TASK}
-    assert len(lists) == 9
+    assert len(lists) == 6
     for hint in lists.values():
         assert any(isinstance(note, Meta) and note.examples for note in notes_of(hint)), get_args(hint)
 
