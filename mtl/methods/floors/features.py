@@ -276,7 +276,7 @@ class CountedFeatures(RowFeatures):
 
 
 def joined_features(vectorizer: str) -> CountedFeatures:
-    """Counts or TF-IDF of word n-grams, as VECTORIZERS names them, with scikit-learn's words (two or more letters or digits), but not in lower case."""
+    """Counts or TF-IDF of word n-grams (VECTORIZERS) with scikit-learn's words (two or more letters or digits), as they are written."""
     kind, lengths = VECTORIZERS[vectorizer]
     problem = "its training texts have no word of two letters or digits"
     return CountedFeatures(

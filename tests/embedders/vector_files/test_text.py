@@ -9,7 +9,6 @@ import pytest
 from input_errors import refused
 from vector_words import PACKED, assert_rejected, zipped
 
-from mtl.base.errors import InputError
 from mtl.embedders.vector_files.vector_file import VectorFile
 
 DIM = 5
@@ -85,12 +84,9 @@ def test_zips_that_cannot_be_read(tmp_path: Path) -> None:
     wrong_sum = bytearray(good)
     wrong_sum[14] ^= 255
     wrong_sum[member + 16] ^= 255
-    path.write_bytes(wrong)
-    with pytest.raises(InputError, match="damaged zip"):
-        VectorFile(path).read_once(["the"])
     packed = [zipped(glove(), compression=method) for method in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)]
     cut = [good[:length] for length in (4, len(good) // 2, len(good) - 1)]
-    for bad in (*packed, bytes(encrypted), b"PK\x05\x06" + bytes(18), bytes(wrong_sum), *cut):
+    for bad in (*packed, bytes(encrypted), b"PK\x05\x06" + bytes(18), bytes(wrong), bytes(wrong_sum), *cut):
         path.write_bytes(bad)
         assert_rejected(path)
     assert [file.name for file in tmp_path.iterdir()] == ["v.zip"]

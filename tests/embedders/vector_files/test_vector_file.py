@@ -242,11 +242,9 @@ def test_bad_gzip_missing_files_folders_and_pipes_are_rejected(model: Path, tmp_
         path.write_bytes(bad)
         assert_rejected(path)
     data[500] ^= 255
-    path.write_bytes(data)
-    with pytest.raises(InputError, match="gzip"):
-        VectorFile(path).read_once(["kot"])
-    path.write_bytes(gzip.compress(model.read_bytes()))
-    assert_rejected(path)
+    for bad in (data, gzip.compress(model.read_bytes())):
+        path.write_bytes(bad)
+        assert_rejected(path)
     assert_rejected(tmp_path / "none.vec")
     assert_rejected(tmp_path)
     os.mkfifo(tmp_path / "vectors.vec")

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from command_line import content
+from command_line import content, job
 from data_files import read_json
 from input_errors import refused
 from kinds_suite import write_kinds_suite
@@ -21,6 +21,7 @@ import mtl
 from mtl.api.cli import main
 from mtl.base.wings import Wing
 from mtl.data.examples import read_rows, read_targets
+from mtl.jobs.baseline import run_baseline
 from mtl.methods.predictor import Predictor
 from mtl.tasks.targets import target_kind
 from mtl.training.checkpoints import WEIGHTS
@@ -95,11 +96,14 @@ def test_its_predictions_are_made_again(runs: dict[str, Path], folder: Path, var
             assert again == list(map(target_kind(declared).to_python, saved.tolist()))
 
 
-def test_weights_are_removed_unless_they_are_kept(runs: dict[str, Path]) -> None:
+def test_weights_are_removed_unless_they_are_kept_and_not_kept_later(runs: dict[str, Path], folder: Path) -> None:
     kept = sorted(path.parent.name for path in runs["finetune"].rglob("final.ckpt"))
     assert kept == ["answer", "mood", "opposite", "stars"]
     assert list(runs["dropped"].rglob("*.ckpt")) == []
     refused(lambda: mtl.load(runs["dropped"]), file="dropped")
+    _, *made = command(folder, "kinds", *VARIANTS["dropped"], "seeds=[1]", f"run_dir={runs['dropped']}")
+    assert run_baseline(job(made))["seeds"] == [1]
+    refused(lambda: run_baseline(job([*made, "transformer.keep=true"])), file="dropped")
 
 
 @pytest.mark.parametrize("variant", ["finetune", "frozen"])
@@ -144,9 +148,7 @@ def test_tasks_that_a_body_has_seen(runs: dict[str, Path], variant: str, task: s
 
 
 @pytest.mark.parametrize("variant", ["finetune", "frozen"])
-def test_weights_that_do_not_fit_are_one_line(
-    runs: dict[str, Path], folder: Path, tmp_path: Path, variant: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_weights_that_do_not_fit_are_one_line(runs: dict[str, Path], tmp_path: Path, variant: str) -> None:
     run = tmp_path / "run"
     shutil.copytree(runs[variant], run)
     (path,) = run.glob("seed-1/finetune/mood/*.ckpt")
@@ -154,22 +156,7 @@ def test_weights_that_do_not_fit_are_one_line(
     for name in list(content["state_dict"])[:2]:
         del content["state_dict"][name]
     torch.save(content, path)
-    rows = str(folder / "kinds/data/mood/dev.jsonl")
-    capsys.readouterr()
-    assert main(["predict", str(run), "--task", "mood", rows]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"mtl: error: {path}: its weights are not those of this model: Missing key")
-
-
-def test_weights_are_not_kept_later(runs: dict[str, Path], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = command(folder, "kinds", *VARIANTS["dropped"], "seeds=[1]", f"run_dir={runs['dropped']}")
-    assert main(made) == 0
-    capsys.readouterr()
-    assert main([*made, "transformer.keep=true"]) == 2
-    assert capsys.readouterr().err.endswith(
-        f"mtl: error: {runs['dropped']}: this run is finished, and it has not kept its models (transformer.keep); set run_dir= to"
-        " make it again with them\n"
-    )
+    refused(lambda: mtl.load(run).predict("mood", [["the film"]]), file=path.name)
 
 
 def test_another_transformer_at_its_place_is_noticed(runs: dict[str, Path], folder: Path, tmp_path: Path) -> None:
@@ -247,18 +234,15 @@ def test_a_tiny_transformer_without_a_path(folder: Path, tmp_path: Path, monkeyp
 
 @pytest.mark.parametrize("variant", ["frozen", "finetune"])
 def test_a_finished_run_is_not_that_of_another_transformer_at_the_same_path(
-    folder: Path, tmp_path: Path, variant: str, capsys: pytest.CaptureFixture[str]
+    folder: Path, tmp_path: Path, variant: str
 ) -> None:
     bert = tmp_path / "bert"
     shutil.copytree(folder / "bert", bert)
     settings = [*VARIANTS[variant], f"transformer.path={bert}", "tasks=[mood]", "seeds=[1]", f"run_dir={tmp_path}/run"]
-    given = command(folder, "kinds", *settings)
-    assert main(given) == 0
+    _, *made = command(folder, "kinds", *settings)
+    run_baseline(job(made))
     os.utime(bert / "config.json", (1, 1))
-    assert main(given) == 0
+    run_baseline(job(made))
     config = read_json(bert / "config.json")
     (bert / "config.json").write_text(json.dumps({**config, "num_attention_heads": 4}), encoding="utf-8")
-    capsys.readouterr()
-    assert main(given) == 2
-    said = rf"made from other inputs: transformer \({bert}/config.json: another size or time than then\); set run_dir="
-    assert re.search(said, capsys.readouterr().err)
+    refused(lambda: run_baseline(job(made)), file="run")
