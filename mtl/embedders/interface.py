@@ -42,19 +42,26 @@ class RunReaderRequest:
     device: "torch.device"
 
 
-class Embeddings(Protocol):
-    """The embeddings of a run. Each seed makes its own embedder from them."""
+class TokenVectors(Protocol):
+    """What embeddings have in a run and afterwards."""
 
     @property
     def dim(self) -> int:
         """The size of a token's vector."""
 
+    def fingerprint(self) -> str:
+        """A hash of everything that the vectors depend on, except the weights of an embedder that is loaded."""
+
+    def parameters(self) -> int:
+        """The number of parameters that the vectors depend on, trained or not."""
+
+
+class Embeddings(TokenVectors, Protocol):
+    """The embeddings of a run. Each seed makes its own embedder from them."""
+
     @property
     def coverage(self) -> Any:
         """How many words of the dataset's texts have a vector (`mtl.embedders.words.Coverage`)."""
-
-    def fingerprint(self) -> str:
-        """A hash of everything that the vectors depend on."""
 
     def embedder(self) -> Any:
         """A new `mtl.model.sequences.Embedder`."""
@@ -65,9 +72,6 @@ class Embeddings(Protocol):
     def uncached_sequences(self, texts: "TokenizedTexts") -> "Sequences":
         """The embedder's input for new texts, without a cache."""
 
-    def parameters(self) -> int:
-        """The number of parameters that the vectors depend on, trained or not."""
-
     def to(self, device: "torch.device") -> None:
         """Use this device to compute vectors that are not only looked up."""
 
@@ -75,28 +79,18 @@ class Embeddings(Protocol):
         """Write to the run's folder what `EmbedderKind.load` needs in addition to the weights of a seed."""
 
 
-class Reader(Protocol):
+class Reader(TokenVectors, Protocol):
     """The embeddings of a finished run, or vectors without a run (`mtl.vectors`), for texts that may have new words."""
 
     @property
     def embedder(self) -> Any:
         """The `mtl.model.sequences.Embedder`; its weights are loaded afterwards."""
 
-    @property
-    def dim(self) -> int:
-        """The size of a token's vector."""
-
     def sequences(self, texts: "TokenizedTexts") -> "Sequences":
         """The embedder's input for the texts, valid until the next call."""
 
     def have_vectors(self, texts: "TokenizedTexts") -> np.ndarray:
         """Which of `texts.types` have a vector of their own, bool (types,); after `sequences`."""
-
-    def fingerprint(self) -> str:
-        """A hash of everything that the vectors depend on, except the embedder's weights."""
-
-    def parameters(self) -> int:
-        """The number of parameters that the vectors depend on, trained or not."""
 
 
 @dataclass(frozen=True)

@@ -122,9 +122,8 @@ def _open(path: Path, activity: str) -> Iterator[tuple[_Start, Iterator[tuple[in
                 line = line.replace(b"\t", b" ") if start.has_tabs else line
                 if not line.isspace():
                     rows += 1
-                    if (
-                        len(line) < 2 * start.dim
-                    ):  # a space and a digit for each number; lines could cost more memory than the file
+                    # A space and a digit for each number; shorter lines could cost more memory than the file.
+                    if len(line) < 2 * start.dim:
                         _split_row(path, number, line, start.dim)
                 yield number, line
                 if number % _LINES_PER_UPDATE == 0:

@@ -11,7 +11,7 @@ import math
 import os
 import shutil
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
@@ -113,15 +113,18 @@ def stage1_key(config: Config, tasks: Sequence[str], inputs: Mapping[str, str], 
 
 @dataclass(frozen=True)
 class SharedStage1:
-    """A seed's stage 1 as other runs share it, under a key of `stage1_key`. Where the folder of records cannot be written to, none is."""
+    """A seed's stage 1 as other runs share it, under a key of `stage1_key`. Raises InputError for a folder of records that is a link: in a folder
+    from someone else, it could lead anywhere."""
 
     records: Path
     key: str
 
+    def __post_init__(self) -> None:
+        if self.records.is_symlink():
+            raise InputError("is a link; remove it", path=self.records)
+
     def reserved(self, title: str) -> AbstractContextManager[None]:
         """Within the block, no other process trains this stage 1. The title is that of messages."""
-        if not self._writable:
-            return nullcontext()
         return waiting_lock(self.records / f"{self.key}.lock", f"{title} · another process trains the same")
 
     def take(self, folder: Path, network: nn.Module, title: str) -> bool:
@@ -145,18 +148,8 @@ class SharedStage1:
         recorded = self._recorded()
         # Relative, so that the folder with all runs can be moved.
         here = os.path.relpath(folder.resolve(), self.records.resolve())
-        if here not in recorded and self._is_done(folder) and self._writable:
+        if here not in recorded and self._is_done(folder):
             write_json(self._path, {"folders": [*recorded, here]})
-
-    @property
-    def _writable(self) -> bool:
-        try:
-            self.records.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            return False
-        if self.records.is_symlink():  # in a folder from someone else, it could lead anywhere
-            return False
-        return os.access(self.records, os.W_OK)
 
     @property
     def _path(self) -> Path:

@@ -54,12 +54,11 @@ def read_predictions(folder: Path, data: Coded, task: Task) -> Predictions | Non
     try:
         arrays = read_arrays(path)
         codes = {name: arrays[f"{task.id}/{name}"] for name in rows}
-        if all(codes[name].shape == shape for name, shape in rows.items()):
+        if all(codes[name].shape == shape and np.isfinite(codes[name]).all() for name, shape in rows.items()):
             predictions = {name: kind.head.decode(codes[name], answers) for name in rows}
-            if all(np.isfinite(codes[name]).all() for name in rows):
-                for targets in predictions.values():  # a code that stands for nothing raises LookupError
-                    deque(map(kind.format, targets), maxlen=0)
-                return predictions
+            for targets in predictions.values():  # a code that stands for nothing raises LookupError
+                deque(map(kind.format, targets), maxlen=0)
+            return predictions
     except (OSError, ValueError, LookupError, TypeError, OverflowError):
         pass
     raise InputError(f"is damaged, or of other rows; delete {folder}, and run this again", path=path)

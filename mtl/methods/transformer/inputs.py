@@ -31,9 +31,7 @@ class InputReader:
         types = pretrained.config.type_vocab_size if pretrained.has_types else None
         self._most = (pretrained.body.get_input_embeddings().num_embeddings, types)
         self.seen = self.cut = 0  # how many inputs were read, and how many of them were too long
-        with tokenizing(
-            self.name
-        ):  # the length of a text, and of two texts, of a token each, with the tokenizer's marks
+        with tokenizing(self.name):  # the length of a text, and of two texts, of a token each, with the marks
             marks = [int(self.tokenizer.num_special_tokens_to_add(pair=pair)) for pair in (False, True)]
         self._least = {sides: sides + marks[sides - 1] for sides in (1, 2)}
 

@@ -160,17 +160,14 @@ def test_it_stays_shared_when_all_runs_are_moved(tmp_path: Path) -> None:
     assert take(SharedStage1(tmp_path / "after/records", "k"), tmp_path / "after/two")
 
 
-def test_only_a_finished_stage_with_this_key_is_recorded_where_there_is_a_place(tmp_path: Path) -> None:
+def test_only_a_finished_stage_with_this_key_is_recorded_and_behind_no_link(tmp_path: Path) -> None:
     shared = SharedStage1(tmp_path / "records", "k")
     source = finished(tmp_path / "one", SharedStage1(tmp_path / "records", "other"))
     shared.record(source)
     shared.record(tmp_path / "none")
     assert [path.name for path in (tmp_path / "records").iterdir()] == ["other.json"]
-    (tmp_path / "file").touch()
-    shared = SharedStage1(tmp_path / "file/records", "k")
-    with shared.reserved("stage 1"):
-        finished(tmp_path / "three", shared)
-    assert not take(shared, tmp_path / "two")
+    (tmp_path / "link").symlink_to(tmp_path / "records")
+    refused(lambda: SharedStage1(tmp_path / "link", "k"), file="link")
 
 
 def train(parts: Parts, folder: Path, seed: int = 1) -> Network:
