@@ -3,8 +3,7 @@
 A target is one text: the row's labels in the order of the task's `labels`, with a separator between them. It is empty for a row without labels.
 
 The metrics are those of scikit-learn for indicator matrices, with `zero_division=0`: F1 is 0 where nothing is right and nothing is predicted. So
-`multi_macro_f1` counts labels that neither occur nor are predicted as 0 (`macro_f1` of single labels leaves them out), and `samples_f1` counts a
-row without labels as 0, also if none is predicted.
+`multi_macro_f1` counts labels that neither occur nor are predicted as 0; `macro_f1` of single labels leaves them out.
 """
 
 from collections import Counter
@@ -74,13 +73,6 @@ def label_scores(task: Task, predicted: np.ndarray, rows: ScoredRows) -> dict[st
     numbers = np.asarray(ones @ indicators(task, rows.targets))[0]
     by_label = zip(task.labels or (), numbers, ratio(2 * both, either)[0], strict=True)
     return {label: (int(number), float(score)) for label, number, score in by_label if number}
-
-
-def samples_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The mean of the examples' F1; 0 for an example without labels."""
-    gold, guessed = indicators(task, rows.targets), indicators(task, predicted)
-    both, either = (np.asarray(matrix.sum(axis=1)).ravel() for matrix in (gold.multiply(guessed), gold + guessed))
-    return weights @ ratio(2 * both, either) / weights.sum(axis=1)
 
 
 def _label_counts(
@@ -271,5 +263,4 @@ class MultiLabel(TargetKind):
 LABELS = Parts("label", "labels", label_scores)
 MICRO_F1 = Metric("micro F1", KIND, micro_f1, threshold="all", parts=LABELS)
 MULTI_MACRO_F1 = Metric("macro F1 of all labels", KIND, multi_macro_f1, threshold="each", parts=LABELS)
-SAMPLES_F1 = Metric("samples F1", KIND, samples_f1, threshold="all")
 EXACT_MATCH = Metric("exact match", KIND, accuracy)

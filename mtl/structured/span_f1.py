@@ -1,4 +1,4 @@
-"""Scores of tags: precision, recall and F1 of the entities that tags mark, and of the tags themselves.
+"""Scores of tags: precision, recall and F1 of the entities that tags mark, and the accuracy of the tags themselves.
 
 Entities count as conlleval (Tjong Kim Sang and Buchholz 2000) and seqeval count them. With B-, I- and O, any tags mark entities: one begins at
 a B-, and at an I- of another type than the tag before it; it ends before the next tag that does not continue it. If a task's labels also say
@@ -87,12 +87,6 @@ def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
 
 
-def mean_f1(right: np.ndarray, gold: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    """The mean F1 of the types that occur or are predicted, (sets,), from their numbers of items (sets, types)."""
-    either = gold + predicted
-    return ratio(ratio(2 * right, either).sum(axis=1), (either > 0).sum(axis=1).astype(np.float64))
-
-
 def span_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """F1 of the entities of all types together (micro): 2 right / (gold + predicted). Entities count as conlleval and seqeval count them; if
     labels say where entities end (E-, S-), as seqeval's strict mode does."""
@@ -112,11 +106,6 @@ def span_recall(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np
     return ratio(right, gold)
 
 
-def span_f1_macro(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The mean of the types' F1. Types that neither occur nor are predicted do not count."""
-    return mean_f1(*counts(finder(task), predicted, rows, weights))
-
-
 def type_scores(task: Task, predicted: np.ndarray, rows: ScoredRows) -> dict[str, tuple[int, float]]:
     """For each type with gold entities their number and its F1, as seqeval's report has it. The type of tags without one is empty."""
     totals = defaultdict[str, np.ndarray](lambda: np.zeros(3, dtype=np.int64))
@@ -133,11 +122,6 @@ def token_accuracy(task: Task, predicted: np.ndarray, rows: ScoredRows, weights:
     return ratio(right, gold)
 
 
-def token_f1_macro(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The mean of the tags' F1. Tags that neither occur nor are predicted do not count."""
-    return mean_f1(*counts(single_tags, predicted, rows, weights))
-
-
 def problem(task: Task) -> str | None:
     odd = [label for label in task.labels or () if not TAG.fullmatch(label)]
     if not odd:
@@ -150,6 +134,4 @@ TYPES = Parts("type", "entities", type_scores)
 SPAN_F1 = Metric("span F1", KIND, span_f1, problem=problem, parts=TYPES)
 SPAN_PRECISION = Metric("span precision", KIND, span_precision, problem=problem)
 SPAN_RECALL = Metric("span recall", KIND, span_recall, problem=problem)
-SPAN_F1_MACRO = Metric("span macro F1", KIND, span_f1_macro, problem=problem)
 TOKEN_ACCURACY = Metric("token accuracy", KIND, token_accuracy)
-TOKEN_F1_MACRO = Metric("token macro F1", KIND, token_f1_macro)

@@ -25,7 +25,7 @@ config:
 tasks:
   names:
     {folder: names, kind: token_labels, text: ["tokens[]"], target: "tags[]", labels: [O, B-PER, I-PER, B-LOC],
-     indices: ["0", "1", "2", "3"], metric: span_f1, also: [span_f1_macro, token_accuracy]}
+     indices: ["0", "1", "2", "3"], metric: span_f1, also: [span_recall, token_accuracy]}
   words:
     {folder: words, kind: token_labels, text: ["form[]"], target: "upos[]", labels: [NOUN, VERB, ADP],
      metric: token_accuracy, files: {train: train.conllu, dev: dev.conllu, test: test.conllu}}
@@ -35,7 +35,7 @@ tasks:
   travels: {folder: travels, text: [text], target: label, labels: [stays, travels], metric: accuracy}
   lists:
     {folder: lists, kind: multi_label, text: [text], target: "labels[]", labels: [joy, fear, rage],
-     metric: micro_f1, also: [samples_f1], breakdown: [source]}
+     metric: micro_f1, also: [multi_macro_f1], breakdown: [source]}
   flags:
     {folder: flags, kind: multi_label, text: [text, other], target: joy + fear + rage, labels: [joy, fear, rage],
      metric: multi_macro_f1, files: {dev: null}, scored: test}
