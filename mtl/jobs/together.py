@@ -178,14 +178,14 @@ def unit_of(run: Job, part: str, call: Callable[..., Any], *further: Any) -> Uni
     """A part of a run as a unit, which returns a UserError as its result. `call` takes the job and what is in `further`."""
     config = run.config
     # A preparation as well computes vectors, and records the precision of the device.
-    gpu = config.resources.gpu if METHODS[config.method].uses_device(config) else 0.0
+    on_cpu = config.trainer.accelerator == "cpu" or not METHODS[config.method].reads_key("trainer.accelerator")
     return Unit(
         name=f"{run.name}, {part}" if run.name else part,
         call=result_or_error,
         arguments=(call, run, *further),
         prefix=f"{run.name} · " if run.name else "",
         folder=run.folder.path.parent,
-        needs=Needs(config.trainer.threads, gpu, config.resources.memory_bytes),
+        needs=Needs(config.trainer.threads, 0.0 if on_cpu else config.resources.gpu, config.resources.memory_bytes),
     )
 
 

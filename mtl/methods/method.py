@@ -244,10 +244,6 @@ class MethodKind(ABC):
         """Whether this method reads a configuration key."""
         return matches(key, (*COMMON_KEYS, *self.reads))
 
-    def uses_device(self, config: Config) -> bool:
-        """Whether its runs compute on the device that `trainer.accelerator` chooses, and that is not the CPU."""
-        return self.reads_key("trainer.accelerator") and config.trainer.accelerator != "cpu"
-
     def summary(self, config: Config, suite: Suite) -> MethodFacts:
         """What a run's summary says of its method, so that tables, tests and reports never ask which method it was."""
         described = self.describe(config)

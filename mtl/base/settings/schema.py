@@ -223,7 +223,6 @@ class TransformerConfig:
     accumulate: Annotated[int, POSITIVE]
     number_loss: Literal["raw", "scaled"]
     learning_rate: Annotated[float, POSITIVE]
-    final_learning_rate: float
     warmup: Annotated[float, NOT_NEGATIVE]
     weight_decay: Annotated[float, NOT_NEGATIVE]
     gradient_clip: Annotated[float, POSITIVE]
@@ -242,7 +241,6 @@ class TransformerConfig:
         if self.batch_size % self.accumulate:
             message = f"must divide transformer.batch_size={self.batch_size}"
             raise InputError(message, key="accumulate", value=self.accumulate)
-        check_final_rate("transformer", self.learning_rate, self.final_learning_rate)
         if self.patience is not None and self.checkpoint == "last":
             message = "is for transformer.checkpoint=best; with checkpoint=last, all epochs are trained"
             raise InputError(message, key="patience", value=self.patience)

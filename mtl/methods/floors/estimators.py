@@ -1,7 +1,7 @@
 """The scikit-learn estimators of each method with the settings to try, and the predictions that do not depend on the texts."""
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from numbers import Real
 from typing import Any
@@ -28,52 +28,39 @@ ITERATIONS = {"svm": 20_000, "logistic": 300}
 ARRAYS = ("coef_", "intercept_", "feature_log_prob_", "class_log_prior_")
 LISTS_OF_ARRAYS = ("coefs_", "intercepts_")
 
-# The arguments are the task, its training rows, the rows to predict, a random generator, and the texts of the dataset, which both
-# splits refer to. The result is a target for each row to predict, (rows,).
-Guess = Callable[[Task, Split, Split, np.random.Generator, Sequence[str]], np.ndarray]
+GUESSES = ("random", "constant", "uniform", "majority")
 
 
-def random_targets(
-    task: Task, train: Split, rows: Split, rng: np.random.Generator, texts: Sequence[str] = ()
-) -> np.ndarray:
-    """Targets drawn from the targets of the training rows: the row "Random" of KLEJ's Table 3."""
-    return _in_texts(task, target_kind(task).draw(train.targets, rows.scored.candidates, len(rows), rng), rows, texts)
-
-
-def constant(task: Task, train: Split, rows: Split, rng: np.random.Generator, texts: Sequence[str] = ()) -> np.ndarray:
-    """The best constant answer on the training rows, by the task's metric."""
-    return target_kind(task).repeat(best_constant(task, train.scored), len(rows), rows.scored.candidates)
-
-
-def uniform(task: Task, train: Split, rows: Split, rng: np.random.Generator, texts: Sequence[str] = ()) -> np.ndarray:
-    """Each possible answer is equally probable: "Random" in the Superlim paper."""
-    drawn = target_kind(task).uniform(train.targets, rows.scored.candidates, len(rows), rng)
-    return _in_texts(task, drawn, rows, texts)
-
-
-def _in_texts(task: Task, drawn: np.ndarray, rows: Split, texts: Sequence[str]) -> np.ndarray:
-    """The result of `TargetKind.draw` or `uniform` as targets (rows,): codes of units become tags or texts."""
-    return drawn if drawn.ndim == 1 else target_kind(task).head.decode(drawn, [""], last_texts(task, rows, texts))
-
-
-def majority(task: Task, train: Split, rows: Split, rng: np.random.Generator, texts: Sequence[str] = ()) -> np.ndarray:
-    """The most frequent target of the training rows; for numbers, their mean: "MaxFreq/Avg" in the Superlim paper. For targets of units, such as the
-    tags of tokens, the kind answers by the texts (`TargetKind.usual`)."""
-    kind = target_kind(task)
-    if kind.by_unit:
-        firsts = [texts[number] for number in rows.texts[:, 0].tolist()]
-        return kind.usual(train.targets, last_texts(task, train, texts), last_texts(task, rows, texts), firsts)
-    return kind.repeat(kind.commonest(train.targets), len(rows), rows.sizes)
-
-
-GUESSES: dict[str, Guess] = {"random": random_targets, "constant": constant, "uniform": uniform, "majority": majority}
-
-
-def guess_for(method: str, task: Task) -> Guess | None:
+def guess_for(method: str, task: Task) -> str | None:
     """The guess that a method makes for a task; None if the method reads the texts. A single text has no overlap to read."""
     if method == "overlap" and not task.is_pair:
-        return constant
-    return GUESSES.get(method)
+        return "constant"
+    return method if method in GUESSES else None
+
+
+def guessed(
+    guess: str, task: Task, train: Split, rows: Split, rng: np.random.Generator, texts: Sequence[str] = ()
+) -> np.ndarray:
+    """A target for each row to predict, (rows,).
+
+    Args:
+        guess: one of GUESSES. random: drawn from the targets of the training rows, as the row "Random" of KLEJ's Table 3. constant: the best
+            constant answer on the training rows, by the task's metric. uniform: each possible answer is equally probable ("Random" in the
+            Superlim paper). majority: the most frequent target of the training rows; for numbers, their mean ("MaxFreq/Avg" in the Superlim
+            paper); for targets of units, such as the tags of tokens, the kind answers by the texts (`TargetKind.usual`).
+        texts: those of the dataset, which both splits refer to.
+    """
+    kind, candidates = target_kind(task), rows.scored.candidates
+    if guess == "constant":
+        return kind.repeat(best_constant(task, train.scored), len(rows), candidates)
+    if guess == "majority" and kind.by_unit:
+        firsts = [texts[number] for number in rows.texts[:, 0].tolist()]
+        return kind.usual(train.targets, last_texts(task, train, texts), last_texts(task, rows, texts), firsts)
+    if guess == "majority":
+        return kind.repeat(kind.commonest(train.targets), len(rows), rows.sizes)
+    drawn = (kind.draw if guess == "random" else kind.uniform)(train.targets, candidates, len(rows), rng)
+    # Codes of units become tags or texts.
+    return drawn if drawn.ndim == 1 else kind.head.decode(drawn, [""], last_texts(task, rows, texts))
 
 
 class CosineInRange(BaseEstimator):

@@ -23,6 +23,7 @@ from mtl.methods.floors.estimators import (
     YesOrNo,
     check_grid,
     guess_for,
+    guessed,
     new_estimator,
     numbers,
     quiet_fit,
@@ -82,8 +83,8 @@ class Floor(Method):
             self.dataset = replace(dataset, splits=splits)
             if not self.joined:
                 self.texts = tokenized(dataset.texts, self.suite.language, config.max_length, Path(config.cache_dir))
-            if guessed := [task.id for task in dataset.tasks if guess_for(config.method, task)]:
-                note = f"Tasks of single texts have no overlap and get the best constant answer: {', '.join(guessed)}."
+            if single := [task.id for task in dataset.tasks if guess_for(config.method, task)]:
+                note = f"Tasks of single texts have no overlap and get the best constant answer: {', '.join(single)}."
                 self.facts["notes"] = [note]
         # By task and vectorizer (None for features of pairs), for all seeds.
         self._features: dict[tuple[str, str | None], tuple[RowFeatures, dict[str, Matrix]]] = {}
@@ -96,9 +97,11 @@ class Floor(Method):
                 train = self.dataset.splits[task.id]["train"]
                 for predicted in answered:
                     rng = np.random.default_rng([seed, zlib.crc32(predicted.id.encode())])
-                    splits = self.to_predict(predicted)
-                    texts = self.dataset.texts
-                    yield predicted, {name: guess(task, train, split, rng, texts) for name, split in splits.items()}
+                    splits, further = self.to_predict(predicted), (rng, self.dataset.texts)
+                    yield (
+                        predicted,
+                        {name: guessed(guess, task, train, split, *further) for name, split in splits.items()},
+                    )
             else:
                 learned = self._learn(task, seed, folder)
                 for predicted in answered:

@@ -82,7 +82,6 @@ def body_input(pretrained: Pretrained, tokens: Tensor, lengths: Tensor) -> dict[
 def fine_tuning(settings: TransformerConfig, total_steps: int) -> Optimization:
     """AdamW with the learning rates of these settings over so many steps (KLEJ, section 4.2)."""
     warmup = warmup_steps(settings, total_steps)
-    last = settings.final_learning_rate / settings.learning_rate
 
     def optimizer(network: nn.Module) -> torch.optim.Optimizer:
         groups = parameter_groups(network, settings)
@@ -92,8 +91,7 @@ def fine_tuning(settings: TransformerConfig, total_steps: int) -> Optimization:
     def factor(step: int) -> float:
         if step < warmup:
             return step / warmup
-        done = min(1.0, (step - warmup) / max(1, total_steps - warmup))
-        return 1 + (last - 1) * done
+        return 1 - min(1.0, (step - warmup) / max(1, total_steps - warmup))
 
     return Optimization(optimizer, factor)
 

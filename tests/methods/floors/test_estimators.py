@@ -7,14 +7,11 @@ from mtl.methods.floors.estimators import (
     CosineInRange,
     YesOrNo,
     check_grid,
-    constant,
     guess_for,
-    majority,
+    guessed,
     new_estimator,
     numbers,
-    random_targets,
     settings,
-    uniform,
 )
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -84,33 +81,35 @@ def rng(seed: int) -> np.random.Generator:
 
 def test_random_targets_are_as_frequent_as_in_training() -> None:
     train, new = rows(0.0, 0, 0, 2), rows(*[np.nan] * 4000)
-    drawn = random_targets(THREE, train, new, rng(1))
+    drawn = guessed("random", THREE, train, new, rng(1))
     assert set(drawn) == {0, 2}
     assert abs((drawn == 0).mean() - 0.75) < 0.03
-    again = random_targets(THREE, train, new, rng(1))
-    other = random_targets(THREE, train, new, rng(2))
+    again = guessed("random", THREE, train, new, rng(1))
+    other = guessed("random", THREE, train, new, rng(2))
     assert (drawn == again).all() and (drawn != other).any()
-    assert set(random_targets(WORD, rows("ja", "nej"), rows(*["?"] * 50), rng(1))) == {"ja", "nej"}
+    assert set(guessed("random", WORD, rows("ja", "nej"), rows(*["?"] * 50), rng(1))) == {"ja", "nej"}
     # Each candidate of a row is as frequent.
     sizes = [2, 4] * 2000
-    drawn = random_targets(CHOICE, rows(0.0, sizes=[2]), rows(*[np.nan] * 4000, sizes=sizes), rng(1))
+    drawn = guessed("random", CHOICE, rows(0.0, sizes=[2]), rows(*[np.nan] * 4000, sizes=sizes), rng(1))
     assert set(drawn[::2]) == {0, 1} and set(drawn[1::2]) == {0, 1, 2, 3}
     assert abs((drawn[::2] == 0).mean() - 1 / 2) < 0.04 and abs((drawn[1::2] == 0).mean() - 1 / 4) < 0.04
 
 
 def test_constant_uniform_and_majority_answers() -> None:
-    assert constant(THREE, rows(1.0, 2, 1), rows(0.0, 0, 0), rng(0)).tolist() == [1, 1, 1]
-    assert constant(SIMILAR, rows(1.0, 2, 6), rows(0.0, 0), rng(0)).tolist() == [3, 3]
-    assert constant(WORD, rows("ja", "nej", "nej"), rows("?", "?"), rng(0)).tolist() == ["nej", "nej"]
-    choice = constant(CHOICE, rows(1.0, 1, 0, sizes=[2, 2, 2]), rows(np.nan, np.nan, sizes=[2, 2]), rng(0))
+    assert guessed("constant", THREE, rows(1.0, 2, 1), rows(0.0, 0, 0), rng(0)).tolist() == [1, 1, 1]
+    assert guessed("constant", SIMILAR, rows(1.0, 2, 6), rows(0.0, 0), rng(0)).tolist() == [3, 3]
+    assert guessed("constant", WORD, rows("ja", "nej", "nej"), rows("?", "?"), rng(0)).tolist() == ["nej", "nej"]
+    choice = guessed("constant", CHOICE, rows(1.0, 1, 0, sizes=[2, 2, 2]), rows(np.nan, np.nan, sizes=[2, 2]), rng(0))
     assert choice.tolist() == [1, 1]
-    assert guess_for("overlap", THREE) is constant and guess_for("overlap", SIMILAR) is None
-    assert guess_for("random", SIMILAR) is random_targets and guess_for("svm", THREE) is None
+    assert guess_for("overlap", THREE) == "constant" and guess_for("overlap", SIMILAR) is None
+    assert guess_for("random", SIMILAR) == "random" and guess_for("svm", THREE) is None
     assert guess_for("overlap", CHOICE) is None  # a text and a candidate are a pair
     train, new = rows(2.0, 2, 2, 1), rows(*[np.nan] * 600)
-    assert set(uniform(THREE, train, new, rng(1))) == {0, 1, 2}
-    assert (uniform(THREE, train, new, rng(1)) != uniform(THREE, train, new, rng(2))).any()
-    assert majority(THREE, train, new, rng(1)).tolist() == [2] * 600
+    assert set(guessed("uniform", THREE, train, new, rng(1))) == {0, 1, 2}
+    assert (guessed("uniform", THREE, train, new, rng(1)) != guessed("uniform", THREE, train, new, rng(2))).any()
+    assert guessed("majority", THREE, train, new, rng(1)).tolist() == [2] * 600
     choice = rows(np.nan, np.nan, sizes=[2, 3])
-    assert majority(CHOICE, rows(1.0, 1, sizes=[2, 2]), choice, rng(1)).tolist() == [0, 0]
-    assert uniform(CHOICE, rows(1.0, sizes=[2]), choice, rng(1)).tolist() in [[a, b] for a in (0, 1) for b in (0, 1, 2)]
+    assert guessed("majority", CHOICE, rows(1.0, 1, sizes=[2, 2]), choice, rng(1)).tolist() == [0, 0]
+    assert guessed("uniform", CHOICE, rows(1.0, sizes=[2]), choice, rng(1)).tolist() in [
+        [a, b] for a in (0, 1) for b in (0, 1, 2)
+    ]

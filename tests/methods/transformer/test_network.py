@@ -69,11 +69,6 @@ def test_the_schedule_is_that_of_transformers(warmup: float, total: int) -> None
         theirs.step()
 
 
-def test_the_rate_ends_where_it_is_told_to() -> None:
-    factor = fine_tuning(section(TransformerConfig, warmup=2, learning_rate=1e-3, final_learning_rate=1e-4), 12).factor
-    assert [factor(step) for step in (0, 1, 2, 7, 12)] == pytest.approx([0, 0.5, 1, 0.55, 0.1])
-
-
 def test_vectors_have_no_weight_decay(pretrained: Pretrained) -> None:
     network = made(pretrained, "32-true", "cpu")
     groups = parameter_groups(network, section(TransformerConfig, weight_decay=0.1))
