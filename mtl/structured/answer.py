@@ -26,7 +26,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -333,17 +333,17 @@ def _by_row(outputs: "Tensor", sizes: "Tensor | None") -> "tuple[Tensor, ...]":
 
 def squad_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """The mean over examples of the best F1 of the words of the answer and a gold answer, each word as often as it occurs."""
-    return mean_of_rows(_f1_of_words, predicted, rows.targets, weights)
+    return mean_of_rows(partial(_best, str.split), predicted, rows.targets, weights)
 
 
 def squad_f1_characters(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """As squad_f1, but of the characters, without spaces: for languages that set none between words."""
-    return mean_of_rows(_f1_of_characters, predicted, rows.targets, weights)
+    return mean_of_rows(partial(_best, _characters), predicted, rows.targets, weights)
 
 
 def squad_exact(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """The share of examples whose answer is, normalized, one of the gold answers."""
-    return mean_of_rows(_exact, predicted, rows.targets, weights)
+    return mean_of_rows(partial(_best, _whole), predicted, rows.targets, weights)
 
 
 def normalized(answer: str) -> str:
@@ -351,32 +351,26 @@ def normalized(answer: str) -> str:
     return " ".join(ARTICLES.sub(" ", answer.lower().translate(PUNCTUATION)).split())
 
 
-def _best(gold: str, predicted: str, measure: Callable[[str, str], float]) -> float:
-    """The highest measure of the answer and one of the gold answers, both normalized."""
+@lru_cache(KEPT)
+def _best(split: Callable[[str], Sequence[str]], gold: str, predicted: str) -> float:
+    """The highest F1 of the answer and one of the gold answers, both normalized, of the parts that they are split into."""
+    answer = Counter(split(normalized(predicted)))
     golds = [text for text in map(normalized, gold_texts(gold)) if text] or [""]
-    answer = normalized(predicted)
-    return max(measure(text, answer) for text in golds)
-
-
-@lru_cache(KEPT)
-def _f1_of_words(gold: str, predicted: str) -> float:
-    return _best(gold, predicted, lambda text, answer: _f1(Counter(text.split()), Counter(answer.split())))
-
-
-@lru_cache(KEPT)
-def _f1_of_characters(gold: str, predicted: str) -> float:
-    return _best(gold, predicted, lambda *texts: _f1(*(Counter(text.replace(" ", "")) for text in texts)))
-
-
-@lru_cache(KEPT)
-def _exact(gold: str, predicted: str) -> float:
-    return _best(gold, predicted, lambda text, answer: float(text == answer))
+    return max(_f1(Counter(split(text)), answer) for text in golds)
 
 
 def _f1(gold: Counter[str], answer: Counter[str]) -> float:
-    """2 × the words that both have / the words of both; 1 if both are empty."""
+    """2 × the parts that both have / the parts of both; 1 if both are empty."""
     total = gold.total() + answer.total()
     return 2 * (gold & answer).total() / total if total else 1.0
+
+
+def _characters(text: str) -> str:
+    return text.replace(" ", "")
+
+
+def _whole(text: str) -> list[str]:
+    return [text]
 
 
 SQUAD_F1 = Metric("F1 (SQuAD)", ("answer",), squad_f1)

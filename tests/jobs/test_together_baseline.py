@@ -147,15 +147,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return settings
 
 
-@pytest.mark.slow
-def test_the_same_seed_gives_the_same_bytes(finished: list[str], tmp_path: Path) -> None:
-    before = content(job(finished).folder.path)
-    run_baseline(job([*finished, f"run_dir={tmp_path / 'same'}"]))
-    assert content(tmp_path / "same") == before
-    run_baseline(job([*finished, f"run_dir={tmp_path / 'other'}", "seeds=[4]"]))
-    assert content(tmp_path / "other") != before
-
-
 def test_another_configuration_or_other_data_is_refused(finished: list[str], tmp_path: Path) -> None:
     shutil.copytree(job(finished).folder.path.parent, tmp_path, dirs_exist_ok=True)
     copy = [*finished, f"run_dir={tmp_path / 'run'}", f"data_dir={tmp_path / 'data'}"]
@@ -180,15 +171,6 @@ def test_a_submission_may_have_another_header(floor_settings: list[str], tmp_pat
     run_baseline(job([*floor_settings, "method=constant", "seeds=[1]", "submission.header=target"]))
     for file in (tmp_path / "run/seed-1/predictions").glob("*_kansla.tsv"):
         assert file.read_text(encoding="utf-8").startswith("target\n")
-
-
-def test_16_mixed_is_refused_on_a_cpu_before_anything_is_read(
-    settings: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["baseline", *settings, "trainer.accelerator=cpu", "trainer.precision=16-mixed", "data_dir=nope"]) == 2
-    errors = capsys.readouterr().err
-    assert errors.startswith("mtl: error: trainer.precision=16-mixed: needs a GPU") and errors.count("\n") == 1
-    assert not (tmp_path / "run").exists()
 
 
 def test_float32_is_exact_while_it_runs(settings: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

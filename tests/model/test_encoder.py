@@ -35,18 +35,6 @@ def test_pooling_against_plain_loops_in_batches_of_similar_length() -> None:
     assert max(len(batch) * int(lengths[batch].max()) for batch in batches) <= 2 * 8192
 
 
-@pytest.mark.slow
-@torch.no_grad()
-def test_sentence_vector_does_not_depend_on_the_batch() -> None:
-    model, texts = encoder(), sequences(120)
-    alone = torch.cat([model(*texts.gather(torch.tensor([i]))) for i in range(120)])
-    together = model(*texts.gather(torch.arange(120)))
-    shuffled = torch.randperm(120)
-    in_parts = torch.cat([model(*texts.gather(part)) for part in shuffled.split(7)])[shuffled.argsort()]
-    for vectors in (together, in_parts, model.encode(texts, torch.arange(120))):
-        assert (alone - vectors).abs().max() < 1e-5
-
-
 def test_encode_keeps_order_and_mode_and_dropout_is_applied_only_in_training() -> None:
     model, texts = encoder(), sequences(30)
     model.train()

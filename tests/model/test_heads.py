@@ -172,16 +172,6 @@ def test_gradients_reach_the_tokens_of_spans_and_are_finite(kind: type, sizes: d
     assert all(p.grad is not None and p.grad.isfinite().all() for p in head.parameters())
 
 
-def test_heads_without_spans_have_the_parameters_they_had() -> None:
-    assert Head(4, outputs=1, pair=False, hidden_size=8, dropout=0.0, overlap=8).overlap is None
-    head = Head(4, outputs=3, pair=True, hidden_size=8, dropout=0.0)
-    assert {name: tuple(p.shape) for name, p in head.named_parameters()} == {
-        **{"layers.0.weight": (8, 16), "layers.0.bias": (8,), "layers.2.weight": (8,), "layers.2.bias": (8,)},
-        **{"layers.4.weight": (3, 8), "layers.4.bias": (3,)},
-    }
-    assert not head.reads_tokens
-
-
 def softmax(x: np.ndarray) -> np.ndarray:
     e = np.exp(x - x.max())
     return e / e.sum()

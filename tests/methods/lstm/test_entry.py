@@ -1,6 +1,5 @@
 from pathlib import Path
 
-import pytest
 from command_line import job
 from golden import check_golden
 
@@ -24,36 +23,13 @@ def test_the_lstm_describes_its_runs(tmp_path: Path) -> None:
     check_golden("lstm-runs.txt", "".join(lines))
 
 
-@pytest.mark.parametrize(
-    ("settings", "title", "changed"),
-    [
-        (
-            ["preset=laptop", "encoder.hidden_size=16", "pretrain.max_steps=40", "pretrain.batch_size=32"],
-            "LSTM, random, frozen, laptop, changed",
-            {"encoder.hidden_size": 16, "pretrain.max_steps": 40},
-        ),
-        (
-            ["preset=strong", "head.overlap=false"],
-            "LSTM, random, frozen, strong, linear, changed",
-            {"head.overlap": False},
-        ),
-        (["max_length=9"], "LSTM, random, frozen, changed", {"max_length": 9}),
-        # What the title names already.
-        (
-            ["preset=laptop", "head.overlap=true", "head.pair=cosine"],
-            "LSTM, random, frozen, laptop, overlap, cosine",
-            {},
-        ),
-        # The same model, on other data or another machine.
-        (
-            ["preset=laptop", "seeds=2", "tasks=[cbd]", "run_dir=a", "data_dir=b", "held_out=0.2", "trainer.threads=1"],
-            "LSTM, random, frozen, laptop",
-            {},
-        ),
-    ],
-)
-def test_a_title_says_that_settings_differ_from_the_preset(
-    settings: list[str], title: str, changed: dict[str, object]
-) -> None:
-    made = job(["suite=klej-sample", *settings])
-    assert (made.title, made.changed) == (title, changed)
+CHANGES = ["preset=laptop encoder.hidden_size=16 pretrain.max_steps=40 pretrain.batch_size=32"]
+CHANGES += ["preset=strong head.overlap=false", "max_length=9"]
+CHANGES += ["preset=laptop head.overlap=true head.pair=cosine"]  # the title names them already
+# The same model, on other data or another machine.
+CHANGES += ["preset=laptop seeds=2 tasks=[cbd] run_dir=a data_dir=b held_out=0.2 trainer.threads=1"]
+
+
+def test_a_title_says_that_settings_differ_from_the_preset() -> None:
+    made = [(settings, job(["suite=klej-sample", *settings.split()])) for settings in CHANGES]
+    check_golden("lstm-titles.txt", "".join(f"{settings} | {run.title} | {run.changed}\n" for settings, run in made))
