@@ -3,7 +3,6 @@ of 0 and 1, and so are predictions. Trees and forests predict all labels at once
 and are one matrix of weights afterwards, which a run can keep."""
 
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
 
-from mtl.methods.floors.classifiers import MOST_COPIES, FastTextClassifier
 from mtl.tasks.target_kind import LEAST_PROBABILITY
 
 CERTAIN = -float(np.log(LEAST_PROBABILITY))  # the logarithm of the odds of a label that all training rows have
@@ -23,8 +21,6 @@ CERTAIN = -float(np.log(LEAST_PROBABILITY))  # the logarithm of the odds of a la
 
 def labels_estimator(estimator: Any, labels: int) -> Any:
     """An estimator of so many labels, from one of a single label that has not been trained."""
-    if isinstance(estimator, FastTextClassifier):
-        return FastTextLabels(**estimator.get_params())
     if isinstance(estimator, LogisticRegression | MultinomialNB):
         return ProbableLabels(estimator, labels)
     if isinstance(estimator, LinearSVC):
@@ -91,25 +87,3 @@ class SeparateLabels(OneVsRestClassifier):
             super().fit(features, targets)
         self.by_label = [fitted for fitted in self.estimators_ if type(fitted) is type(self.estimator)]
         return self
-
-
-class FastTextLabels(FastTextClassifier):
-    """fastText with a binary classifier for each label (its loss `ova`). Rows without labels have a further one, since fastText reads no line
-    without a label."""
-
-    def fit(self, lines: Sequence[str], targets: np.ndarray) -> "FastTextLabels":
-        """Train on lines of tokens."""
-        labels = targets.shape[1]
-        self.classes_ = np.arange(labels + 1)
-        marked = np.column_stack([targets, targets.sum(axis=1) == 0])
-        counts = marked.sum(axis=0)
-        copies = np.ones(len(marked), dtype=np.int64)
-        if self.class_weight == "balanced":
-            of_label = np.clip(np.rint(counts.max() / np.maximum(counts, 1)), 1, MOST_COPIES)
-            copies = (marked * of_label).max(axis=1).astype(np.int64)
-        self.train(lines, [np.flatnonzero(row).tolist() for row in marked], copies, "ova")
-        return self
-
-    def predict(self, lines: Sequence[str]) -> np.ndarray:
-        """Whether each line has each label, (lines, labels)."""
-        return self.predict_proba(lines)[:, :-1] > 0.5

@@ -14,7 +14,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from mtl.base.settings.schema import FloorConfig
-from mtl.methods.floors.classifiers import DenseClassifier, FastTextClassifier
+from mtl.methods.floors.classifiers import DenseClassifier
 from mtl.methods.floors.estimators import numbers
 from mtl.methods.floors.features import Document, joined_features
 from mtl.methods.floors.kept import Kept, kept_content, restored_kept
@@ -57,18 +57,6 @@ def test_other_estimators_learn_each_label(estimator: Any) -> None:
     predicted = np.asarray(made.predict(FEATURES.toarray()))
     assert (predicted == TARGETS).mean() > 0.9 and predicted[:, 3:].tolist() == TARGETS[:, 3:].tolist()
     assert numbers(made) > 0
-
-
-def test_fasttext_learns_each_label_and_that_a_line_has_none() -> None:
-    pytest.importorskip("fasttext")
-    lines, words = [], ["good", "bad", "sad"]
-    for row in RNG.integers(2, size=(200, 3)):
-        lines.append(" ".join(word for word, said in zip(words, row, strict=True) if said) or "nothing at all")
-    targets = np.array([[word in line.split() for word in words] for line in lines], dtype=np.int64)
-    made = labels_estimator(FastTextClassifier(epoch=30, class_weight="balanced", random_state=1), 3).fit(
-        lines, targets
-    )
-    assert made.predict(["good", "bad sad", "nothing at all"]).tolist() == [[1, 0, 0], [0, 1, 1], [0, 0, 0]]
 
 
 def test_a_kept_model_predicts_the_same_and_a_damaged_one_is_refused() -> None:

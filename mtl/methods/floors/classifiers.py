@@ -136,25 +136,19 @@ class FastTextClassifier(BaseEstimator):
         self.class_weight, self.random_state = class_weight, random_state
 
     def fit(self, lines: Sequence[str], targets: np.ndarray) -> "FastTextClassifier":
-        """Train on lines of tokens and their targets (rows,)."""
+        """Train on lines of tokens and their targets (rows,), in random order. Raises InputError if fastText fails."""
+        import fasttext
+
         self.classes_, codes = np.unique(targets, return_inverse=True)
         counts = np.bincount(codes)
         copies = np.ones_like(counts)
         if self.class_weight == "balanced":
             copies = np.clip(np.rint(counts.max() / counts), 1, MOST_COPIES).astype(int)
-        self.train(lines, [[code] for code in codes.tolist()], copies[codes], "softmax")
-        return self
-
-    def train(self, lines: Sequence[str], codes: Sequence[Sequence[int]], copies: np.ndarray, loss: str) -> None:
-        """Train fastText with this loss on lines, each with its codes and repeated so often, in random order. Raises InputError if it fails."""
-        import fasttext
-
         words = len({word for line in lines for word in line.split()})
-        marks = ["".join(f"{LABEL}{code} " for code in of_line) for of_line in codes]
-        order = np.random.default_rng(self.random_state).permutation(np.repeat(np.arange(len(codes)), copies))
+        order = np.random.default_rng(self.random_state).permutation(np.repeat(np.arange(len(codes)), copies[codes]))
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "train.txt"
-            file.write_text("".join(f"{marks[row]}{lines[row]}\n" for row in order.tolist()), encoding="utf-8")
+            file.write_text("".join(f"{LABEL}{codes[row]} {lines[row]}\n" for row in order.tolist()), encoding="utf-8")
             arguments = {
                 "input": str(file),
                 "lr": self.lr,
@@ -164,7 +158,7 @@ class FastTextClassifier(BaseEstimator):
                 "maxn": self.max_characters or NO_CHARACTERS,
                 "bucket": max(BUCKETS, BUCKETS_PER_WORD * words),
                 "dim": DIM,
-                "loss": loss,
+                "loss": "softmax",
                 "label": LABEL,
                 "thread": 1,
                 "seed": 0 if self.random_state is None else self.random_state % 2**31,
@@ -177,6 +171,7 @@ class FastTextClassifier(BaseEstimator):
                 lines_printed = printed.strip().splitlines() or [f"exit status {process.returncode}"]
                 raise InputError(f"fastText could not train: {lines_printed[-1]}")
             self.model_ = fasttext.load_model(str(model))
+        return self
 
     def predict_proba(self, lines: Sequence[str]) -> np.ndarray:
         """The probability of each class, (rows, classes)."""

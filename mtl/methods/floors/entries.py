@@ -78,6 +78,10 @@ class FastTextKind(TrainedKind):
 
     reads_units = True
 
+    def answers(self, task: Task) -> bool:
+        """It gives each input one label."""
+        return super().answers(task) and not TARGET_KINDS[task.kind].has_parts
+
     def check(self, config: Config, suite: Suite) -> None:
         check_installed("fasttext", key="method", value="fasttext")
 
