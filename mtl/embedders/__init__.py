@@ -1,21 +1,73 @@
-"""Word embeddings: one registry entry for each kind, and the files that name one with its settings."""
+"""Word embeddings: one registry entry for each kind, and the files that name one with its settings. Those with a vector for each word are drawn at
+random (the row "LSTM" of KLEJ's Table 3), or read from a file, as fastText's, GloVe's, word2vec's."""
 
-from typing import Any
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 from mtl.base.errors import InputError
 from mtl.base.settings.layers import find_yaml, shipped
+from mtl.base.settings.schema import EmbedderOptions
+from mtl.base.typed import AT_LEAST_ONE, SIZE
 from mtl.base.untrusted_yaml import read_yaml
+from mtl.base.wings import lazy
 from mtl.embedders.elmo import ELMO
 from mtl.embedders.interface import EmbedderKind
-from mtl.embedders.static import FASTTEXT, GLOVE, RANDOM, WORD2VEC
+
+
+@dataclass(kw_only=True)
+class RandomOptions(EmbedderOptions):
+    """The keys of random embeddings; configs/embeddings/random.yaml explains them."""
+
+    dim: Annotated[int, SIZE]
+    trainable: bool
+    min_count: Annotated[int, AT_LEAST_ONE]
+    max_words: Annotated[int, AT_LEAST_ONE] | None = None
+    sparse: bool = False
+
+
+@dataclass(kw_only=True)
+class StaticOptions(EmbedderOptions):
+    """The keys of static embeddings; configs/embeddings/fasttext.yaml and glove.yaml explain them."""
+
+    path: str | None = None
+    dim: Annotated[int, SIZE] | None = None
+    trainable: bool
+    min_count: Annotated[int, AT_LEAST_ONE]
+    max_words: Annotated[int, AT_LEAST_ONE] | None = None
+    missing: Literal["unknown", "random"] = "unknown"
+    sparse: bool = False
+
+    @property
+    def takes_all_words(self) -> bool:
+        """Whether all words of all texts get their vectors from the file, new words at prediction time too."""
+        return self.min_count == 1 and self.max_words is None
+
+
+def static_kind(title: str) -> EmbedderKind:
+    """The registry entry of vectors that are read from a file, in any of the formats of `VectorFile`."""
+    return EmbedderKind(
+        title=title,
+        options=StaticOptions,
+        build=lazy("mtl.embedders.words:static_embeddings"),
+        load=lazy("mtl.embedders.new_words:run_words"),
+        exists=Path.exists,
+        by_word=True,
+    )
+
 
 # By name, as in configs/embeddings, on the command line and in run folders.
 EMBEDDERS: dict[str, EmbedderKind] = {
-    "random": RANDOM,
-    "fasttext": FASTTEXT,
-    "glove": GLOVE,
+    "random": EmbedderKind(
+        title="random",
+        options=RandomOptions,
+        build=lazy("mtl.embedders.words:random_embeddings"),
+        load=lazy("mtl.embedders.new_words:run_words"),
+    ),
+    "fasttext": static_kind("fastText"),
+    "glove": static_kind("GloVe"),
     "elmo": ELMO,
-    "word2vec": WORD2VEC,
+    "word2vec": static_kind("word2vec"),
 }
 
 

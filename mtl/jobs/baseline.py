@@ -123,9 +123,14 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     write_json(folder.sources, stamps or source_stamps(config, vectors))  # after it, for vectors that were trained now
     _record(job, dataset)
     method.save(folder.path)
-    held_out = {task: len(lines) for task, lines in dataset.held_out.items()}
+    held_out = {id: len(lines) for id, lines in dataset.held_out.items()}
     shared = {seed: key for seed in config.seeds if (key := method.shared(seed)) is not None}
-    constants = _constants(dataset)
+    # The best constant answer is that on the training rows of the task whose head answers.
+    constants, tasks = {}, {task.id: task for task in dataset.tasks}
+    for task in dataset.scored_tasks:
+        source = tasks[task.answered_by or task.id]
+        answer = best_constant(source, dataset.splits[source.id]["train"].scored)
+        constants[task.id] = constant_score(task, answer, dataset.scored(task).scored)
     chosen = method.facts.get("chosen_on_dev", METHODS[config.method].chosen_on_dev(config))
     settings = job.changed.items()
     changed = ", ".join(f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in settings)
@@ -134,16 +139,6 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     facts = {**method.facts, **({"notes": notes} if notes else {})}
     prepared = Prepared(inputs, dataset.rows(), dataset.changed, constants, held_out, facts, shared)
     return prepared, dataset, method
-
-
-def _constants(dataset: Dataset) -> dict[str, float]:
-    """The score × 100 of the best constant answer to each task: the best one on the training rows of the task whose head answers."""
-    scores, tasks = {}, {task.id: task for task in dataset.tasks}
-    for task in dataset.scored_tasks:
-        source = tasks[task.answered_by or task.id]
-        answer = best_constant(source, dataset.splits[source.id]["train"].scored)
-        scores[task.id] = constant_score(task, answer, dataset.scored(task).scored)
-    return scores
 
 
 def _record(job: Job, dataset: Dataset) -> None:

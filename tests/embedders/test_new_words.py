@@ -9,9 +9,9 @@ from embedding_requests import VECTORS, two_words
 from input_errors import refused
 
 from mtl.data.text import TokenizedTexts
+from mtl.embedders import StaticOptions
 from mtl.embedders.interface import RunReaderRequest
 from mtl.embedders.new_words import WordReader, run_words
-from mtl.embedders.static import StaticOptions
 from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
 
 

@@ -13,10 +13,9 @@ from input_errors import refused
 from vector_words import PACKED, write_fasttext
 
 from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
-from mtl.embedders import read_embeddings
+from mtl.embedders import EMBEDDERS, RandomOptions, StaticOptions, read_embeddings
 from mtl.embedders.interface import EmbeddingsRequest, RunReaderRequest
 from mtl.embedders.new_words import run_words
-from mtl.embedders.static import GLOVE, RandomOptions, StaticOptions
 from mtl.embedders.words import WordEmbeddings, random_embeddings, static_embeddings
 
 LINES = [["solen", "skiner", "nummer"], ["jag", "skrattar", "gott"], ["regnet", "faller", "nummer"]] * 30
@@ -134,7 +133,7 @@ def test_glove_is_fixed_keeps_the_case_and_draws_what_the_file_lacks(suite_file:
     path = tmp_path / "v.txt"
     path.write_bytes(PACKED["zip"](GLOVE_TEXT.encode()))
     given = build_request(suite_file, StaticOptions(**{**read_embeddings("glove"), "path": str(path)}), path)
-    made = GLOVE.build(given)
+    made = EMBEDDERS["glove"].build(given)
     assert made.vocabulary.words == given.texts.types
     torch.manual_seed(7)
     table = made.embedder().table
@@ -147,7 +146,7 @@ def test_glove_is_fixed_keeps_the_case_and_draws_what_the_file_lacks(suite_file:
     made.save(tmp_path)
     weights = made.embedder().state_dict()
     saved = RunReaderRequest(given.options, tmp_path, weights, made.fingerprint(), path, torch.device("cpu"))
-    reader = GLOVE.load(saved)
+    reader = EMBEDDERS["glove"].load(saved)
     reader.embedder.load_state_dict(weights)
     tokens, _ = reader.sequences(TokenizedTexts(["Solen solen SOLEN"], "sv", 9)).gather(torch.tensor([0]))
     read = reader.embedder(tokens)[0]

@@ -7,7 +7,7 @@ from input_errors import raises_input_error, refused
 
 from mtl.base.settings.layers import flatten_config, shipped
 from mtl.base.typed import UnknownKey
-from mtl.embedders.static import RandomOptions, StaticOptions
+from mtl.embedders import RandomOptions, StaticOptions
 from mtl.jobs.job import load_job, parse_settings
 
 

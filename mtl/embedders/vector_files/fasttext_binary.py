@@ -201,6 +201,8 @@ def _pairs(words: Sequence[bytes], rows: np.ndarray, header: _Header) -> tuple[n
 
 def _add_rows(file: BufferedReader, start: int, keys: np.ndarray, sums: np.ndarray, bar: Progress) -> None:
     """Add the matrix rows of each word, with the keys of `_pairs`, to its sum (words × dimension)."""
+    from scipy.sparse import csr_array
+
     words, dim = sums.shape
     row_bytes = dim * 4
     buffer = np.empty((max(1, _BLOCK // row_bytes), dim), dtype="<f4")
@@ -217,7 +219,8 @@ def _add_rows(file: BufferedReader, start: int, keys: np.ndarray, sums: np.ndarr
         if file.readinto(block.data.cast("B")) < block.nbytes:
             raise OSError(f"{file.name} was truncated while it was read")
         present, slots = np.unique(owners, return_inverse=True)
-        sums[present] += ngram_sums(block, rows - first, slots, len(present))
+        ones = np.ones(len(rows), dtype=np.float32)
+        sums[present] += csr_array((ones, (slots, rows - first)), shape=(len(present), len(block))) @ block
         done += len(rows)
         bar.reach(file.tell())
 
@@ -253,11 +256,3 @@ def ngram_hashes(words: Sequence[bytes], minn: int, maxn: int) -> tuple[np.ndarr
             all_hashes.append(hashes[kept].copy())
             all_owners.append(owners[firsts[kept]])
     return np.concatenate(all_hashes), np.concatenate(all_owners)
-
-
-def ngram_sums(table: np.ndarray, rows: np.ndarray, owners: np.ndarray, words: int) -> np.ndarray:
-    """The sum of the vectors of each word's n-grams, float32 (words, dim): for each n-gram, its row in the table and its word."""
-    from scipy.sparse import csr_array
-
-    ones = np.ones(len(rows), dtype=np.float32)
-    return np.asarray(csr_array((ones, (owners, rows)), shape=(words, len(table))) @ table)

@@ -2,7 +2,7 @@
 
 import hashlib
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -39,30 +39,20 @@ from mtl.training.precision import mixed_precision, used_precision
 logger = logging.getLogger("mtl")
 
 
-def encode_texts(
-    body: Any, pretrained: Pretrained, sequences: ArraySequences, pooling: str, title: str = "encoding texts"
-) -> Tensor:
+@torch.no_grad()
+def encode_texts(body: Any, pretrained: Pretrained, sequences: ArraySequences, pooling: str) -> Tensor:
     """The vectors of all sequences, float32 on the CPU, (texts, dim), without dropout, computed on the body's device. They are pooled over all tokens
     of a text, also those that the tokenizer puts around it, as in sentence-transformers."""
-    vectors = torch.empty(len(sequences.lengths), pretrained.dim)
-    for indices, states, lengths in _outputs(body, pretrained, sequences, title):
-        vectors[indices] = POOLINGS[pooling](states, lengths).cpu()
-    return vectors
-
-
-@torch.no_grad()
-def _outputs(
-    body: Any, pretrained: Pretrained, sequences: ArraySequences, title: str
-) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-    """Batches of sequences of similar length: their numbers, outputs float32 (batch, time, dim), lengths (batch,)."""
     body.eval()
     device = next(body.parameters()).device
-    with Progress(title, len(sequences.lengths), "texts") as bar:
+    vectors = torch.empty(len(sequences.lengths), pretrained.dim)
+    with Progress("encoding texts", len(sequences.lengths), "texts") as bar:
         for indices in batches_by_length(sequences.lengths):
             tokens, lengths = sequences.gather(indices)
-            read = body_input(pretrained, tokens.to(device), lengths)
-            yield indices, body(**read).last_hidden_state.float(), lengths
+            states = body(**body_input(pretrained, tokens.to(device), lengths)).last_hidden_state.float()
+            vectors[indices] = POOLINGS[pooling](states, lengths).cpu()
             bar.advance(len(indices))
+    return vectors
 
 
 class TransformerEncoder:
