@@ -63,14 +63,6 @@ DEFAULTS, COMMAND_LINE, CHOSEN = "configs/baseline.yaml", "command line", "chose
 device_of = lazy("mtl.base.device:device_of")
 
 
-def read_method(name: str, folder: Path) -> dict[str, Any]:
-    """The content of the method file with this name or path. A method without a file has no settings."""
-    if name in METHODS and not (folder / f"{name}.yaml").is_file():
-        return {"method": name}
-    content = read_yaml(find_yaml("method", name, folder))
-    return {**content, "method": method_name(str(content.get("method")))}
-
-
 def read_named(kind: str, name: str, folder: Path) -> dict[str, Any]:
     """The content of the file with this name or path, which holds its own name under the key `kind`, as in `variant: frozen`."""
     path = find_yaml(kind, name, folder)
@@ -304,7 +296,11 @@ def load_job(settings: Mapping[str, Any]) -> Job:
     rest = dict(settings)
     # embeddings=NAME chooses a file, embeddings.KEY=VALUE sets a key of it.
     names = {key: str(rest.pop(key)) for key in FILES if key in rest}
-    method = read_method(names.get("method", FILES["method"]), configs / "method")
+    name, folder = names.get("method", FILES["method"]), configs / "method"
+    method: dict[str, Any] = {"method": name}  # a method without a file has no settings
+    if name not in METHODS or (folder / f"{name}.yaml").is_file():
+        method = read_yaml(find_yaml("method", name, folder))
+        method["method"] = method_name(str(method.get("method")))
     files = {**FILES, "variant": method.pop("variant", FILES["variant"]), **names}
     read = METHODS[method["method"]].reads_key
     for key in settings:
