@@ -169,8 +169,6 @@ class Transformer(TypedDict, total=False):
     """the loss of a number is the squared error of its target: unscaled (raw), or scaled to 0 … 1 (default: raw)"""
     learning_rate: float
     """at the end of the warm-up (default: 2.0e-5)"""
-    final_learning_rate: float
-    """at the last step; the rate falls linearly (default: 0.0)"""
     warmup: float
     """first steps, in which the rate rises linearly; below 1: a share of all steps (default: 100)"""
     weight_decay: float
