@@ -102,12 +102,9 @@ def vector_path(name: str, embeddings_dir: Path, held_out: float) -> tuple[Path,
         return Path(name), None
     recipe = load_recipe(name)
     path = embeddings_dir / recipe.file
-    return trained_path(path, held_out) if recipe.train and not recipe.url else path, recipe
-
-
-def trained_path(path: Path, held_out: float) -> Path:
-    """The path of vectors that are trained without this share of held-out rows; `path` itself for the default share."""
-    return path if held_out == PLAIN_HELD_OUT else path.with_name(f"{path.stem}-held-out-{held_out:g}{path.suffix}")
+    if recipe.train and not recipe.url and held_out != PLAIN_HELD_OUT:
+        path = path.with_name(f"{path.stem}-held-out-{held_out:g}{path.suffix}")
+    return path, recipe
 
 
 def source_note(path: Path) -> Path:

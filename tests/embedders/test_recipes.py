@@ -9,7 +9,7 @@ from input_errors import refused
 
 from mtl.api.cli import main
 from mtl.base.settings.layers import shipped
-from mtl.embedders.recipes import fetch_embeddings, fetchable, load_recipe, trained_path, vector_path
+from mtl.embedders.recipes import fetch_embeddings, fetchable, load_recipe, vector_path
 from mtl.embedders.vector_files.vector_file import VectorFile
 
 
@@ -33,7 +33,6 @@ def test_recipes_name_files_of_which_some_can_be_fetched(tmp_path: Path) -> None
     path, recipe = vector_path("fasttext-pl", tmp_path, 0.25)  # its vectors are fetched, and so are those of no share
     assert path == tmp_path / "cc.pl.300.bin" and recipe == load_recipe("fasttext-pl")
     assert vector_path("fasttext-sample", tmp_path, 0.25)[0] == tmp_path / "klej-sample-held-out-0.25.bin"
-    assert trained_path(Path("a/elmo"), 0.3) == Path("a/elmo-held-out-0.3")
     assert fetchable("fasttext") == ["fasttext-pl", "fasttext-sv"]
     assert fetchable("glove") == ["glove-840b"] and fetchable("elmo") == ["elmo-pl"]
     recipe = load_recipe("glove-840b")

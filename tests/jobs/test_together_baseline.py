@@ -43,11 +43,7 @@ def working_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("embeddings", "seeds"),
-    [
-        ("random", [1]),
-        pytest.param("fasttext", [1], marks=pytest.mark.wings),
-        pytest.param("elmo", [2], marks=pytest.mark.wings),
-    ],
+    [("random", [1]), *(pytest.param(*wing, marks=pytest.mark.wings) for wing in (("fasttext", [1]), ("elmo", [2])))],
 )
 def test_the_embedded_suite_end_to_end(
     working_dir: Path,
@@ -231,23 +227,15 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     write_sample("klej-sample", folder / "data")
     common = "seeds=[1] tasks=[nkjp-ner,cdsc-r,cbd] encoder.hidden_size=16 head.attention_size=8 pretrain.max_steps=32"
     common += " pretrain.validate_every=4 finetune.max_epochs=3"
-    return [
-        "suite=klej-sample",
-        "baselines=false",
-        f"data_dir={folder / 'data'}",
-        f"cache_dir={folder / 'cache'}",
-        *common.split(),
-    ]
+    places = [f"{name}_dir={folder / name}" for name in ("data", "cache")]
+    return ["suite=klej-sample", "baselines=false", *places, *common.split()]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("variant", "moments"),
     [
-        (
-            "frozen",
-            ["pretrain/log", "pretrain/last.ckpt", "finetune/nkjp-ner/best.ckpt", "finetune/cbd", "predictions"],
-        ),
+        ("frozen", ["pretrain/log", "pretrain/last.ckpt", "finetune/nkjp-ner/best.ckpt", "predictions"]),
         ("finetune", ["pretrain/last.ckpt", "finetune/nkjp-ner/last.ckpt", "finetune/cdsc-r/last.ckpt"]),
         ("attention", ["finetune/cdsc-r/last.ckpt", "finetune/cbd"]),
         ("frozen preset=laptop", ["pretrain/last.ckpt", "finetune/cdsc-r/last.ckpt", "finetune/cbd/done.json"]),

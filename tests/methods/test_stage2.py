@@ -1,5 +1,4 @@
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -15,10 +14,6 @@ SLOW = ("finetune.learning_rate=1e-12", "finetune.final_learning_rate=1e-13")  #
 
 def weights(folder: Path) -> dict[str, torch.Tensor]:
     return torch.load(folder / "best.ckpt", weights_only=True)["state_dict"]
-
-
-def curve(folder: Path) -> list[dict[str, Any]]:
-    return read_json(folder / "done.json")["curve"]
 
 
 @pytest.mark.parametrize("settings", [("variant=frozen",), ("architecture=jiant", "variant=attention")])
@@ -65,9 +60,9 @@ def test_the_weights_of_stage_1_are_the_first_candidate(tmp_path: Path, variant:
     first = {name: value.clone() for name, value in network.state_dict().items()}
     for place, (id, stage) in enumerate(stages(parts, network, tmp_path).items()):
         stage.train(network.heads)
-        rows = curve(tmp_path / id)
-        assert rows[0]["step"] == 0 and len(rows) == 3
         done = read_json(tmp_path / id / "done.json")
+        rows = done["curve"]
+        assert rows[0]["step"] == 0 and len(rows) == 3
         assert done["average"] == pytest.approx(rows[0]["dev/average"])
         for name, value in weights(tmp_path / id).items():
             assert torch.equal(value, first[name.replace("heads.layers.0.", f"heads.layers.{place}.")]), name

@@ -21,7 +21,7 @@ from mtl.data.dataset import Dataset, Split, input_rows, load_dataset
 from mtl.data.splits import read_task
 from mtl.jobs.baseline import run_baseline
 from mtl.methods.floors.features import Document, TaskFeatures
-from mtl.methods.lstm.linear import FOLDS, LinearModels, basis, row_folds, train_linear
+from mtl.methods.lstm.linear import FOLDS, LinearModels, row_folds, train_linear
 from mtl.methods.predictor import Predictor
 from mtl.tasks.suite import load_suite
 from mtl.tasks.task import Task
@@ -152,8 +152,6 @@ def test_rows_that_teach_nothing_give_no_opinion(parts: Parts, tmp_path: Path) -
     ):
         assert not made.kept and not made.outputs and made.parameters == 0
     # One row alone has the other label: the model that does not see it cannot be trained.
-    config = replace(parts.config, cache_dir=str(tmp_path))
-    train = parts.dataset.splits["labels"]["train"]
     targets = np.zeros(len(train))
     targets[3] = 1
     dataset = with_train(parts.dataset, replace(train, targets=targets))
@@ -222,9 +220,3 @@ def test_a_run_without_its_linear_models_predicts_nothing(run: Path) -> None:
     finally:
         file.write_bytes(content)
         listed.write_text(tasks, encoding="utf-8")
-
-
-def test_the_basis_of_outputs_names_the_ngrams(parts: Parts) -> None:
-    """A suite may set them. A stage 1 is taken from another run only if that has the same."""
-    floor = parts.config.floor
-    assert basis(floor) == basis(floor) != basis(replace(floor, min_count=1))

@@ -94,16 +94,8 @@ def test_a_tokenizer_may_lie_elsewhere_unless_it_is_of_a_larger_model(bert: Path
 
 def test_folders_that_cannot_be_read(bert: Path, tmp_path: Path) -> None:
     write_wrong(bert, tmp_path)
-    for name in [
-        "nothing",
-        "a-file",
-        "nothing/herbrt",
-        "damaged-config",
-        "damaged-tokenizer",
-        "no-tokenizer",
-        "half",
-        "other-size",
-    ]:
+    unreadable = "nothing a-file nothing/herbrt damaged-config damaged-tokenizer no-tokenizer half other-size"
+    for name in unreadable.split():
         refused(open_pretrained, str(tmp_path / name))
     for name in ("unknown", "no-weights", "damaged", "pickle"):  # what transformers says of it stands in between
         said = rf"^\S+{name}: .*cannot be read: [^\n]+; restore the folder's files, or fetch or write them again$"
