@@ -5,20 +5,18 @@ import json
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.interface import foreign
 from mtl.submissions.entry import PREDICTION
 from mtl.submissions.files import JSON_LINES, SPLITS
 from mtl.submissions.lines import ID, PredictionLines
+from mtl.submissions.predictions import Rows
 from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import TargetKind
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import SPLIT_OF, Task
-
-if TYPE_CHECKING:
-    from mtl.submissions.predictions import Rows
 
 SPLIT = "split"  # the column of a table that names the split of each row
 INDEX = "index"  # of a Series or a DataFrame
@@ -56,7 +54,7 @@ class PredictedValues:
         """The tasks and splits that there are predictions for."""
         return set(self.lines)
 
-    def sources(self, suite: Suite, rows: "Rows") -> Mapping[tuple[str, str], PredictionLines]:
+    def sources(self, suite: Suite, rows: Rows) -> Mapping[tuple[str, str], PredictionLines]:
         """The predictions by task id and split."""
         return self.lines
 

@@ -40,9 +40,8 @@ class EnsembleKind(MethodKind):
         if len({Path(run).resolve() for run in runs}) < len(runs):
             raise InputError("names a run twice", key="ensemble.runs", value=runs)
         if config.ensemble.by_seed and len(runs) < 2:
-            raise InputError(
-                "averages the models of several runs; name at least two", key="ensemble.by_seed", value="true"
-            )
+            message = "averages the models of several runs; name at least two"
+            raise InputError(message, key="ensemble.by_seed", value="true")
         if len(config.seeds) != 1 and not config.ensemble.by_seed:
             message = "an ensemble of all seeds is one system, with one seed, as in [1]; for several, set ensemble.by_seed=true"
             raise InputError(message, key="seeds", value=config.seeds)
