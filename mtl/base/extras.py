@@ -10,7 +10,6 @@ from mtl.base.wings import wings
 
 # By extra, as in setup.cfg, the packages that mtl imports, by the names to import. What an extra's packages need comes with them.
 EXTRAS = {
-    "completion": ("argcomplete",),
     "elmo": ("allennlp_light", "h5py"),
     "fasttext": ("fasttext",),
     "gensim": ("gensim",),

@@ -6,15 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mtl.api.commands import results
-from mtl.api.commands.job_settings import (
-    KEYS,
-    Commands,
-    add_report_dir,
-    complete_settings,
-    completed_by,
-    job_of,
-    names_of,
-)
+from mtl.api.commands.job_settings import KEYS, Commands, add_report_dir, job_of
 from mtl.api.commands.training import run_and_print
 from mtl.base.errors import InputError
 from mtl.base.files import counted
@@ -28,11 +20,11 @@ if TYPE_CHECKING:
 def add_commands(commands: Commands) -> None:
     """Add every command of this wing, as `mtl.api.commands.add_commands` adds those of the core."""
 
-    def add_settings(parser: argparse.ArgumentParser, help: str, metavar: str = "key=value") -> argparse.Action:
-        return parser.add_argument("settings", nargs="*", metavar=metavar, help=help)
+    def add_settings(parser: argparse.ArgumentParser, help: str, metavar: str = "key=value") -> None:
+        parser.add_argument("settings", nargs="*", metavar=metavar, help=help)
 
     audit = commands.add_parser("audit", help="check a suite's data for errors, duplicates and leaks")
-    completed_by(add_settings(audit, "suite=NAME, data_dir=FOLDER and all of baseline's"), complete_settings)
+    add_settings(audit, "suite=NAME, data_dir=FOLDER and all of baseline's")
     audit.add_argument("--strict", action="store_true", help="exit status 1 if anything is found")
     sheets = audit.add_mutually_exclusive_group()
     gives_away = "instead: annotation artefacts, which simple baselines show that read a part of an example"
@@ -76,10 +68,8 @@ def add_commands(commands: Commands) -> None:
 
     sweep = commands.add_parser("sweep", help="make the runs that a file lists, if they do not exist yet, and report")
     sweep.set_defaults(run=_sweep)
-    file = sweep.add_argument("file", metavar="FILE", help="a name in configs/sweep, or the path of a YAML file")
-    completed_by(file, partial(names_of, "sweep"))
-    settings = sweep.add_argument("settings", nargs="*", metavar="key=value", help=f"for every run: {KEYS}")
-    completed_by(settings, complete_settings)
+    sweep.add_argument("file", metavar="FILE", help="a name in configs/sweep, or the path of a YAML file")
+    add_settings(sweep, f"for every run: {KEYS}")
     sweep.add_argument("--only", action="append", default=[], metavar="NAME", help="a run to make, instead of all")
     sweep.add_argument("--plan", action="store_true", help="print seeds and expected hours, and run nothing")
     add_report_dir(sweep, "the folder of the report")
