@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 from mtl.api.settings import Settings, call_text, plain_settings
 from mtl.api.show import MarkdownText, frame, grid
 from mtl.base.errors import InputError
-from mtl.base.files import counted, write_json, write_text
+from mtl.base.files import write_json, write_text
 from mtl.base.interface import checked
 from mtl.base.settings.schema import Config
+from mtl.base.wording import counted
 from mtl.runs import finished
 from mtl.runs.summary import Summary
 from mtl.runs.table import render

@@ -9,9 +9,9 @@ from functools import wraps
 from typing import Annotated, Any, TypeVar, Union, cast, get_args, get_origin
 
 from mtl.base.errors import InputError, UserError, resources_as_input
-from mtl.base.files import listed
 from mtl.base.names import text_problem
 from mtl.base.typed import LARGEST_NUMBER
+from mtl.base.wording import listed
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

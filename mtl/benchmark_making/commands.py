@@ -9,7 +9,7 @@ from mtl.api.commands import results
 from mtl.api.commands.job_settings import KEYS, Commands, add_report_dir, job_of
 from mtl.api.commands.training import run_and_print
 from mtl.base.errors import InputError
-from mtl.base.files import counted
+from mtl.base.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from mtl.base.errors import InputError
-from mtl.base.files import listed, replacing, write_text
+from mtl.base.files import replacing, write_text
+from mtl.base.wording import listed
 from mtl.data.examples import read_examples
 from mtl.data.files import split_lines
 from mtl.runs.folder import FILE, RunFolder

@@ -9,11 +9,11 @@ from statistics import fmean
 from typing import Any, Literal
 
 from mtl.base.errors import InputError
-from mtl.base.files import counted
 from mtl.base.names import is_file_name, meant
 from mtl.base.typed import typed
 from mtl.base.untrusted import inside, is_inside
 from mtl.base.untrusted_yaml import read_yaml
+from mtl.base.wording import counted
 from mtl.tasks.metrics import MEAN, METRICS, is_metric, metric_named
 from mtl.tasks.targets import TARGET_KINDS, names_of_kind
 from mtl.tasks.task import (

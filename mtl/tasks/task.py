@@ -15,7 +15,6 @@ from urllib.parse import quote
 
 import numpy as np
 
-from mtl.base.files import is_sha256
 from mtl.base.untrusted import inside, is_web_address
 
 SPLITS = ("train", "dev", "test")
@@ -173,6 +172,11 @@ class Reading:
         if self.spans is not None and not SPANS.fullmatch(self.spans):
             return 'spans: four columns are needed, as in "text + labels.start[] + labels.end[] + labels.type[]"; three of one list'
         return None
+
+
+def is_sha256(digest: str) -> bool:
+    """Whether this is a SHA-256 in the form that a suite or a recipe states it: 64 hexadecimal digits, perhaps after `sha256:`."""
+    return re.fullmatch("(sha256:)?[0-9a-fA-F]{64}", digest) is not None
 
 
 def _is_encoding(name: str) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mtl.api.commands.job_settings import Commands, add_report_dir, add_runs_dir, job_of
 from mtl.base.errors import InputError
-from mtl.base.files import counted
+from mtl.base.wording import counted
 
 if TYPE_CHECKING:
     from mtl.jobs.job import Job

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from mtl.base.errors import InputError
-from mtl.base.files import counted
+from mtl.base.wording import counted
 from mtl.benchmark_making.audits.findings import Finding, Part, excerpt, located_below, places, plain
 from mtl.data.examples import Example
 from mtl.data.records import Value, read_fields

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import yaml
 
 from mtl.base.errors import InputError
-from mtl.base.files import counted, sha256, write_json, write_text
+from mtl.base.files import sha256, write_json, write_text
 from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.settings.layers import find_yaml, shipped
 from mtl.base.version import VERSION
+from mtl.base.wording import counted
 from mtl.benchmark_making.data_files import write_records
 from mtl.benchmark_making.make.recipe import TaskRecipe, load_recipe, read_source
 from mtl.benchmark_making.make.table import SPLIT, Dropped, Origin, SourceRow, Table, Work

@@ -13,10 +13,10 @@ from typing import Any
 
 from mtl.base.errors import InputError, UserError
 from mtl.base.extras import check_installed
-from mtl.base.files import format_bytes
 from mtl.base.progress import log_to_standard_error
 from mtl.base.terminal import standard_streams
 from mtl.base.version import VERSION
+from mtl.base.wording import format_bytes
 from mtl.jobs.engines import Done, Unit, ready
 
 RETRIES = 3  # of a unit whose process or node is lost

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from mtl.base.errors import DivergedError, InputError, UserError, resources_as_input
-from mtl.base.files import counted
 from mtl.base.wings import Registry, lazy
+from mtl.base.wording import counted
 
 logger = logging.getLogger("mtl")
 
