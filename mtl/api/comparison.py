@@ -173,8 +173,8 @@ class Comparison:
     def __repr__(self) -> str:
         return f"Comparison({self.board.title}: {', '.join(row.name for row in self._runs)})"
 
-    def _repr_html_(self) -> str:
-        return self.table()._repr_html_()
+    def _repr_markdown_(self) -> str:
+        return self.table()._repr_markdown_()
 
 
 @checked

@@ -206,8 +206,8 @@ class Run:
         shown = "" if average is None else f", average {self.record.suite.shown.show(average)}"
         return f"Run({str(self.path)!r}: {self.summary['title']}, {counted(len(self.seeds), 'seed')}{shown})"
 
-    def _repr_html_(self) -> str:
-        return self.table()._repr_html_()
+    def _repr_markdown_(self) -> str:
+        return self.table()._repr_markdown_()
 
 
 @checked

@@ -66,7 +66,7 @@ def _argument(value: Any, hint: Any, name: str) -> Any:
     if isinstance(text, str) and (problem := text_problem(text)):
         raise InputError(problem, key=name)
     # A dictionary is a collection too, of its keys.
-    kinds = sorted(_kinds(hint), key=lambda kind: get_origin(kind) is not Mapping)
+    kinds = sorted(_kinds(hint), key=lambda kind: (kind is not Any, get_origin(kind) is not Mapping))
     kind = next((kind for kind in kinds if _fits(value, get_origin(kind) or kind)), None)
     if kind is None:
         raise InputError(_mismatch(value, hint), key=name)

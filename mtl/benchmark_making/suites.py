@@ -214,8 +214,8 @@ class Suite:
     def __repr__(self) -> str:
         return f"Suite({self.name}: {', '.join(self.content.tasks)})"
 
-    def _repr_html_(self) -> str:
-        return self.table()._repr_html_()
+    def _repr_markdown_(self) -> str:
+        return self.table()._repr_markdown_()
 
 
 class AuditReport:
@@ -238,8 +238,8 @@ class AuditReport:
     def __repr__(self) -> str:
         return str(self.report)
 
-    def _repr_html_(self) -> str:
-        return self.report._repr_html_()
+    def _repr_markdown_(self) -> str:
+        return self.report._repr_markdown_()
 
 
 @checked

@@ -52,5 +52,5 @@ def test_an_interrupted_cell_continues(tmp_path: Path) -> None:
     _, interrupted, between, continued, after = [cell.outputs for cell in notebook.cells]
     assert interrupted[-1]["ename"] == "KeyboardInterrupt"
     assert between[0]["text"].split() == ["24", "False"]
-    assert "text/html" in continued[-1]["data"]
+    assert "text/markdown" in continued[-1]["data"]
     assert after[0]["text"].split() == ["20", "1"]  # it went on after the last validation, not from the beginning

@@ -38,7 +38,7 @@ def test_a_frame_is_read_as_it_is() -> None:
     assert [example.texts[0] for example in examples] == ROWS["text"]
     assert content.tasks["betyg"].kind == "number" and content.tasks["betyg"].target == "score"
     assert suite.tasks["task"].tolist() == ["betyg", "kansla"] and suite.tasks["train"].tolist() == [60, 60]
-    assert "<table" in suite._repr_html_() and repr(suite) == "Suite(mina: betyg, kansla)"
+    assert "|---" in suite._repr_markdown_() and repr(suite) == "Suite(mina: betyg, kansla)"
 
 
 def test_it_runs_and_is_audited_as_by_the_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,7 +52,7 @@ def test_it_runs_and_is_audited_as_by_the_command(capsys: pytest.CaptureFixture[
         audit = mtl.audit(*settings, check=check, share=0.5 if option else None)
         assert capsys.readouterr().out == f"{audit.report}\n"
         assert "near" in check or "shared" in audit.findings["kind"].tolist()
-        assert repr(audit) == str(audit.report) and "<table" in audit._repr_html_()
+        assert repr(audit) == str(audit.report) and "|---" in audit._repr_markdown_()
 
 
 def test_a_dataset_dict_with_the_hub_s_names(home: Path) -> None:
