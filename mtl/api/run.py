@@ -92,16 +92,10 @@ class Run:
 
     @property
     def curves(self) -> "DataFrame":
-        """The learning curves: a row for each seed, stage, task and validation.
-
-        Returns:
-            The columns seed, stage (pretrain or finetune), task, step, seconds (since the stage began), loss (the mean on the
-            training batches since the last validation; missing before the first step) and score (on dev). In stage 1, the task
-            "average" has the mean over the tasks. Methods that do not train in steps have no rows.
-
-        Raises:
-            InputError: for a damaged file, and if pandas is not installed.
-        """
+        """The learning curves, a row for each seed, stage, task and validation: the columns seed, stage (pretrain or finetune), task, step, seconds
+        (since the stage began), loss (the mean on the training batches since the last validation; missing before the first step) and score (on
+        dev). In stage 1, the task "average" has the mean over the tasks. Methods that do not train in steps have no rows. Raises InputError for a
+        damaged file, and without pandas."""
         value, rows = self.record.suite.shown.value, []
         for seed in self.seeds:
             for stage, only, points in self.record.curves(seed):
