@@ -3,7 +3,7 @@
 import os
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,8 +36,7 @@ class StoredRun:
     asked: int | None  # the number of all its seeds; None if it is unknown
     average: str  # as it is shown, with its marks; empty if there is none
     changed: float  # when the last one of its files changed, in seconds since 1970
-    # The bytes on disk, by file system and file: a file with two names, as shared weights have, is one.
-    sizes: Mapping[tuple[int, int], int]
+    size: int  # bytes on disk
     problem: str = ""  # what is damaged; empty if nothing is
 
 
@@ -66,7 +65,7 @@ def run_folders(folder: Path) -> Iterator[Path]:
 
 
 def _stored(folder: RunFolder, suites: dict[bytes, Suite]) -> StoredRun:
-    files = _changed_and_sizes(folder.path)
+    files = _changed_and_size(folder.path)
     state, trained = DAMAGED, set[str]()
     try:
         state = RUNNING if is_held(folder.path / LOCK) else FINISHED if folder.summary.exists() else UNFINISHED
@@ -91,17 +90,17 @@ def _stored(folder: RunFolder, suites: dict[bytes, Suite]) -> StoredRun:
         return StoredRun(folder.path, state, "", len(trained), None, "", *files, str(error))
 
 
-def _changed_and_sizes(folder: Path) -> tuple[float, dict[tuple[int, int], int]]:
-    """`StoredRun.changed` and `StoredRun.sizes` of the files below a folder, without those that links lead to."""
-    changed, sizes = 0.0, {}
+def _changed_and_size(folder: Path) -> tuple[float, int]:
+    """`StoredRun.changed` and `StoredRun.size` of the files below a folder, without those that links lead to."""
+    changed, size = 0.0, 0
     for path, _, names in os.walk(folder):
         for name in names:
             with suppress(FileNotFoundError):  # a run that trains removes files
                 status = Path(path, name).lstat()
                 if not name.startswith(LOCK):  # whoever looks whether it is held touches it
                     changed = max(changed, status.st_mtime)
-                sizes[status.st_dev, status.st_ino] = status.st_blocks * 512
-    return changed or folder.stat().st_mtime, sizes
+                size += status.st_blocks * 512
+    return changed or folder.stat().st_mtime, size
 
 
 def runs_text(runs: Sequence[StoredRun]) -> str:
@@ -110,15 +109,14 @@ def runs_text(runs: Sequence[StoredRun]) -> str:
     for run in runs:
         seeds = MISSING if run.asked is None else f"{run.done} of {run.asked}"
         state = "" if run.state == FINISHED else run.state + (f": {run.problem}" if run.problem else "")
-        facts = run.average or MISSING, format_age(time.time() - run.changed), format_bytes(sum(run.sizes.values()))
+        facts = run.average or MISSING, format_age(time.time() - run.changed), format_bytes(run.size)
         rows.append(tuple(map(one_line, (str(run.folder), run.suite or MISSING, seeds, *facts, state))))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     placed = [[*map(str.ljust, row[:3], widths), *map(str.rjust, row[3:6], widths[3:]), row[6]] for row in rows]
     lines = ["  ".join(cells).rstrip() for cells in placed]
     states = [run.state for run in runs]
     counts = [f"{states.count(state)} {state}" for state in (UNFINISHED, RUNNING, DAMAGED) if state in states]
-    # A file with a name in two runs, as shared weights have, counts once.
-    size = sum({id: size for run in runs for id, size in run.sizes.items()}.values())
+    size = sum(run.size for run in runs)
     total = f"{counted(len(runs), 'run')}{', of them ' if counts else ''}{', '.join(counts)}; {format_bytes(size)}"
     marks = [f"{mark} {meaning}" for mark, meaning in MARKS.items() if any(mark in run.average for run in runs)]
     return "\n".join([*lines, total, *(["; ".join(marks)] if marks else [])])

@@ -6,13 +6,11 @@ batches. `best_constant` is the answer that every model must exceed.
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from statistics import fmean
 from typing import Any, Literal, NamedTuple
-from unicodedata import category
 
 import numpy as np
 
@@ -100,11 +98,6 @@ def rouge1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndar
     return mean_of_rows(_google_f1, predicted, rows.targets, weights)
 
 
-def rouge1_words(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The mean F1 of whole words: runs of letters and digits of any script, in lower case."""
-    return mean_of_rows(_words_f1, predicted, rows.targets, weights)
-
-
 def mean_of_rows(
     score: Callable[[str, str], float], texts: np.ndarray, targets: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
@@ -125,18 +118,6 @@ def google_scorer() -> Callable[[str, str], dict[str, Any]]:
 
     score: Callable[[str, str], dict[str, Any]] = RougeScorer(["rouge1"]).score
     return score
-
-
-@lru_cache(KEPT)
-def _words_f1(target: str, predicted: str) -> float:
-    """Twice the shared words as a share of the words of both texts; a word counts as often as it occurs. 0 for texts without words."""
-    # Runs of letters, marks and digits: in many scripts, a vowel sign is a mark.
-    gold, answer = (
-        Counter("".join(sign if category(sign)[0] in "LMN" else " " for sign in text.lower()).split())
-        for text in (target, predicted)
-    )
-    words = gold.total() + answer.total()
-    return 2 * (gold & answer).total() / words if words else 0.0
 
 
 class Parts(NamedTuple):
@@ -348,7 +329,6 @@ METRICS: Registry[Metric] = Registry(
             "gender parity by row", ("labels",), gender_parity_by_row, problem=parity_problem
         ),
         "rouge1": Metric("ROUGE-1", ("text",), rouge1),
-        "rouge1_words": Metric("ROUGE-1, whole words", ("text",), rouge1_words),
     },
     "metrics",
 )
