@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import uuid
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -117,16 +116,12 @@ def write_files(folder: Path, texts: Mapping[str, str]) -> None:
         naming(folder, stage),
     ):
         before = _listed(folder)
-        # The keys are in lower case, because some file systems do not distinguish upper and lower case.
-        known = defaultdict[str, list[str]](list)
-        for name, digests in before.items():
-            known[name.casefold()] += digests
-        present = {name: _hash_if_known(folder, name, known[name.casefold()]) for name in {**before, **new}}
+        # Where a file system does not distinguish upper and lower case, a name in another case is not a known one.
+        present = {name: _hash_if_known(folder, name, before.get(name, ())) for name in {**before, **new}}
         meanwhile = {name: sorted({*before.get(name, ()), *filter(None, [new.get(name)])}) for name in present}
         contents |= {MEANWHILE: _list_of(meanwhile), LIST: _list_of({name: [digest] for name, digest in new.items()})}
         stale = [name for name, digest in present.items() if name not in new and digest is not None]
-        removed = {name.casefold() for name in stale}
-        changed = [name for name in new if present[name] != new[name] or name.casefold() in removed]
+        changed = [name for name in new if present[name] != new[name]]
         for name in (*changed, MEANWHILE, LIST):
             (stage / name).parent.mkdir(parents=True, exist_ok=True)
             (stage / name).write_bytes(contents[name])

@@ -104,22 +104,6 @@ def test_a_killed_process_leaves_nothing_that_the_next_one_does_not_mend(tmp_pat
     assert set(json.loads((site / LIST).read_bytes())["files"]) == set(content(site))
 
 
-def test_a_name_in_another_case_may_be_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two names of one file stand for them here, of which one is removed with the other."""
-    site, unlink = tmp_path / "site", Path.unlink
-
-    def unlink_both(path: Path, missing_ok: bool = False) -> None:
-        for name in ("a.html", "A.html") if path.name in ("a.html", "A.html") else ():
-            path.with_name(name).exists() and unlink(path.with_name(name))
-        unlink(path, missing_ok=True)
-
-    write_files(site, SITE)
-    os.link(site / "systems/a.html", site / "systems/A.html")
-    monkeypatch.setattr(Path, "unlink", unlink_both)
-    write_files(site, {"index.html": "two", "systems/A.html": "a"})
-    assert content(site) == {"index.html": "two", "systems/A.html": "a"}
-
-
 def test_a_new_folder_removes_what_a_killed_process_left(tmp_path: Path) -> None:
     for name in (LEFT, f"{LEFT}.txt", ".other" + LEFT[5:], ".site" + LEFT):
         (tmp_path / name).mkdir()
