@@ -41,12 +41,7 @@ def frame(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> "DataFrame":
 
 
 def grid(cells: Mapping[Any, Mapping[Any, Any]], index: str, columns: str) -> "DataFrame":
-    """A DataFrame with a row for each key of `cells`. Raises InputError if pandas is not installed.
-
-    Args:
-        cells: by row, then by column.
-        index, columns: what the rows and the columns are.
-    """
+    """A DataFrame of cells by row, then by column; `index` and `columns` say what these are. Raises InputError if pandas is not installed."""
     check_installed(EXTRA, "pandas")
     import pandas
 

@@ -42,11 +42,7 @@ class _TextLoader(getattr(yaml, "CBaseLoader", yaml.BaseLoader)):  # type: ignor
 
 def read_yaml_texts(path: Path, most: int) -> dict[str, dict[str, str]]:
     """The sections of a YAML file, each with keys and values, which are the texts that stand there: yes is "yes", and 1 is "1". Raises InputError
-    as `read_yaml` does, for a file of another form, and for a key that stands twice.
-
-    Args:
-        most: how many keys all sections together may have.
-    """
+    as `read_yaml` does, for a file of another form, for a key that stands twice, and for more than `most` keys in all sections together."""
     with _yaml_errors(path):
         content = yaml.load(_checked_text(path), Loader=_TextLoader)
     if isinstance(content, dict) and sum(len(part) for part in content.values() if isinstance(part, dict)) > most:

@@ -1,7 +1,6 @@
 """What lies in a folder of runs: finished, unfinished, running and damaged ones, as their small files say."""
 
 import os
-import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -21,7 +20,6 @@ from mtl.runs.table import average_marks
 from mtl.tasks.suite import Suite
 
 FINISHED, UNFINISHED, RUNNING, DAMAGED = "finished", "unfinished", "running", "damaged"
-SEED = re.compile(r"seed-(\d+)")
 MARKS = {"*": "tasks of the average are missing", "†": "data of other sizes than the published ones"}
 
 
@@ -66,11 +64,10 @@ def run_folders(folder: Path) -> Iterator[Path]:
 
 def _stored(folder: RunFolder, suites: dict[bytes, Suite]) -> StoredRun:
     files = _changed_and_size(folder.path)
-    state, trained = DAMAGED, set[str]()
+    state, trained = DAMAGED, 0
     try:
         state = RUNNING if is_held(folder.path / LOCK) else FINISHED if folder.summary.exists() else UNFINISHED
-        names = [scores.parent.name for scores in folder.path.glob("seed-*/scores.json")]
-        trained = {match[1] for name in names if (match := SEED.fullmatch(name))}
+        trained = len(list(folder.path.glob("seed-*/scores.json")))
         check_plain_folder(folder.path)
         if folder.summary.exists():
             summary = read_summary(folder.summary)
@@ -78,16 +75,15 @@ def _stored(folder: RunFolder, suites: dict[bytes, Suite]) -> StoredRun:
             shown = "" if average is None else f"{suite.shown.show(average)}{average_marks(summary, suite)}"
             return StoredRun(folder.path, state, summary["suite"], seeds, seeds, shown, *files)
         if not folder.config.exists():
-            return StoredRun(folder.path, state, "", len(trained), None, "", *files)
+            return StoredRun(folder.path, state, "", trained, None, "", *files)
         begun = read_yaml(folder.config)
         asked = begun.get("seeds")
         if not isinstance(asked, list):
             raise InputError("must be a list", path=folder.config, key="seeds")
-        done = sum(str(seed) in trained for seed in asked)
-        return StoredRun(folder.path, state, Path(str(begun.get("suite"))).stem, done, len(asked), "", *files)
+        return StoredRun(folder.path, state, Path(str(begun.get("suite"))).stem, trained, len(asked), "", *files)
     except (InputError, OSError, UnicodeDecodeError) as error:
         state = state if state == RUNNING else DAMAGED
-        return StoredRun(folder.path, state, "", len(trained), None, "", *files, str(error))
+        return StoredRun(folder.path, state, "", trained, None, "", *files, str(error))
 
 
 def _changed_and_size(folder: Path) -> tuple[float, int]:
