@@ -63,8 +63,10 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
         raise InputError(f"has no files of suite {suite.name} to compare with; set data_dir=", path=data_dir)
     contents, foreign = read_submission(path, suite)
     if not contents:
-        file = rows_name(next(iter(suite.tasks.values())), "test")
-        return Checked([f"{path}: has no file of a submission; one has an entry, NAME.json, and files such as {file}"])
+        example = rows_name(next(iter(suite.tasks.values())), "test")
+        return Checked(
+            [f"{path}: has no file of a submission; it has an entry, NAME.json, and files such as {example}"]
+        )
     problems = [
         f"{path}/{name}:1: begins with a byte order mark; save the file as UTF-8 without one"
         for name, content in contents.items()
