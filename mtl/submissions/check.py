@@ -64,9 +64,7 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
     contents, foreign = read_submission(path, suite)
     if not contents:
         example = rows_name(next(iter(suite.tasks.values())), "test")
-        return Checked(
-            [f"{path}: has no file of a submission; it has an entry, NAME.json, and files such as {example}"]
-        )
+        return Checked([f"{path}: has neither an entry, NAME.json, nor a file such as {example}"])
     problems = [
         f"{path}/{name}:1: begins with a byte order mark; save the file as UTF-8 without one"
         for name, content in contents.items()
