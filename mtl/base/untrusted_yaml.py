@@ -11,7 +11,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from mtl.base.errors import InputError
-from mtl.base.untrusted import check_form, read_bytes
+from mtl.base.untrusted import check_form, read_bytes, read_errors
 
 YAML_LIMIT = 2**24  # bytes of a YAML file
 YAML_DEPTH = 50  # levels; libyaml's composer recurses in C, and 50,000 levels end the process
@@ -55,11 +55,8 @@ def read_yaml_texts(path: Path, most: int) -> dict[str, dict[str, str]]:
 def _yaml_errors(path: Path) -> Iterator[None]:
     """What fails while a YAML file is read becomes an InputError."""
     try:
-        yield
-    except FileNotFoundError:
-        raise InputError("no such file", path=path) from None
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from None
+        with read_errors(path):
+            yield
     except OmegaConfBaseException as error:
         raise InputError(f"cannot be read: {str(error).splitlines()[0]}", path=path) from None
     # PyYAML's constructors raise ValueError or IndexError for values such as 0b_ and 2020-13-45.
