@@ -42,9 +42,8 @@ def machine_memory() -> int:
 def check_fits(size: int, what: str, remedy: str, key: str | None = None) -> None:
     """Raise InputError, which names the remedy and the key, if this machine has less memory than `what` needs, `size` bytes."""
     if size > (total := machine_memory()):
-        problem = (
-            f"{what} needs {format_bytes(size)} of memory, {format_bytes(size - total)} more than this machine has"
-        )
+        lacking = format_bytes(size - total)
+        problem = f"{what} needs {format_bytes(size)} of memory, {lacking} more than this machine has"
         raise InputError(f"{problem}; {remedy}", key=key)
 
 

@@ -9,11 +9,6 @@ FOLDER = Path(__file__).parents[2] / "docs/notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 
-def test_there_is_one_for_each_use() -> None:
-    names = {"first-baseline", "your-data", "other-systems", "sentence-vectors"}
-    assert {path.stem for path in NOTEBOOKS} == names
-
-
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_it_is_kept_without_outputs(path: Path) -> None:
     cells = read_json(path)["cells"]

@@ -21,9 +21,8 @@ def add_results(commands: Commands) -> None:
     predict = commands.add_parser("predict", help="predict a task's targets for new examples")
     predict.set_defaults(run=_predict)
     predict.add_argument("run_dir", type=Path, metavar="RUN", help="the folder of a finished run")
-    predict.add_argument(
-        "only", nargs="?", metavar="TASK", help="the id of the task that the examples are of, of a run with several"
-    )
+    task = "the id of the task that the examples are of, of a run with several"
+    predict.add_argument("only", nargs="?", metavar="TASK", help=task)
     rows = "a .tsv, .csv, .jsonl or .parquet file with the task's text columns, after TASK"
     predict.add_argument("file", type=Path, metavar="FILE", help=rows)
     predict.add_argument("--task", help="the same as TASK")
