@@ -230,17 +230,9 @@ def largest_rejected(tails: np.ndarray) -> float:
 
 
 def rank_intervals(family: Mapping[Column, ColumnTests]) -> dict[Column, list[tuple[int, int]]]:
-    """The lowest and the highest rank of each run in each column, 1 for the best, in the order of the tests' runs.
-
-    A run's rank is 1 plus the number of runs whose expected score is higher. With pairwise tests of which even one errs with a probability of at
-    most 5 % (Holm's correction), the true rank lies between 1 plus the number of runs that are better than it and the number of runs less the
-    number that are worse, for all runs at once with a probability of at least 95 % (Mogstad, Romano, Shaikh and Wilhelm 2024, "Inference for
-    ranks"; Al Mohamad, Goeman and van Zwet 2022). Runs that no test separates share their ranks: "2–5", not "3". benchmarks/rank_coverage.py
-    measures the coverage.
-
-    Args:
-        family: by column, the tests of every two of its runs (`family_tests`). Holm's correction is for all columns together.
-    """
+    """The lowest and the highest rank of each run in each column, 1 for the best, in the order of the tests' runs: 1 plus the number of runs that are
+    better than it, and the number of runs less the number that are worse, with Holm's correction for all columns together (Mogstad, Romano, Shaikh
+    and Wilhelm 2024, "Inference for ranks"). benchmarks/rank_coverage.py measures how often the true ranks lie between."""
     largest = largest_rejected(all_tails(family))
     intervals = {}
     for column, tests in family.items():
