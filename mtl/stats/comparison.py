@@ -140,11 +140,8 @@ def counted_with_rows(resampled: Resampled) -> float:
 def over_tasks(
     contributions: Sequence[Mapping[RowSet, np.ndarray]], divisors: Sequence[int] | None = None
 ) -> dict[RowSet, np.ndarray]:
-    """The mean over tasks of scores on resamples. Tasks on the same scored rows have the same resamples.
-
-    Args:
-        divisors: what the scores of each task are divided by (`mtl.tasks.suite.Suite.divisors`); None: by the number of tasks.
-    """
+    """The mean over tasks of scores on resamples; `divisors` are what those of each task are divided by (`mtl.tasks.suite.Suite.divisors`), None: the
+    number of tasks. Tasks on the same scored rows have the same resamples."""
     means: dict[RowSet, np.ndarray] = {}
     for contribution, divisor in zip(contributions, divisors or [len(contributions)] * len(contributions), strict=True):
         for rows, scores in contribution.items():

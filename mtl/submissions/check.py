@@ -173,12 +173,8 @@ def _difference(row: dict[str, Any], data: dict[str, Any], outer: str = "") -> s
 
 
 def content_problems(suite: Suite, entry: Content, template: Content | None, figures: Figures) -> Iterator[str]:
-    """The problems, as "key: message". What the empty entry has is never one, except that the system needs a name.
-
-    Args:
-        template: the empty entry, if it is at hand.
-        figures: those that the predictions give, of each task that the submission has.
-    """
+    """The problems, as "key: message". What the template, the empty entry, has is never one, except that the system needs a name. The figures are
+    those that the predictions give, of each task that the submission has."""
     # Where the suite's template is not at hand, other tasks and figures may be right.
     is_open = template is None and suite.submission.template is not None
     yield from (f"{key}: must be the system's name" for key, name in system_names(suite, entry).items() if name is None)
