@@ -40,13 +40,11 @@ def add_commands(commands: Commands) -> None:
     instead.add_argument("--near", action="store_true", help="instead: near duplicates, within and between splits")
     clean = "instead: a copy of the data without training examples that are near duplicates of dev or test examples"
     instead.add_argument("--write-clean", type=Path, metavar="DIR", help=clean)
-    share = "for --near and --write-clean: the character n-grams that near duplicates have in common (else 0.8)"
-    audit.add_argument("--share", type=float, metavar="S", help=share)
     audit.set_defaults(run=_audit)
 
     annotate = commands.add_parser("annotate", help="write forms in which people annotate a sample of examples")
     annotate.add_argument("suite", metavar="SUITE", help="a suite's name or file")
-    keys = "task=ID or [ID,…], out=DIR, rows=N (else 50), seed=N (else 1), instructions=FILE, data_dir=FOLDER"
+    keys = "task=ID or [ID,…], out=DIR, rows=N (else 50), seed=N (else 1), data_dir=FOLDER"
     add_settings(annotate, keys)
     annotate.set_defaults(run=_annotate)
 
@@ -93,15 +91,13 @@ def add_commands(commands: Commands) -> None:
 def _audit(arguments: argparse.Namespace) -> int:
     from mtl.benchmark_making.suites import audit_job
 
-    job, share = job_of(arguments.settings), arguments.share
-    if share is not None and not (arguments.near or arguments.write_clean):
-        raise InputError(f"--share {share:g}: is for --near and --write-clean only")
+    job = job_of(arguments.settings)
     if arguments.write_clean is not None:
-        from mtl.benchmark_making.audits.near import SHARE, write_clean
+        from mtl.benchmark_making.audits.near import write_clean
 
-        print(write_clean(job, SHARE if share is None else share, arguments.write_clean))
+        print(write_clean(job, arguments.write_clean))
         return 0
-    done = audit_job(job, "near" if arguments.near else "artefacts" if arguments.artefacts else "data", share)
+    done = audit_job(job, "near" if arguments.near else "artefacts" if arguments.artefacts else "data")
     print(done.report)
     return 1 if arguments.strict and done.findings else 0
 
@@ -112,7 +108,7 @@ def _annotate(arguments: argparse.Namespace) -> None:
     from mtl.jobs.job import load_job, parse_settings
 
     settings: dict[str, Any] = parse_settings(arguments.settings)
-    check_known(settings, {"task", "rows", "seed", "instructions", "out", "data_dir", "held_out"})
+    check_known(settings, {"task", "rows", "seed", "out", "data_dir", "held_out"})
     of_job: dict[str, Any] = {key: settings.pop(key) for key in ("data_dir", "held_out") if key in settings}
     out = settings.pop("out", None)
     sample, job = read_sample_settings(settings), load_job({**of_job, "suite": arguments.suite})

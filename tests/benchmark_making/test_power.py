@@ -202,8 +202,8 @@ def test_the_command(
         (["none"], "none: no such folder"),
         (["one", "other"], "other: name one folder"),
         (["rows=100"], "unknown key 'rows'"),
-        (["difference=0"], "difference: must be greater than 0"),
-        (["seeds=2"], "seeds: must be at least 3"),
+        (["difference=0"], "difference=0: must be greater than 0"),
+        (["seeds=2"], "seeds=2: must be at least 3"),
     ],
 )
 def test_a_wrong_folder_or_setting_is_one_line_and_exit_status_2(

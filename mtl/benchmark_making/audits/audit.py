@@ -2,7 +2,7 @@
 in a terminal."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -31,11 +31,6 @@ from mtl.benchmark_making.audits.leaks import (
     shared_across,
     shared_within,
 )
-from mtl.benchmark_making.init_suite.evidence import follows_from, is_long, is_source, with_counts
-from mtl.benchmark_making.init_suite.kinds import joined, label_questions
-from mtl.benchmark_making.init_suite.tables import FileColumn, read_table
-from mtl.benchmark_making.init_suite.target import possible_targets
-from mtl.benchmark_making.init_suite.wording import quoted
 from mtl.data.files import changed_splits, hash_files
 from mtl.data.splits import check_present, has_files, hold_out, read_split
 from mtl.data.text import TokenizedTexts
@@ -46,12 +41,6 @@ from mtl.methods import METHODS
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import SPLITS, Task
-
-# A few cut texts change a score less than another seed does; one text in twenty changes it about as much as another seed.
-CUT_SHARE = 0.05
-# Share of the tokens. Vectors learned from scratch miss a quarter of a difficult test set and a third of another domain. If
-# more than half is unknown, something is wrong: the language, the script or the tokenization.
-UNKNOWN_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -80,21 +69,16 @@ def audit(job: Job) -> Audit:
     read = [read_files(suite, task, folder, config.held_out) for task in job.tasks]
     tokens = Tokens(config, suite, folder, read)
     findings = {files.task.id: list(files.findings) for files in read}
-    notes = list[str]()
     for files in progress(read, "auditing", "tasks"):
         of_task, parts = findings[files.task.id], list(files.files.values())
         of_task += [*_published(files, folder)]
         for part in parts:
-            of_task += [*text_findings(part), *tokens.findings(part), *target_findings(part)]
+            of_task += [*text_findings(part), *target_findings(part)]
         if HELD_OUT in files.shown:
             of_task += absent_targets(files.shown[HELD_OUT])
         for part in parts:
             of_task += [*field_findings(part, folder, suite.shown), *id_findings(part, folder, suite.submission.ids)]
-        of_task += [*question_findings(files.files), *label_findings(files.files), *shared_within(files.parts)]
-        if parts:
-            of_columns, other_targets = column_findings(parts[0], folder)
-            of_task += of_columns
-            notes += other_targets
+        of_task += [*question_findings(files.files), *shared_within(files.parts)]
     for finding in shared_across([files.parts for files in read]):
         findings[finding.task].append(finding)
     sections = [
@@ -102,7 +86,6 @@ def audit(job: Job) -> Audit:
         _sizes(read, tokens),
         tokens.note,
         _targets(read),
-        "\n".join(["### Notes", "", *(f"- {inert(note)}" for note in notes)]) if notes else "",
     ]
     return Audit(list(chain.from_iterable(findings.values())), sections)
 
@@ -121,9 +104,8 @@ def read_files(suite: Suite, task: Task, folder: Path, share: float) -> TaskFile
         every = len(absent) == len(paths)
         why = "its publisher has withdrawn the data; " if task.withdrawn else ""
         left = "leaves the task out" if every and suite.allow_missing else "must leave the task out (tasks=)"
-        average = ", and its average is partial" if task.id in suite.averaged else "; the average does not count it"
         what = f"{'all' if every else 'some'} of its files are missing: {names}"
-        findings.append(Finding("missing", task.id, "", 1, what, f"{why}a run {left}{average}"))
+        findings.append(Finding("missing", task.id, "", 1, what, f"{why}a run {left}"))
     for split, path in paths.items():
         if split in absent:
             continue
@@ -161,48 +143,6 @@ def _published(files: TaskFiles, folder: Path) -> Iterator[Finding]:
             what = "the file differs from the one whose checksum the suite names"
             meaning = "tables mark the task as changed; scores cannot be compared with published ones"
             yield part.finding("checksum", 1, what, meaning, part.file)
-
-
-def label_findings(parts: Mapping[str, Part]) -> list[Finding]:
-    """The findings about the labels of a task's files, by split."""
-    by_split: dict[str, FileColumn] = {}
-    for split, part in parts.items():
-        written = [target_kind(part.task).to_json(row.target) for row in part.rows if row.target is not None]
-        if written and part.task.labels is not None:
-            labels = [str(label) for value in written for label in (value if isinstance(value, list) else [value])]
-            by_split[split] = FileColumn(part.task.target, labels)
-    if not by_split:
-        return []
-    first = next(iter(by_split))
-    questions = label_questions(by_split[first], joined(list(by_split.values())), by_split)
-    meaning, id = "a score counts each of them as an answer of its own", parts[first].task.id
-    return [Finding("label names", id, "", 1, text.removeprefix("labels: "), meaning) for text in questions]
-
-
-def column_findings(part: Part, folder: Path) -> tuple[list[Finding], list[str]]:
-    """The findings about the columns of a file with targets, and a note on columns that could be targets, too."""
-    task = part.task
-    try:
-        table = read_table(folder / part.file, task.layout(part.split, folder))
-    except InputError:  # a file with more columns or other values than the task reads
-        return [], []
-    target = table.columns.get(task.target)
-    if target is None or target.lists or any(row.target is None for row in part.rows):
-        return [], []
-    findings = []
-    used = {**dict.fromkeys(task.text_columns, "an input"), **({task.group: "the group"} if task.group else {})}
-    if task.labels is None and task.range is None:
-        used = {}  # the words of an analogy follow from its answer, and candidates from nothing
-    for name, role in used.items():
-        column = table.columns.get(name)
-        if column is not None and not is_long(column) and follows_from(column, target):
-            what = f"column {quoted(name)}, {role}, follows from the target: rows with one target have one value there"
-            meaning = "it is the label's name or code, or a coarser label, and predicts the target"
-            findings.append(part.finding("dependent", 1, what, meaning, part.file))
-    read = {*task.read_columns(targets=True)}
-    others = [column for column in possible_targets(table) if column.name not in read and not is_source(column)]
-    note = f"{task.id}: {with_counts(others)} could be the target, too; the task reads {quoted(task.target)}."
-    return findings, [note] if others else []
 
 
 class Tokens:
@@ -244,19 +184,6 @@ class Tokens:
         texts = self.numbers(part)
         return None if self._unknown is None else float(self._unknown[texts].sum() / self._read[texts].sum())
 
-    def findings(self, part: Part) -> Iterator[Finding]:
-        """Findings for a split with many cut texts or many unknown words."""
-        most = self.config.max_length
-        if (cut := (self.lengths(part) > most).mean()) > CUT_SHARE:
-            what = f"{cut:.1%} of the texts are longer than max_length={most} and are cut"
-            meaning = "the rest of them is not read; set max_length higher if memory allows"
-            rows = [row for row in part.rows if any(self._uncut[self.index[text]] > most for text in row.texts)]
-            yield part.finding("cut", len(rows), what, meaning, part.where(rows))
-        if (share := self.unknown_share(part) or 0.0) > UNKNOWN_SHARE:
-            what = f"the embeddings do not know {share:.1%} of the words"
-            why = "the vectors are of another language or tokenization, or there is too little text to learn vectors"
-            yield part.finding("unknown words", 1, what, why)
-
     @property
     def note(self) -> str:
         """What the columns of the table of sizes mean."""
@@ -269,20 +196,14 @@ class Tokens:
 
 
 def _sizes(tasks: Sequence[TaskFiles], tokens: Tokens) -> str:
-    table = [["task", "split", "rows", "published", "median length", "longest", "cut", "unknown words"]]
-    for task, parts in ((files.task, files.shown) for files in tasks):
-        for split in dict.fromkeys([*parts, *SPLITS]):
-            published = task.rows.get(split)
-            if split in parts:
-                lengths, share = tokens.lengths(parts[split]), tokens.unknown_share(parts[split])
-                cut = f"{(lengths > tokens.config.max_length).mean():.1%}"
-                unknown = MISSING if share is None else f"{share:.1%}"
-                numbers = [str(len(parts[split].rows)), f"{np.median(lengths):g}", str(lengths.max()), cut, unknown]
-            elif task.files.get(split) is not None or published is not None:
-                numbers = ["none", *[MISSING] * 4]
-            else:
-                continue
-            table.append([task.id, split, numbers[0], MISSING if published is None else str(published), *numbers[1:]])
+    table = [["task", "split", "rows", "median length", "longest", "cut", "unknown words"]]
+    for files in tasks:
+        for split, part in files.shown.items():
+            lengths, share = tokens.lengths(part), tokens.unknown_share(part)
+            cut = f"{(lengths > tokens.config.max_length).mean():.1%}"
+            unknown = MISSING if share is None else f"{share:.1%}"
+            numbers = [str(len(part.rows)), f"{np.median(lengths):g}", str(lengths.max()), cut, unknown]
+            table.append([files.task.id, split, *numbers])
     return markdown_table(table, left=2)
 
 

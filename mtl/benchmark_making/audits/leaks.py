@@ -8,7 +8,7 @@ rows share the candidates.
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, permutations
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -45,7 +45,6 @@ ALONE_SHARE = 0.9
 Key = tuple[str, ...]  # the texts of a row, in a form for comparison
 Index = dict[Key, list[Example]]  # rows by their texts; the two orders of a pair have one key
 Parts = dict[str, Part]  # by split: "train", "dev" and "test"; held-out rows count as dev
-Columns = tuple[int, ...]  # of a dictionary: the columns of its words, of their answers, and of the word to look up
 
 
 @dataclass(frozen=True)
@@ -136,39 +135,25 @@ def question_findings(parts: dict[str, Part]) -> list[Finding]:
     """The findings in a task's files with targets, by split."""
     labelled = [part for part in parts.values() if all(row.target is not None for row in part.rows)]
     findings = [shared_candidates(part) for part in labelled if part.task.candidates is not None]
-    if largest := max(labelled, key=lambda part: len(part.rows), default=None):
-        task = largest.task
-        if task.candidates is None and len(task.text) > 2 and target_kind(task).dtype is object:
-            # The columns of the dictionary that answers most questions right.
-            orders = permutations(range(len(task.text)), 3)
-            columns = max(orders, key=lambda columns: _right(largest, _answers(largest, columns), 1))
-            findings += [answered_by_pairs(part, columns) for part in labelled]
+    for part in labelled:
+        if part.task.candidates is None and len(part.task.text) > 2 and target_kind(part.task).dtype is object:
+            findings.append(answered_by_pairs(part))
     return [finding for finding in findings if finding]
 
 
-def _answers(part: Part, columns: Columns) -> list[list[str]]:
-    """Each row's answers in the dictionary that the file's questions contain, the most frequent one first."""
-    word, answer, asked = columns
+def answered_by_pairs(part: Part) -> Finding | None:
+    """Analogy questions that a dictionary of the pairs (first text, second text) in the file's own questions answers, asked for the third."""
     pairs: dict[str, Counter[str]] = defaultdict(Counter)
     for row in part.rows:
-        pairs[plain(row.texts[word])][plain(row.texts[answer])] += 1
+        pairs[plain(row.texts[0])][plain(row.texts[1])] += 1
     ordered = {word: [answer for answer, _ in answers.most_common()] for word, answers in pairs.items()}
-    return [ordered.get(plain(row.texts[asked]), []) for row in part.rows]
-
-
-def _right(part: Part, answers: Sequence[Sequence[str]], most: int | None = None) -> int:
-    """For how many rows the right answer is among the first answers."""
-    return sum(plain(str(row.target)) in of_row[:most] for row, of_row in zip(part.rows, answers, strict=True))
-
-
-def answered_by_pairs(part: Part, columns: Columns) -> Finding | None:
-    """Analogy questions that a dictionary of the pairs in the file's own questions answers."""
-    answers, rows = _answers(part, columns), len(part.rows)
-    word, answer, asked = (part.task.text[column] for column in columns)
-    first, constant = _right(part, answers, 1), Counter(row.target for row in part.rows).most_common(1)[0][1]
+    answered = [(plain(str(row.target)), ordered.get(plain(row.texts[2]), [])) for row in part.rows]
+    rows, (word, answer, asked) = len(part.rows), part.task.text[:3]
+    first = sum(target in answers[:1] for target, answers in answered)
+    constant = Counter(row.target for row in part.rows).most_common(1)[0][1]
     if first <= constant or first - constant < LEAST_REMOVED * (rows - constant):
         return None
-    count = _right(part, answers)
+    count = sum(target in answers for target, answers in answered)
     has = f"has the right answer to {count} of {rows} questions ({count / rows:.1%}), in {first} of them as its most frequent one"
     what = f"a dictionary of the pairs ({word}, {answer}) in the file's own questions, asked for {asked}, {has}"
     meaning = "a system that collects these pairs needs to know no words; build nothing from questions that are scored"

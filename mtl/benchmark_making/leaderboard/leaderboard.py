@@ -245,17 +245,9 @@ def _as_json(board: Leaderboard, entries: Sequence[Entry], refused: Mapping[str,
             {
                 "name": entry.row.name,
                 "title": entry.row.label,
-                "team": entry.scored.system.team,
-                "date": entry.scored.system.date,
                 "scores": {id: _shown(board, score.median) for id, score in entry.row.scores.items()},
-                "intervals": {
-                    column: [_shown(board, end) for end in score.interval]
-                    for column in board.columns
-                    if (score := entry.row.score(column)) and score.interval
-                },
                 "average": _shown(board, entry.row.average.median) if entry.row.average else None,
                 "rank": entry.ranks.get(AVERAGE),
-                "ranks": {id: interval for id, interval in entry.ranks.items() if id != AVERAGE},
                 "same_predictions": entry.alike,
             }
             for entry in entries

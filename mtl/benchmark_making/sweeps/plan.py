@@ -1,8 +1,7 @@
 """What a sweep consists of, how far it is, and how long the rest is expected to take, by the seeds that are finished. Nothing is locked, written or
 trained."""
 
-import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
@@ -50,25 +49,11 @@ def _begun(job: Job, folder: Path) -> list[str]:
 
 
 def _reached(job: Job, folder: Path) -> str:
-    """The stage and the last validation of a seed that is not finished; empty if it has not begun."""
+    """The stage of a seed that is not finished; empty if it has not begun."""
     finetuned = sorted(folder.glob(f"finetune/*/{DONE}"))
     if finetuned or (pretrain_folder(folder) / DONE).exists():
         return f"stage 2, {len(finetuned)} of {len([task for task in job.run_tasks if task.answered_by is None])} tasks"
-    if not (rows := list(_validations(pretrain_folder(folder) / "log"))):
-        return "stage 1" if pretrain_folder(folder).exists() else ""
-    step, average = rows[-1]
-    return f"stage 1, step {step}/{job.config.pretrain.max_steps}, average {job.suite.shown.show(average)}"
-
-
-def _validations(log: Path) -> Iterator[tuple[int, float]]:
-    """Step and average × 100 of the validations that Lightning has logged."""
-    for path in sorted(log.glob("from-epoch-*/metrics.csv"), key=lambda path: int(path.parent.name.rpartition("-")[2])):
-        with path.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                try:
-                    yield int(row["step"]) + 1, float(row["dev/average"])
-                except (KeyError, TypeError, ValueError):
-                    continue  # a line without a validation, or one that is being written
+    return "stage 1" if pretrain_folder(folder).exists() else ""
 
 
 def expected_seconds(runs: Sequence[Job]) -> dict[str, dict[int, float]]:

@@ -61,7 +61,6 @@ def step(name: str, **options: Any) -> dict[str, Any]:
         (step("pairs", tables=["corpus", "corpus"], into_table="p", scope="within", one_per_groups=True, **PAIR), "steps.1.pairs.one_per_groups"),
         (step("pairs", tables=["corpus", "corpus"], into_table="p", scope="within", **{**PAIR, "texts": ["a"]}), "steps.1.pairs.texts"),
         (step("similarity", columns=["sentence"]), "steps.1.similarity.columns"),
-        (step("cut", column="sentence", like="label", units="tfidf"), "steps.1.cut.units"),
         ({"steps": [FEW, {**SPLIT, "table": "corpus"}]}, "steps.1.sample"),
         ({"steps": [FEW, {"step": "shuffle", "table": "corpus", "into_table": "a"}, SPLIT]}, "steps.2.shuffle"),
         ({"steps": [{"step": "split", "shares": {"train": 0.9, "dev": 0.2}}]}, "steps.1.split.shares"),

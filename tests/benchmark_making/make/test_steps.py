@@ -114,7 +114,7 @@ def test_map_set_and_number_make_columns() -> None:
 
 
 TEXTS = table_of(text=["one", "two"], label=["x", "y"])
-PAIRED = {"scope": "within", "texts": ["text", "text"], "groups": ["label", "label"], "units": "words"}
+PAIRED = {"scope": "within", "texts": ["text", "text"], "groups": ["label", "label"]}
 THIRDS = {"train": 0.8, "dev": 0.1, "test": 0.1}
 
 

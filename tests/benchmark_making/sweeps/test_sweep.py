@@ -222,8 +222,8 @@ def test_vectors_that_do_not_exist_are_found_before_the_first_run(
     (tmp_path / "v.vec").write_text("solen 1 2 3\n", encoding="utf-8")
     assert main(["sweep", "table3", *small]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert "elmo-frozen, elmo-finetune, elmo-attention cannot be made: none/elmo: no such vectors; " in line
-    assert line.endswith("; to leave them out: --only random-frozen --only fasttext-frozen")
+    assert "run elmo-frozen: none/elmo: no such vectors; " in line
+    assert line.endswith("; or name the other runs: --only NAME --only NAME")
     assert not (tmp_path / "runs").exists()
     assert len(load_sweep("table3", parse_settings(small), ["random-frozen", "fasttext-frozen"]).runs) == 2
 
