@@ -128,7 +128,7 @@ def _make(arguments: argparse.Namespace) -> None:
     if settings.get("out") is None:
         raise InputError("names the new folder; give out=DIR", key="out")
     data_dir = settings.get("data_dir")
-    print(make(arguments.recipe, Path(str(settings["out"])), None if data_dir is None else Path(str(data_dir))).summary)
+    print(make(arguments.recipe, Path(str(settings["out"])), None if data_dir is None else Path(str(data_dir))))
 
 
 def _init_suite(arguments: argparse.Namespace) -> None:

@@ -67,7 +67,7 @@ def audit(job: Job) -> Audit:
     if not any(has_files(task, folder) for task in job.tasks):
         check_present(suite, job.tasks, folder)
     read = [read_files(suite, task, folder, config.held_out) for task in job.tasks]
-    tokens = Tokens(config, suite, folder, read)
+    sizes = _sizes(config, suite, folder, read)
     findings = {files.task.id: list(files.findings) for files in read}
     for files in progress(read, "auditing", "tasks"):
         of_task, parts = findings[files.task.id], list(files.files.values())
@@ -81,12 +81,7 @@ def audit(job: Job) -> Audit:
         of_task += [*question_findings(files.files), *shared_within(files.parts)]
     for finding in shared_across([files.parts for files in read]):
         findings[finding.task].append(finding)
-    sections = [
-        f"## {inert(suite.title)}: audit of {inert(str(folder))}",
-        _sizes(read, tokens),
-        tokens.note,
-        _targets(read),
-    ]
+    sections = [f"## {inert(suite.title)}: audit of {inert(str(folder))}", *sizes, _targets(read)]
     return Audit(list(chain.from_iterable(findings.values())), sections)
 
 
@@ -145,66 +140,54 @@ def _published(files: TaskFiles, folder: Path) -> Iterator[Finding]:
             yield part.finding("checksum", 1, what, meaning, part.file)
 
 
-class Tokens:
-    """The tokens of all texts of a suite, before they are cut and as read, and which of them the configured embeddings do not know."""
+def _sizes(config: Config, suite: Suite, data_dir: Path, tasks: Sequence[TaskFiles]) -> tuple[str, str]:
+    """The table of rows, lengths in tokens, cut texts and unknown words, and what its columns mean. Raises InputError if the embeddings cannot be
+    loaded."""
+    words = [text for files in tasks for part in files.files.values() for row in part.rows for text in row.texts]
+    uncut = TokenizedTexts(words, suite.language, sys.maxsize, Path(config.cache_dir))
+    read = uncut.shortened(config.max_length)
 
-    def __init__(self, config: Config, suite: Suite, data_dir: Path, tasks: Sequence[TaskFiles]) -> None:
-        """Tokenize every text, and look the words up in the embeddings. Raises InputError if these cannot be loaded."""
-        self.config, cache_dir = config, Path(config.cache_dir)
-        words = [text for files in tasks for part in files.files.values() for row in part.rows for text in row.texts]
-        uncut = TokenizedTexts(words, suite.language, sys.maxsize, cache_dir)
-        texts = uncut.shortened(config.max_length)
-        self.index, self._uncut, self._read = uncut.index, uncut.lengths, texts.lengths
-        self._unknown: np.ndarray | None = None  # of each text, the tokens without a vector
-        training = [files.parts["train"] for files in tasks if "train" in files.parts]
-        if training and METHODS[config.method].reads_key("embeddings"):
-            from mtl.base.device import device_of
-            from mtl.embedders.find import find_vectors
-
-            numbers = np.unique(np.concatenate([self.numbers(part) for part in training]))
-            device = device_of(config.trainer.accelerator)
-            if vectors := find_vectors(config, suite):
-                vectors.check_obtainable()
-                vectors.train_if_missing(suite, data_dir, config.held_out, device)
-            path = None if vectors is None else vectors.path
-            request = EmbeddingsRequest(config.embeddings, texts, numbers, path, cache_dir, device)
-            unknown = EMBEDDERS[config.embeddings.name].build(request).coverage.unknown_types[texts.tokens]
-            self._unknown = np.add.reduceat(unknown.astype(np.int64), texts.starts[:-1])
-
-    def numbers(self, part: Part) -> np.ndarray:
+    def numbers_of(part: Part) -> np.ndarray:
         """The numbers of the texts of all rows, with both texts of a pair, int64 (rows × texts per row,)."""
-        return np.array([self.index[text] for row in part.rows for text in row.texts], dtype=np.int64)
+        return np.array([uncut.index[text] for row in part.rows for text in row.texts], dtype=np.int64)
 
-    def lengths(self, part: Part) -> np.ndarray:
-        """The lengths of these texts in tokens, before they are cut, int64 (rows × texts per row,)."""
-        return self._uncut[self.numbers(part)]
-
-    def unknown_share(self, part: Part) -> float | None:
-        """The share of the part's tokens that the embeddings do not know."""
-        texts = self.numbers(part)
-        return None if self._unknown is None else float(self._unknown[texts].sum() / self._read[texts].sum())
-
-    @property
-    def note(self) -> str:
-        """What the columns of the table of sizes mean."""
-        vectors = "" if self._unknown is None else f" with embeddings={self.config.embeddings.name}"
-        return (
-            f"Lengths are in tokens, of each text of a pair separately; cut: share of texts longer than max_length={self.config.max_length};"
-            f" unknown words: share of all tokens that have no vector{vectors}."
-            " Held-out rows are part of the training file and are also counted there."
-        )
-
-
-def _sizes(tasks: Sequence[TaskFiles], tokens: Tokens) -> str:
+    unknown = None  # of each text, the tokens without a vector
+    training = [numbers_of(files.parts["train"]) for files in tasks if "train" in files.parts]
+    if training and METHODS[config.method].reads_key("embeddings"):
+        unknown = _unknown_tokens(config, suite, data_dir, read, np.unique(np.concatenate(training)))
     table = [["task", "split", "rows", "median length", "longest", "cut", "unknown words"]]
     for files in tasks:
         for split, part in files.shown.items():
-            lengths, share = tokens.lengths(part), tokens.unknown_share(part)
-            cut = f"{(lengths > tokens.config.max_length).mean():.1%}"
-            unknown = MISSING if share is None else f"{share:.1%}"
-            numbers = [str(len(part.rows)), f"{np.median(lengths):g}", str(lengths.max()), cut, unknown]
-            table.append([files.task.id, split, *numbers])
-    return markdown_table(table, left=2)
+            texts = numbers_of(part)
+            lengths = uncut.lengths[texts]
+            share = MISSING if unknown is None else f"{unknown[texts].sum() / read.lengths[texts].sum():.1%}"
+            cut = f"{(lengths > config.max_length).mean():.1%}"
+            cells = [str(len(part.rows)), f"{np.median(lengths):g}", str(lengths.max()), cut, share]
+            table.append([files.task.id, split, *cells])
+    vectors = "" if unknown is None else f" with embeddings={config.embeddings.name}"
+    note = (
+        f"Lengths are in tokens, of each text of a pair separately; cut: share of texts longer than max_length={config.max_length};"
+        f" unknown words: share of all tokens that have no vector{vectors}."
+        " Held-out rows are part of the training file and are also counted there."
+    )
+    return markdown_table(table, left=2), note
+
+
+def _unknown_tokens(
+    config: Config, suite: Suite, data_dir: Path, texts: TokenizedTexts, training: np.ndarray
+) -> np.ndarray:
+    """Of each text, the number of tokens that the embeddings do not know, int64 (texts,). training: the numbers of the texts that a run trains on."""
+    from mtl.base.device import device_of
+    from mtl.embedders.find import find_vectors
+
+    device = device_of(config.trainer.accelerator)
+    if vectors := find_vectors(config, suite):
+        vectors.check_obtainable()
+        vectors.train_if_missing(suite, data_dir, config.held_out, device)
+    path = None if vectors is None else vectors.path
+    request = EmbeddingsRequest(config.embeddings, texts, training, path, Path(config.cache_dir), device)
+    unknown = EMBEDDERS[config.embeddings.name].build(request).coverage.unknown_types[texts.tokens]
+    return np.add.reduceat(unknown.astype(np.int64), texts.starts[:-1])
 
 
 def _targets(tasks: Sequence[TaskFiles]) -> str:

@@ -7,7 +7,6 @@ rows share the candidates.
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
@@ -47,15 +46,6 @@ Index = dict[Key, list[Example]]  # rows by their texts; the two orders of a pai
 Parts = dict[str, Part]  # by split: "train", "dev" and "test"; held-out rows count as dev
 
 
-@dataclass(frozen=True)
-class Guesses:
-    """Cross-validated guesses from one field: targets (rows,), and the share of a constant answer's errors that they remove."""
-
-    field: str
-    targets: np.ndarray
-    removed: float
-
-
 def field_findings(part: Part, data_dir: Path, scale: Scale) -> list[Finding]:
     """The finding that names all fields of the part's file from which the target can be guessed far better than by a constant answer."""
     if any(row.target is None for row in part.rows) or len(part.rows) < 2 * FOLDS or target_kind(part.task).by_unit:
@@ -67,8 +57,8 @@ def field_findings(part: Part, data_dir: Path, scale: Scale) -> list[Finding]:
         what = f"its further columns cannot be read: {located_below(error, data_dir)}"
         return [part.finding("unreadable", 1, what, "the audit cannot tell whether they predict the target")]
     groups = [row.group for row in part.rows]
-    guessed = [guess(part.task, name, fields[name], targets, groups) for name in non_inputs(part.task, list(fields))]
-    guesses = sorted(filter(None, guessed), key=lambda guesses: -guesses.removed)
+    guessed = {name: guess(part.task, fields[name], targets, groups) for name in non_inputs(part.task, list(fields))}
+    guesses = sorted(((name, *made) for name, made in guessed.items() if made), key=lambda guesses: -guesses[2])
     if not guesses:
         return []
     task, kind = part.task, target_kind(part.task)
@@ -82,7 +72,7 @@ def field_findings(part: Part, data_dir: Path, scale: Scale) -> list[Finding]:
     constant = shown(kind.repeat(kind.constants(targets)[0], len(targets), candidates))
     subject = f"{len(guesses)} fields that are no input predict" if guesses[1:] else "a field that is no input predicts"
     measure = f"{metric_named(task.metric).title}, and the share of a constant answer's errors that the field removes"
-    scores = ", ".join(f"{guess.field} {shown(guess.targets)} ({guess.removed:.0%})" for guess in guesses)
+    scores = ", ".join(f"{name} {shown(targets)} ({removed:.0%})" for name, targets, removed in guesses)
     what = f"{subject} the target ({measure}): {scores}; a constant answer has {constant}"
     meaning = "a model must not read such a field, and one that infers it from the text need not solve the task"
     return [part.finding("fields", len(guesses), what, meaning, part.file)]
@@ -94,13 +84,14 @@ def non_inputs(task: Task, columns: Sequence[str]) -> list[str]:
 
 
 def guess(
-    task: Task, field: str, values: Sequence[Value | None], targets: np.ndarray, groups: Sequence[str | None]
-) -> Guesses | None:
+    task: Task, values: Sequence[Value | None], targets: np.ndarray, groups: Sequence[str | None]
+) -> tuple[np.ndarray, float] | None:
     """Guess each row's target from the rows of the other folds with the same value in this field.
 
     The guess is the best constant answer of those rows; of all rows of the other folds if no row has the value. Rows of one group are in one
-    fold, because they share more than a model may know of new rows. Returns None for a field that is constant, that has almost as many
-    values as rows, or that predicts the target hardly better than the best constant answer.
+    fold, because they share more than a model may know of new rows. Returns the guesses (rows,) and the share of a constant answer's errors that they
+    remove; None for a field that is constant, that has almost as many values as rows, or that predicts the target hardly better than the best
+    constant answer.
     """
     if not 1 < len(set(values)) <= MOST_VALUES * len(values):
         return None
@@ -128,7 +119,7 @@ def guess(
     removed = gains.sum() / before.sum() if before.any() else 0.0
     if removed < LEAST_REMOVED or gains.mean() < STANDARD_ERRORS * gains.std() / np.sqrt(len(gains)):
         return None
-    return Guesses(field, guessed, float(removed))
+    return guessed, float(removed)
 
 
 def question_findings(parts: dict[str, Part]) -> list[Finding]:

@@ -3,9 +3,8 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
@@ -30,24 +29,13 @@ DROPPED = "dropped.jsonl"
 PROVENANCE = "provenance.json"
 
 
-class Done(NamedTuple):
-    """A step that was done: what the provenance says of it, and the rows that it dropped."""
-
-    about: dict[str, Any]
-    dropped: list[Dropped]
+Done = tuple[
+    dict[str, Any], list[Dropped]
+]  # what the provenance says of a step that was done, and the rows that it dropped
 
 
-@dataclass(frozen=True)
-class Made:
-    """What was made: the folder of all files, the suite as its file declares it, and what was done and can be done next, for people."""
-
-    folder: Path
-    suite: Suite
-    summary: str
-
-
-def make(name: str, out: Path, data_dir: Path | None = None) -> Made:
-    """Make the tasks of a recipe. The same recipe and sources give the same bytes.
+def make(name: str, out: Path, data_dir: Path | None = None) -> str:
+    """Make the tasks of a recipe, and return what was done and can be done next, for people. The same recipe and sources give the same bytes.
 
     Args:
         name: the path of a recipe, or the name of a shipped one.
@@ -82,12 +70,12 @@ def make(name: str, out: Path, data_dir: Path | None = None) -> Made:
         if error.path in {source["file"] for source in sources.values()}:
             raise error.located(path=folder / str(error.path)) from None
         raise
-    lines = [_line(number, each.about) for number, each in enumerate(done, start=1)]
+    lines = [_line(number, about) for number, (about, _) in enumerate(done, start=1)]
     for id, task in suite.tasks.items():
         lines.append(f"{id}: {', '.join(f'{rows} rows {split}' for split, rows in task.rows.items())}")
     path = out / "suite.yaml"
     lines.append(f"{path}; check the data: mtl audit suite={path}, and with --artefacts")
-    return Made(out, suite, "\n".join(lines))
+    return "\n".join(lines)
 
 
 def _line(number: int, about: Mapping[str, Any]) -> str:
@@ -119,7 +107,7 @@ def _run_steps(recipe: TaskRecipe, tables: dict[str, Table]) -> list[Done]:
         dropped = [] if stays else work.dropped
         about = {"step": use.name, "options": use.given, "rows_in": rows, "into": use.into, "rows_out": len(table.rows)}
         facts = {"facts": work.facts} if work.facts else {}
-        done.append(Done({**about, "dropped": len(dropped), **facts}, dropped))
+        done.append(({**about, "dropped": len(dropped), **facts}, dropped))
     return done
 
 
@@ -155,7 +143,7 @@ def _write_all(
         "recipe": {"file": recipe.path.name, "sha256": sha256(recipe.path)},
         "seed": recipe.form.seed,
         "sources": {name: {**own, "rows_used": of_file[own["file"]]} for name, own in sources.items()},
-        "steps": [each.about for each in done],
+        "steps": [about for about, _ in done],
         "tasks": tasks,
         "files": {path.relative_to(folder).as_posix(): sha256(path) for path in files},
     }

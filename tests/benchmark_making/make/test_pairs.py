@@ -55,7 +55,7 @@ def test_two_columns_are_two_sides() -> None:
 
 def test_cut_keeps_the_most_similar_sentences() -> None:
     answer = "Nothing here. The bridge stands. Anna built the bridge. More words. And more."
-    table = table_of(question=["Who built the bridge?"], answer=[answer])
+    table = table_of(question=["Built the bridge?"], answer=[answer])
     options = {"column": "answer", "like": "question"}
     assert column(do("cut", table, **options), "answer") == ["Anna built the bridge."]
 
