@@ -242,7 +242,7 @@ def near_duplicates(texts: Sequence[str], share: float) -> Iterator[tuple[int, i
     prefix.data[place > np.repeat(sizes - np.ceil(share * sizes - 1e-6), sizes)] = 0
     prefix.eliminate_zeros()
     compared = int(np.bincount(prefix.indices, minlength=1)[prefix.indices].sum())
-    fewer = "ask for a larger share in common"
+    fewer = "give fewer texts, or in a recipe a larger near:"
     if compared > MOST_COMPARED:
         many = f"so many texts have rare n-grams in common that {compared:,} comparisons would be needed"
         raise InputError(f"{many}; {fewer}")

@@ -19,7 +19,6 @@ from mtl.benchmark_making.make.table import SPLIT, Dropped, Origin, SourceRow, T
 from mtl.data.columns import LIST, Value, listed
 from mtl.data.examples import read_examples
 from mtl.data.sample import CORPORA, write_sample
-from mtl.jobs.job import load_job
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import PART, SPLITS, Task
 
@@ -130,7 +129,6 @@ def _write_all(
         tasks[id] = {"table": own.table, "rows": rows[id], "cells_changed": changed}
     head = f"# Made by mtl make from {recipe.path.name}; {PROVENANCE} says how.\n"
     write_text(folder / "suite.yaml", head + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120))
-    load_job({"suite": str(folder / "suite.yaml")})  # its settings are right, too
     written = [row for by_split in splits.values() for own in by_split.values() for row in own]
     used = {origin for row in written for origin in row.origins}
     lines = [json.dumps(line, ensure_ascii=False) + "\n" for line in _dropped_lines(done, rows_given, used)]

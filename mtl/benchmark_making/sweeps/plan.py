@@ -41,19 +41,15 @@ def plan_text(runs: Sequence[Job]) -> str:
 
 
 def _begun(job: Job, folder: Path) -> list[str]:
-    """Whether the seed in this folder, which is not finished, is running, interrupted or waiting, and how far it is."""
-    reached = _reached(job, folder)
+    """Whether the seed in this folder, which is not finished, is running, interrupted or waiting, and its stage."""
+    finetuned = sorted(folder.glob(f"finetune/*/{DONE}"))
+    reached = "stage 1" if pretrain_folder(folder).exists() else ""
+    if finetuned or (pretrain_folder(folder) / DONE).exists():
+        tasks = [task for task in job.run_tasks if task.answered_by is None]
+        reached = f"stage 2, {len(finetuned)} of {len(tasks)} tasks"
     if holder := running_holder(folder / TRAINING):
         return ["running", f"{holder.host}, {reached or 'beginning'}"]
     return ["interrupted" if reached else "waiting", reached]
-
-
-def _reached(job: Job, folder: Path) -> str:
-    """The stage of a seed that is not finished; empty if it has not begun."""
-    finetuned = sorted(folder.glob(f"finetune/*/{DONE}"))
-    if finetuned or (pretrain_folder(folder) / DONE).exists():
-        return f"stage 2, {len(finetuned)} of {len([task for task in job.run_tasks if task.answered_by is None])} tasks"
-    return "stage 1" if pretrain_folder(folder).exists() else ""
 
 
 def expected_seconds(runs: Sequence[Job]) -> dict[str, dict[int, float]]:

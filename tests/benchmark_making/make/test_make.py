@@ -194,7 +194,6 @@ def files_in(folder: Path) -> list[str]:
         ({"sources": {"corpus": {"file": "none.tsv"}}}, {"file": "none.tsv"}),
         ({"sample": "none"}, {"file": "recipe.yaml", "key": "sample"}),
         ({"sources": {**SOURCE, "more": {"file": "more.jsonl"}}, "steps": [STACK, SPLIT]}, {"file": "more.jsonl", "line": 1}),
-        ({"suite": {"config": {"none": 1}}}, {}),
     ],
 )  # fmt: skip
 def test_an_error_leaves_nothing_behind(keys: dict[str, Any], error: dict[str, Any], tmp_path: Path) -> None:

@@ -43,7 +43,6 @@ def step(name: str, **options: Any) -> dict[str, Any]:
         ({"tasks": {"t": {**TASK, "metric": "speed"}}}, ANY),
         ({"tasks": {"t": {**TASK, "files": {"dev": None}}}}, "tasks.t.files"),
         ({"tasks": {"t": {**TASK, "data": {"table": "none"}}}}, "tasks.t.data.table"),
-        ({"suite": {"average": ["none"]}}, ANY),
         ({"steps": ["split"]}, "steps.1"),
         (step("divide"), "steps.1.step"),
         (step("keep", column="label"), "steps.1.keep.values"),
