@@ -122,7 +122,7 @@ def find_artefacts(job: Job) -> list[Artefacts]:
 
 def _artefacts(job: Job, dataset: Dataset, texts: TokenizedTexts, task: Task) -> Artefacts:
     # No word of one text should tell the relation of two. Of single texts, words are often what the task is about.
-    has_words = bool((task.is_pair and task.labels) or task.candidates) and not target_kind(task).by_unit
+    has_words = bool(task.is_pair and task.labels) and not target_kind(task).by_unit
     words, tested = telling_words(task, dataset.splits[task.id]["train"], texts.words) if has_words else ([], 0)
     predicted: dict[str, np.ndarray] = {}  # by part, the targets of the scored rows, (rows,)
     for part, (change, build, settings) in PARTS.items():
@@ -225,13 +225,10 @@ def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -
     """The words that tell a class by more than chance, the most certain first, and how many words were tested.
 
     The z-score is that of Gardner et al. 2021: the class's share among the rows that have the word, against its share among all rows. Its
-    threshold is corrected for the number of words and classes (Bonferroni). The rows of a choice are its candidates, which are right or wrong. A
-    rare class has large z-scores by chance, so a word must pass the exact binomial test at the same level, too.
+    threshold is corrected for the number of words and classes (Bonferroni). A rare class has large z-scores by chance, so a word must pass the exact
+    binomial test at the same level, too.
     """
-    codes = target_kind(task).fit_targets(train.targets, train.sizes)
     answers, sides = list(task.labels or ()), train.texts
-    if task.candidates is not None:
-        answers, sides = ["wrong", "right"], train.texts[:, -1:]
     marks = [f"{side}: " if sides.shape[1] > 1 else "" for side in range(1, sides.shape[1] + 1)]
     rows = [
         {f"{mark}{word.lower()}" for mark, text in zip(marks, row, strict=True) for word in words(text)}
@@ -242,7 +239,7 @@ def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -
         present = vectorizer.fit_transform(rows)
     except ValueError:  # no word in so many rows
         return [], 0
-    indicators = (codes[:, None] == np.arange(len(answers))).astype(np.float64)
+    indicators = (train.targets[:, None] == np.arange(len(answers))).astype(np.float64)
     base = indicators.mean(axis=0)
     having = np.asarray(present.sum(axis=0)).ravel().astype(np.float64)
     counts = present.T @ indicators

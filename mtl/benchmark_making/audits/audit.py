@@ -19,7 +19,6 @@ from mtl.benchmark_making.audits.findings import (
     Finding,
     Part,
     TaskFiles,
-    absent_targets,
     id_findings,
     located_below,
     target_findings,
@@ -74,8 +73,6 @@ def audit(job: Job) -> Audit:
         of_task += [*_published(files, folder)]
         for part in parts:
             of_task += [*text_findings(part), *target_findings(part)]
-        if HELD_OUT in files.shown:
-            of_task += absent_targets(files.shown[HELD_OUT])
         for part in parts:
             of_task += [*field_findings(part, folder, suite.shown), *id_findings(part, folder, suite.submission.ids)]
         of_task += [*question_findings(files.files), *shared_within(files.parts)]
@@ -130,8 +127,7 @@ def _published(files: TaskFiles, folder: Path) -> Iterator[Finding]:
         rows, published = len(part.rows), files.task.rows.get(split)
         if published not in (None, rows):
             what = f"{rows} rows, {'fewer' if rows < published else 'more'} than the {published} published"
-            lost = "rows were left out, or a program lost them by reading quotation marks as CSV quoting"
-            why = lost if rows < published else "another version of the data"
+            why = "it is another version, or a program lost rows by reading quotation marks as CSV quoting"
             meaning = f"{why}; scores cannot be compared with published ones"
             yield part.finding("row count", abs(rows - published), what, meaning, part.file)
         elif split in changed:

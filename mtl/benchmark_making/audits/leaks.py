@@ -18,10 +18,11 @@ from mtl.benchmark_making.audits.findings import Finding, Part, excerpt, located
 from mtl.data.examples import Example
 from mtl.data.records import Value, read_fields
 from mtl.data.repeats import unordered
+from mtl.runs.folder import scored_rows
 from mtl.tasks.metrics import metric_named, score
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import Scale, ScoredRows, Task
+from mtl.tasks.task import Scale, Task
 
 # The share of a constant answer's errors that a field must remove. A fifth is what separates good systems from poor ones on hard
 # tasks: most of the published transformers on SweWiC remove less than a third.
@@ -50,26 +51,23 @@ def field_findings(part: Part, data_dir: Path, scale: Scale) -> list[Finding]:
     """The finding that names all fields of the part's file from which the target can be guessed far better than by a constant answer."""
     if any(row.target is None for row in part.rows) or len(part.rows) < 2 * FOLDS or target_kind(part.task).by_unit:
         return []  # a field of a row says nothing of single units
-    targets = np.array([row.target for row in part.rows], dtype=target_kind(part.task).dtype)
     try:
         fields = read_fields(data_dir / part.file, part.task.layout(part.split, data_dir))
     except InputError as error:  # a parquet file can be too large with all columns
         what = f"its further columns cannot be read: {located_below(error, data_dir)}"
         return [part.finding("unreadable", 1, what, "the audit cannot tell whether they predict the target")]
-    groups = [row.group for row in part.rows]
-    guessed = {name: guess(part.task, fields[name], targets, groups) for name in non_inputs(part.task, list(fields))}
+    rows, groups = scored_rows(part.task, part.rows), [row.group for row in part.rows]
+    names = non_inputs(part.task, list(fields))
+    guessed = {name: guess(part.task, fields[name], rows.targets, groups) for name in names}
     guesses = sorted(((name, *made) for name, made in guessed.items() if made), key=lambda guesses: -guesses[2])
     if not guesses:
         return []
     task, kind = part.task, target_kind(part.task)
-    candidates = None if task.candidates is None else np.array([len(row.inputs) for row in part.rows])
-    columns = {name: [row.columns[i] for row in part.rows] for i, name in enumerate(task.columns or [])}
-    rows = ScoredRows(targets, candidates, columns)
 
     def shown(answers: np.ndarray) -> str:
         return scale.show(score(task, answers, rows))
 
-    constant = shown(kind.repeat(kind.constants(targets)[0], len(targets), candidates))
+    constant = shown(kind.repeat(kind.constants(rows.targets)[0], len(part.rows), rows.candidates))
     subject = f"{len(guesses)} fields that are no input predict" if guesses[1:] else "a field that is no input predicts"
     measure = f"{metric_named(task.metric).title}, and the share of a constant answer's errors that the field removes"
     scores = ", ".join(f"{name} {shown(targets)} ({removed:.0%})" for name, targets, removed in guesses)

@@ -22,7 +22,6 @@ from mtl.data.sample import CORPORA, write_sample
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import PART, SPLITS, Task
 
-FORMAT = 1  # of provenance.json
 MOST_WRITTEN = 2**30  # characters of a task's files
 DROPPED = "dropped.jsonl"
 PROVENANCE = "provenance.json"
@@ -136,7 +135,6 @@ def _write_all(
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     of_file = Counter(origin.file for origin in used)
     provenance = {
-        "format": FORMAT,
         "mtl": VERSION,
         "recipe": {"file": recipe.path.name, "sha256": sha256(recipe.path)},
         "seed": recipe.form.seed,

@@ -115,20 +115,6 @@ def test_topics_and_lengths_that_tell_the_class(tmp_path: Path) -> None:
     assert scores_of(pair)[LENGTHS].score == 100 and "artefact: lengths alone" in kinds(pair)
 
 
-def test_the_words_of_candidates_and_of_too_few_rows() -> None:
-    task = Task("val", kind="choice", text=["fråga"], target="rätt", candidates=["svar[]"], metric="accuracy")
-    texts = ["frågan", *(f"svar nummer {number}" for number in range(60)), *(f"aldrig nummer {n}" for n in range(60))]
-    inputs = np.array([[0, number + side * 60 + 1] for number in range(60) for side in (0, 1)])
-    found, tested = telling_words(task, Split(inputs, np.zeros(60), np.full(60, 2)), lambda text: texts[text].split())
-    words = [(word.word, word.answer, word.rows) for word in found]
-    assert words == [("aldrig", "wrong", 60), ("svar", "right", 60)] and tested == 3
-    task = Task("t", kind="labels", text=["x"], target="y", labels=["a", "b"], metric="accuracy")
-    assert telling_words(task, Split(np.array([[0], [1]]), np.array([0.0, 1.0])), lambda text: ["ett", "ord"]) == (
-        [],
-        0,
-    )
-
-
 def test_a_word_of_one_text_that_tells_the_class(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     suite_job(tmp_path, "second")
     made, words = change_suite(tmp_path, "  en:\n", "  en:\n    folder: nowhere\n"), settings_of(tmp_path)
@@ -161,6 +147,7 @@ def test_a_rare_class_has_large_scores_by_chance() -> None:
     z = (3 - 0.2) / np.sqrt(20 * 0.01 * 0.99)
     assert z > norm.isf(0.05 / (2 * 61 * 2))
     assert telling_words(task, Split(inputs, targets), lambda text: [texts[text]]) == ([], 61)
+    assert telling_words(task, Split(inputs[:2], targets[:2]), lambda text: [texts[text]]) == ([], 0)  # too few rows
 
 
 def test_the_overlap_is_a_finding_where_hardly_more_is_needed() -> None:

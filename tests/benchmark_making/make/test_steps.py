@@ -177,12 +177,3 @@ def test_a_step_counts_before_it_makes_too_much(
     monkeypatch.setattr("mtl.benchmark_making.make.table.MOST_VALUES", 12)
     with raises_input_error(file="recipe.yaml", key=f"steps.1.{option}"):
         do(step, *tables, **options)
-
-
-def test_an_option_without_a_bound() -> None:
-    for step, options in (
-        ("split", {"shares": {"train": float("nan")}}),
-        ("keep", {"column": "text", "words": [1, {}]}),
-    ):
-        with raises_input_error():
-            do(step, TEXTS, **options)
