@@ -26,10 +26,8 @@ MOST_WRITTEN = 2**30  # characters of a task's files
 DROPPED = "dropped.jsonl"
 PROVENANCE = "provenance.json"
 
-
-Done = tuple[
-    dict[str, Any], list[Dropped]
-]  # what the provenance says of a step that was done, and the rows that it dropped
+# What the provenance says of a step that was done, and the rows that it dropped.
+Done = tuple[dict[str, Any], list[Dropped]]
 
 
 def make(name: str, out: Path, data_dir: Path | None = None) -> str:
