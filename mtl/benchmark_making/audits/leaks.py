@@ -122,10 +122,11 @@ def guess(
 
 def question_findings(parts: dict[str, Part]) -> list[Finding]:
     """The findings in a task's files with targets, by split."""
-    labelled = [part for part in parts.values() if all(row.target is not None for row in part.rows)]
-    findings = [shared_candidates(part) for part in labelled if part.task.candidates is not None]
-    for part in labelled:
-        if part.task.candidates is None and len(part.task.text) > 2 and target_kind(part.task).dtype is object:
+    findings = []
+    for part in (part for part in parts.values() if all(row.target is not None for row in part.rows)):
+        if part.task.candidates is not None:
+            findings.append(shared_candidates(part))
+        elif len(part.task.text) > 2 and target_kind(part.task).dtype is object:
             findings.append(answered_by_pairs(part))
     return [finding for finding in findings if finding]
 

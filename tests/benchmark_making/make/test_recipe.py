@@ -66,6 +66,8 @@ def step(name: str, **options: Any) -> dict[str, Any]:
         ({"steps": [{"step": "split", "shares": {"train": 0.9, "valid": 0.1}}]}, "steps.1.split.shares"),
         ({"steps": [{"step": "split", "shares": {"train": 0.9, "dev": 0}}]}, "steps.1.split.shares"),
         ({"steps": [{"step": "split", "shares": {}}]}, "steps.1.split.shares"),
+        ({"steps": [{"step": "split", "shares": {"train": float("nan")}}]}, "steps.1.split.shares.train"),
+        (step("keep", column="label", words=[1, {}]), "steps.1.keep.words.1"),
     ],
 )  # fmt: skip
 def test_a_bad_recipe_is_an_error_at_its_key(keys: dict[str, Any], key: str, tmp_path: Path) -> None:

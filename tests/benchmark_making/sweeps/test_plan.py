@@ -1,5 +1,7 @@
 """What a sweep consists of, how far it is, and how long unfinished seeds are expected to take."""
 
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -8,8 +10,10 @@ from input_errors import ANY, raises_input_error
 
 from mtl.api.cli import main
 from mtl.base.files import write_json
+from mtl.base.locks import CLOCKS, STALE_AFTER
 from mtl.benchmark_making.sweeps.plan import expected_seconds, plan_text
 from mtl.jobs.job import Job
+from mtl.runs.folder import TRAINING as LOCK
 from mtl.runs.folder import seed_lock
 
 
@@ -49,6 +53,14 @@ def test_how_far_each_seed_is(run: Job, settings: list[str], tmp_path: Path) -> 
     other = job([*settings, "seeds=[1,2]", f"run_dir={tmp_path / 'elsewhere/other'}"], "other")
     text = plan_text([run, other]).splitlines()[-1]
     assert text.endswith("one after another; the runs of 2 seeds have no finished seed to judge by")
+
+
+@pytest.mark.parametrize(("age", "state"), [(0.0, "running"), (STALE_AFTER + CLOCKS + 60.0, "interrupted")])
+def test_a_seed_of_another_host_that_has_not_renewed_its_lock_is_not_running(run: Job, age: float, state: str) -> None:
+    folder = run.folder.seed(2)
+    write_json(folder / LOCK, {"host": "another", "pid": 1, "since": "2026-01-01 00:00:00 UTC", "token": "t"})
+    os.utime(folder / LOCK, (time.time() - age,) * 2)
+    assert f" · {state} · " in plan_text([run]).splitlines()[1]
 
 
 def test_a_damaged_record_of_a_finished_seed_is_named(run: Job) -> None:
