@@ -127,8 +127,7 @@ def _published(files: TaskFiles, folder: Path) -> Iterator[Finding]:
         rows, published = len(part.rows), files.task.rows.get(split)
         if published not in (None, rows):
             what = f"{rows} rows, {'fewer' if rows < published else 'more'} than the {published} published"
-            why = "it is another version, or a program lost rows by reading quotation marks as CSV quoting"
-            meaning = f"{why}; scores cannot be compared with published ones"
+            meaning = "another version, or rows lost by reading quotation marks as CSV quoting; scores cannot be compared with published ones"
             yield part.finding("row count", abs(rows - published), what, meaning, part.file)
         elif split in changed:
             what = "the file differs from the one whose checksum the suite names"

@@ -44,7 +44,6 @@ ALONE_SHARE = 0.9
 
 Key = tuple[str, ...]  # the texts of a row, in a form for comparison
 Index = dict[Key, list[Example]]  # rows by their texts; the two orders of a pair have one key
-Parts = dict[str, Part]  # by split: "train", "dev" and "test"; held-out rows count as dev
 
 
 def field_findings(part: Part, data_dir: Path, scale: Scale) -> list[Finding]:
@@ -176,14 +175,14 @@ def shared_candidates(part: Part) -> Finding | None:
     return part.finding("shared candidates", count, what, meaning, where)
 
 
-def shared_within(parts: Parts) -> list[Finding]:
+def shared_within(parts: dict[str, Part]) -> list[Finding]:
     """Rows of dev and test that also occur in train of the same task, and rows of test that also occur in dev."""
     pairs = [("dev", "train"), ("test", "train"), ("test", "dev")]
     found = [_shared_rows(parts[one], parts[other], other) for one, other in pairs if {one, other} <= {*parts}]
     return [finding for finding in found if finding]
 
 
-def shared_across(tasks: Sequence[Parts]) -> list[Finding]:
+def shared_across(tasks: Sequence[dict[str, Part]]) -> list[Finding]:
     """Rows of one task's dev and test whose texts all occur in another task's training rows.
 
     Rows that also occur in the task's own training rows are left to `shared_within`. Of several tasks with the same training

@@ -106,14 +106,6 @@ def test_what_cannot_be_drawn_is_one_line_and_nothing_is_written(
     assert not (tmp_path / "forms").exists()
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    suite = write_suite(tmp_path)
-    (tmp_path / "data/dev.tsv").unlink()
-    job = load_job({"suite": str(suite), "data_dir": str(tmp_path / "data")})
-    with raises_input_error(file="dev.tsv"):
-        write_forms(job, read_sample_settings({"task": "kansla"}), tmp_path / "forms")
-
-
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     suite, out = write_suite(tmp_path), tmp_path / "forms"
     words = ["annotate", str(suite), f"data_dir={tmp_path / 'data'}", "task=kansla", "rows=5"]

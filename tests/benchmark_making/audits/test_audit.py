@@ -1,9 +1,9 @@
 from pathlib import Path
-from typing import Any
 
 import pytest
 from audit_parts import only
 from command_line import job
+from input_errors import raises_input_error
 from small_suite import write_tsv
 
 from mtl.api.cli import main
@@ -117,26 +117,13 @@ def test_strict_gives_exit_status_1_if_there_are_findings(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (
-            ["data_dir=none"],
-            "none/train.tsv: no such file; tasks of suite liten without their files: kansla, samma, betyg",
-        ),
-        (["embeddings=fasttext", "embeddings.path=none.bin"], "none.bin: no such vectors"),
-    ],
+    ("arguments", "file"),
+    [(["data_dir=none"], "train.tsv"), (["embeddings=fasttext", "embeddings.path=none.bin"], "none.bin")],
 )
-def test_bad_input_gives_one_line_and_exit_status_2(
-    arguments: list[str], message: str, suite_file: Path, settings: list[str], monkeypatch: Any, capsys: Any
-) -> None:
-    (suite_file.parent / "empty").mkdir()
-    monkeypatch.chdir(suite_file.parent / "empty")
+def test_missing_data_and_vectors(arguments: list[str], file: str, settings: list[str]) -> None:
     small = [setting for setting in settings if not setting.startswith("embeddings.dim")]
-    assert main(["audit", *small, *arguments, "--strict"]) == 2
-    printed = capsys.readouterr()
-    errors = printed.err.splitlines()
-    assert len(errors) == 1 and errors[0].startswith("mtl: error: ") and message in errors[0]
-    assert printed.out == ""
+    with raises_input_error(file=file):
+        run(small, *arguments)
 
 
 WORDS = """\
