@@ -176,7 +176,7 @@ def shared_candidates(part: Part) -> Finding | None:
 
 
 def shared_within(parts: dict[str, Part]) -> list[Finding]:
-    """Rows of dev and test that also occur in train of the same task, and rows of test that also occur in dev."""
+    """Rows of dev and test that also occur in train of the same task, and rows of test that also occur in dev; held-out rows count as dev."""
     pairs = [("dev", "train"), ("test", "train"), ("test", "dev")]
     found = [_shared_rows(parts[one], parts[other], other) for one, other in pairs if {one, other} <= {*parts}]
     return [finding for finding in found if finding]
