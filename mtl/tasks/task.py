@@ -256,7 +256,7 @@ class Task:
             one source stay together.
         rows: the published number of examples, as in `{train: 8000, dev: 1000, test: 1000}`; other sizes are marked as reduced.
         instructions: for people who annotate examples of the task; an empty line ends a paragraph.
-        license: of the data, for model cards of exports and documentation sheets.
+        license: of the data, for model cards of exports.
         source: where `mtl data` downloads the task's zip: `{url: https://…}`; `size` (bytes) and `sha256` are checked if given. With
             `{file}` in the address, each file has its own: `{url: "https://…/{folder}/{file}"}`.
         checksums: of such single files, by split: `sha256:…`, or `git:…`, the id of the file's git blob (`git hash-object FILE`). A task

@@ -47,9 +47,9 @@ def test_it_runs_and_is_audited_as_by_the_command(capsys: pytest.CaptureFixture[
     assert run.path == Path("runs/mina/majority")
     settings = [f"{key}={value}" for key, value in suite.settings.items()]
     capsys.readouterr()
-    for check, option in (("data", []), ("near", ["--near", "--share", "0.5"])):
+    for check, option in (("data", []), ("near", ["--near"])):
         assert main(["audit", *settings, *option]) == 0
-        audit = mtl.audit(*settings, check=check, share=0.5 if option else None)
+        audit = mtl.audit(*settings, check=check)
         assert capsys.readouterr().out == f"{audit.report}\n"
         assert "near" in check or "shared" in audit.findings["kind"].tolist()
         assert repr(audit) == str(audit.report) and "|---" in audit._repr_markdown_()
@@ -217,9 +217,8 @@ def test_a_folder_becomes_a_suite_and_checks_that_there_are_not(home: Path, caps
         mtl.Suite.from_folder(data, name="mapp")
     with raises_input_error(file="none"):
         mtl.Suite.from_folder("none")
-    for options in ({"check": "nix"}, {"share": 0.5}):
-        with raises_input_error(key=next(iter(options))):
-            mtl.audit(suite=made, **options)  # type: ignore[arg-type]
+    with raises_input_error(key="check"):
+        mtl.audit(suite=made, check="nix")
     with raises_input_error():
         mtl.Suite("nix")
 

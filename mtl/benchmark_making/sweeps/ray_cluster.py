@@ -149,7 +149,7 @@ class RayCluster:
         return ended[0]
 
     def _result(self, reference: Any, name: str) -> Any:
-        """The result of what has this name. Raises the UserError that it raised, and InputError if its process was lost."""
+        """The result of what has this name. Raises the UserError that it raised, and InputError if its process or the cluster was lost."""
         errors = self.ray.exceptions
         try:
             return self.ray.get(reference)
@@ -157,19 +157,9 @@ class RayCluster:
             if isinstance(error.cause, UserError):
                 raise error.cause from None
             raise
-        except (
-            errors.WorkerCrashedError,
-            errors.RayActorError,
-            errors.NodeDiedError,
-            errors.OutOfMemoryError,
-        ) as error:
-            problem = (
-                f"its process was lost {RETRIES + 1} times: {_line(error)}; if memory ran out, set resources.memory="
-            )
-            raise InputError(f"{name}: {problem}; run the same command again to continue") from None
-        except errors.RayError as error:  # such as that of a lost node of this process
-            problem = f"the cluster was lost: {_line(error)}; run the same command again to continue"
-            raise InputError(f"engine=ray: {name}: {problem}") from None
+        except errors.RayError as error:
+            problem = f"its process or the cluster was lost: {_line(error)}; if memory ran out, set resources.memory="
+            raise InputError(f"engine=ray: {name}: {problem}; run the same command again to continue") from None
 
     def _check_needs(self, units: Sequence[Unit], nodes: Sequence[Any]) -> None:
         """Raise InputError if no node has what a unit needs."""
