@@ -195,7 +195,6 @@ def read_json(path: Path, form: type[Content], remedy: str = AGAIN) -> Content:
     the file is missing, not JSON, or of another form; the message names the key.
 
     Args:
-        path: the file.
         form: the type of the content, such as a TypedDict or `dict[str, float]`. Numbers are finite and fit a float.
         remedy: what the user can do about a damaged file.
     """
@@ -267,7 +266,6 @@ def read_checkpoint(path: Path, form: type[Content], remedy: str = "", device: "
     does not exist, is damaged, or of another form.
 
     Args:
-        path: the file.
         form: the type of the content, a TypedDict in which tensors are `Any`. Keys that it does not have are kept.
         remedy: what the user can do, after a comma or a semicolon.
         device: where tensors are put.

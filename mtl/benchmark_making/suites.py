@@ -8,7 +8,7 @@ import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
-from functools import cached_property, partial
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -214,8 +214,8 @@ class Suite:
     def __repr__(self) -> str:
         return f"Suite({self.name}: {', '.join(self.content.tasks)})"
 
-    def _repr_html_(self) -> str:
-        return self.table()._repr_html_()
+    def _repr_markdown_(self) -> str:
+        return self.table()._repr_markdown_()
 
 
 class AuditReport:
@@ -238,19 +238,18 @@ class AuditReport:
     def __repr__(self) -> str:
         return str(self.report)
 
-    def _repr_html_(self) -> str:
-        return self.report._repr_html_()
+    def _repr_markdown_(self) -> str:
+        return self.report._repr_markdown_()
 
 
 @checked
-def audit(*settings: Settings, check: str = "data", share: float | None = None, **named: Any) -> AuditReport:
+def audit(*settings: Settings, check: str = "data", **named: Any) -> AuditReport:
     """Check a suite's data, as `mtl audit` does with the same settings.
 
     Args:
         settings, named: as in `mtl.run`.
         check: data: errors, duplicates and leaks; artefacts: annotation artefacts, which simple baselines show that read a part
             of an example; near: near duplicates.
-        share: of `near`: the share of character n-grams that near duplicates have in common; None: 0.8.
 
     Raises:
         mtl.InputError: for bad settings, an unknown check, and data that is not there.
@@ -262,17 +261,14 @@ def audit(*settings: Settings, check: str = "data", share: float | None = None, 
     """
     from mtl.jobs.job import load_job
 
-    return AuditReport(audit_job(load_job(plain_settings(settings, named)), check, share))
+    return AuditReport(audit_job(load_job(plain_settings(settings, named)), check))
 
 
-def audit_job(job: "Job", check: str = "data", share: float | None = None) -> "Audit":
+def audit_job(job: "Job", check: str = "data") -> "Audit":
     """One of the checks of a job's data; `audit` explains the arguments. Raises InputError."""
-    near = partial(audit_near, share=share)
-    checks: dict[str, Callable[[Job], Audit]] = {"data": audit_data, "artefacts": audit_artefacts, "near": near}
+    checks: dict[str, Callable[[Job], Audit]] = {"data": audit_data, "artefacts": audit_artefacts, "near": audit_near}
     if check not in checks:
         raise InputError(f"unknown; known: {', '.join(checks)}", key="check", value=check)
-    if share is not None and check != "near":
-        raise InputError("is for check=near only", key="share", value=share)
     return checks[check](job)
 
 

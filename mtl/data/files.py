@@ -4,13 +4,13 @@ import codecs
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
 
 from mtl.base.errors import InputError
-from mtl.base.files import git_blob_id, numbered_alike, sha256
+from mtl.base.files import sha256
 from mtl.base.untrusted import inside, open_lines, open_regular, read_errors
 from mtl.tasks.task import FOLDERS, NUMBERED, SPLITS, Task
 
@@ -28,6 +28,23 @@ def numbered(path: Path) -> list[Path]:
         return [inside(path.parent, name) for name in names]
     except (OSError, ValueError) as error:
         raise InputError(f"cannot be read in parts: {error}", path=path) from None
+
+
+def numbered_alike(name: str, names: Iterable[str]) -> list[str]:
+    """Those names that differ from this one in the number before the suffix alone, as train-00000-of-00003.parquet, part-0.jsonl, in the
+    order of their numbers; they may also differ in a hash of 16 digits after it. Raises ValueError if a number is missing, or stands twice."""
+    number = re.search(r"(\d+)(-of-(\d+))?(-[0-9a-f]{16})?((\.[A-Za-z]+)?(\.(gz|bz2|xz|zst))?)$", name)
+    if number is None:
+        raise ValueError("its name has no number")
+    digest = "-[0-9a-f]{16}" if number[4] else ""
+    pattern = rf"{re.escape(name[: number.start()])}(\d+){number[2] or ''}{digest}{re.escape(number[5])}"
+    found = sorted((int(match[1]), each) for each in names if (match := re.fullmatch(pattern, each)))
+    numbers = [number for number, _ in found]
+    count = len(found)
+    if not found or count != int(number[3] or count) or numbers not in ([*range(count)], [*range(1, count + 1)]):
+        shown = ", ".join(map(str, numbers[:20]))
+        raise ValueError(f"its parts have the numbers {shown}; one is missing, or stands twice")
+    return [each for _, each in found]
 
 
 def part_files(path: Path, part: str | None) -> list[Path]:
@@ -182,3 +199,11 @@ def is_changed(path: Path, checksum: str | None) -> bool:
     if checksum is None:
         return False
     return checksum != (GIT + git_blob_id(path) if checksum.startswith(GIT) else f"sha256:{sha256(path)}")
+
+
+def git_blob_id(path: Path) -> str:
+    """The id that git gives a file's content, as `git hash-object` prints it: 40 hexadecimal digits. It is the SHA-1 of the word "blob", a space,
+    the size, a zero byte, and the content (Pro Git, section 10.2)."""
+    digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: digest).hexdigest()

@@ -167,13 +167,8 @@ def prediction_values(task: Task, predictions: Sequence[Target], files: Sequence
 
 
 def value_target(task: Task, value: Any, candidates: int | None) -> Target:
-    """The target that a prediction with a type means. Raises ValueError, which says what is wrong with it.
-
-    Args:
-        task: the task that the prediction is of.
-        value: the prediction as a JSON value.
-        candidates: how many the row has; None: unknown.
-    """
+    """The target that a prediction, a JSON value, means for a row with so many candidates; None: unknown. Raises ValueError, which says what is wrong
+    with it."""
     kind = target_kind(task)
     if not kind.has_type(value):
         raise ValueError(f"{PREDICTION} {show(value)} must be {kind.types_name}")

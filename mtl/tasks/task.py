@@ -15,7 +15,6 @@ from urllib.parse import quote
 
 import numpy as np
 
-from mtl.base.files import is_sha256
 from mtl.base.untrusted import inside, is_web_address
 
 SPLITS = ("train", "dev", "test")
@@ -175,6 +174,11 @@ class Reading:
         return None
 
 
+def is_sha256(digest: str) -> bool:
+    """Whether this is a SHA-256 in the form that a suite or a recipe states it: 64 hexadecimal digits, perhaps after `sha256:`."""
+    return re.fullmatch("(sha256:)?[0-9a-fA-F]{64}", digest) is not None
+
+
 def _is_encoding(name: str) -> bool:
     try:
         # Other codecs give bytes, which `decode` refuses. Those of domain names are of text, and not of files.
@@ -252,7 +256,7 @@ class Task:
             one source stay together.
         rows: the published number of examples, as in `{train: 8000, dev: 1000, test: 1000}`; other sizes are marked as reduced.
         instructions: for people who annotate examples of the task; an empty line ends a paragraph.
-        license: of the data, for model cards of exports and documentation sheets.
+        license: of the data, for model cards of exports.
         source: where `mtl data` downloads the task's zip: `{url: https://…}`; `size` (bytes) and `sha256` are checked if given. With
             `{file}` in the address, each file has its own: `{url: "https://…/{folder}/{file}"}`.
         checksums: of such single files, by split: `sha256:…`, or `git:…`, the id of the file's git blob (`git hash-object FILE`). A task

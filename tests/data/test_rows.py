@@ -138,6 +138,9 @@ def test_numbered_parts_are_one_file(tmp_path: Path, suffix: str) -> None:
     assert [file.name for file in files.hash_files([task], tmp_path)] == names
     (tmp_path / names[4]).unlink()
     refused(lambda: read_records(first, ["n"], layout=layout), file=names[0])
+    many = f"a-0-of-{10**20}{suffix}"
+    with pytest.raises(ValueError, match="one is missing"):  # at once: so many numbers would fill any memory
+        files.numbered_alike(many, [many])
 
 
 def test_files_in_folders_are_texts_with_labels(tmp_path: Path) -> None:

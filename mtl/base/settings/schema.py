@@ -80,6 +80,11 @@ class OptimizerConfig:
     gradient_clip: Annotated[float, POSITIVE]
     patience: Annotated[int, POSITIVE]
 
+    def check(self) -> None:
+        rate, final = self.learning_rate, self.final_learning_rate
+        if not 0 <= final <= rate:
+            raise InputError(f"must lie between 0 and learning_rate={rate}", key="final_learning_rate", value=final)
+
 
 @dataclass
 class PretrainConfig(OptimizerConfig):
@@ -88,9 +93,6 @@ class PretrainConfig(OptimizerConfig):
     max_steps: Annotated[int, POSITIVE]
     validate_every: Annotated[int, POSITIVE]
     sampling: Annotated[float, ZERO_TO_ONE]
-
-    def check(self) -> None:
-        check_final_rate("pretrain", self.learning_rate, self.final_learning_rate)
 
 
 @dataclass
@@ -101,9 +103,6 @@ class FinetuneConfig(OptimizerConfig):
     train_encoder: bool
     token_outputs: Literal["float32", "float16"]
     threshold: Literal["argmax", "dev", "bagged"]
-
-    def check(self) -> None:
-        check_final_rate("finetune", self.learning_rate, self.final_learning_rate)
 
 
 @dataclass
@@ -244,12 +243,6 @@ class TransformerConfig:
         if self.patience is not None and self.checkpoint == "last":
             message = "is for transformer.checkpoint=best; with checkpoint=last, all epochs are trained"
             raise InputError(message, key="patience", value=self.patience)
-
-
-def check_final_rate(section: str, rate: float, final_rate: float) -> None:
-    if not 0 <= final_rate <= rate:
-        message = f"must lie between 0 and {section}.learning_rate={rate}"
-        raise InputError(message, key="final_learning_rate", value=final_rate)
 
 
 @dataclass

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.base.files import listed
 from mtl.base.untrusted import inside
+from mtl.base.wording import listed
 from mtl.benchmark_making.init_suite.evidence import (
     candidate_columns,
     group_column,

@@ -19,9 +19,10 @@ from omegaconf import OmegaConf
 
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
-from mtl.base.files import listed, write_text
+from mtl.base.files import write_text
 from mtl.base.settings.layers import shipped
 from mtl.base.typed import typed
+from mtl.base.wording import listed
 from mtl.benchmark_making.init_suite.guessing import choose_answering_tasks, guess_task
 from mtl.benchmark_making.init_suite.names import SCHEME, FoundFiles, Guess, file_name
 from mtl.benchmark_making.init_suite.reading import files_of_tasks

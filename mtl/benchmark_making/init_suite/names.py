@@ -10,7 +10,7 @@ from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from mtl.base.files import numbered_alike
+from mtl.data.files import numbered_alike
 from mtl.data.rows import PACKED, SUFFIXES
 from mtl.tasks.suite import AVERAGE, SPLITS
 from mtl.tasks.task import BESIDE, NUMBERED, PART, SPLIT_OF

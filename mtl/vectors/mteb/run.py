@@ -5,15 +5,20 @@ import itertools
 import logging
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.files import write_json, write_text
 from mtl.base.typed import UnknownKey
+from mtl.jobs.engines import ENGINES, Mapper, Needs, Unit
 from mtl.vectors.encoders.encoder import SentenceEncoder
 from mtl.vectors.mteb.benchmark import COMMAND_KEYS, Benchmark, find_benchmark, load_benchmark, read_settings
 from mtl.vectors.mteb.results import EvaluationFolder
@@ -96,6 +101,27 @@ def choose(
     return encoder, fitting, {"split": SPLIT, "tasks": list(tasks), "tried": tried, "chosen": values}
 
 
+def new_cluster() -> Mapper:
+    """What encodes on a Ray cluster. Raises InputError if it is not installed."""
+    engine = ENGINES.get("ray")
+    if engine is None:
+        raise InputError("needs the engine ray, which is not installed", key="workers")
+    return cast(Mapper, engine())
+
+
+def encode_on_cluster(
+    maker: Unit, cluster: Mapper, workers: int, blocks: Iterable[list[str]], prompt: str | None
+) -> Iterator[np.ndarray]:
+    """The vectors of each block of texts. The unit opens the encoder. Raises InputError as the encoder and the cluster do."""
+    return cluster.map(replace(maker, arguments=(*maker.arguments, prompt)), blocks, workers)
+
+
+def _encoding(
+    open_encoder: OpenEncoder, settings: Mapping[str, Any], prompt: str | None
+) -> Callable[[list[str]], np.ndarray]:
+    return partial(open_encoder(settings).encode, prompt=prompt)
+
+
 def run_mteb(
     open_encoder: OpenEncoder, choices: Choices, values: Mapping[str, Any], about: Mapping[str, Any]
 ) -> EvaluationFolder:
@@ -119,12 +145,18 @@ def run_mteb(
     import_mteb(Path(settings.runs_dir) / "mteb")
     from mtl.vectors.mteb.evaluation import Evaluator, model_meta
 
-    def evaluator(encoder: SentenceEncoder) -> Evaluator:
-        folder = EvaluationFolder.of(settings.runs_dir, benchmark.name, encoder)
-        return Evaluator(encoder, benchmark, data_dir, folder, model_meta(encoder, benchmark))
+    cluster = None if settings.workers is None else new_cluster()
+
+    def evaluator(encoder: SentenceEncoder, encoder_settings: Mapping[str, Any]) -> Evaluator:
+        folder, elsewhere = EvaluationFolder.of(settings.runs_dir, benchmark.name, encoder), None
+        if cluster is not None:
+            needs = Needs(gpu=float(str(encoder_settings.get("device", "cpu")).startswith("cuda")))
+            maker = Unit("encoder", _encoding, (open_encoder, encoder_settings), folder=folder.corpora, needs=needs)
+            elsewhere = partial(encode_on_cluster, maker, cluster, settings.workers)
+        return Evaluator(encoder, benchmark, data_dir, folder, model_meta(encoder, benchmark), elsewhere)
 
     def validate(encoder: SentenceEncoder, tasks: Sequence[str]) -> dict[str, float | None]:
-        candidate = evaluator(encoder)
+        candidate = evaluator(encoder, {})  # TMP
         with candidate.folder.locked():
             return {name: record["score"] for name, record in candidate.evaluate(tasks, SPLIT).items()}
 
@@ -143,7 +175,7 @@ def run_mteb(
     if languages and description.language and description.language not in languages:
         known = ", ".join(languages)
         logger.warning("the encoder's language is %s, but %s is in %s", description.language, benchmark.title, known)
-    final = evaluator(encoder)
+    final = evaluator(encoder, chosen_settings)
     with final.folder.locked():
         write_text(final.folder.benchmark, path.read_text(encoding="utf-8"))
         if choice is not None:
