@@ -16,7 +16,6 @@ from mtl.base.errors import BusyError, DivergedError, InputError, UserError, res
 from mtl.base.settings.layers import find_yaml, flatten, flatten_config, shipped
 from mtl.base.settings.schema import INDIFFERENT, PAPER, names_code
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.base.wording import listed
 from mtl.benchmark_making.sweeps.selected import SETTINGS
 from mtl.benchmark_making.sweeps.selection import Search, Select, read_select
 from mtl.data.fetching.fetch import awaits_generation
