@@ -69,11 +69,11 @@ def stream_rows(
         wanted = list(dict.fromkeys([*(name for name in wanted if name not in made), *spans.split(BESIDE)]))
     rows = _rows(path, layout, wanted)
     if spans is not None:
-        marked = next((wing.marked for wing in wings() if wing.marked), None)
-        if marked is None:
+        tag_spans = next((wing.tag_spans for wing in wings() if wing.tag_spans), None)
+        if tag_spans is None:
             problem = "is read by a part of mtl that is missing here; install the whole of mtl"
             raise InputError(problem, key="reading.spans")
-        rows = marked.tagged(path, rows, spans)
+        rows = tag_spans(path, rows, spans)
     if layout.beside is not None:
         rows = _with_lines(path, layout, rows)
     return rows if name is None else _with_value(path, rows, name, value)

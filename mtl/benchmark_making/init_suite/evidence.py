@@ -1,5 +1,6 @@
 """What the names and values of columns say: which hold texts, ids, groups, categories, candidates, or what follows from another column."""
 
+import operator
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
@@ -31,6 +32,7 @@ TRUTH = (("0", "1"), ("false", "true"), ("no", "yes"), ("0.0", "1.0"))  # in low
 QUESTIONS = {"question", "query"}  # the last word in the name of a column of questions
 # An id or an address: ASCII without spaces, with a digit, a slash or an underscore.
 CODE = re.compile(r"[!-~]*[\d/_][!-~]*")
+MARKS_SPANS = "may mark spans of the text, for the key spans (docs/how-to/own-suite.md)"
 GROUPED = 0.9  # the most distinct values, as a share of the rows, that a column of groups has
 
 
@@ -213,10 +215,38 @@ def group_column(
     return found[0].name, why
 
 
+def span_columns(table: FileTable) -> list[str]:
+    """The columns of whole numbers that may say where spans of a text begin, or end: start beside end or stop, if these are places in
+    the text of each row, and index beside text, if each row has another text with these words."""
+    columns = table.columns
+    texts = {name: column.texts for name, column in columns.items() if column.texts and not column.numbers}
+
+    def are_within(start: str, stop: str) -> bool:
+        ends = [(int(a), int(b)) for a, b in zip(columns[start].texts, columns[stop].texts, strict=True)]
+        return any(
+            all(0 <= a <= b <= len(text) for (a, b), text in zip(ends, of, strict=True)) for of in texts.values()
+        )
+
+    def stand_in(words: str) -> bool:
+        others = [of for name, of in texts.items() if name != words]
+        return any(all(map(operator.contains, of, texts[words])) for of in others)
+
+    whole = [name for name, column in columns.items() if column.whole_numbers is not None]
+    pairs = [(name, re.sub("start", end, name)) for name in whole for end in ("end", "stop") if "start" in name]
+    found = [name for pair in pairs if pair[1] in whole and are_within(*pair) for name in pair]
+    found += [
+        name
+        for name in whole
+        if "index" in name and (words := re.sub("index", "text", name)) in texts and stand_in(words)
+    ]
+    return found
+
+
 def unread_columns(
     table: FileTable, test: FileTable | None, target: FileColumn, used: Collection[str]
 ) -> Mapping[str, str]:
     """Each column that the task does not read, with the reason."""
     rest = {name: column for name, column in table.columns.items() if name not in used}
     reasons = {name: why_not_text(column, test, target) or "a text" for name, column in rest.items()}
+    reasons |= dict.fromkeys((name for name in span_columns(table) if name in rest), MARKS_SPANS)
     return reasons | dict.fromkeys(table.incomplete, "no value in some rows") | table.unread

@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,23 +11,23 @@ from mtl.base.errors import InputError
 from mtl.base.files import listed
 from mtl.base.untrusted import inside
 from mtl.benchmark_making.init_suite.evidence import (
+    MARKS_SPANS,
     candidate_columns,
     group_column,
     guess_text,
     names_each_other,
+    span_columns,
     unread_columns,
 )
 from mtl.benchmark_making.init_suite.kinds import NO_LABEL, guess_kind, guess_several, joined
 from mtl.benchmark_making.init_suite.names import GIVEN, Guess
 from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
-from mtl.benchmark_making.init_suite.spans import INCLUSIVE, guess_spans, marked_spans
-from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, SplitTables
+from mtl.benchmark_making.init_suite.tables import SPAN_LIST, FileColumn, FileTable, SplitTables
 from mtl.benchmark_making.init_suite.target import KIND, MOST_REASONS, TargetColumn, named_labels, target_column
 from mtl.benchmark_making.init_suite.text_targets import answer_columns, guess_answers, guess_tokens, tagged_columns
 from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
-from mtl.data.columns import LIST, TAGS
 from mtl.data.rows import stream_rows
-from mtl.tasks.task import BESIDE, PART, SPLITS, span_ends
+from mtl.tasks.task import BESIDE, PART, SPLITS
 
 # The kind that a known key means, and a known metric.
 KINDS = {"range": "number", "labels": "labels", "candidates": "choice"}
@@ -36,7 +35,6 @@ METRICS = {
     **dict.fromkeys(("accuracy", "f1", "macro_f1", "matthews"), "labels"),
     **dict.fromkeys(("one_minus_wmae", "spearman", "pearson"), "number"),
 }
-MADE_OF_SPANS = f"{TAGS}{LIST}"  # the column of tags that are made of marked spans
 MOST_NAMED = 8  # files in a message
 TEST_TOO = "the test file has targets too; scores are on dev unless the task says scored: test"
 PRINTED_LIST = re.compile(r"\[(['\"]).*\1\]$")
@@ -58,10 +56,6 @@ def guess_task(files: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
                 there = listed(sorted(file.name for file in path.parent.glob("*")), MOST_NAMED)
                 raise InputError(f"no such file; there are {there}", path=path)
         tables = read_tables(guess, data_dir, known)
-        reading = known.get("reading") or {}
-        wants_tags = "spans" not in reading and known.get("target", MADE_OF_SPANS) == MADE_OF_SPANS
-        if wants_tags and (spans := guess_spans(guess, tables.main)):
-            tables = read_tables(guess, data_dir, {**known, "reading": {**reading, "spans": spans}})
         answers = None if tables.main.layout.reading.spans else answer_columns(tables.main)
         if known.get("kind") == "answer" or (answers and not {"kind", "target"} & set(known)):
             test_has_targets = guess_answers(guess, tables, known, answers)
@@ -69,6 +63,9 @@ def guess_task(files: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
             test_has_targets = guess_tokens(guess, tables, tagged, known)
         else:
             test_has_targets = _guess_values(guess, tables, known)
+        lists = [name for name, what in tables.main.unread.items() if what == SPAN_LIST]
+        if lists and "target" not in known:
+            guess.questions.append(f"reading.spans: {quoted_names(lists)} may be the target, {SPAN_LIST}")
         guess.declare(GIVEN, **{key: value for key, value in known.items() if key not in ("header", "reading")})
         _guess_splits(guess, tables, test_has_targets)
         _ask_about_test(guess, tables.get("test"))
@@ -219,15 +216,8 @@ def _guess_texts(guess: Guess, tables: SplitTables, known: Mapping[str, Any], ta
             reasons = "".join(f"; {reason}" for reason in [*main.incomplete.values()][:MOST_REASONS])
             raise InputError(f"no column looks like a text: {main.listed}{reasons}{cut}")
     used |= set(guess.keys["text"])
-    if "spans" not in known and not candidates:
-        if spans := marked_spans(main, guess.keys["text"], every):
-            guess.declare("in each row, the text has these words at these places", spans=spans)
-            for column in chain.from_iterable(spans.values()):
-                used |= {*span_ends(column), f"{column.rpartition('.')[0]}.text"}
-            guess.questions = [question for question in guess.questions if not question.startswith("text: ")]
-        else:
-            for column in chain.from_iterable(marked_spans(main, guess.keys["text"], every, stop_offset=1).values()):
-                guess.questions.append(f"spans: {quoted(span_ends(column)[1])} {INCLUSIVE}")
+    if "spans" not in known and not candidates and (ends := span_columns(main)):
+        guess.questions.append(f"spans: {quoted_names(ends)} {MARKS_SPANS}")
     if "group" not in known and (group := group_column(main, every, target, used)):
         guess.keys["group"], guess.why["group"] = group
     used |= {known["group"]} if known.get("group") else set()

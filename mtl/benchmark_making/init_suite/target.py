@@ -204,8 +204,8 @@ def no_target(table: FileTable) -> str:
     targets = [column for column in table.columns.values() if _is_named(column)]
     if texts := [column.name for column in targets if column.several_words * 2 > column.rows]:
         return f"{quoted_names(texts)}: {TEXTS}"
-    lacking = "".join(f"; {reason}" for reason in [*table.incomplete.values()][:MOST_REASONS])
-    return f"no column looks like a target: {table.listed}{_unread(table)}{lacking or '; name the column label'}"
+    reasons = _unread(table) + "".join(f"; {reason}" for reason in [*table.incomplete.values()][:MOST_REASONS])
+    return f"no column looks like a target: {table.listed}{reasons or '; name the column label'}"
 
 
 def _unread(table: FileTable) -> str:

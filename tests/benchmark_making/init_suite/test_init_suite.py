@@ -105,22 +105,6 @@ def test_the_advice_answers_every_question(tmp_path: Path, capsys: pytest.Captur
     assert "tasks.rows.reading.encoding=cp1252" in told.splitlines()[-1]
 
 
-def test_the_printed_answer_for_spans_settles_their_question(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    entities = [{"start": 0, "end": 4, "label": "PER"}]
-    rows = [{"text": f"Anna left number {number}", "entities": entities} for number in range(12)]
-    write_jsonl(tmp_path / "d" / "train.jsonl", rows)
-    out = tmp_path / "d.yaml"
-    command = ["init-suite", str(tmp_path / "d"), "--language", "en", "--out", str(out)]
-    assert main(command) == 0
-    (answer,) = re.findall(r"'(tasks\.d\.reading\.spans=[^']+)'", capsys.readouterr().out)
-    out.unlink()
-    assert main([*command, "--answer", answer]) == 0
-    assert "decide: d: reading.spans" not in capsys.readouterr().out
-    assert load_suite(out).tasks["d"].target == "tags[]"
-
-
 def test_answers_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [row[:3] for row in TONES]
     write_table(tmp_path / "d" / "train.csv", KIND, rows, ",")
