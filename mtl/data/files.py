@@ -1,18 +1,16 @@
 """Data files as lines of UTF-8, with errors that name file and line, and their hashes beside the checksums of the suite."""
 
 import codecs
-import hashlib
 import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from glob import escape
 from pathlib import Path
 
 from mtl.base.errors import InputError
 from mtl.base.files import git_blob_id, numbered_alike, sha256
 from mtl.base.untrusted import inside, open_lines, open_regular, read_errors
-from mtl.tasks.task import FOLDERS, NUMBERED, SPLITS, Task
+from mtl.tasks.task import NUMBERED, SPLITS, Task
 
 FILE_LIMIT = 2**31  # bytes of a file that is read as a whole
 LINE_LIMIT = 2**26  # bytes of a line of a file that is read line by line
@@ -28,21 +26,6 @@ def numbered(path: Path) -> list[Path]:
         return [inside(path.parent, name) for name in names]
     except (OSError, ValueError) as error:
         raise InputError(f"cannot be read in parts: {error}", path=path) from None
-
-
-def part_files(path: Path, part: str | None) -> list[Path]:
-    """The files that a part of this one means: itself, those of other numbers (`numbered`), or those of its suffix in its folder and the folders
-    beside it. Raises InputError as `numbered`, for files outside these folders, and for folders without such a file."""
-    if part == NUMBERED:
-        return numbered(path)
-    if (folders := FOLDERS.fullmatch(part or "")) is None:
-        return [path]
-    root = path.parent.parent
-    listed = folders[1].split(",") if folders[1] else sorted(each.name for each in root.iterdir() if each.is_dir())
-    files = [sorted(root.glob(f"{escape(name)}/*{path.suffix}")) for name in listed]
-    if folders[1] and (empty := [name for name, found in zip(listed, files, strict=True) if not found]):
-        raise InputError(f"no {path.suffix} file in folder {empty[0]}", path=root)
-    return [inside(root, f"{file.parent.name}/{file.name}") for found in files for file in found]
 
 
 def read_lines(path: Path) -> list[str]:
@@ -154,12 +137,7 @@ def hash_files(tasks: Sequence[Task], data_dir: Path) -> list[HashedFile]:
     for task in tasks:
         for split in SPLITS:
             first, layout = task.path(split, data_dir), task.layout(split, data_dir)
-            parts = part_files(first, layout.part) if first and first.is_file() else []
-            if first and layout.has_folders and parts:  # one hash of many files
-                marks = "".join(f"{path.relative_to(data_dir).as_posix()} {sha256(path)}\n" for path in parts)
-                mark = hashlib.sha256(marks.encode()).hexdigest()
-                hashed.append(HashedFile(task.id, split, first.relative_to(data_dir).as_posix(), mark, False))
-                continue
+            parts = numbered(first) if first and first.is_file() and layout.part == NUMBERED else [first]
             for path in filter(None, (*parts, layout.beside)):
                 if path.is_file():
                     changed = path == first and is_changed(path, task.checksums.get(split))

@@ -5,7 +5,6 @@
 - jsonl: one JSON object a line; json: `mtl.data.json_rows`.
 - parquet: read with pyarrow, which is optional.
 - conll: `mtl.data.conll`; a row is a sentence, and each column a list.
-- document: the file is one text; its folder's name is the label.
 - txt: a text a line; fasttext: labels as `__label__NAME`, then the text; label_text: a label, a space, the text.
 
 Any of them may be packed by gzip, bzip2, xz, zstd or zip. Column names of json, jsonl and parquet may name nested keys and lists of texts,
@@ -23,7 +22,7 @@ from mtl.base.errors import InputError
 from mtl.base.wings import wings
 from mtl.data.columns import LIST, TAGS, TOKENS, parquet_names, parquet_rows, text, value_of
 from mtl.data.conll import conll_columns, sentences
-from mtl.data.files import data_lines, part_files
+from mtl.data.files import data_lines, numbered
 from mtl.data.json_rows import json_rows, parse_row
 from mtl.tasks.task import BESIDE, NUMBERED, Layout
 
@@ -59,7 +58,7 @@ def stream_rows(
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows of a file one by one, each with its line: cells as {column: text}, and objects as they are. Memory holds one row, or the text of a
     .json file. Of a parquet file, `columns` are decoded, or all that hold texts or numbers. Raises InputError as `read_records`."""
-    if layout.part == NUMBERED or layout.has_folders:
+    if layout.part == NUMBERED:
         return _rows_of_parts(path, layout, columns)
     name, value = value_part(path, layout)
     wanted = columns if columns is None or name is None else list(dict.fromkeys([*columns, name]))
@@ -82,7 +81,7 @@ def stream_rows(
 def _rows_of_parts(path: Path, layout: Layout, columns: Sequence[str] | None) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows of a file in parts. Their lines are counted on from part to part."""
     before = 0
-    for file in part_files(path, layout.part):
+    for file in numbered(path):
         line = 0
         for line, row in stream_rows(file, replace(layout, part=None), columns):
             yield before + line, row
@@ -166,9 +165,6 @@ def _rows(path: Path, layout: Layout, columns: Sequence[str] | None) -> Iterator
             yield line, _bounded(path, line, parse_row(path, line, content))
     elif form == "conll":
         yield from _sentences(path, layout)
-    elif form == "document":
-        content = "".join(data_lines(path, member, layout.reading.encoding)).strip()
-        yield 1, {"text": content, "file": path.stem, "label": path.parent.name}
     else:
         yield from _texts(path, layout, form)
 

@@ -140,31 +140,6 @@ def test_numbered_parts_are_one_file(tmp_path: Path, suffix: str) -> None:
     refused(lambda: read_records(first, ["n"], layout=layout), file=names[0])
 
 
-def test_files_in_folders_are_texts_with_labels(tmp_path: Path) -> None:
-    for folder, name in (("pos", "0_9.txt"), ("neg", "1_2.txt"), ("neg", "0_3.txt"), ("x", "a.txt"), ("x", "a.csv")):
-        (tmp_path / "train" / folder).mkdir(parents=True, exist_ok=True)
-        write(tmp_path / "train" / folder / name, f"{name}\nsecond line\n")
-    first = tmp_path / "train/pos/0_9.txt"
-    found = {
-        part: [
-            tuple(row.values()) for _, row in stream_rows(first, Layout(reading=Reading(form="document"), part=part))
-        ]
-        for part in ("*/*", "{neg,pos}/*")
-    }
-    named = [("neg", "0_3"), ("neg", "1_2"), ("pos", "0_9"), ("x", "a")]
-    rows = [(f"{name}.txt\nsecond line", name, folder) for folder, name in named]
-    assert found == {"*/*": rows, "{neg,pos}/*": rows[:3]}
-    task = Task(id="t", text=["text"], target="label", metric="accuracy", files={"train": "train/pos/0_9.txt#*/*"})
-    (before,) = files.hash_files([task], tmp_path)
-    write(tmp_path / "train/neg/1_2.txt", "other\n")
-    (after,) = files.hash_files([task], tmp_path)
-    assert before.name == after.name == "train/pos/0_9.txt" and before.sha256 != after.sha256
-    (tmp_path / "train/neg/2_1.txt").symlink_to("/etc/hostname")
-    for part in ("{neg,pos}/*", "{pos,elsewhere}/*"):
-        with raises_input_error():
-            list(stream_rows(first, Layout(reading=Reading(form="document"), part=part)))
-
-
 def test_two_files_line_by_line(tmp_path: Path) -> None:
     texts, labels = write(tmp_path / "text.txt", "a b\nc\n"), write(tmp_path / "label", "1\n0\n")
     layout = Layout(beside=labels)

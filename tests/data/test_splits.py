@@ -204,7 +204,6 @@ def test_files_that_exist_are_copied_and_rows_that_are_no_lines_refused(tmp_path
     [
         ("all.tsv#split=train", None),
         ("tr-1.tsv#*", None),
-        ("texts/neg/1.txt#*/*", None),
         ("bare.tsv + labels.txt", None),
         ("plain.tsv", "all.tsv#split=dev"),
     ],
@@ -215,16 +214,7 @@ def test_splits_that_are_not_whole_files_are_not_written(train: str, dev: str | 
         write_tsv(tmp_path / f"{name}.tsv", ("text", "label", "split"), *rows)
     write_tsv(tmp_path / "bare.tsv", ("text",), *[row[:1] for row in rows])
     (tmp_path / "labels.txt").write_text("0\n1\n" * 30, encoding="utf-8")
-    for label in ("neg", "pos"):
-        (tmp_path / "texts" / label).mkdir(parents=True)
-        for i in range(20):
-            (tmp_path / "texts" / label / f"{i}.txt").write_text(f"word {label} {i}", encoding="utf-8")
-    labels = ["neg", "pos"] if train.startswith("texts") else ["0", "1"]
-    files = {"train": train, "dev": dev, "test": None}
-    task = Task(
-        id="a", kind="labels", text=["text"], target="label", labels=labels, metric="accuracy", files=files,
-        reading=Reading(form="document") if train.startswith("texts") else None,
-    )  # fmt: skip
+    task = replace(LETTERS, files={"train": train, "dev": dev, "test": None})
     assert read_task(task, tmp_path, 0.2).rows["dev"]
     refused(split_files, task, tmp_path, 0.2, file=Path((dev or train).partition("#")[0].partition(" ")[0]).name)
 

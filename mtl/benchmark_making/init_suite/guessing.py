@@ -43,6 +43,8 @@ LEAST_ROWS = 10  # of a file whose targets are all the same: fewer say nothing
 
 def guess_task(files: Guess, data_dir: Path, known: Mapping[str, Any] | None = None) -> Guess:
     """Read a task's files and guess the keys that are not known. Bad data does not raise an error, but becomes the guess's `problem`."""
+    if files.problem is not None:
+        return files
     known = dict(known or {})
     asked = [] if "files" in known else files.questions
     guess = replace(files, keys={}, why={}, questions=[*asked], notes=[*files.notes])

@@ -10,7 +10,7 @@ from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from mtl.base.files import numbered_alike
+from mtl.base.files import listed, numbered_alike
 from mtl.data.rows import PACKED, SUFFIXES
 from mtl.tasks.suite import AVERAGE, SPLITS
 from mtl.tasks.task import BESIDE, NUMBERED, PART, SPLIT_OF
@@ -42,7 +42,7 @@ OTHER_DATA = {
 }
 ARCHIVES = {".zip", ".tar", ".tgz", ".rar", ".7z"}
 NO_SPLIT = "files.train: no name has the word of a split: are these the training rows, of which some are held out?"
-MOST_STEMS = 20  # of .txt files in a folder named after a split; if there are more, each is a document of its own
+MOST_STEMS = 20  # of .txt files in a folder whose names say no split; if there are more, each is a text
 
 
 @dataclass
@@ -90,7 +90,6 @@ class _Named:
     folder: str
     task: str  # what is left of the name without the split
     role: str  # text, label, or empty
-    in_folder: bool  # whether the folder of a .txt file is named after the split
     shard: bool  # whether the name has the number of a part
 
 
@@ -125,33 +124,35 @@ def all_files(data_dir: Path) -> list[PurePosixPath]:
     return paths
 
 
-def find_tasks(data_dir: Path, paths: Iterable[PurePosixPath] | None = None) -> FoundFiles:
-    """Look for split files among the files below a folder, or among these.
+def find_tasks(data_dir: Path) -> FoundFiles:
+    """Look for split files among the files below a folder.
 
     A task consists of the files whose names and folders differ only in the word of the split: {train,dev,test}.tsv, xnli.{dev,test}.ko.tsv,
     or {train,valid}/data.csv.
     """
     found, files = FoundFiles([], [], []), list[_Named]()
-    for path in all_files(data_dir) if paths is None else paths:
+    paths = all_files(data_dir)
+    sizes = Counter(path.parent for path in paths if path.suffix.lower() == ".txt" and not WORD.search(path.stem))
+    of_texts = sorted(str(folder) for folder, size in sizes.items() if size > MOST_STEMS)
+    for path in [path for path in paths if str(path.parent) not in of_texts]:
         file = _named(path)
         if is_data(path.name) or (file and file.role and suffix_of(path.name) in LINE_SUFFIXES):
             files.extend([file] if file else [])
             found.unused.extend([] if file else [str(path)])
         elif path.suffix.lower() in ARCHIVES or (file and suffix_of(path.name) in OTHER_DATA):
             found.unreadable.append(str(path))
-    sizes = Counter(file.path.parent for file in files if file.in_folder)
-    corpora = sorted(folder for folder, size in sizes.items() if size > MOST_STEMS)  # of documents, one text each
-    found.unreadable.extend(f"{folder}/*.txt ({sizes[folder]:,} files of one text each)" for folder in corpora)
     tasks: Tasks = {}
     for file in files:
-        if file.path.parent not in corpora:
-            tasks.setdefault((file.folder, file.task), {}).setdefault(file.split, []).append(file)
+        tasks.setdefault((file.folder, file.task), {}).setdefault(file.split, []).append(file)
     root = data_dir.resolve().name
     _merge_numbered(tasks)
     _part_label_files(tasks, root)
     stems = [task or PurePosixPath(folder).name or root for folder, task in tasks]
     items = zip(_ids(stems, tasks), tasks.items(), strict=True)
     found.tasks.extend(_split_files(id, folder, of_task) for id, ((folder, _), of_task) in items)
+    if of_texts:
+        problem = f"{listed(of_texts, 4)}: a text in each file; write one file for each split, with the columns text and label"
+        found.tasks.append(Guess(task_id(root, [task.id for task in found.tasks]), "", {}, problem=problem))
     return found
 
 
@@ -207,8 +208,7 @@ def _named(path: PurePosixPath) -> _Named | None:
     neutral = NEUTRAL | (TEXT_WORDS | LABEL_WORDS if role else set())
     task = "-".join(word for word in words if word.lower() not in neutral)
     below = (folder.parent if of_folder == split else folder).as_posix().removeprefix(".")
-    in_folder = suffix == ".txt" and not WORD.search(stem)
-    return _Named(path, split, below, task, role, in_folder, shard is not None)
+    return _Named(path, split, below, task, role, shard is not None)
 
 
 def _split_files(id: str, folder: str, files: dict[str, list[_Named]]) -> Guess:

@@ -1,7 +1,6 @@
 """The files of a task and how they are read: what a task's guess begins with."""
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -15,14 +14,13 @@ from mtl.benchmark_making.init_suite import names
 from mtl.benchmark_making.init_suite.names import GIVEN, NO_SPLIT, WORD, FoundFiles, Guess, first_part, task_id
 from mtl.benchmark_making.init_suite.sniffing import Sniffed, has_header, sniff
 from mtl.benchmark_making.init_suite.tables import SplitTables, read_table
-from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names
+from mtl.benchmark_making.init_suite.wording import count, quoted
 from mtl.data.files import data_lines
 from mtl.data.json_rows import parse_object
 from mtl.data.rows import TABLES, form_of
-from mtl.tasks.task import BESIDE, PART, SPLIT_OF, Layout, Reading, Task
+from mtl.tasks.task import BESIDE, SPLIT_OF, Layout, Reading, Task
 
 MOST_PARTS = 20  # keys of an object with words of splits; more of them are the ids of rows
-FOLDER = re.compile("[^{},#]+")  # a folder's name that can be a part of a file's name in a suite file
 SPLIT_COLUMNS = ("split", "set", "partition", "fold", "subset")
 
 
@@ -31,10 +29,8 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
 
     The only data file of all, if it is neither, holds training rows, if the user agrees.
     """
-    paths = names.all_files(data_dir)
-    tasks, folders = _document_tasks(paths, data_dir.resolve().name)
-    found = names.find_tasks(data_dir, [path for path in paths if path.parent not in folders])
-    tasks, unused = [*tasks, *found.tasks], list[str]()
+    found = names.find_tasks(data_dir)
+    tasks, unused = [*found.tasks], list[str]()
     for name in found.unused:
         if not (parts := _splits_within(data_dir, name)):
             unused.append(name)
@@ -44,7 +40,9 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
         several = {split: " or ".join(keys) for split, keys in parts.items() if keys[1:]}
         guess.questions += [f"files.{split}: may be {keys} of {file}" for split, keys in several.items()]
         tasks.append(guess)
-    if not tasks:  # nothing names a split: a task of each file, and of all that differ in their number alone
+    if all(
+        task.problem for task in tasks
+    ):  # nothing names a split: a task of each file, and of all that differ in their number alone
         families, groups = dict[str, list[str]](), list[list[str]]()
         for name in unused:
             families.setdefault(re.sub(r"\d+(?=(\.[A-Za-z]+)*$)", "", name), []).append(name)
@@ -55,36 +53,6 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
             tasks.append(Guess(_id_after(group[0], tasks), folder, {"train": file}, questions=[NO_SPLIT]))
             unused = []
     return replace(found, tasks=tasks, unused=unused)
-
-
-def _document_tasks(paths: Sequence[PurePosixPath], root: str) -> tuple[list[Guess], set[PurePosixPath]]:
-    """The tasks whose texts stand in files of their own, as in train/pos/0_9.txt, and their folders: two or more, named after labels, of
-    more than MOST_STEMS files each. `root` is the data folder's name."""
-    texts = sorted((path for path in paths if path.suffix == ".txt"), reverse=True)
-    first, sizes = {path.parent: path for path in texts}, Counter(path.parent for path in texts)
-    tasks: dict[PurePosixPath, dict[str, list[PurePosixPath]]] = {}
-    for folder, size in sorted(sizes.items()):
-        if size > names.MOST_STEMS and FOLDER.fullmatch(folder.name) and folder.name.lower() not in SPLIT_OF:
-            split = SPLIT_OF.get(folder.parent.name.lower(), "")
-            tasks.setdefault(folder.parent.parent if split else folder.parent, {}).setdefault(split, []).append(folder)
-    made: list[Guess] = []
-    used = set[PurePosixPath]()
-    for home, folders in tasks.items():
-        shared = set.intersection(*({folder.name for folder in named} for named in folders.values()))
-        if len(shared) < 2:
-            continue
-        files, odd = dict[str, str | None](), dict[str, None]()
-        for split, named in folders.items():
-            used.update(named)
-            odd |= dict.fromkeys(folder.name for folder in named if folder.name not in shared)
-            part = "*/*" if len(named) == len(shared) else f"{{{','.join(sorted(shared))}}}/*"
-            start = next(folder for folder in named if folder.name in shared)
-            files[split or "train"] = f"{first[start].relative_to(home).as_posix()}{PART}{part}"
-        further = f"files.train: single splits have the folders {quoted_names(odd)}, too; name them if they are labels"
-        id = task_id(home.name or root, [task.id for task in made])
-        asked = [further] if odd else [NO_SPLIT] if "" in folders else []
-        made.append(Guess(id, home.as_posix().removeprefix("."), files, questions=asked))
-    return made, used
 
 
 def _id_after(name: str, tasks: Sequence[Guess]) -> str:

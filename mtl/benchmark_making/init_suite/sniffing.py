@@ -14,7 +14,7 @@ from mtl.benchmark_making.init_suite.names import TEXT_WORDS
 from mtl.benchmark_making.init_suite.tables import NUMBER
 from mtl.benchmark_making.init_suite.target import LABEL_NAMES
 from mtl.benchmark_making.init_suite.wording import quoted
-from mtl.data.files import declared_encoding, part_files, unpacked_lines
+from mtl.data.files import declared_encoding, unpacked_lines
 from mtl.data.rows import SEPARATORS, TABLES, form_of, member_of
 from mtl.tasks.task import Layout, Reading
 
@@ -39,11 +39,6 @@ class Sniffed:
 
 def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a frozen value
     """How a file is read. Raises InputError for an unknown suffix and a file that cannot be read."""
-    if layout.has_folders:  # files of one text each, in the encoding of the first that is not UTF-8
-        encodings = (_encoding(_first_bytes(file, None), file) for file in part_files(path, layout.part))
-        encoding, questions = next((each for each in encodings if each[0]), (None, []))
-        why = "each file is a text, and its folder's name is the label"
-        return Sniffed(Reading(form="document", encoding=encoding), why, questions)
     form = form_of(path, layout)
     if form == "parquet":
         return Sniffed(Reading())
