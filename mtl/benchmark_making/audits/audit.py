@@ -32,8 +32,8 @@ from mtl.benchmark_making.audits.leaks import (
     shared_within,
 )
 from mtl.benchmark_making.init_suite.evidence import follows_from, is_long, is_source, with_counts
-from mtl.benchmark_making.init_suite.kinds import joined, label_questions
-from mtl.benchmark_making.init_suite.tables import FileColumn, read_table
+from mtl.benchmark_making.init_suite.kinds import label_questions
+from mtl.benchmark_making.init_suite.tables import FileColumn, joined, read_table
 from mtl.benchmark_making.init_suite.target import possible_targets
 from mtl.benchmark_making.init_suite.wording import quoted
 from mtl.data.files import changed_splits, hash_files

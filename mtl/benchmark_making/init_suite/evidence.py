@@ -4,7 +4,7 @@ import operator
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from mtl.benchmark_making.init_suite.names import Guess
+from mtl.benchmark_making.init_suite.guess import Guess
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable
 from mtl.benchmark_making.init_suite.wording import count, quoted, share
 
@@ -15,6 +15,7 @@ SOURCE_NAMES = {
     *("source", "dataset", "domain", "genre", "origin", "split", "fold", "subset", "partition", "lang", "language", "year", "date"),
     *("author", "annotator", "annotators", "user", "worker", "version", "file", "filename", "license", "publisher", "time"),
 }  # fmt: skip
+LABEL_NAMES = ("label", "labels", "gold_label")  # the names of target columns that are certain
 # Nested columns below these keys are no input of a model.
 META_KEYS = {"meta", "metadata"}
 # A column whose values stand in so many rows each, on average, holds categories, not texts; of more than CATEGORIES values, in FREQUENT rows.

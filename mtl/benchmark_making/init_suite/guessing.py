@@ -10,6 +10,7 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.base.files import listed
 from mtl.base.untrusted import inside
+from mtl.benchmark_making.init_suite.answers import answer_columns, guess_answers
 from mtl.benchmark_making.init_suite.evidence import (
     MARKS_SPANS,
     candidate_columns,
@@ -19,12 +20,13 @@ from mtl.benchmark_making.init_suite.evidence import (
     span_columns,
     unread_columns,
 )
-from mtl.benchmark_making.init_suite.kinds import NO_LABEL, guess_kind, guess_several, joined
-from mtl.benchmark_making.init_suite.names import GIVEN, Guess
+from mtl.benchmark_making.init_suite.guess import GIVEN, Guess
+from mtl.benchmark_making.init_suite.kinds import NO_LABEL, guess_kind
 from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
-from mtl.benchmark_making.init_suite.tables import SPAN_LIST, FileColumn, FileTable, SplitTables
-from mtl.benchmark_making.init_suite.target import KIND, MOST_REASONS, TargetColumn, named_labels, target_column
-from mtl.benchmark_making.init_suite.text_targets import answer_columns, guess_answers, guess_tokens, tagged_columns
+from mtl.benchmark_making.init_suite.several import KIND, guess_several, named_labels
+from mtl.benchmark_making.init_suite.tables import SPAN_LIST, FileColumn, FileTable, SplitTables, joined
+from mtl.benchmark_making.init_suite.target import MOST_REASONS, TargetColumn, target_column
+from mtl.benchmark_making.init_suite.token_tags import guess_tokens, tagged_columns
 from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
 from mtl.data.rows import stream_rows
 from mtl.tasks.task import BESIDE, PART, SPLITS

@@ -22,10 +22,10 @@ from mtl.base.extras import check_installed
 from mtl.base.files import listed, write_text
 from mtl.base.settings.layers import shipped
 from mtl.base.typed import typed
+from mtl.benchmark_making.init_suite.finding import files_of_tasks
+from mtl.benchmark_making.init_suite.guess import SCHEME, FoundFiles, Guess, file_name
 from mtl.benchmark_making.init_suite.guessing import choose_answering_tasks, guess_task
-from mtl.benchmark_making.init_suite.names import SCHEME, FoundFiles, Guess, file_name
-from mtl.benchmark_making.init_suite.reading import files_of_tasks
-from mtl.benchmark_making.init_suite.target import KIND
+from mtl.benchmark_making.init_suite.several import KIND
 from mtl.benchmark_making.init_suite.wording import count, printable, quoted, quoted_names
 from mtl.data.rows import SUFFIXES
 from mtl.tasks.suite import suite_from

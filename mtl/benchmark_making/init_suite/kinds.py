@@ -7,12 +7,13 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.evidence import is_truth
-from mtl.benchmark_making.init_suite.names import Guess
-from mtl.benchmark_making.init_suite.tables import INDEX, PLACEHOLDERS, FileColumn, FileTable
-from mtl.benchmark_making.init_suite.target import KIND, LABEL_NAMES, SEPARATOR, TEXTS, SeveralLabels
+from mtl.benchmark_making.init_suite.evidence import LABEL_NAMES, is_truth
+from mtl.benchmark_making.init_suite.guess import Guess
+from mtl.benchmark_making.init_suite.tables import INDEX, PLACEHOLDERS, FileColumn, joined
 from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
 
+# What a target cannot be here.
+TEXTS = "texts as targets: no model here writes texts; the simple baselines lead, random and constant answer a task of `kind: text`"
 RATING_NAMES = {"rating", "score", "stars", "grade", "similarity"}
 LETTERS = "ABCDEFGHIJ"
 MOST_CLASSES = 20  # distinct whole numbers that may be labels
@@ -20,11 +21,10 @@ SURE_CLASSES = 3  # 0, 1, 2 are no ratings
 MOST_LABELS = 500
 MOST_RATINGS = 10  # distinct whole numbers for which the metric may weight all ratings equally
 NO_LABEL = PLACEHOLDERS - {"none", "na", "hidden"}  # as one of several labels, these words may mean what they say
-SPARE = (SEPARATOR, "|", " / ", " # ")  # between the labels of lists, some of which may hold a semicolon
 MISSPELT = 50  # a label may be misspelt if a similar one has so many times its rows
 ALIKE = 0.85  # the least similarity of two labels that may be one, a ratio of difflib
 RARE = 1 / 3  # if one of two labels is in a smaller share of the rows, the metric is its F1, else accuracy
-METRICS = {"text": "rouge1", KIND: "micro_f1"}  # of kinds that only the user names, else accuracy
+METRICS = {"text": "rouge1", "multi_label": "micro_f1"}  # of kinds that only the user names, else accuracy
 
 
 def guess_kind(
@@ -68,14 +68,6 @@ def guess_kind(
         _declare_range(guess, column)
     elif kind:
         guess.declare("", metric=METRICS.get(kind, "accuracy"))
-
-
-def joined(columns: Sequence[FileColumn]) -> FileColumn:
-    """A column of several files as one."""
-    counts = sum((column.counts for column in columns), Counter[str]())
-    texts = [text for column in columns for text in column.texts]
-    lists = [items for column in columns for items in column.lists]
-    return FileColumn(columns[0].name, texts, lists, all_counts=counts)
 
 
 def _guess_choice(guess: Guess, column: FileColumn, candidates: Sequence[FileColumn]) -> bool:
@@ -209,28 +201,3 @@ def label_questions(main: FileColumn, column: FileColumn, by_split: Mapping[str,
             where = f"no training row has {quoted_names(strange)}, which {count(rows, 'row')} of {split} have"
             questions.append(f"labels: {where}: other spellings of the same labels, or labels that cannot be learnt?")
     return questions
-
-
-def guess_several(guess: Guess, several: SeveralLabels, tables: Mapping[str, FileTable]) -> None:
-    """Declare several labels of a row, from the tables with targets, of which the first decides the metric's reason."""
-    columns = {split: several.labels(table) for split, table in tables.items()}
-    main, train = next(iter(tables.values())), next(iter(columns.values()))
-    all_rows, names = joined(list(columns.values())), main.columns[several.columns[0]].labels
-    labels = sorted(all_rows.counts, key=lambda label: (not label.isdecimal(), label.isdecimal() and len(label), label))
-    if several.by_truth:
-        labels = list(several.columns)
-    elif names and all(INDEX.fullmatch(label) and int(label) < len(names) for label in labels):
-        indices = [str(number) for number in range(len(names))]
-        guess.declare("the names are in the file's metadata", indices=indices)
-        labels = list(names)
-    guess.kind = KIND
-    guess.declare(several.form, kind=KIND)
-    guess.declare(f"{train.rows / main.rows:.2f} in a row", labels=labels)
-    possible = [several.separator] if several.separator else SPARE
-    separator = next((sign for sign in possible if not any(sign in label for label in labels)), SEPARATOR)
-    if separator != SEPARATOR:
-        guess.declare("", label_separator=separator)
-    label, rows = min(train.counts.items(), key=lambda item: item[1])
-    rarest = f"the rarest label, {quoted(label)}, is in {share(rows, main.rows)} of the rows"
-    guess.declare(f"{rarest}; multi_macro_f1 counts all labels alike", metric="micro_f1")
-    guess.questions += label_questions(train, all_rows, columns)

@@ -1,88 +1,22 @@
-"""The files of a task and how they are read: what a task's guess begins with."""
+"""The files of a task as tables: how they are read, and whether they have a header."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.typed import typed
-from mtl.base.untrusted import inside, is_inside
-from mtl.benchmark_making.init_suite import names
-from mtl.benchmark_making.init_suite.names import GIVEN, NO_SPLIT, WORD, FoundFiles, Guess, first_part, task_id
-from mtl.benchmark_making.init_suite.sniffing import Sniffed, has_header, sniff
-from mtl.benchmark_making.init_suite.tables import SplitTables, read_table
+from mtl.base.untrusted import is_inside
+from mtl.benchmark_making.init_suite.evidence import LABEL_NAMES, LONG
+from mtl.benchmark_making.init_suite.guess import GIVEN, Guess
+from mtl.benchmark_making.init_suite.names import TEXT_WORDS
+from mtl.benchmark_making.init_suite.sniffing import Sniffed, sniff
+from mtl.benchmark_making.init_suite.tables import NUMBER, SplitTables, read_table
 from mtl.benchmark_making.init_suite.wording import count, quoted
-from mtl.data.files import data_lines
-from mtl.data.json_rows import parse_object
 from mtl.data.rows import TABLES, form_of
-from mtl.tasks.task import BESIDE, SPLIT_OF, Layout, Reading, Task
-
-MOST_PARTS = 20  # keys of an object with words of splits; more of them are the ids of rows
-SPLIT_COLUMNS = ("split", "set", "partition", "fold", "subset")
-
-
-def files_of_tasks(data_dir: Path) -> FoundFiles:
-    """The tasks below a folder: files named after splits, and files that hold the splits as keys, or in a column.
-
-    The only data file of all, if it is neither, holds training rows, if the user agrees.
-    """
-    found = names.find_tasks(data_dir)
-    tasks, unused = [*found.tasks], list[str]()
-    for name in found.unused:
-        if not (parts := _splits_within(data_dir, name)):
-            unused.append(name)
-            continue
-        folder, _, file = name.rpartition("/")
-        guess = Guess(_id_after(name, tasks), folder, {split: f"{file}#{keys[0]}" for split, keys in parts.items()})
-        several = {split: " or ".join(keys) for split, keys in parts.items() if keys[1:]}
-        guess.questions += [f"files.{split}: may be {keys} of {file}" for split, keys in several.items()]
-        tasks.append(guess)
-    if all(
-        task.problem for task in tasks
-    ):  # nothing names a split: a task of each file, and of all that differ in their number alone
-        families, groups = dict[str, list[str]](), list[list[str]]()
-        for name in unused:
-            families.setdefault(re.sub(r"\d+(?=(\.[A-Za-z]+)*$)", "", name), []).append(name)
-        for family in families.values():
-            groups += [family] if first_part(family) else [[name] for name in family]
-        for group in groups if len(groups) <= names.MOST_STEMS else ():
-            folder, _, file = str(first_part(group)).rpartition("/")
-            tasks.append(Guess(_id_after(group[0], tasks), folder, {"train": file}, questions=[NO_SPLIT]))
-            unused = []
-    return replace(found, tasks=tasks, unused=unused)
-
-
-def _id_after(name: str, tasks: Sequence[Guess]) -> str:
-    """An id after the name of a file, other than those of these tasks."""
-    stem = PurePosixPath(name).name
-    return task_id(stem.removesuffix(names.suffix_of(stem)), [task.id for task in tasks])
-
-
-def _splits_within(data_dir: Path, name: str) -> dict[str, list[str]]:
-    """The parts of a file that are splits, by split: keys of a JSON object whose values may hold rows, or values of a column."""
-    parts: dict[str, list[str]] = {}
-    try:
-        path = inside(data_dir, name)
-        if form_of(path, Layout()) == "json":
-            text = "".join(data_lines(path, None, None))
-            keys = [key for key, rows in (parse_object(path, text) or {}).items() if isinstance(rows, list | dict)]
-            for key in sorted(keys, key=len):
-                if len(splits := {SPLIT_OF[word] for word in WORD.findall(key.lower())}) == 1:
-                    parts.setdefault(splits.pop(), []).append(key)
-        if 0 < sum(map(len, parts.values())) <= MOST_PARTS:
-            return parts
-        parts, table = {}, read_table(path, Layout(reading=sniff(path).reading))
-    except InputError:
-        return {}
-    for column in table.columns.values():
-        if column.name.lower() in SPLIT_COLUMNS and {value.lower() for value in column.counts} <= set(SPLIT_OF):
-            for value in column.counts:
-                parts.setdefault(SPLIT_OF[value.lower()], []).append(f"{column.name}={value}")
-            return parts
-    return {}
+from mtl.tasks.task import BESIDE, Reading, Task
 
 
 def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> SplitTables:
@@ -148,7 +82,7 @@ def _numbered_columns(guess: Guess, cells: Mapping[str, Sequence[Sequence[str]]]
     # Files whose lines have as many cells are looked at together: those with a header have the same one.
     for width in dict.fromkeys(len(rows[0]) for rows in cells.values()):
         splits = [split for split, rows in cells.items() if len(rows[0]) == width]
-        headed, question = has_header({str(guess.files[split]): cells[split] for split in splits})
+        headed, question = _has_header({str(guess.files[split]): cells[split] for split in splits})
         if headers and not headed:  # all that lack a header get the same one
             first, header = next(iter(headers.items()))
             for split in splits:
@@ -161,6 +95,32 @@ def _numbered_columns(guess: Guess, cells: Mapping[str, Sequence[Sequence[str]]]
         if not headed:
             headers = {split: [f"column_{number + 1}" for number in range(width)] for split in splits}
     return headers
+
+
+def _has_header(heads: Mapping[str, Sequence[Sequence[str]]]) -> tuple[bool, str | None]:
+    """Whether tables of a task, by file name the cells of their first rows, have a header line, and the question where that is not certain."""
+    first_lines = [tuple(rows[0]) for rows in heads.values()]
+    name, line = next(iter(heads)), first_lines[0]
+    columns = list(zip(*(row for row in heads[name] if len(row) == len(line)), strict=True))
+    # A value that occurs again in its column is hardly the column's name, and neither is a number.
+    recurring = {cells[0] for cells in columns if cells.count(cells[0]) > 1}
+    has_numbers = any(all(map(NUMBER.fullmatch, cells)) for cells in columns)
+    are_equal = len(set(first_lines)) == 1
+    if len(first_lines) > 1 and are_equal and not has_numbers:  # files with a header have the same one
+        return True, None
+    longer = [cells for cells in columns if len(cells) > 2 and not NUMBER.fullmatch(cells[0])]
+    in_all_files = set[str]() if are_equal else set.intersection(*map(set, first_lines)) - recurring
+    usual = {*LABEL_NAMES, *TEXT_WORDS} & {word.strip().lower() for word in line}
+    is_named = bool(in_all_files or usual or any(all(map(NUMBER.fullmatch, cells[1:])) for cells in longer))
+    if is_named != has_numbers and (is_named or len(set(first_lines)) == len(first_lines)):
+        return is_named, None
+    if recurring and not are_equal and not is_named:
+        return False, None
+    could_be_names = all(cell.strip() and len(cell.split()) <= LONG for cell in line) and len(set(line)) == len(line)
+    if could_be_names and not recurring and not has_numbers:
+        return True, None
+    cells = ", ".join(map(quoted, sorted(recurring) or line))
+    return False, f"header: {cells} in the first line of {name}: is this line a header, or a row?"
 
 
 def _header_with_names_of_texts(tables: SplitTables, headers: Mapping[str, list[str]]) -> list[str]:

@@ -4,16 +4,11 @@ import csv
 import re
 from codecs import getincrementaldecoder
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.evidence import LONG
-from mtl.benchmark_making.init_suite.names import TEXT_WORDS
-from mtl.benchmark_making.init_suite.tables import NUMBER
-from mtl.benchmark_making.init_suite.target import LABEL_NAMES
-from mtl.benchmark_making.init_suite.wording import quoted
 from mtl.data.files import declared_encoding, unpacked_lines
 from mtl.data.rows import SEPARATORS, TABLES, form_of, member_of
 from mtl.tasks.task import Layout, Reading
@@ -172,29 +167,3 @@ def _text_form(lines: Sequence[str]) -> str | None:
     firsts = Counter(line.split(maxsplit=1)[0] for line in lines if len(line.split()) > 2)
     is_labelled = len(lines) >= 20 and 1 < len(firsts) <= len(lines) / 5 and firsts.total() == len(lines)
     return "label_text" if is_labelled else None
-
-
-def has_header(heads: Mapping[str, Sequence[Sequence[str]]]) -> tuple[bool, str | None]:
-    """Whether tables of a task, by file name the cells of their first rows, have a header line, and the question where that is not certain."""
-    first_lines = [tuple(rows[0]) for rows in heads.values()]
-    name, line = next(iter(heads)), first_lines[0]
-    columns = list(zip(*(row for row in heads[name] if len(row) == len(line)), strict=True))
-    # A value that occurs again in its column is hardly the column's name, and neither is a number.
-    recurring = {cells[0] for cells in columns if cells.count(cells[0]) > 1}
-    has_numbers = any(all(map(NUMBER.fullmatch, cells)) for cells in columns)
-    are_equal = len(set(first_lines)) == 1
-    if len(first_lines) > 1 and are_equal and not has_numbers:  # files with a header have the same one
-        return True, None
-    longer = [cells for cells in columns if len(cells) > 2 and not NUMBER.fullmatch(cells[0])]
-    in_all_files = set[str]() if are_equal else set.intersection(*map(set, first_lines)) - recurring
-    usual = {*LABEL_NAMES, *TEXT_WORDS} & {word.strip().lower() for word in line}
-    is_named = bool(in_all_files or usual or any(all(map(NUMBER.fullmatch, cells[1:])) for cells in longer))
-    if is_named != has_numbers and (is_named or len(set(first_lines)) == len(first_lines)):
-        return is_named, None
-    if recurring and not are_equal and not is_named:
-        return False, None
-    could_be_names = all(cell.strip() and len(cell.split()) <= LONG for cell in line) and len(set(line)) == len(line)
-    if could_be_names and not recurring and not has_numbers:
-        return True, None
-    cells = ", ".join(map(quoted, sorted(recurring) or line))
-    return False, f"header: {cells} in the first line of {name}: is this line a header, or a row?"

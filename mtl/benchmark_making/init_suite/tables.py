@@ -95,6 +95,14 @@ class FileColumn:
         return re.findall(r"[^\W_]+", re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", key).lower()) or [""]
 
 
+def joined(columns: Sequence[FileColumn]) -> FileColumn:
+    """A column of several files as one."""
+    counts = sum((column.counts for column in columns), Counter[str]())
+    texts = [text for column in columns for text in column.texts]
+    lists = [items for column in columns for items in column.lists]
+    return FileColumn(columns[0].name, texts, lists, all_counts=counts)
+
+
 @dataclass(frozen=True)
 class FileTable:
     """A file's columns."""

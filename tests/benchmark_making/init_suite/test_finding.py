@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from golden import check_golden
 
-from mtl.benchmark_making.init_suite.names import all_files
-from mtl.benchmark_making.init_suite.reading import files_of_tasks
+from mtl.benchmark_making.init_suite.finding import all_files, files_of_tasks
 
 UP = range(30)
 SAVED = ["dataset_dict.json", "train/dataset_info.json", "train/state.json", "train/data-00000-of-00001.arrow"]
