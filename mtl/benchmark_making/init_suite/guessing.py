@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -269,41 +269,3 @@ def _note_placeholders(guess: Guess, tables: Mapping[str, FileTable]) -> None:
                     places.setdefault(value, []).append(f"{count(rows[value], 'row')} of {table.path.name}")
         for value, where in places.items():
             guess.notes.append(f"{quoted(name)} is {quoted(value)} in {', '.join(where)}: a text, or none?")
-
-
-def choose_answering_tasks(guesses: Sequence[Guess]) -> None:
-    """For each task without a train file, guess the task that answers it, with a question. If none could, give the task a problem.
-
-    The files do not say which task it is. A candidate has training rows, the same text columns and kind, and all the task's labels
-    or its whole range. If there are several, the one with the most training rows is chosen.
-    """
-    for guess in [guess for guess in guesses if guess.problem is None and guess.files["train"] is None]:
-        possible = [task for task in guesses if task.problem is None and _could_answer(task, guess)]
-        possible.sort(key=lambda task: -task.rows["train"])
-        if not possible:
-            lacking = "no train file, and no other task has training rows with the same text columns and all its labels"
-            guess.problem = f"{lacking}; add one, answer files.train=FILE, or write answered_by: TASK"
-            continue
-        for key in ("kind", "labels", "range"):  # which it takes from the task that answers it
-            guess.keys.pop(key, None)
-            guess.why.pop(key, None)
-        # Questions about its labels, or ratings, are those of the task that answers.
-        asked = ("labels:", "kind:")
-        guess.questions = [question for question in guess.questions if not question.startswith(asked)]
-        guess.declare(
-            "a guess: it has the same text columns, and these targets among its own", answered_by=possible[0].id
-        )
-        guess.why["files"] = "no train file"
-        names = " or ".join(task.id for task in possible)
-        guess.questions.append(f"answered_by: no training rows; {names} has the same text columns, and all its labels")
-
-
-def _could_answer(task: Guess, guess: Guess) -> bool:
-    if task.files["train"] is None or task.kind != guess.kind:
-        return False
-    if any(task.keys.get(key) != guess.keys.get(key) for key in ("text", "candidates")):
-        return False
-    if guess.kind == "number":
-        (low, high), (lowest, highest) = guess.keys["range"], task.keys["range"]
-        return bool(lowest <= low and high <= highest)
-    return set(guess.keys.get("labels", ())) <= set(task.keys.get("labels", ()))
