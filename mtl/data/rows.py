@@ -5,7 +5,7 @@
 - jsonl: one JSON object a line; json: `mtl.data.json_rows`.
 - parquet: read with pyarrow, which is optional.
 - conll: `mtl.data.conll`; a row is a sentence, and each column a list.
-- txt: a text a line; fasttext: labels as `__label__NAME`, then the text; label_text: a label, a space, the text.
+- txt: a text a line; fasttext: labels as `__label__NAME`, then the text.
 
 Any of them may be packed by gzip, bzip2, xz, zstd or zip. Column names of json, jsonl and parquet may name nested keys and lists of texts,
 see `mtl.data.columns`."""
@@ -236,15 +236,11 @@ def _texts(path: Path, layout: Layout, form: str) -> Iterator[tuple[int, dict[st
         if form == "txt":
             yield line, {names[0]: content}
             continue
-        words = content.split(maxsplit=1)
-        labels, rest = words[:1], words[1] if len(words) > 1 else ""
-        if form == "fasttext":
-            labels = []
-            rest = content.strip()
-            while rest.startswith(LABEL):
-                label, _, rest = rest.partition(" ")
-                labels.append(label.removeprefix(LABEL))
-                rest = rest.lstrip()
+        labels, rest = [], content.strip()
+        while rest.startswith(LABEL):
+            label, _, rest = rest.partition(" ")
+            labels.append(label.removeprefix(LABEL))
+            rest = rest.lstrip()
         if not labels:
             raise InputError("no label before the text", path=path, line=line)
         yield line, {"label": " ".join(labels), "text": rest}

@@ -13,8 +13,7 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.data.examples import Example, read_examples
-from mtl.data.files import WIDE, declared_encoding, read_bytes
-from mtl.data.rows import PACKED, form_of
+from mtl.data.files import read_bytes
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import DEV_OR_TEST, SPLITS, Layout, Task
@@ -22,8 +21,6 @@ from mtl.tasks.task import DEV_OR_TEST, SPLITS, Layout, Task
 FORMAT = 2  # version of the rule for held-out rows; increase it when the rule holds out other rows of the same data
 
 CHOOSING = "choosing"  # the name of the dev rows that choose, where the other dev rows are scored
-
-LINES = ("tsv", "csv", "jsonl", "conll")  # forms of files whose rows are lines
 
 Node = TypeVar("Node", str, tuple[int, str])
 
@@ -57,8 +54,8 @@ def read_task(task: Task, data_dir: Path, share: float) -> TaskExamples:
 
 def split_files(task: Task, data_dir: Path, share: float) -> dict[str, bytes]:
     """The rows that train and those that serve as dev as the contents of files, by the path of the file. Without a dev file, both are made of the
-    lines of the training file. Raises InputError as `read_task`, for a split that is not a single whole file, and for a training file whose rows are
-    not lines, or whose lines are not read as the same rows in other files."""
+    lines of the training file. Raises InputError as `read_task`, for a split that is not a single whole file, and for a training file whose lines
+    are not read as the same rows in other files, as that of parquet, a packed one or one in UTF-16."""
     paths = {split: path for split in ("train", "dev") if (path := task.path(split, data_dir))}
     for split, path in paths.items():
         layout = task.layout(split, data_dir)
@@ -71,13 +68,7 @@ def split_files(task: Task, data_dir: Path, share: float) -> dict[str, bytes]:
     path = paths["train"]
     read = read_task(task, data_dir, share)
     layout = task.layout("train", data_dir)
-    if form_of(path, layout) not in LINES or path.suffix in PACKED:
-        raise InputError(f"its rows are not lines; write_splits takes {', '.join(LINES)}", path=path)
-    content = read_bytes(path)
-    if WIDE.match(layout.reading.encoding or declared_encoding(content)):
-        problem = "is UTF-16 or UTF-32, whose lines --write-splits does not take; save the file as UTF-8"
-        raise InputError(problem, path=path)
-    lines = re.findall(rb"[^\n]*\n|[^\n]+", content)
+    lines = re.findall(rb"[^\n]*\n|[^\n]+", read_bytes(path))
     starts = sorted(row.line for rows in (read.rows["train"], read.rows["dev"]) for row in rows)
     ends = dict(zip(starts, [*starts[1:], len(lines) + 1], strict=True))
     contents = {}
@@ -88,7 +79,7 @@ def split_files(task: Task, data_dir: Path, share: float) -> dict[str, bytes]:
     same = [[replace(row, line=0) for row in read.rows[split]] for split in ("train", "dev")]
     if _rows_again(task, layout, contents) != same:
         problem = "its lines are not read as the same rows in files of train and dev"
-        raise InputError(f"{problem}; save it as .jsonl, or leave task {task.id} out (tasks=[…])", path=path)
+        raise InputError(f"{problem}; save it as .jsonl in UTF-8, or leave task {task.id} out (tasks=[…])", path=path)
     return contents
 
 

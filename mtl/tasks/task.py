@@ -26,7 +26,7 @@ SPLIT_OF = {
     **dict.fromkeys(("test", "testing", "tst", "testset"), "test"),
 }
 # The forms of data files.
-FORMS = ("tsv", "csv", "jsonl", "json", "parquet", "txt", "fasttext", "label_text", "conll")
+FORMS = ("tsv", "csv", "jsonl", "json", "parquet", "txt", "fasttext", "conll")
 PART = "#"  # in a file's name, before the part that is meant
 NUMBERED = "*"  # a part: this file and those that differ from it in their number alone
 BESIDE = " + "  # between the names of two files whose lines belong together, and of several target columns
@@ -143,8 +143,8 @@ class Reading:
     """How data files are read, where their names do not say so.
 
     Args:
-        form: `tsv`, `csv`, `jsonl`, `json`, `parquet`; `txt`, with a text a line; `fasttext`, with `__label__` before the text; `label_text`,
-            with a label before the first space; `conll`, with a token and its labels a line; default: what the suffix says.
+        form: `tsv`, `csv`, `jsonl`, `json`, `parquet`; `txt`, with a text a line; `fasttext`, with `__label__` before the text; `conll`,
+            with a token and its labels a line; default: what the suffix says.
         separator: between the cells of a tsv or csv file, as in `";"`; default: a tab, a comma.
         quoted: whether cells of a tsv or csv file may stand in quotes; default: those of a csv file may.
         encoding: of text, as in `cp1250`; default: `utf-8`, or what a byte order mark says.

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.evidence import QUESTIONS, guess_text, is_source, unread_columns, with_counts
+from mtl.benchmark_making.init_suite.evidence import QUESTIONS, unread_columns
 from mtl.benchmark_making.init_suite.guess import Guess
 from mtl.benchmark_making.init_suite.tables import INDEX, NO_SPACES, FileColumn, FileTable, SplitTables
-from mtl.benchmark_making.init_suite.target import possible_targets
 from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
 
 STARTS = {"start", "starts"}  # words in the name of a column of places
@@ -49,7 +48,7 @@ def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], c
     texts = [known["text"]] if isinstance(known.get("text"), str) else known.get("text")
     used = {target, *filter(None, [starts])}
     if texts is None and fitting:
-        texts = _texts(guess, tables, main.columns[target], used, fitting)
+        texts = _texts(main, fitting)
     if target not in main.columns or texts is None or len(texts) != 2 or not set(texts) <= set(main.columns):
         needs = "kind: answer needs target: COLUMN of answers, and text: [COLUMN of questions, COLUMN of passages]"
         raise InputError(f"{needs}: {main.listed}")
@@ -96,19 +95,11 @@ def _answers(column: FileColumn | None) -> list[list[str]]:
     return (column.lists or [[text] for text in column.texts]) if column else []
 
 
-def _texts(guess: Guess, tables: SplitTables, target: FileColumn, used: set[str], answers: AnswerColumns) -> list[str]:
-    """The columns of questions and passages. Raises InputError if no column looks like a question."""
-    main = tables.main
+def _texts(main: FileTable, answers: AnswerColumns) -> list[str]:
+    """The columns of questions and passages. Raises InputError unless one column is named after questions."""
     named = [name for name, column in main.columns.items() if column.words[-1] in QUESTIONS and not column.lists]
-    if len(named) == 1:
-        return [named[0], answers.passage]
-    lists = {name for name, column in main.columns.items() if column.lists}  # about the answers, as their types
-    texts = guess_text(guess, main, tables.test, target, used | {answers.passage} | lists, most=1)
-    what = f"{quoted(answers.target)} stands in {quoted(answers.passage)}, and no column"
-    if not texts:
-        raise InputError(f"{what} looks like a question; if another column is the target, name it: {main.listed}")
-    taken = (*used, answers.passage, *texts)
-    others = [column for column in possible_targets(main) if column.name not in taken and not is_source(column)]
-    if others:  # what is marked stands there, too
-        guess.questions.append(f"target: {what} is named after questions; {with_counts(others)} may be the target")
-    return [*texts, answers.passage]
+    if len(named) != 1:
+        what = f"{quoted(answers.target)} stands in {quoted(answers.passage)}, and {'no' if not named else 'not one'} column"
+        remedy = "answer kind=answer and text=[QUESTIONS, PASSAGES], or name another target"
+        raise InputError(f"{what} is called question; {remedy}: {main.listed}")
+    return [named[0], answers.passage]

@@ -4,7 +4,6 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import NamedTuple
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.evidence import LABEL_NAMES, is_truth
@@ -124,26 +123,23 @@ def _kind(guess: Guess, main: FileColumn, column: FileColumn, is_named: bool) ->
     return "word"
 
 
-class KindOfNumbers(NamedTuple):
-    kind: str
-    uncertain: Sequence[int] = ()  # the whole numbers, if they may be of the other kind, too
-
-
-def _kind_of_numbers(main: FileColumn, column: FileColumn, numbers: Sequence[float], is_named: bool) -> KindOfNumbers:
+def _kind_of_numbers(
+    main: FileColumn, column: FileColumn, numbers: Sequence[float], is_named: bool
+) -> tuple[str, Sequence[int]]:
     """Labels are the two truth values, whole numbers with names, two of them, 0 to 2, and perhaps at most MOST_CLASSES; other values, those
-    in columns called rating, and those with decimals are numbers."""
+    in columns called rating, and those with decimals are numbers. Beside the kind, the whole numbers, if they may be of the other kind, too."""
     whole, is_rating = column.whole_numbers, main.words[-1] in RATING_NAMES
     if is_truth(column) or (whole and (is_named or len(whole) <= 2)):
-        return KindOfNumbers("labels")
+        return "labels", ()
     if whole is None:
         integers = [int(number) for number in numbers if number.is_integer()]
         may_be_labels = len(integers) == len(numbers) and len(integers) <= MOST_RATINGS
-        return KindOfNumbers("number", integers if may_be_labels else ())
+        return "number", integers if may_be_labels else ()
     if not is_rating and len(whole) <= MOST_CLASSES:
-        return KindOfNumbers("labels", () if whole == list(range(SURE_CLASSES)) else whole)
+        return "labels", () if whole == list(range(SURE_CLASSES)) else whole
     has_no_gap = whole == list(range(whole[0], whole[-1] + 1)) and len(main.texts) >= 3 * len(whole)
     may_be_labels = len(whole) <= MOST_RATINGS or (has_no_gap and not is_rating)
-    return KindOfNumbers("number", whole if may_be_labels else ())
+    return "number", whole if may_be_labels else ()
 
 
 def _declare_range(guess: Guess, column: FileColumn) -> None:

@@ -47,8 +47,6 @@ def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a f
         reasons.append("a token on each line, and an empty line between sentences")
     elif form == "txt" and layout.beside is None and (made := _text_form(lines)):
         form = made
-        if made == "label_text":
-            questions.append(f"reading.form: is the first word of each line of {path.name} its label? Else: txt")
     reading = Reading(form=made, encoding=encoding)
     if form not in TABLES or not lines:
         return Sniffed(reading, "; ".join(reasons), questions)
@@ -159,11 +157,8 @@ def _is_annotated(lines: Sequence[str]) -> bool:
 
 
 def _text_form(lines: Sequence[str]) -> str | None:
-    """The form of a .txt file: fastText's, cells with tabs, or a label before each text; None: a text on each line."""
+    """The form of a .txt file: fastText's, or cells with tabs; None: a text on each line."""
     if lines and sum(line.startswith("__label__") for line in lines) * 10 >= 9 * len(lines):
         return "fasttext"
-    if len(widths := {line.count("\t") for line in lines}) == 1 and widths != {0}:
-        return "tsv"
-    firsts = Counter(line.split(maxsplit=1)[0] for line in lines if len(line.split()) > 2)
-    is_labelled = len(lines) >= 20 and 1 < len(firsts) <= len(lines) / 5 and firsts.total() == len(lines)
-    return "label_text" if is_labelled else None
+    widths = {line.count("\t") for line in lines}
+    return "tsv" if len(widths) == 1 and widths != {0} else None

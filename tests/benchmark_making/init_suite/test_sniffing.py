@@ -35,7 +35,7 @@ FORMS = {
     "texts": raw("one text\nanother text\n", suffix=".txt"),
     "cells in .txt": raw(TABLE, suffix=".txt"),
     "fastText": raw("".join(f"__label__{'ab'[i % 2]} some text {i}\n" for i in range(30)), suffix=".txt"),
-    "labels before texts": raw("".join(f"{'AB'[i % 2]} some text {i}\n" for i in range(30)), suffix=".txt"),
+    "lists on lines": raw("".join(f'["text number {i}", "{"ab"[i % 2]}"]\n' for i in range(30)), suffix=".json"),
     "CoNLL in .tsv": raw("Anna\tB-PER\nslept\tO\n\n" * 20),
     "a header": raw(f"text\tlabel\n{ROWS_OF_TONES}"),
     "no header, perhaps": raw(ROWS_OF_TONES),
