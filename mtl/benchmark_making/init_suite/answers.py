@@ -99,7 +99,8 @@ def _texts(main: FileTable, answers: AnswerColumns) -> list[str]:
     """The columns of questions and passages. Raises InputError unless one column is named after questions."""
     named = [name for name, column in main.columns.items() if column.words[-1] in QUESTIONS and not column.lists]
     if len(named) != 1:
-        what = f"{quoted(answers.target)} stands in {quoted(answers.passage)}, and {'no' if not named else 'not one'} column"
+        called = f"{len(named) or 'no'} column{' is' if not named else 's are'} called question"
         remedy = "answer kind=answer and text=[QUESTIONS, PASSAGES], or name another target"
-        raise InputError(f"{what} is called question; {remedy}: {main.listed}")
+        where = f"{quoted(answers.target)} stands in {quoted(answers.passage)}"
+        raise InputError(f"{where}, and {called}; {remedy}: {main.listed}")
     return [named[0], answers.passage]

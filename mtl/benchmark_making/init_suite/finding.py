@@ -100,7 +100,6 @@ def _named_tasks(named: Sequence[Named], root: str) -> list[Guess]:
     for file in named:
         tasks.setdefault((file.folder, file.task), {}).setdefault(file.split, []).append(file)
     _merge_numbered(tasks)
-    _part_label_files(tasks, root)
     stems = [task or PurePosixPath(folder).name or root for folder, task in tasks]
     items = zip(_ids(stems, tasks), tasks.items(), strict=True)
     return [_with_splits(id, folder, files) for id, ((folder, _), files) in items]
@@ -123,22 +122,6 @@ def _merge_numbered(tasks: Tasks) -> None:
             tasks[folder, stem] = {**into, split: parts}
 
 
-def _part_label_files(tasks: Tasks, root: str) -> None:
-    """Make a task of each kind of label where texts have several files of labels, as intents in label and slots in seq.out."""
-
-    def kind(file: Named) -> str:
-        return WORD.sub("", file.path.name.lower()).strip("_.-") if file.role == "label" else ""
-
-    for (folder, task), files in list(tasks.items()):
-        every = list(chain(*files.values()))
-        kinds = {*map(kind, every)} - {""}
-        if len(kinds) > 1 and sum(file.role == "text" for file in every) == len(files):
-            del tasks[folder, task]
-            for each in sorted(kinds):
-                of_kind = {split: [file for file in of if kind(file) in ("", each)] for split, of in files.items()}
-                tasks[folder, f"{task or PurePosixPath(folder).name or root}-{each}"] = of_kind
-
-
 def _ids(names: Sequence[str], places: Iterable[tuple[str, str]]) -> list[str]:
     """A different id for each task, whose folder and name in it are its place; ids can be used in file names.
 
@@ -155,27 +138,24 @@ def _ids(names: Sequence[str], places: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def _with_splits(id: str, folder: str, files: dict[str, list[Named]]) -> Guess:
+    """A task of these files by split; several of one split are a question."""
     guess = Guess(id, folder, {})
     for split in [split for split in SPLITS if files.get(split)]:
         every = sorted(files[split], key=lambda file: (len(file.path.name), file.path.name))
         below = {file: file.path.relative_to(folder).as_posix() for file in every}
         ways = [*below.values()]
-        if pair := _pair(every):
-            ways = [BESIDE.join(below[file] for file in pair), *(below[file] for file in every if file not in pair)]
+        texts, labels = ([file for file in every if file.role == role] for role in ("text", "label"))
+        if len(texts) != 1 and len(labels) == 1 and len(every) == 2:  # PIQA: train.jsonl and train-labels.lst
+            texts = [file for file in every if file not in labels]
+        if len(texts) == 1 and labels:
+            others = [below[file] for file in every if file not in (*texts, *labels)]
+            ways = [*(BESIDE.join([below[texts[0]], below[file]]) for file in labels), *others]
         elif parts := first_part(ways):
             is_sure = all(file.is_part for file in every) or not ways[1:]
             ways = [parts] if is_sure else [ways[0], f"{len(ways)} numbered files, parts of one split: {parts}"]
         guess.files[split] = ways[0]
         guess.questions += [f"files.{split}: may be {' or '.join(ways)}"] if ways[1:] else []
     return guess
-
-
-def _pair(named: Sequence[Named]) -> list[Named]:
-    """The file of texts and the one of their labels; empty if there are no such two."""
-    texts, labels = ([file for file in named if file.role == role] for role in ("text", "label"))
-    if len(texts) != 1 and len(labels) == 1 and len(named) == 2:  # PIQA: train.jsonl and train-labels.lst
-        texts = [file for file in named if file not in labels]
-    return [*texts, *labels] if len(texts) == len(labels) == 1 else []
 
 
 def _splits_within(data_dir: Path, name: str) -> dict[str, list[str]]:

@@ -48,8 +48,7 @@ def guess_task(files: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
     if files.problem is not None:
         return files
     known = dict(known or {})
-    asked = [] if "files" in known else files.questions
-    guess = replace(files, keys={}, why={}, questions=[*asked], notes=[*files.notes])
+    guess = replace(files, keys={}, why={}, questions=[*files.questions], notes=[*files.notes])
     guess.files = {split: files.files.get(split) for split in SPLITS}
     named = {split: None if name is None else str(name) for split, name in known.pop("files", {}).items()}
     guess.files |= {split: name for split, name in named.items() if split in SPLITS}

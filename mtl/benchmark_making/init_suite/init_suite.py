@@ -180,38 +180,25 @@ def _check_known(id: str, keys: Mapping[str, Any]) -> None:
 
 
 def _choose_answering_tasks(guesses: Sequence[Guess]) -> None:
-    """For each task without a train file, guess the task that answers it, with a question. If none could, give the task a problem.
-
-    The files do not say which task it is. A candidate has training rows, the same text columns and kind, and all the task's labels
-    or its whole range. If there are several, the one with the most training rows is chosen.
-    """
+    """Guess for each task without a train file which task answers it, with a question, unless the user says so. If none could, give the task a
+    problem. A task could with training rows, and texts and targets of the same form; of several, the one with most training rows is chosen."""
     for guess in [guess for guess in guesses if guess.problem is None and guess.files["train"] is None]:
-        possible = [task for task in guesses if task.problem is None and _could_answer(task, guess)]
-        possible.sort(key=lambda task: -task.rows["train"])
-        if not possible:
-            lacking = "no train file, and no other task has training rows with the same text columns and all its labels"
-            guess.problem = f"{lacking}; add one, answer files.train=FILE, or write answered_by: TASK"
+        form = (guess.kind, guess.keys["text"], guess.keys.get("candidates"))
+        others = [other for other in guesses if other.problem is None and other.files["train"] is not None]
+        others = [other for other in others if (other.kind, other.keys["text"], other.keys.get("candidates")) == form]
+        if not others:
+            problem = "no train file, and no other task has training rows with the same text columns and kind of target"
+            guess.problem = f"{problem}; add one, answer files.train=FILE, or write answered_by: TASK"
             continue
-        for key in ("kind", "labels", "range"):  # which it takes from the task that answers it
+        for key in ("kind", "labels", "range"):  # which it takes from the task that answers it, with the questions
             guess.keys.pop(key, None)
             guess.why.pop(key, None)
-        # Questions about its labels, or ratings, are those of the task that answers.
-        asked = ("labels:", "kind:")
-        guess.questions = [question for question in guess.questions if not question.startswith(asked)]
-        guess.declare(
-            "a guess: it has the same text columns, and these targets among its own", answered_by=possible[0].id
-        )
+        guess.questions = [each for each in guess.questions if not each.startswith(("labels:", "kind:"))]
         guess.why["files"] = "no train file"
-        names = " or ".join(task.id for task in possible)
-        guess.questions.append(f"answered_by: no training rows; {names} has the same text columns, and all its labels")
-
-
-def _could_answer(task: Guess, guess: Guess) -> bool:
-    if task.files["train"] is None or task.kind != guess.kind:
-        return False
-    if any(task.keys.get(key) != guess.keys.get(key) for key in ("text", "candidates")):
-        return False
-    if guess.kind == "number":
-        (low, high), (lowest, highest) = guess.keys["range"], task.keys["range"]
-        return bool(lowest <= low and high <= highest)
-    return set(guess.keys.get("labels", ())) <= set(task.keys.get("labels", ()))
+        if "answered_by" not in guess.keys:
+            others.sort(key=lambda other: -other.rows["train"])
+            why = "a guess: it has the same text columns and kind of target"
+            guess.declare(why, answered_by=others[0].id)
+            names = " or ".join(other.id for other in others)
+            asked = f"answered_by: no training rows; {names} may answer it, if all its labels, or numbers, are there"
+            guess.questions.append(asked)

@@ -39,11 +39,9 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> Split
     for split in [split for split in paths if guess.files[split] is not None]:
         tables[split] = read_table(paths[split], replace(layouts[split], header=headers.get(split)))
     if headers and "header" not in known:
-        numbered, header = next(iter(headers.values())), _header_with_names_of_texts(tables, headers)
-        for split in headers if header != numbered else ():
-            tables[split] = read_table(paths[split], replace(layouts[split], header=header))
         lines = f"the first line of {', '.join(str(guess.files[split]) for split in headers)}"
-        guess.declare(f"{lines} looks like a row, so the names are made up; give the columns names", header=header)
+        why = f"{lines} looks like a row, so the names are made up; give the columns names"
+        guess.declare(why, header=next(iter(headers.values())))
     guess.rows = {split: table.rows for split, table in tables.items()}
     guess.why["rows"] = "counted in these files; if other numbers are published, write those"
     return tables
@@ -121,20 +119,6 @@ def _has_header(heads: Mapping[str, Sequence[Sequence[str]]]) -> tuple[bool, str
         return True, None
     cells = ", ".join(map(quoted, sorted(recurring) or line))
     return False, f"header: {cells} in the first line of {name}: is this line a header, or a row?"
-
-
-def _header_with_names_of_texts(tables: SplitTables, headers: Mapping[str, list[str]]) -> list[str]:
-    """The header for the tables that lack one: columns of texts have the names that they have in a file with a header, if both have as many."""
-    first, header = next(iter(headers.items()))
-    headed = next((table for split, table in tables.items() if split not in headers), None)
-    if headed is None:
-        return header
-    numbered, names = (
-        [column.name for column in table.columns.values() if 2 * column.several_words > column.rows]
-        for table in (tables[first], headed)
-    )
-    renamed = dict(zip(numbered, names, strict=True)) if len(numbered) == len(names) else {}
-    return [renamed.get(name, name) for name in header]
 
 
 def is_writable(value: object) -> bool:
