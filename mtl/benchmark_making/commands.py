@@ -93,7 +93,7 @@ def add_commands(commands: Commands) -> None:
 
 
 def _audit(arguments: argparse.Namespace) -> int:
-    from mtl.benchmark_making.suites import audit_job
+    from mtl.benchmark_making.audits.checks import audit_job
 
     job, share = job_of(arguments.settings), arguments.share
     if arguments.sheet is not None:

@@ -1,22 +1,19 @@
-"""Data files as lines of UTF-8, with errors that name file and line, and their hashes beside the checksums of the suite."""
+"""Data files as lines of text, with errors that name file and line."""
 
 import codecs
 import os
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 from mtl.base.errors import InputError
-from mtl.base.files import git_blob_id, numbered_alike, sha256
+from mtl.base.files import numbered_alike
 from mtl.base.untrusted import inside, open_lines, open_regular, read_errors
-from mtl.tasks.task import NUMBERED, SPLITS, Task
 
 FILE_LIMIT = 2**31  # bytes of a file that is read as a whole
 LINE_LIMIT = 2**26  # bytes of a line of a file that is read line by line
 MOST_LINES = 20_000_000  # of a data file
 WIDE = re.compile("utf[-_]?(16|32)", re.IGNORECASE)  # encodings whose line feeds have several bytes
-GIT = "git:"  # before a checksum that is the id of a git blob
 
 
 def numbered(path: Path) -> list[Path]:
@@ -118,45 +115,3 @@ def read_bytes(path: Path) -> bytes:
             problem = f"has more than {FILE_LIMIT // 2**30} GiB; leave out rows that are not needed"
             raise InputError(problem, path=path)
         return file.read()
-
-
-@dataclass(frozen=True)
-class HashedFile:
-    """A data file."""
-
-    task: str  # its id
-    split: str
-    name: str  # its path in the data folder
-    sha256: str
-    changed: bool  # whether the suite names another checksum for it
-
-
-def hash_files(tasks: Sequence[Task], data_dir: Path) -> list[HashedFile]:
-    """Those files of the tasks that exist."""
-    hashed = []
-    for task in tasks:
-        for split in SPLITS:
-            first, layout = task.path(split, data_dir), task.layout(split, data_dir)
-            parts = numbered(first) if first and first.is_file() and layout.part == NUMBERED else [first]
-            for path in filter(None, (*parts, layout.beside)):
-                if path.is_file():
-                    changed = path == first and is_changed(path, task.checksums.get(split))
-                    name = path.relative_to(data_dir).as_posix()
-                    hashed.append(HashedFile(task.id, split, name, sha256(path), changed))
-    return hashed
-
-
-def changed_splits(files: Sequence[HashedFile]) -> dict[str, list[str]]:
-    """The splits of each task whose files are changed, by task id; tasks without any are left out."""
-    changed: dict[str, list[str]] = {}
-    for file in files:
-        if file.changed:
-            changed.setdefault(file.task, []).append(file.split)
-    return changed
-
-
-def is_changed(path: Path, checksum: str | None) -> bool:
-    """Whether a file has another checksum than this one; False if none is named."""
-    if checksum is None:
-        return False
-    return checksum != (GIT + git_blob_id(path) if checksum.startswith(GIT) else f"sha256:{sha256(path)}")

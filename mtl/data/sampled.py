@@ -11,7 +11,8 @@ from msgspec import Meta
 from mtl.base.errors import InputError
 from mtl.base.files import listed, sha256
 from mtl.base.untrusted import Count, read_json
-from mtl.data.splits import CHOOSING, TaskExamples, hold_out
+from mtl.data.held_out import hold_out
+from mtl.data.splits import CHOOSING, TaskExamples
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 

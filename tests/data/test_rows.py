@@ -16,6 +16,7 @@ from input_errors import raises_input_error, refused
 from mtl.data import files, rows
 from mtl.data import files as module
 from mtl.data.files import read_lines, split_lines
+from mtl.data.hashes import hash_files
 from mtl.data.records import column_names, read_records
 from mtl.data.rows import stream_rows
 from mtl.tasks.task import Layout, Reading, Task
@@ -133,7 +134,7 @@ def test_numbered_parts_are_one_file(tmp_path: Path, suffix: str) -> None:
     lines = [record.line for record in records]
     assert lines == sorted(set(lines)) and column_names(first, layout) == ["text", "n"]
     task = Task(id="t", text=["text"], target="n", metric="accuracy", files={"train": f"{names[0]}#*"})
-    assert [file.name for file in files.hash_files([task], tmp_path)] == names
+    assert [file.name for file in hash_files([task], tmp_path)] == names
     (tmp_path / names[4]).unlink()
     refused(lambda: read_records(first, ["n"], layout=layout), file=names[0])
 

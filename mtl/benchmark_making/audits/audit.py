@@ -36,8 +36,9 @@ from mtl.benchmark_making.init_suite.kinds import label_questions
 from mtl.benchmark_making.init_suite.tables import FileColumn, joined, read_table
 from mtl.benchmark_making.init_suite.target import possible_targets
 from mtl.benchmark_making.init_suite.wording import quoted
-from mtl.data.files import changed_splits, hash_files
-from mtl.data.splits import check_present, has_files, hold_out, read_split
+from mtl.data.hashes import changed_splits, hash_files
+from mtl.data.held_out import hold_out
+from mtl.data.splits import check_present, has_files, read_split
 from mtl.data.text import TokenizedTexts
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.interface import EmbeddingsRequest
