@@ -33,7 +33,7 @@ TRUTH = (("0", "1"), ("false", "true"), ("no", "yes"), ("0.0", "1.0"))  # in low
 QUESTIONS = {"question", "query"}  # the last word in the name of a column of questions
 # An id or an address: ASCII without spaces, with a digit, a slash or an underscore.
 CODE = re.compile(r"[!-~]*[\d/_][!-~]*")
-MARKS_SPANS = "may mark spans of the text, for the key spans (docs/how-to/own-suite.md)"
+MARKS_SPANS = "may mark spans, for the key spans"
 GROUPED = 0.9  # the most distinct values, as a share of the rows, that a column of groups has
 
 

@@ -220,7 +220,7 @@ def _guess_texts(guess: Guess, tables: SplitTables, known: Mapping[str, Any], ta
             raise InputError(f"no column looks like a text: {main.listed}{reasons}{cut}")
     used |= set(guess.keys["text"])
     if "spans" not in known and not candidates and (ends := span_columns(main)):
-        guess.questions.append(f"spans: {quoted_names(ends)} {MARKS_SPANS}")
+        guess.questions.append(f"spans: {quoted_names(ends)} {MARKS_SPANS} (docs/how-to/own-suite.md)")
     if "group" not in known and (group := group_column(main, every, target, used)):
         guess.keys["group"], guess.why["group"] = group
     used |= {known["group"]} if known.get("group") else set()

@@ -75,7 +75,7 @@ def _declared(reading: Reading) -> dict[str, Any]:
 
 def _numbered_columns(guess: Guess, cells: Mapping[str, Sequence[Sequence[str]]]) -> dict[str, list[str]]:
     """The names column_1 and so on for each table without a header, from the cells of the first rows of each table, with questions in the guess,
-    which leaves out tables with fewer or more columns than the first one."""
+    which leaves out tables with fewer or more columns than the first one. Raises InputError if other tables have a header."""
     headers: dict[str, list[str]] = {}
     # Files whose lines have as many cells are looked at together: those with a header have the same one.
     for width in dict.fromkeys(len(rows[0]) for rows in cells.values()):
@@ -92,6 +92,11 @@ def _numbered_columns(guess: Guess, cells: Mapping[str, Sequence[Sequence[str]]]
         guess.questions += [question] if question else []
         if not headed:
             headers = {split: [f"column_{number + 1}" for number in range(width)] for split in splits}
+    headed_files = [str(guess.files[split]) for split in cells if split not in headers and guess.files[split]]
+    if headers and headed_files:
+        lacking = ", ".join(str(guess.files[split]) for split in headers)
+        remedy = "answer header=[NAME, …] with a name for each column, those that the header has among them"
+        raise InputError(f"{', '.join(headed_files)} has a header, and {lacking} has none; {remedy}")
     return headers
 
 
