@@ -31,10 +31,10 @@ def read_lines(path: Path) -> list[str]:
     return split_lines(read_bytes(path), str(path))
 
 
-def unpacked_lines(path: Path, member: str | None = None) -> Iterator[bytes]:
+def unpacked_lines(path: Path) -> Iterator[bytes]:
     """The lines of a data file with their ends, unpacked if it is packed. Raises InputError for what is no file, what is in the place of data (a
     pointer of Git LFS, a page of HTML), and for more than FILE_LIMIT bytes or MOST_LINES lines, before memory holds them."""
-    with read_errors(path), open_lines(path, LINE_LIMIT, member) as lines:
+    with read_errors(path), open_lines(path, LINE_LIMIT) as lines:
         for line in lines:
             if lines.number == 1:
                 _check_data(path, line)
@@ -61,10 +61,10 @@ def declared_encoding(head: bytes) -> str:
     return "utf-16" if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8"
 
 
-def data_lines(path: Path, member: str | None, encoding: str | None) -> Iterator[str]:
+def data_lines(path: Path, encoding: str | None) -> Iterator[str]:
     """The lines of a data file as text, with their ends and without a byte order mark. Raises InputError, also with the line that is not text. A
     line ends with a line feed, or with a carriage return and a line feed; no other character ends one."""
-    lines = unpacked_lines(path, member)
+    lines = unpacked_lines(path)
     first = next(lines, b"")
     encoding = encoding or declared_encoding(first)
     if WIDE.match(encoding):

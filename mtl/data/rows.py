@@ -42,8 +42,7 @@ def form_of(path: Path, layout: Layout = PLAIN) -> str:
     """The form of a file. Raises InputError for a suffix that says none."""
     if layout.reading.form is not None:
         return layout.reading.form
-    member = member_of(path, layout)[0]
-    suffixes = [suffix.lower() for suffix in (path if member is None else Path(member)).suffixes]
+    suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in PACKED:
         suffixes.pop()
     if suffixes and suffixes[-1] in SUFFIXES:
@@ -92,7 +91,7 @@ def read_table(path: Path, layout: Layout) -> tuple[Sequence[str], Iterator[tupl
     """The names of the columns of a table, and its rows, whose cells are as many. Its first row names the columns, unless it names none of the
     layout's header: then these are the columns."""
     separator, is_quoted = separator_of(path, layout)
-    lines = data_lines(path, member_of(path, layout)[0], layout.reading.encoding)
+    lines = data_lines(path, layout.reading.encoding)
     plain = ((number, _without_end(line).split(separator)) for number, line in enumerate(lines, start=1))
     rows = quoted_rows(path, lines, separator) if is_quoted else plain
     line, first = next(rows, (1, list[str]()))
@@ -150,15 +149,15 @@ def quoted_rows(path: Path | str, lines: Iterable[str], separator: str = ",") ->
 
 def _rows(path: Path, layout: Layout, columns: Sequence[str] | None) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows of the file itself, without a second one."""
-    form, (member, part) = form_of(path, layout), member_of(path, layout)
+    form = form_of(path, layout)
     if form == "parquet":
         yield from enumerate(parquet_rows(path, parquet_names(path) if columns is None else columns), start=1)
     elif form in TABLES:
         header, rows = read_table(path, layout)
         yield from ((line, dict(zip(header, cells, strict=True))) for line, cells in rows)
     elif form == "json":
-        text = "".join(data_lines(path, member, layout.reading.encoding))
-        for line, row in json_rows(path, text, part if value_part(path, layout)[0] is None else None):
+        text = "".join(data_lines(path, layout.reading.encoding))
+        for line, row in json_rows(path, text, layout.part if value_part(path, layout)[0] is None else None):
             yield line, _bounded(path, line, _renamed(path, line, row, layout.header))
     elif form == "jsonl":
         for line, content in enumerate(_lines(path, layout), start=1):
@@ -169,17 +168,9 @@ def _rows(path: Path, layout: Layout, columns: Sequence[str] | None) -> Iterator
         yield from _texts(path, layout, form)
 
 
-def member_of(path: Path, layout: Layout) -> tuple[str | None, str | None]:
-    """The member of a zip that the layout's part names, and the part within it, or within a plain file."""
-    if layout.part is None or path.suffix.lower() != ".zip":
-        return None, layout.part
-    member, _, part = layout.part.partition("#")
-    return (None, member) if "=" in member and not part else (member, part or None)
-
-
 def value_part(path: Path, layout: Layout) -> tuple[str | None, str]:
     """The column and the value that a part COLUMN=VALUE names; None without one. Raises InputError for a part that only .json files have."""
-    part = member_of(path, layout)[1]
+    part = layout.part
     name, equals, value = (part or "").partition("=")
     if part is None or (not equals and form_of(path, layout) == "json"):
         return None, ""
@@ -207,7 +198,7 @@ def _bounded(path: Path, line: int, row: dict[str, Any]) -> dict[str, Any]:
 def _lines(path: Path, layout: Layout) -> Iterator[str]:
     """The lines of a file without their ends, and without empty ones after the last row."""
     empty = 0
-    for line in data_lines(path, member_of(path, layout)[0], layout.reading.encoding):
+    for line in data_lines(path, layout.reading.encoding):
         if content := _without_end(line):
             yield from [""] * empty
             empty = 0
@@ -218,7 +209,7 @@ def _lines(path: Path, layout: Layout) -> Iterator[str]:
 
 def _sentences(path: Path, layout: Layout) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows of a file of annotated tokens: a list for each column, and the document and the text of the sentence if the file says them."""
-    lines = map(_without_end, data_lines(path, member_of(path, layout)[0], layout.reading.encoding))
+    lines = map(_without_end, data_lines(path, layout.reading.encoding))
     for sentence in sentences(path, lines, len(layout.header or ()) or None):
         names = conll_columns(len(sentence.rows[0]), layout.header)
         said = {name: value for name in ("document", "text") if (value := getattr(sentence, name))}

@@ -187,7 +187,7 @@ class Layout:
 
     header: Sequence[str] | None = None  # the columns of a file without a header line
     reading: Reading = Reading()
-    # Which rows of the file: a key of a JSON object, `COLUMN=VALUE`, or a member of a zip; None: all. NUMBERED: those of all parts.
+    # Which rows of the file: a key of a JSON object, or `COLUMN=VALUE`; None: all. NUMBERED: those of all parts.
     part: str | None = None
     beside: Path | None = None  # a second file, whose line n has a further column of row n
 
@@ -230,7 +230,7 @@ class Task:
         breakdown: columns, as in `[meta.logic]`: reports show the score on the examples with each of their values. An empty cell has no
             value, and `;` separates several.
         files: file names of this task: `train`, `dev`, `test`. `null`: there is no such file. A name may end in the part of the file that is
-            meant: `data.json#train`, a key of its object; `all.csv#split=train`, the examples with this value; `data.zip#train.csv`, a member.
+            meant: `data.json#train`, a key of its object; `all.csv#split=train`, the examples with this value.
             `part-0.jsonl#*` are all files of this name with other numbers. `text.txt + label.txt` are two files whose lines belong together.
         scored: the split that is scored: `dev` (default) or `test`, which then needs targets; or `dev_or_test`: dev if its file is there,
             else test; or `none`, for a task that another one's head predicts and whose labels nobody has: its test examples are only

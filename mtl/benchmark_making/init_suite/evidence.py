@@ -219,28 +219,24 @@ def group_column(
 def span_columns(table: FileTable) -> list[str]:
     """The columns of whole numbers that may say where spans of a text begin, or end: start beside end or stop, if these are places in
     the text of each row, and index beside text, if each row has another text with these words."""
-    columns = table.columns
-    texts = {name: column.texts for name, column in columns.items() if column.texts and not column.numbers}
+    texts = {name: column.texts for name, column in table.columns.items() if column.texts and not column.numbers}
+    numbers = {name: column.texts for name, column in table.columns.items() if column.whole_numbers is not None}
 
-    def are_within(start: str, stop: str) -> bool:
-        ends = [(int(a), int(b)) for a, b in zip(columns[start].texts, columns[stop].texts, strict=True)]
-        return any(
-            all(0 <= a <= b <= len(text) for (a, b), text in zip(ends, of, strict=True)) for of in texts.values()
-        )
+    def are_within(starts: Sequence[str], stops: Sequence[str], cells: Sequence[str]) -> bool:
+        rows = zip(starts, stops, cells, strict=True)
+        return all(0 <= int(start) <= int(stop) <= len(cell) for start, stop, cell in rows)
 
-    def stand_in(words: str) -> bool:
-        others = [of for name, of in texts.items() if name != words]
-        return any(all(map(operator.contains, of, texts[words])) for of in others)
-
-    whole = [name for name, column in columns.items() if column.whole_numbers is not None]
-    pairs = [(name, re.sub("start", end, name)) for name in whole for end in ("end", "stop") if "start" in name]
-    found = [name for pair in pairs if pair[1] in whole and are_within(*pair) for name in pair]
-    found += [
-        name
-        for name in whole
-        if "index" in name and (words := re.sub("index", "text", name)) in texts and stand_in(words)
-    ]
-    return found
+    marks: list[str] = []
+    for start in [name for name in numbers if "start" in name]:
+        for stop in [start.replace("start", end) for end in ("end", "stop")]:
+            if stop in numbers and any(are_within(numbers[start], numbers[stop], cells) for cells in texts.values()):
+                marks += [start, stop]
+    for index in [name for name in numbers if "index" in name]:
+        words = index.replace("index", "text")
+        others = [cells for name, cells in texts.items() if name != words]
+        if words in texts and any(all(map(operator.contains, cells, texts[words])) for cells in others):
+            marks.append(index)
+    return marks
 
 
 def unread_columns(

@@ -47,10 +47,12 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
     their number alone, holds training rows, if the user agrees.
     """
     paths, root = all_files(data_dir), data_dir.resolve().name
-    sizes = Counter(path.parent for path in paths if path.suffix.lower() == ".txt" and not WORD.search(path.stem))
-    of_texts = sorted(str(folder) for folder, size in sizes.items() if size > MOST_TEXTS)
+    texts = [path for path in paths if path.suffix.lower() == ".txt" and not WORD.search(path.stem)]
+    sizes = Counter(path.parent for path in texts)
+    text_folders = sorted(str(folder) for folder, size in sizes.items() if size > MOST_TEXTS)
+    single = {path for path in texts if sizes[path.parent] > MOST_TEXTS}
     named, unnamed, unreadable = list[Named](), list[str](), list[str]()
-    for path in [path for path in paths if str(path.parent) not in of_texts]:
+    for path in [path for path in paths if path not in single]:
         file = read_name(path)
         if is_data(path.name) or (file and file.role and suffix_of(path.name) in LINE_SUFFIXES):
             named.extend([file] if file else [])
@@ -58,8 +60,8 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
         elif path.suffix.lower() in ARCHIVES or (file and suffix_of(path.name) in OTHER_DATA):
             unreadable.append(str(path))
     tasks = _named_tasks(named, root)
-    if of_texts:
-        problem = f"{listed(of_texts, 4)}: {ONE_TEXT}"
+    if text_folders:
+        problem = f"{listed(text_folders, 4)}: {ONE_TEXT}"
         tasks.append(Guess(task_id(root, [task.id for task in tasks]), "", {}, problem=problem))
     unused = []
     for name in unnamed:
@@ -164,7 +166,7 @@ def _splits_within(data_dir: Path, name: str) -> dict[str, list[str]]:
     try:
         path = inside(data_dir, name)
         if form_of(path, Layout()) == "json":
-            text = "".join(data_lines(path, None, None))
+            text = "".join(data_lines(path, None))
             keys = [key for key, rows in (parse_object(path, text) or {}).items() if isinstance(rows, list | dict)]
             for key in sorted(keys, key=len):
                 if len(splits := {SPLIT_OF[word] for word in WORD.findall(key.lower())}) == 1:

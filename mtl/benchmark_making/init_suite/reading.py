@@ -29,19 +29,16 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> Split
     sniffed = {split: sniff(path, task.layout(split, data_dir)) for split, path in paths.items()}
     reading = _reading(guess, sniffed, known)
     layouts = {split: replace(task.layout(split, data_dir), reading=reading) for split in paths}
-    if known.get("header", True) is not True:
+    headers: dict[str, list[str]] = {}
+    if "header" not in known:
+        cells = {s: sniffed[s].rows for s in paths if form_of(paths[s], layouts[s]) in TABLES and sniffed[s].rows}
+        headers = _numbered_columns(guess, cells)
+    elif known["header"] is not True:
         guess.declare(GIVEN, header=known["header"])
         headers = dict.fromkeys(paths, known["header"])
-    else:
-        cells = {s: sniffed[s].rows for s in paths if form_of(paths[s], layouts[s]) in TABLES and sniffed[s].rows}
-        headers = _numbered_columns(guess, cells) if "header" not in known else {}
     tables = SplitTables()
     for split in [split for split in paths if guess.files[split] is not None]:
         tables[split] = read_table(paths[split], replace(layouts[split], header=headers.get(split)))
-    if headers and "header" not in known:
-        lines = f"the first line of {', '.join(str(guess.files[split]) for split in headers)}"
-        why = f"{lines} looks like a row, so the names are made up; give the columns names"
-        guess.declare(why, header=next(iter(headers.values())))
     guess.rows = {split: table.rows for split, table in tables.items()}
     guess.why["rows"] = "counted in these files; if other numbers are published, write those"
     return tables
@@ -92,11 +89,13 @@ def _numbered_columns(guess: Guess, cells: Mapping[str, Sequence[Sequence[str]]]
         guess.questions += [question] if question else []
         if not headed:
             headers = {split: [f"column_{number + 1}" for number in range(width)] for split in splits}
-    headed_files = [str(guess.files[split]) for split in cells if split not in headers and guess.files[split]]
-    if headers and headed_files:
+    if headers:
         lacking = ", ".join(str(guess.files[split]) for split in headers)
-        remedy = "answer header=[NAME, …] with a name for each column, those that the header has among them"
-        raise InputError(f"{', '.join(headed_files)} has a header, and {lacking} has none; {remedy}")
+        if others := [str(guess.files[split]) for split in cells if split not in headers and guess.files[split]]:
+            remedy = "answer header=[NAME, …] with a name for each column, those that the header has among them"
+            raise InputError(f"{', '.join(others)} has a header, and {lacking} has none; {remedy}")
+        why = f"the first line of {lacking} looks like a row, so the names are made up; give the columns names"
+        guess.declare(why, header=next(iter(headers.values())))
     return headers
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mtl.base.errors import InputError
 from mtl.data.files import declared_encoding, unpacked_lines
-from mtl.data.rows import SEPARATORS, TABLES, form_of, member_of
+from mtl.data.rows import SEPARATORS, TABLES, form_of
 from mtl.tasks.task import Layout, Reading
 
 HEAD = 2**18  # the bytes at the beginning of a file that are read
@@ -37,7 +37,7 @@ def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a f
     form = form_of(path, layout)
     if form == "parquet":
         return Sniffed(Reading())
-    head = _first_bytes(path, member_of(path, layout)[0])
+    head = _first_bytes(path)
     encoding, questions = _encoding(head, path)
     reasons = [] if encoding is None else [f"not UTF-8: {encoding}, one of several that are possible"]
     lines = _lines(head, encoding or declared_encoding(head))
@@ -70,10 +70,10 @@ def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a f
     return Sniffed(reading, "; ".join(reasons), questions, rows, b'"' in head, head.isascii())
 
 
-def _first_bytes(path: Path, member: str | None) -> bytes:
+def _first_bytes(path: Path) -> bytes:
     """About the first HEAD bytes of a data file, unpacked: whole lines, unless the first one is longer. Raises InputError."""
     head = bytearray()
-    for line in unpacked_lines(path, member):
+    for line in unpacked_lines(path):
         head += line
         if len(head) >= HEAD:
             break

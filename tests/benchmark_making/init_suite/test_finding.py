@@ -51,7 +51,7 @@ FOLDERS = {
     "no common prefix": ["swenli/train.tsv", "swewic/train.tsv"],
     "the same name": ["en/nli/train.tsv", "sv/nli/train.tsv"],
     "names that are no ids": [f"{folder}/train.tsv" for folder in ("Ä o", "a:o", "A*o", "average", "日本")],
-    "texts in folders": ["train/x.txt", *(f"{of}/{n}.txt" for of in ("train/pos", "train/neg", "test/pos") for n in UP)],
+    "texts in folders": ["train/x.txt", "train/pos/dev.tsv", *(f"{of}/{n}.txt" for of in ("train/pos", "train/neg", "test/pos") for n in UP)],
     "texts without splits": ["rows.csv", *(f"x/{label}/{n}.txt" for label in "ab" for n in UP)],
 }  # fmt: skip
 
