@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.evidence import QUESTIONS, unread_columns
+from mtl.benchmark_making.init_suite.evidence import QUESTIONS
 from mtl.benchmark_making.init_suite.guess import Guess
+from mtl.benchmark_making.init_suite.inputs import unread_columns
 from mtl.benchmark_making.init_suite.tables import INDEX, NO_SPACES, FileColumn, FileTable, SplitTables
 from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
 

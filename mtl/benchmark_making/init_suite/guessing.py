@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,20 +12,16 @@ from mtl.base.files import listed
 from mtl.base.untrusted import inside
 from mtl.benchmark_making.init_suite.answers import answer_columns, guess_answers
 from mtl.benchmark_making.init_suite.evidence import (
-    MARKS_SPANS,
     candidate_columns,
-    group_column,
-    guess_text,
     names_each_other,
-    span_columns,
-    unread_columns,
 )
 from mtl.benchmark_making.init_suite.guess import GIVEN, Guess
+from mtl.benchmark_making.init_suite.inputs import guess_inputs, known_column
 from mtl.benchmark_making.init_suite.kinds import NO_LABEL, guess_kind
 from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
 from mtl.benchmark_making.init_suite.several import KIND, guess_several, named_labels
 from mtl.benchmark_making.init_suite.tables import SPAN_LIST, FileColumn, FileTable, SplitTables, joined
-from mtl.benchmark_making.init_suite.target import MOST_REASONS, TargetColumn, target_column
+from mtl.benchmark_making.init_suite.target import TargetColumn, target_column
 from mtl.benchmark_making.init_suite.token_tags import guess_tokens, tagged_columns
 from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
 from mtl.data.rows import stream_rows
@@ -92,7 +88,7 @@ def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) 
     elif labels := named_labels(sources.main, known):
         chosen = TargetColumn(sources.main.columns[labels.columns[0]], GIVEN, labels.question, labels)
     else:
-        chosen = TargetColumn(_known_column(sources.main, known["target"]), GIVEN)
+        chosen = TargetColumn(known_column(sources.main, known["target"]), GIVEN)
     several, tables = chosen.several, sources
     if printed := next((value for value in chosen.column.counts if PRINTED_LIST.match(value)), None):
         problem = f"column {quoted(chosen.column.name)} has lists as Python prints them, {quoted(printed)}"
@@ -120,7 +116,7 @@ def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) 
         guess_kind(guess, by_split, candidates, _label_names(main, column))
     if chosen.question:  # the further ones are about a column that may not be the target
         guess.questions = asked
-    _guess_texts(guess, tables, known, several.columns if several else ())
+    guess_inputs(guess, tables, known, several.columns if several else ())
     return "test" in labelled
 
 
@@ -128,7 +124,7 @@ def _check_known(guess: Guess, main: FileTable, known: Mapping[str, Any]) -> Non
     """Raise InputError, which lists those that are there, for a known column or label that does not fit the rows."""
     for key in {"group", "candidates", "starts"} & {*known}:
         for name in known[key] if isinstance(known[key], list) else [known[key]]:
-            _known_column(main, name)
+            known_column(main, name)
     target = main.columns.get(guess.keys["target"])
     if target is None or target.labels:  # labels of tokens, and names of labels
         return
@@ -141,15 +137,6 @@ def _check_known(guess: Guess, main: FileTable, known: Mapping[str, Any]) -> Non
             raise InputError(f"labels: {quoted(lacking[0])} is not among them; {quoted(target.name)} has {there}")
         if known.get("positive") is not None and str(known["positive"]) not in labels:
             raise InputError(f"positive: must be one of {there}")
-
-
-def _known_column(table: FileTable, name: object) -> FileColumn:
-    """The column of this name. Raises InputError if the file has none, or one that cannot be read."""
-    if name in table.incomplete:
-        raise InputError(table.incomplete[str(name)])
-    if name not in table.columns:
-        raise InputError(f"no column {quoted(str(name))}: {table.listed}")
-    return table.columns[str(name)]
 
 
 def _labelled(guess: Guess, tables: SplitTables, target: str) -> dict[str, FileTable]:
@@ -201,30 +188,6 @@ def _label_names(table: FileTable, target: FileColumn) -> dict[str, str] | None:
     others = [each for each in table.columns.values() if each.name != target.name and each.texts and not each.numbers]
     named = next((column for column in others if names_each_other(target, column)), None)
     return dict(zip(target.texts, named.texts, strict=True)) if named else None
-
-
-def _guess_texts(guess: Guess, tables: SplitTables, known: Mapping[str, Any], taken: Collection[str]) -> None:
-    """Guess the columns of groups, and of texts unless they are known. Raises InputError if no column looks like a text."""
-    main, test, every = tables.main, tables.test, list(tables.values())
-    candidates = known.get("candidates") or guess.keys.get("candidates", [])
-    target = main.columns[guess.keys["target"]]
-    used = {target.name, *taken, *candidates}
-    if (text := known.get("text")) is not None:
-        guess.keys["text"] = [_known_column(main, name).name for name in text]
-    else:
-        guess.keys["text"] = guess_text(guess, main, test, target, used, most=1 if candidates else 2)
-        if not guess.keys["text"] and not candidates:
-            lists = quoted_names(name for name, column in main.columns.items() if column.lists)
-            cut = f"; {lists} may be texts that are cut into words: write each as one text" if lists else ""
-            reasons = "".join(f"; {reason}" for reason in [*main.incomplete.values()][:MOST_REASONS])
-            raise InputError(f"no column looks like a text: {main.listed}{reasons}{cut}")
-    used |= set(guess.keys["text"])
-    if "spans" not in known and not candidates and (ends := span_columns(main)):
-        guess.questions.append(f"spans: {quoted_names(ends)} {MARKS_SPANS} (docs/how-to/own-suite.md)")
-    if "group" not in known and (group := group_column(main, every, target, used)):
-        guess.keys["group"], guess.why["group"] = group
-    used |= {known["group"]} if known.get("group") else set()
-    guess.unread = dict(unread_columns(main, test, target, {*used, guess.keys.get("group", "")}))
 
 
 def _guess_splits(guess: Guess, tables: Mapping[str, FileTable], test_has_targets: bool) -> None:

@@ -69,6 +69,33 @@ def guess_kind(
         guess.declare("", metric=METRICS.get(kind, "accuracy"))
 
 
+def label_questions(main: FileColumn, column: FileColumn, by_split: Mapping[str, FileColumn]) -> list[str]:
+    """What the user has to decide about labels: spellings of one label, labels that stand for none, and labels of single files."""
+    questions = []
+    spellings = defaultdict(list)
+    for label in column.counts:
+        is_number = label.isascii() and label.isdecimal()
+        spellings[(label.lstrip("0") or "0") if is_number else " ".join(label.split()).casefold()].append(label)
+    for labels in (labels for labels in spellings.values() if len(labels) > 1):
+        counted = ", ".join(f"{quoted(label)} ({count(column.counts[label], 'row')})" for label in labels)
+        questions.append(f"labels: {counted}: one label in several spellings? Then write one in the files")
+    for label, rows in column.counts.items():
+        frequent = [name for name, frequency in column.counts.items() if rows * MISSPELT <= frequency]
+        if alike := get_close_matches(label, frequent, 1, ALIKE) if label.isalpha() else []:
+            counted = f"{quoted(label)} ({count(rows, 'row')}) is like {quoted(alike[0])}"
+            questions.append(f"labels: {counted}: one label, misspelt? Then mend the files, or list the labels")
+        negative = label == "-1" and "1" in column.counts and len(column.counts) > 2
+        if label.strip().lower() in NO_LABEL or negative:
+            stands = "may stand for no label; leave these rows out of the files (a recipe of mtl make can), or keep it as a label"
+            questions.append(f"labels: {quoted(label)} ({count(rows, 'row')}) {stands}")
+    for split, targets in by_split.items():
+        if strange := [label for label in targets.counts if not main.counts[label]]:
+            rows = sum(targets.counts[label] for label in strange)
+            where = f"no training row has {quoted_names(strange)}, which {count(rows, 'row')} of {split} have"
+            questions.append(f"labels: {where}: other spellings of the same labels, or labels that cannot be learnt?")
+    return questions
+
+
 def _guess_choice(guess: Guess, column: FileColumn, candidates: Sequence[FileColumn]) -> bool:
     """Declare a choice if each target is the index, or the letter, of one of its row's candidates. Returns whether it is one."""
     rows = candidates[0].lists or list(map(list, zip(*(column.texts for column in candidates), strict=True)))
@@ -170,30 +197,3 @@ def _declare_labels(guess: Guess, main: FileColumn, column: FileColumn) -> None:
     else:
         frequent = "; macro_f1 gives all labels the same weight" if most_rows > (1 - RARE) * main.rows else ""
         guess.declare(f"{why}{frequent}", metric="accuracy")
-
-
-def label_questions(main: FileColumn, column: FileColumn, by_split: Mapping[str, FileColumn]) -> list[str]:
-    """What the user has to decide about labels: spellings of one label, labels that stand for none, and labels of single files."""
-    questions = []
-    spellings = defaultdict(list)
-    for label in column.counts:
-        is_number = label.isascii() and label.isdecimal()
-        spellings[(label.lstrip("0") or "0") if is_number else " ".join(label.split()).casefold()].append(label)
-    for labels in (labels for labels in spellings.values() if len(labels) > 1):
-        counted = ", ".join(f"{quoted(label)} ({count(column.counts[label], 'row')})" for label in labels)
-        questions.append(f"labels: {counted}: one label in several spellings? Then write one in the files")
-    for label, rows in column.counts.items():
-        frequent = [name for name, frequency in column.counts.items() if rows * MISSPELT <= frequency]
-        if alike := get_close_matches(label, frequent, 1, ALIKE) if label.isalpha() else []:
-            counted = f"{quoted(label)} ({count(rows, 'row')}) is like {quoted(alike[0])}"
-            questions.append(f"labels: {counted}: one label, misspelt? Then mend the files, or list the labels")
-        negative = label == "-1" and "1" in column.counts and len(column.counts) > 2
-        if label.strip().lower() in NO_LABEL or negative:
-            stands = "may stand for no label; leave these rows out of the files (a recipe of mtl make can), or keep it as a label"
-            questions.append(f"labels: {quoted(label)} ({count(rows, 'row')}) {stands}")
-    for split, targets in by_split.items():
-        if strange := [label for label in targets.counts if not main.counts[label]]:
-            rows = sum(targets.counts[label] for label in strange)
-            where = f"no training row has {quoted_names(strange)}, which {count(rows, 'row')} of {split} have"
-            questions.append(f"labels: {where}: other spellings of the same labels, or labels that cannot be learnt?")
-    return questions

@@ -44,6 +44,15 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> Split
     return tables
 
 
+def is_writable(value: object) -> bool:
+    """Whether a suite file can hold a value: no OmegaConf reference (`mtl.base.untrusted_yaml.read_yaml`), and valid Unicode only."""
+    if isinstance(value, str):
+        return "${" not in value and not any("\ud800" <= sign <= "\udfff" for sign in value)
+    if isinstance(value, dict):
+        return all(map(is_writable, value.values()))
+    return all(map(is_writable, value)) if isinstance(value, list) else True
+
+
 def _reading(guess: Guess, sniffed: Mapping[str, Sniffed], known: Mapping[str, Any]) -> Reading:
     """How all files of a task are read, which the guess declares, with questions. Raises InputError if they are read in several ways."""
     readings = [file.reading for file in sniffed.values()]
@@ -123,12 +132,3 @@ def _has_header(heads: Mapping[str, Sequence[Sequence[str]]]) -> tuple[bool, str
         return True, None
     cells = ", ".join(map(quoted, sorted(recurring) or line))
     return False, f"header: {cells} in the first line of {name}: is this line a header, or a row?"
-
-
-def is_writable(value: object) -> bool:
-    """Whether a suite file can hold a value: no OmegaConf reference (`mtl.base.untrusted_yaml.read_yaml`), and valid Unicode only."""
-    if isinstance(value, str):
-        return "${" not in value and not any("\ud800" <= sign <= "\udfff" for sign in value)
-    if isinstance(value, dict):
-        return all(map(is_writable, value.values()))
-    return all(map(is_writable, value)) if isinstance(value, list) else True
