@@ -187,14 +187,6 @@ def test_encodings_whose_line_ends_have_several_bytes_are_refused(encoding: str 
     refused(lambda: split_files(task, tmp_path, 0.2), file="all.tsv")
 
 
-def test_lines_that_are_other_rows_in_other_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_tsv(tmp_path / "all.tsv", ("text", "label"), *((f"word {i}", str(i % 2)) for i in range(40)))
-    read = read_task(LETTERS, tmp_path, 0.2)
-    read.rows["dev"][0] = replace(read.rows["dev"][0], inputs=(("another word",),))
-    monkeypatch.setattr("mtl.data.splits.read_task", lambda *_: read)
-    refused(lambda: split_files(LETTERS, tmp_path, 0.2), file="all.tsv")
-
-
 def test_copied_files_of_one_name_keep_their_folders(tmp_path: Path) -> None:
     for split in ("train", "dev"):
         write_tsv(tmp_path / split / "rows.tsv", ("text", "label"), (split, "0"))
