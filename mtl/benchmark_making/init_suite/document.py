@@ -58,6 +58,7 @@ def suite_document(
 def summary(
     path: Path, data_dir: Path, language: str | None, guesses: Sequence[Guess], found: FoundFiles, source: str
 ) -> Iterator[str]:
+    """What is printed: each task, what is not read, left out and asked, and the next command. `source`: as in `suite_document`."""
     declared = [guess for guess in guesses if guess.problem is None]
     width = max((len(guess.id) for guess in declared), default=0)
     for guess in declared:
