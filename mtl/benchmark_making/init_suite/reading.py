@@ -39,6 +39,10 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> Split
     tables = SplitTables()
     for split in [split for split in paths if guess.files[split] is not None]:
         tables[split] = read_table(paths[split], replace(layouts[split], header=headers.get(split)))
+    if headers and "header" not in known:
+        lines = f"the first line of {', '.join(str(guess.files[split]) for split in headers)}"
+        why = f"{lines} looks like a row, so the names are made up; give the columns names"
+        guess.declare(why, header=next(iter(headers.values())))
     guess.rows = {split: table.rows for split, table in tables.items()}
     guess.why["rows"] = "counted in these files; if other numbers are published, write those"
     return tables
@@ -103,8 +107,6 @@ def _numbered_columns(guess: Guess, cells: Mapping[str, Sequence[Sequence[str]]]
         if others := [str(guess.files[split]) for split in cells if split not in headers and guess.files[split]]:
             remedy = "answer header=[NAME, …] with a name for each column, those that the header has among them"
             raise InputError(f"{', '.join(others)} has a header, and {lacking} has none; {remedy}")
-        why = f"the first line of {lacking} looks like a row, so the names are made up; give the columns names"
-        guess.declare(why, header=next(iter(headers.values())))
     return headers
 
 
