@@ -50,6 +50,7 @@ FORMS = {
     "row numbers of pandas": raw("\ttext\tlabel\n" + "".join(f"{i}\ttext {i}\t{'pn'[i % 2]}\n" for i in range(12))),
     "a number above numbers in both": raw(*["2019\ty\n1\ta\n2\tb\n"] * 2),
     "four columns of CoLA": raw(*COLA),
+    "four columns of CoLA, and a test file with a header": raw(*COLA, "index\tsentence\n0\ta b c\n1\td e f\n2\tg h\n"),
     "long names": raw("votes\tso many words as no name of a column has\n1\ta\n2\tb\n"),
     "columns without names of pandas": raw(f"0\t1\n{ROWS_OF_TONES}"),
     "headers of other lengths": raw(f"text\tlabel\n{ROWS_OF_TONES}", "n\ttext\tlabel\n" + "".join(f"{i}\ttext {i}\tpo\n" for i in range(5))),
