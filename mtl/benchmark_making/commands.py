@@ -79,7 +79,7 @@ def add_commands(commands: Commands) -> None:
 
 
 def _audit(arguments: argparse.Namespace) -> int:
-    from mtl.benchmark_making.suites import audit_job
+    from mtl.benchmark_making.audits.checks import audit_job
 
     job = job_of(arguments.settings)
     if arguments.write_clean is not None:

@@ -25,7 +25,8 @@ from mtl.data.columns import Value, listed
 from mtl.data.examples import read_examples
 from mtl.data.fetching.archives import UNPACKED_LIMIT
 from mtl.data.fetching.download import checksum_problem
-from mtl.data.files import GIT, numbered_alike
+from mtl.data.files import numbered_alike
+from mtl.data.hashes import GIT
 from mtl.data.records import read_records
 from mtl.tasks.task import NUMBERED, SPLITS, HubSource, Task
 

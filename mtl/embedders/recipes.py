@@ -15,7 +15,7 @@ from mtl.base.typed import typed
 from mtl.base.untrusted import is_inside, is_web_address
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.dataset import fingerprints, present_tasks
-from mtl.data.splits import FORMAT
+from mtl.data.held_out import FORMAT
 from mtl.data.text import moses_version
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import is_sha256

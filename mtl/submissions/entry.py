@@ -17,7 +17,8 @@ from mtl.base.errors import InputError
 from mtl.base.untrusted import inside, parse_json
 from mtl.data.columns import nullable_value, value_of
 from mtl.data.examples import read_examples, row_size, target_cell, target_value
-from mtl.data.files import is_changed, read_bytes, split_lines
+from mtl.data.files import read_bytes, split_lines
+from mtl.data.hashes import is_changed
 from mtl.data.json_rows import parse_row
 from mtl.data.records import column_names
 from mtl.runs.folder import scored_rows

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal
 
@@ -18,8 +18,6 @@ from mtl.tasks.targets import TARGET_KINDS, names_of_kind
 from mtl.tasks.task import (
     BESIDE,
     DEV_OR_TEST,
-    FOLDERS,
-    PART,
     SCALES,
     SPAN_ENDS,
     SPLITS,
@@ -379,9 +377,6 @@ def _path_problem(task: Task) -> str | None:
     for key, name in [("folder", task.folder), *((f"files.{split}", name) for split, name in task.files.items())]:
         if name is not None and not all(map(is_inside, name.split(BESIDE))):
             return f"{key}: {name!r} must be a path below the data folder, without '..'"
-        file, _, part = (name or "").partition(BESIDE)[0].partition(PART)
-        if FOLDERS.fullmatch(part) and not PurePosixPath(task.folder, file).parts[1:]:
-            return f"{key}: {name!r} means the folders beside the file's; it must stand in a folder of the data folder"
     if task.source is not None and (problem := task.source.problem):
         return f"source.{problem}"
     for split, checksum in task.checksums.items():

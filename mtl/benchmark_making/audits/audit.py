@@ -30,8 +30,9 @@ from mtl.benchmark_making.audits.leaks import (
     shared_across,
     shared_within,
 )
-from mtl.data.files import changed_splits, hash_files
-from mtl.data.splits import check_present, has_files, hold_out, read_split
+from mtl.data.hashes import changed_splits, hash_files
+from mtl.data.held_out import hold_out
+from mtl.data.splits import check_present, has_files, read_split
 from mtl.data.text import TokenizedTexts
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.interface import EmbeddingsRequest

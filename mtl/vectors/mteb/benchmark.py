@@ -25,7 +25,9 @@ class MtebSettings:
     # in [PpcPC,SICK-R-PL]
     data_dir: str | None = None  # the folder with a folder for each task; None: data/{benchmark}, if it is there
     runs_dir: str = "runs"  # the folder of all runs
-    workers: Annotated[int, AT_LEAST_ONE] | None = None  # processes of a Ray cluster that encode the passages of retrieval
+    workers: Annotated[int, AT_LEAST_ONE] | None = (
+        None  # processes of a Ray cluster that encode the passages of retrieval
+    )
     # tasks; None: this process does
 
 
