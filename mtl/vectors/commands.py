@@ -33,7 +33,7 @@ def add_commands(commands: Commands) -> None:
     export = commands.add_parser("export", help="write a run's encoder in the form of another program")
     export.add_argument("run_dir", type=Path, metavar="RUN", help="the folder of a finished run")
     export.add_argument("settings", help="docs/how-to/export.md lists them", **settings)
-    export.add_argument("--format", required=True, help="sentence-transformers, vectors or transformers")
+    export.add_argument("--format", required=True, help="sentence-transformers or vectors")
     export.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder to write")
     export.set_defaults(run=_export)
 

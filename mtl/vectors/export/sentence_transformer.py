@@ -17,11 +17,12 @@ from mtl.base.progress import hidden_progress
 from mtl.base.terminal import escaped
 from mtl.data.text import TokenizedTexts
 from mtl.vectors.encoders.sentence_model import load_model
-from mtl.vectors.export.export import Export, check_difference, code_block, encoder_card
+from mtl.vectors.export.export import Export, card, code_block
 from mtl.vectors.export.tokenizer import can_express, tokenizer_json
 
 # A text without a token is one unknown word; the tokenizer says so of none that is empty.
 PROMPTS = {"query": " ", "document": " "}
+TOLERANCE = 1e-5  # between vectors of the exported model and of the run
 
 
 @exact_arithmetic()
@@ -54,15 +55,17 @@ def write(export: Export, folder: Path) -> None:
         problem = f"language {export.model.language}: the library tokenizers cannot split its apostrophes as Moses does"
     if problem is not None:
         remedy = "mtl encode writes its vectors, --format vectors its words'"
-        raise InputError(f"{problem}; {remedy}", path=export.predictor.folder.path)
+        raise InputError(f"{problem}; {remedy}", path=export.encoder.predictor.folder.path)
     logging.getLogger("sentence_transformers").setLevel(logging.ERROR)  # hides what it logs about models in general
     _model(export, folder / "tokenizer.json").save_pretrained(str(folder), create_model_card=False)
     for weights in folder.rglob("*.safetensors"):  # the library lets their owner alone read them
         weights.chmod((folder / "modules.json").stat().st_mode)
     loaded = load_model(folder, "cpu")
     texts = probe_texts(export.model.reader.vocabulary.words, export.model.config.max_length)
-    vectors = loaded.encode(texts, show_progress_bar=False)
-    check_difference(vectors, reference_vectors(export, texts), "vectors", "sentence-transformers")
+    difference = float(np.abs(loaded.encode(texts, show_progress_bar=False) - reference_vectors(export, texts)).max())
+    if not difference <= TOLERANCE:
+        message = f"the exported model gives other vectors than the run (they differ by up to {difference:.2g}), so nothing is written"
+        raise InputError(f"{message}; use the versions of constraints.txt", key="--format sentence-transformers")
     write_text(folder / "README.md", _card(export, str(loaded)))
 
 
@@ -143,4 +146,4 @@ def _card(export: Export, architecture: str) -> str:
         " `encode` for all texts: in sentence-transformers 6.2, `encode_query` and `encode_document` fail for every model with word vectors"
         " and a tokenizer of transformers.",
     ]
-    return encoder_card(export, front, begin)
+    return card(export, front, begin)
