@@ -112,17 +112,16 @@ def _export(arguments: argparse.Namespace) -> None:
 def _mteb(arguments: argparse.Namespace) -> None:
     from mtl.base.device import describe_device, device_of
     from mtl.base.version import versions
-    from mtl.vectors.encoders import encoder_kind
+    from mtl.vectors.encoders import open_encoder
     from mtl.vectors.mteb.run import run_mteb
 
     check_installed("mteb")  # before minutes of loading
-    settings, name = _settings(arguments), arguments.encoder
-    kind = encoder_kind(name)
+    settings = _settings(arguments)
     about = {
         "command": arguments.command,
         "versions": versions() | {package: version(package) for package in SCORERS},
         "machine": describe_device(device_of(str(settings.get("device", "cpu")), "device")),
     }
-    folder = run_mteb(partial(kind.open, name), kind.choices, settings, about)
+    folder = run_mteb(partial(open_encoder, arguments.encoder), settings, about)
     print(folder.table.read_text(encoding="utf-8"))
     print(folder.table)

@@ -99,7 +99,6 @@ def make_evaluation(
     runs_dir: Path,
     records: Mapping[str, Mapping[str, Any]],
     encoder: HashedEncoder | None = None,
-    choice: Mapping[str, Any] | None = None,
 ) -> EvaluationFolder:
     """A finished evaluation on PL-MTEB."""
     encoder = encoder or HashedEncoder()
@@ -107,6 +106,6 @@ def make_evaluation(
     benchmark = load_benchmark(path)
     folder = EvaluationFolder.of(str(runs_dir), benchmark.name, encoder)
     write_text(folder.benchmark, path.read_text(encoding="utf-8"))
-    summary = summarize(benchmark, encoder.description, encoder.fingerprint, {}, records, choice)
+    summary = summarize(benchmark, encoder.description, encoder.fingerprint, {}, records)
     write_json(folder.summary, {**summary, "command": "mtl mteb x"})
     return folder

@@ -31,7 +31,7 @@ from mtl.model.sequences import ArraySequences
 from mtl.tasks.suite import Suite, load_suite
 from mtl.vectors.encoders.encoder import ModelEncoder, check_language, mean_vector
 
-POOLINGS = {"mean": "Average", "max": "Maximum", "both": "Average and maximum"}  # as in tables
+POOLINGS = {"mean": "Average", "max": "Maximum"}  # as in tables
 SECTION = "embeddings."
 
 
@@ -41,7 +41,7 @@ class AverageSettings:
 
     embeddings: str = "fasttext"  # the name or path of an embeddings file
     language: str | None = None  # the language of the tokenizer; None: the suite's
-    pooling: Literal["mean", "max", "both"] = "mean"  # mean, max, or both: mean and max joined
+    pooling: Literal["mean", "max"] = "mean"  # mean or max of the words' vectors
     seed: int = 1  # the seed of random vectors
     centre: bool = False  # subtract the mean vector of the texts
     max_length: Annotated[int, AT_LEAST_ONE] = 256  # tokens of a text
@@ -148,7 +148,7 @@ def open_average(name: str, values: Mapping[str, Any]) -> ModelEncoder:
     # Texts are read first: what is wrong with them shows before large files are opened.
     texts, seen = _texts(settings, suite) if settings.centre else ([], ())
     device, pooling = device_of(settings.device, "device"), settings.pooling
-    model = AverageModel(_open(settings, options, suite, device), language, settings.max_length, pooling, device)
+    model = AverageModel(_open(settings, options, suite, device), language, settings.max_length, device)
     centred = ["centred"] if settings.centre else []
     seed = [f"seed {settings.seed}"] if "seed" in read else []
     encoder = ModelEncoder(
@@ -173,10 +173,10 @@ class AverageModel:
 
     parameters_without_embeddings = 0
 
-    def __init__(self, reader: Reader, language: str, max_length: int, pooling: str, device: torch.device) -> None:
+    def __init__(self, reader: Reader, language: str, max_length: int, device: torch.device) -> None:
         """The reader is on the device."""
         self.reader, self.language, self.max_length, self.device = reader, language, max_length, device
-        self.dim, self.parameters = reader.dim * (2 if pooling == "both" else 1), reader.parameters()
+        self.dim, self.parameters = reader.dim, reader.parameters()
 
     def versions(self) -> dict[str, str]:
         return {"mtl": VERSION, "tokenizer": moses_version()}
@@ -207,12 +207,9 @@ class AverageModel:
 def _pool(vectors: Tensor, counted: Tensor, pooling: str) -> Tensor:
     """Word vectors (batch, time, dim) and 1 for words with a vector, else 0, (batch, time, 1) -> text vectors (batch, dim)."""
     total = counted.sum(dim=1)
-    parts = []
-    if pooling != "max":
-        parts.append((vectors * counted).sum(dim=1) / total.clamp(min=1))
-    if pooling != "mean":
-        parts.append(vectors.masked_fill(counted == 0, -torch.inf).amax(dim=1).masked_fill(total == 0, 0))
-    return torch.cat(parts, dim=1)
+    if pooling == "mean":
+        return (vectors * counted).sum(dim=1) / total.clamp(min=1)
+    return vectors.masked_fill(counted == 0, -torch.inf).amax(dim=1).masked_fill(total == 0, 0)
 
 
 def _open(settings: AverageSettings, options: EmbedderOptions, suite: Suite | None, device: torch.device) -> Reader:

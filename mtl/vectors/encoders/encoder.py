@@ -3,8 +3,8 @@
 import hashlib
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -64,16 +64,6 @@ class SentenceEncoder(ABC):
     @abstractmethod
     def versions(self) -> dict[str, str]:
         """The versions of the software that the vectors depend on, by name: mtl, and what makes tokens."""
-
-
-@dataclass(frozen=True)
-class EncoderKind:
-    """One kind of sentence encoders."""
-
-    # Opens the encoder with this name and these settings, by dotted keys. Raises InputError.
-    open: Callable[[str, Mapping[str, Any]], SentenceEncoder]
-    # The settings that may be chosen on validation rows, with the values to try, the default first.
-    choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
 
 class ModelEncoder(SentenceEncoder):

@@ -4,7 +4,7 @@ import logging
 import math
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -21,7 +21,6 @@ from mteb.results import TaskResult
 from mtl.base.clock import format_duration
 from mtl.base.errors import InputError
 from mtl.base.files import replacing, write_json, write_text
-from mtl.base.untrusted import read_json
 from mtl.vectors.encoders.encoder import SentenceEncoder
 from mtl.vectors.mteb.benchmark import Benchmark
 from mtl.vectors.mteb.data import MtebRows, cache_of, compare_rows, find_rows, fresh_task, load_rows, unreadable
@@ -112,36 +111,24 @@ class Evaluator:
         """The versions of what scores depend on: mteb, scikit-learn, which trains classifiers and clusters, and the encoder's software."""
         return {**{package: version(package) for package in ("mteb", "scikit-learn")}, **self.encoder.versions()}
 
-    def evaluate(
-        self,
-        tasks: Sequence[str],
-        split: str | None = None,
-        finished: Callable[[Mapping[str, Record]], None] = lambda records: None,
-    ) -> dict[str, Record]:
-        """The record of each task, by name; its score is None if it is not a finite number. Raises InputError if it
-        cannot be done. A task that was evaluated with these versions of the software, on the same rows, by the same
-        metric is not evaluated again. `split` replaces the one that the benchmark scores; `finished` is called after
-        each task with the records so far."""
-        records: dict[str, Record] = {}
-        for number, name in enumerate(tasks, 1):
-            rows = find_rows(self.benchmark, name, self.data_dir)
-            path = self.folder.record(name, split)
-            key = record_key(self.benchmark, name, self.versions, split) | {"revision": rows.revision}
-            old = record = read_record(path, key)
-            if record is None:
-                record = {**key, **self._evaluate(name, rows, key["split"], self.folder.result(path))}
-                write_json(path, record)
-            records[name] = record
-            title = f"{name} ({number} of {len(tasks)}){'' if split is None else f', {split}'}"
-            metric, score = self.benchmark.metric(name), record["score"]
-            after = "as evaluated before" if old is not None else format_duration(record["seconds"])
-            if score is None:
-                problem = "is not a finite number, so the task counts as missing; are all targets or all vectors equal?"
-                logger.warning("%s: %s %s", title, metric, problem)
-            else:
-                logger.info("%s: %s %.2f · %s", title, metric, score, after)
-            finished(records)
-        return records
+    def evaluate(self, name: str, title: str) -> Record:
+        """The record of a task; its score is None if it is not a finite number. Messages have the title. A task that was
+        evaluated with these versions of the software, on the same rows, by the same metric is not evaluated again.
+        Raises InputError if it cannot be done."""
+        rows, path = find_rows(self.benchmark, name, self.data_dir), self.folder.record(name)
+        key = record_key(self.benchmark, name, self.versions) | {"revision": rows.revision}
+        old = record = read_record(path, key)
+        if record is None:
+            record = {**key, **self._evaluate(name, rows, key["split"], self.folder.result(path))}
+            write_json(path, record)
+        metric, score = self.benchmark.metric(name), record["score"]
+        after = "as evaluated before" if old is not None else format_duration(record["seconds"])
+        if score is None:
+            problem = "is not a finite number, so the task counts as missing; are all targets or all vectors equal?"
+            logger.warning("%s: %s %s", title, metric, problem)
+        else:
+            logger.info("%s: %s %.2f · %s", title, metric, score, after)
+        return record
 
     def with_earlier(self, records: Mapping[str, Record]) -> dict[str, Record]:
         """The records with a score: these, by task, and for other tasks those of earlier commands that are still what the benchmark and
@@ -155,9 +142,8 @@ class Evaluator:
     ) -> None:
         """Write the summary, with these further keys, and the table of these records and of earlier commands' ones."""
         encoder, folder = self.encoder, self.folder
-        choice = read_json(folder.choice, dict[str, Any]) if folder.choice.exists() else None
         shown = self.with_earlier(records)
-        summary = summarize(self.benchmark, encoder.description, encoder.fingerprint, settings, shown, choice)
+        summary = summarize(self.benchmark, encoder.description, encoder.fingerprint, settings, shown)
         write_json(folder.summary, {**summary, **about})
         write_text(folder.table, render_table(self.benchmark, summary))
 

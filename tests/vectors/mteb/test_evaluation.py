@@ -19,8 +19,7 @@ from sklearn.metrics import average_precision_score
 
 from mtl.api.cli import main
 from mtl.base.errors import InputError
-from mtl.vectors.encoders import ENCODERS
-from mtl.vectors.encoders.encoder import EncoderKind
+from mtl.vectors.encoders import ENCODERS, open_encoder
 from mtl.vectors.mteb.benchmark import Benchmark
 from mtl.vectors.mteb.results import find_evaluations
 from mtl.vectors.mteb.run import run_mteb
@@ -35,7 +34,6 @@ pytestmark = pytest.mark.usefixtures("offline")
 def data_dir(tmp_path: Path) -> Path:
     path = tmp_path / "data"
     write_jsonl(path / "PpcPC/test.jsonl", pairs(40, "labels"))
-    write_jsonl(path / "PpcPC/validation.jsonl", pairs(30, "labels", seed=1))
     write_jsonl(path / "SICK-R-PL/test.jsonl", pairs(50, "score"))
     return path
 
@@ -55,8 +53,7 @@ class Opened:
 def evaluate(folder: Path, opened: Opened | None = None, /, **given: Any) -> dict[str, Any]:
     """The summary of an evaluation whose runs lie beside the folder of the data."""
     settings = {"data_dir": str(folder), "runs_dir": str(folder.parent / "runs"), **given}
-    choices = {"pooling": ("max", "mean")}
-    files = run_mteb(opened or Opened(), choices, settings, {"command": "mtl mteb x"})
+    files = run_mteb(opened or Opened(), settings, {"command": "mtl mteb x"})
     assert files.table.read_text(encoding="utf-8").startswith("# ")
     return read_json(files.summary)
 
@@ -109,11 +106,11 @@ def test_a_sentence_transformer_has_the_scores_of_mteb_with_the_library_alone(
 
     prompts = {"PpcPC": "kot ", "STS": "dom las ", "query": "noc ", "document": "ptak "}
     folder = write_model(data_dir.parent / "model", WORDS, prompts=prompts)
-    kind, library = ENCODERS["sentence_transformer"], SentenceTransformer(str(folder), device="cpu")
-    encoder = kind.open("sentence_transformer", {"path": str(folder)})
+    library = SentenceTransformer(str(folder), device="cpu")
+    encoder = open_encoder("sentence_transformer", {"path": str(folder)})
     encoded = patch.object(library, "encode", wraps=library.encode)
     settings = {"data_dir": str(data_dir), "runs_dir": str(data_dir.parent / "runs")}
-    files = run_mteb(lambda _: encoder, kind.choices, settings, {"command": "mtl mteb x"})
+    files = run_mteb(lambda _: encoder, settings, {"command": "mtl mteb x"})
     for name, record in read_json(files.summary)["tasks"].items():
         rows = find_rows(benchmark, name, data_dir)
         task = fresh_task(benchmark, name, "test", rows)
@@ -224,17 +221,6 @@ def test_result_files_and_metadata_are_those_of_mteb(data_dir: Path) -> None:
     assert 100 * read.get_score() == pytest.approx(summary["tasks"]["PpcPC"]["main_score"])
 
 
-def test_settings_are_chosen_on_validation_rows(data_dir: Path) -> None:
-    summary = evaluate(data_dir, tasks=["SICK-R-PL"], pooling="choose")
-    choice = summary["choice"]
-    assert [tried["settings"] for tried in choice["tried"]] == [{"pooling": "max"}, {"pooling": "mean"}]
-    assert (choice["split"], choice["tasks"]) == ("validation", ["PpcPC"])
-    assert choice["tried"][1]["mean"] == precision(pairs(30, "labels", seed=1))
-    best = max(choice["tried"], key=lambda tried: tried["mean"])
-    assert choice["chosen"] == best["settings"] == summary["settings"] and summary["fingerprint"] == best["fingerprint"]
-    assert list(summary["tasks"]) == ["SICK-R-PL"]
-
-
 def test_a_swedish_benchmark_is_another_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "sv.yaml").write_text(SWEDISH, encoding="utf-8")
     for split, rows in (("train", 40), ("test", 10)):
@@ -255,7 +241,7 @@ def test_a_folder_without_a_task_is_one_line(data_dir: Path, monkeypatch: pytest
 
 
 def test_the_command(data_dir: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setitem(ENCODERS, "hashed", EncoderKind(lambda name, settings: HashedEncoder(**settings)))
+    monkeypatch.setitem(ENCODERS, "hashed", lambda name, settings: HashedEncoder(**settings))
     folders = [f"data_dir={data_dir}", f"runs_dir={data_dir.parent}/runs"]
     command = ["mteb", "hashed", "pooling=mean", "tasks=[PpcPC]", *folders]
     assert main(command) == 0
