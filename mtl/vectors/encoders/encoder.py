@@ -16,6 +16,7 @@ from mtl.base.wings import lazy
 from mtl.data.text import Encode, encode_blocks, text_blocks
 
 FLOAT = 4  # bytes of a weight
+MAX_LENGTH = 256  # tokens of a text, for encoders without a run or a limit of their own
 
 # torch is slow to import, and reports read descriptions alone
 exact_arithmetic = lazy("mtl.base.device:exact_arithmetic")

@@ -48,12 +48,6 @@ class PretrainingTexts:
         if not self.files and not any(text.strip() for text in self.texts):
             raise InputError("there is no text to train on")
 
-    @property
-    def size(self) -> int:
-        """About how many bytes of text there are; a gzipped file has about three times its size."""
-        files = sum(path.stat().st_size * (3 if path.suffix == ".gz" else 1) for path in self.files)
-        return files + sum(len(text.encode("utf-8", "surrogatepass")) for text in self.texts)
-
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of the files' SHA-256, of the texts and of the vocabulary's files, as 64 hexadecimal digits."""

@@ -25,9 +25,7 @@ class Word2VecTraining:
     dim: Annotated[int, AT_LEAST_ONE] = 300  # numbers in a vector
     epochs: Annotated[int, AT_LEAST_ONE] = 5  # passes over the texts
     min_count: Annotated[int, AT_LEAST_ONE] = 5  # words that occur less often have no vector of their own
-    negative: Annotated[int, AT_LEAST_ONE] = 5  # noise words beside each word that is predicted
     learning_rate: Annotated[float, NOT_NEGATIVE] = 0.025  # at the first step
-    window: Annotated[int, AT_LEAST_ONE] = 5  # words on each side
     threads: Annotated[int, NOT_NEGATIVE] = 0  # 0: one for each core. With more than one, vectors differ a little each
     # time
     seed: Annotated[int, Meta(ge=0, lt=2**32)] = 1  # of the first vectors and of the noise
@@ -49,9 +47,7 @@ class Word2VecTraining:
                         vector_size=self.dim,
                         epochs=self.epochs,
                         min_count=self.min_count,
-                        negative=self.negative,
                         alpha=self.learning_rate,
-                        window=self.window,
                         workers=threads,
                         seed=self.seed,
                     )
