@@ -142,9 +142,6 @@ class ElmoTrainer(ResumableTraining):
         every = sum(self.steps_by_epoch)
         self.steps = min(every, settings.max_steps or every)
 
-    def shown(self) -> tuple[int, int, str]:
-        return self.step, self.steps, "steps"
-
     def learning_rate(self) -> float:
         initial, final = self.settings.learning_rate, self.settings.final_learning_rate
         return initial + (final - initial) * self.step / self.steps

@@ -119,14 +119,12 @@ def _linear(dim: int, centre: np.ndarray | None, **names: Any) -> Any:
 
 def _card(export: Export, architecture: str) -> str:
     """The model card."""
-    description, lstm, encoder = export.encoder.description, export.model.encoder.lstm, export.encoder
+    description, pooling = export.encoder.description, export.encoder.pooling
     front = {
         "library_name": "sentence-transformers",
         "pipeline_tag": "sentence-similarity",
         "tags": ["sentence-transformers", "sentence-similarity", "feature-extraction", "bilstm"],
     }
-    joined = ", each joined with its word's vector" if export.model.encoder.join_input else ""
-    centred = " The mean vector of the training texts is subtracted." if encoder.centre is not None else ""
     used = code_block(
         "from sentence_transformers import SentenceTransformer",
         "",
@@ -137,8 +135,7 @@ def _card(export: Export, architecture: str) -> str:
     begin = [
         f"# {escaped(description.title)}",
         f"This is a sentence-transformers model that maps texts to vectors of {description.dim} numbers, which are compared by their cosine:"
-        f" {len(export.model.reader.vocabulary.words):,} word vectors, a bidirectional LSTM with {lstm.num_layers} layers of 2 × {lstm.hidden_size}"
-        f" units, and the {'maximum' if encoder.pooling == 'max' else 'mean'} over its outputs{joined}.{centred} It has"
+        f" {len(export.model.reader.vocabulary.words):,} word vectors, a bidirectional LSTM, and the {pooling} over time. It has"
         f" {description.parameters:,} parameters, of which {description.parameters_without_embeddings:,} are not in word vectors.",
         f"```\n{architecture}\n```",
         f"## Usage\n\nWith sentence-transformers 6 or later; neither mtl nor `trust_remote_code` is needed.\n\n{used}\n\nThe prompt of the"

@@ -12,7 +12,6 @@ from mtl.base.typed import PART, SHARE, check_known, typed
 from mtl.base.untrusted_yaml import read_yaml
 
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")  # the first entries of the vocabulary, with ids from 0
-BUDGET = {"max_steps", "max_minutes"}  # the settings that limit a training
 LARGEST = 2**31 - 1
 COUNT = Meta(ge=1, le=LARGEST)
 AMOUNT = Meta(ge=0, le=LARGEST)
@@ -30,6 +29,7 @@ class PretrainingSettings:
     hidden_size: Annotated[int, COUNT]  # the size of a token's vector
     num_heads: Annotated[int, COUNT]  # attention heads of a layer
     batch_size: Annotated[int, COUNT]  # segments in a step
+    max_steps: Annotated[int, COUNT]  # the number of steps
     learning_rate: Annotated[float, AMOUNT]  # the highest learning rate of AdamW, which has β₁ 0.9
     vocabulary: Literal["wordpiece", "bpe"] = "wordpiece"  # how words are split: wordpiece takes the longest subword
     # that fits; bpe merges characters as learnt
@@ -40,8 +40,6 @@ class PretrainingSettings:
     positions: Literal["random", "sinusoids"] = "random"  # the vectors of positions at the beginning: random, or
     # sinusoids of twice the deviation as amplitude. Both are trained
     dropout: Annotated[float, SHARE] = 0.1  # dropout on the attention, and after each part of a layer
-    max_steps: Annotated[int, COUNT] | None = None  # the most steps; this or max_minutes must be set
-    max_minutes: Annotated[float, Meta(gt=0, le=LARGEST)] | None = None  # the most minutes of training and validations
     accumulate: Annotated[int, COUNT] = 1  # in how many parts a batch is computed: more take less memory and, without
     # dropout, give the same step up to rounding
     warmup: Annotated[float, AMOUNT] = 0.1  # steps in which the learning rate rises linearly from 0, before it falls
@@ -61,12 +59,8 @@ class PretrainingSettings:
             raise InputError(f"must divide hidden_size={self.hidden_size}", key="num_heads", value=self.num_heads)
         if self.batch_size % self.accumulate:
             raise InputError(f"must divide batch_size={self.batch_size}", key="accumulate", value=self.accumulate)
-        if self.max_steps is None and self.max_minutes is None:
-            raise InputError("set it, or max_minutes: one of them must limit the training", key="max_steps")
-        if self.warmup >= 1 and (
-            self.max_minutes is not None or self.max_steps is None or self.warmup >= self.max_steps
-        ):
-            message = "must be a share of the training, below 1; or with max_steps alone, fewer steps than these"
+        if self.warmup >= self.max_steps:
+            message = f"must be a share of the training, below 1, or fewer steps than max_steps={self.max_steps}"
             raise InputError(message, key="warmup", value=f"{self.warmup:g}")
 
     @property
@@ -84,6 +78,4 @@ def read_settings(config: str, changes: Mapping[str, Any]) -> PretrainingSetting
         check_known(content, set(PretrainingSettings.__dataclass_fields__))
     except InputError as error:
         raise error.located(path=path) from None
-    if BUDGET & set(changes):  # the budget that the command names replaces that of the file
-        content = {key: value for key, value in content.items() if key not in BUDGET}
     return typed(PretrainingSettings, {**content, **changes})

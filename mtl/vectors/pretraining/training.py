@@ -114,18 +114,11 @@ def decayed_groups(model: nn.Module, weight_decay: float) -> list[dict[str, obje
     return [{"params": matrices, "weight_decay": weight_decay}, {"params": vectors, "weight_decay": 0.0}]
 
 
-def progress_at(settings: PretrainingSettings, step: int, seconds: float) -> float:
-    """The share of `max_steps` that is done, or of `max_minutes`, whichever is more, at most 1."""
-    by_steps = step / settings.max_steps if settings.max_steps else 0.0
-    by_time = seconds / (60 * settings.max_minutes) if settings.max_minutes else 0.0
-    return min(1.0, max(by_steps, by_time))
-
-
-def rate_at(settings: PretrainingSettings, progress: float) -> float:
-    """The learning rate of the step that begins at this progress: a linear rise from 0 to the highest, then a linear
-    fall to 0. With steps alone, the rates are those of `transformers.get_linear_schedule_with_warmup`."""
-    # Of the whole training. `settings.check` allows steps only where steps alone limit it.
-    warmup = settings.warmup / (settings.max_steps or 1) if settings.warmup >= 1 else settings.warmup
+def rate_at(settings: PretrainingSettings, step: int) -> float:
+    """The learning rate of a step: a linear rise from 0 to the highest, then a linear fall to 0, as that of
+    `transformers.get_linear_schedule_with_warmup`."""
+    progress = step / settings.max_steps
+    warmup = settings.warmup / settings.max_steps if settings.warmup >= 1 else settings.warmup
     if progress < warmup:
         return settings.learning_rate * progress / warmup
     return settings.learning_rate * (1 - progress) / (1 - warmup)
@@ -142,10 +135,7 @@ def pass_batches(lengths: np.ndarray, batch_size: int, seed: Sequence[int]) -> l
 
 
 class MaskedLanguageModelling(ResumableTraining):
-    """One training. With `max_steps` as the limit, what a step does follows from the settings, the text and its number
-    alone. With `max_minutes`, the learning rate follows the seconds that have passed, and no two trainings are equal.
-    The seconds are those of the loop with its validations; those between the last checkpoint and an interruption do not
-    count."""
+    """One training. What a step does follows from the settings, the text and its number alone."""
 
     network: "BertForMaskedLM"
     settings: PretrainingSettings
@@ -170,7 +160,7 @@ class MaskedLanguageModelling(ResumableTraining):
             fused=device.type != "mps",
         )
         super().__init__(model, [optimizer], settings, folder)
-        self.segments, self.begins = segments, begins
+        self.segments, self.begins, self.steps = segments, begins, settings.max_steps
         self.held_out, self.chosen = split_held_out(len(segments), settings.held_out, settings.seed)
         if len(self.chosen) < settings.batch_size:
             raise InputError(
@@ -184,19 +174,8 @@ class MaskedLanguageModelling(ResumableTraining):
         choose_attention(model, self.precision, device)
         self.rows = settings.batch_size // settings.accumulate  # segments that are computed together
 
-    @property
-    def progress(self) -> float:
-        return progress_at(self.settings, self.step, self.seconds)
-
-    def shown(self) -> tuple[int, int, str]:
-        if self.settings.max_minutes is None:
-            assert self.settings.max_steps is not None
-            return self.step, self.settings.max_steps, "steps"
-        most = round(60 * self.settings.max_minutes)
-        return min(int(self.seconds), most), most, "s"
-
     def learning_rate(self) -> float:
-        return rate_at(self.settings, self.progress)
+        return rate_at(self.settings, self.step)
 
     def batches(self) -> Iterator[np.ndarray]:
         return map(self.batch_at, count(self.step))
@@ -248,5 +227,4 @@ class MaskedLanguageModelling(ResumableTraining):
             perplexity = float(np.exp(total / count))
         row = {"step": self.step, "seconds": self.seconds, "train_loss": self.mean_loss}
         row |= {"perplexity": perplexity, "accuracy": 100 * hits / count}
-        steps = "" if self.settings.max_minutes is None else f"step {self.step:,}, "
-        return row, f"{steps}held-out perplexity {perplexity:.1f}, {row['accuracy']:.1f}% of masked tokens right"
+        return row, f"held-out perplexity {perplexity:.1f}, {row['accuracy']:.1f}% of masked tokens right"

@@ -1,6 +1,5 @@
 import itertools
 import math
-from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +21,6 @@ from mtl.vectors.pretraining.training import (
     masked_outputs,
     new_bert,
     pass_batches,
-    progress_at,
     rate_at,
 )
 
@@ -69,20 +67,6 @@ def test_parts_of_a_batch_give_the_same_step(tmp_path: Path) -> None:
     torch.testing.assert_close(*gradients, atol=1e-6, rtol=1e-4)
 
 
-def test_a_time_limit_ends_the_training_with_a_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = training(tmp_path, small(max_steps=None, max_minutes=1.0, validate_every=5))
-    clock = count(0.0)  # each look at the clock is a second later
-    monkeypatch.setattr("mtl.training.trainer.time.monotonic", lambda: next(clock))
-    one.run("test")
-    last = one.curve[-1]
-    assert last["seconds"] >= 60 and last["step"] == one.step
-    saved = torch.load(tmp_path / "last.ckpt", weights_only=True)
-    assert saved["curve"][-1]["step"] == one.step
-    again = training(tmp_path, small(max_steps=None, max_minutes=1.0, validate_every=5))
-    again.run("test")  # it has ended: no further step
-    assert again.step == one.step and again.curve == one.curve
-
-
 def test_held_out_segments_are_not_trained_on_and_bfloat16_trains_weights_in_float32(tmp_path: Path) -> None:
     one = training(tmp_path, small())
     assert not set(one.held_out) & set(one.chosen)
@@ -102,18 +86,9 @@ def test_rates_are_those_of_transformers(warmup: float) -> None:
     optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], 5e-3)
     scheduler = get_linear_schedule_with_warmup(optimizer, 10, 100)
     for step in range(100):
-        rate = rate_at(settings, progress_at(settings, step, 1e9))
-        assert rate == pytest.approx(optimizer.param_groups[0]["lr"], rel=1e-9, abs=1e-15)
+        assert rate_at(settings, step) == pytest.approx(optimizer.param_groups[0]["lr"], rel=1e-9, abs=1e-15)
         optimizer.step()
         scheduler.step()
-
-
-def test_time_limits_end_at_a_rate_of_0_and_the_first_limit_ends_the_training() -> None:
-    settings = small(max_steps=None, max_minutes=2.0, warmup=0.5)
-    rates = [rate_at(settings, progress_at(settings, 7, seconds)) for seconds in (0, 30, 60, 90, 120, 500)]
-    assert rates == pytest.approx([0, 2.5e-3, 5e-3, 2.5e-3, 0, 0])
-    settings = small(max_steps=100, max_minutes=1.0)
-    assert [progress_at(settings, *given) for given in [(50, 6), (10, 45), (10, 61), (100, 1)]] == [0.5, 0.75, 1, 1]
 
 
 def test_a_pass_has_no_segment_twice_and_batches_differ_from_pass_to_pass() -> None:
