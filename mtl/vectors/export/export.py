@@ -4,7 +4,7 @@ use it, the run's scores, its data, and its limits."""
 import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +135,7 @@ def _open(run_dir: Path, settings: ExportSettings, command: str) -> Export:
             raise InputError(message, key="words", value=settings.words)
     model.reader.look_up(sorted(words))
     model.reader.source = None
+    model.config = replace(model.config, trainer=replace(model.config.trainer, precision="32-true"))
     return Export(encoder, settings, command, looks_up)
 
 

@@ -10,12 +10,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from mtl.base.device import exact_arithmetic
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
-from mtl.base.progress import hidden_progress
 from mtl.base.terminal import escaped
-from mtl.data.text import TokenizedTexts
 from mtl.vectors.encoders.sentence_model import load_model
 from mtl.vectors.export.export import Export, card, code_block
 from mtl.vectors.export.tokenizer import can_express, tokenizer_json
@@ -23,18 +20,6 @@ from mtl.vectors.export.tokenizer import can_express, tokenizer_json
 # A text without a token is one unknown word; the tokenizer says so of none that is empty.
 PROMPTS = {"query": " ", "document": " "}
 TOLERANCE = 1e-5  # between vectors of the exported model and of the run
-
-
-@exact_arithmetic()
-def reference_vectors(export: Export, texts: Sequence[str]) -> np.ndarray:
-    """The run's vectors of texts, float32 (texts, dim), computed in float32."""
-    encoder, model = export.encoder, export.model
-    with hidden_progress():
-        tokenized = TokenizedTexts(texts, model.language, model.config.max_length)
-        sequences, numbers = model.reader.sequences(tokenized), torch.arange(len(tokenized))
-        encoded = model.encoder.encode(sequences, numbers, pooling=encoder.pooling)
-    vectors: np.ndarray = encoded[[tokenized.index[text] for text in texts]].numpy()
-    return vectors if encoder.centre is None else vectors - encoder.centre
 
 
 def probe_texts(words: Sequence[str], max_length: int) -> list[str]:
@@ -62,7 +47,7 @@ def write(export: Export, folder: Path) -> None:
         weights.chmod((folder / "modules.json").stat().st_mode)
     loaded = load_model(folder, "cpu")
     texts = probe_texts(export.model.reader.vocabulary.words, export.model.config.max_length)
-    difference = float(np.abs(loaded.encode(texts, show_progress_bar=False) - reference_vectors(export, texts)).max())
+    difference = float(np.abs(loaded.encode(texts, show_progress_bar=False) - export.encoder.encode(texts)).max())
     if not difference <= TOLERANCE:
         message = f"the exported model gives other vectors than the run (they differ by up to {difference:.2g}), so nothing is written"
         raise InputError(f"{message}; use the versions of constraints.txt", key="--format sentence-transformers")

@@ -1,7 +1,6 @@
-"""The files of an evaluation: its folder with a lock, a record for each task and version of its rows, its summary, its table. None needs mteb."""
+"""The files of an evaluation: its folder, a record for each task and version of its rows, its summary, its table. None needs mteb."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
@@ -10,7 +9,6 @@ from typing import Any, Literal, TypedDict
 from mtl.base.clock import format_duration
 from mtl.base.errors import InputError
 from mtl.base.files import format_bytes
-from mtl.base.locks import Busy, lock
 from mtl.base.terminal import MISSING, escaped, markdown_table
 from mtl.base.untrusted import Amount, Count, Score, check_plain_folder, read_json
 from mtl.runs.finished import find_finished
@@ -80,15 +78,6 @@ class EvaluationFolder:
     def result(record: Path) -> Path:
         """mteb's own result file of a record."""
         return record.with_name("mteb.json")
-
-    @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Hold the folder's lock within the block. Raises InputError if another process holds it."""
-        try:
-            with lock(self.path / ".lock"):
-                yield
-        except Busy as error:
-            raise InputError(f"another process evaluates this encoder; wait for it{error}", path=self.path) from None
 
 
 def revision_of(encoder: SentenceEncoder) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.files import write_text
+from mtl.base.locks import waiting_lock
 from mtl.base.typed import UnknownKey
 from mtl.vectors.encoders.encoder import SentenceEncoder
 from mtl.vectors.mteb.benchmark import COMMAND_KEYS, Benchmark, find_benchmark, load_benchmark, read_settings
@@ -70,7 +71,7 @@ def run_mteb(
         logger.warning("the encoder's language is %s, but %s is in %s", description.language, benchmark.title, known)
     folder = EvaluationFolder.of(settings.runs_dir, benchmark.name, encoder)
     evaluator = Evaluator(encoder, benchmark, data_dir, folder, model_meta(encoder, benchmark))
-    with folder.locked():
+    with waiting_lock(folder.path / ".lock", f"{folder.path}: another process evaluates this encoder"):
         write_text(folder.benchmark, path.read_text(encoding="utf-8"))
         records: dict[str, Record] = {}
         for number, name in enumerate(tasks, 1):
