@@ -34,7 +34,6 @@ class HashedEncoder(SentenceEncoder):
     """The mean of word vectors that are drawn from the words' hashes. It counts the texts that it encodes."""
 
     pooling: str = "mean"
-    centre: bool = False
     trained_on: tuple[str, ...] = ()
     name: str = "hashed"
     seed: int | None = None
@@ -55,7 +54,7 @@ class HashedEncoder(SentenceEncoder):
 
     @property
     def fingerprint(self) -> str:  # type: ignore[override]
-        parts = (self.pooling, self.centre, self.trained_on, self.name, self.seed)
+        parts = (self.pooling, self.trained_on, self.name, self.seed)
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
     def versions(self) -> dict[str, str]:
