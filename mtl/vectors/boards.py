@@ -1,7 +1,5 @@
-"""The leaderboards of sentence encoders that mteb evaluated. For each benchmark there are at most two. One has the
-published rows, and of our rows only the scores that are comparable with them: on exact data. The other has only our
-rows, with all their scores; a column is a task on one version of its rows, so that all scores in a column are on the
-same data. Thus no score on reduced data stands beside a published one."""
+"""The leaderboards of sentence encoders that mteb evaluated: for each benchmark, one with the published rows and those of our scores that are
+comparable with them, on exact data; and one with all scores of ours alone, where a column is a task on one version of its rows."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence

@@ -79,6 +79,7 @@ def _transformer(arguments: argparse.Namespace) -> None:
     out = request.path("pretrain transformer")
     named = settings.pop("vocabulary_texts", [])
     vocabulary = [Path(str(name)) for name in (named if isinstance(named, list) else [named])]
+    files = list(map(Path, request.texts or ()))
     checked = read_settings(str(settings.pop("config", "small")), settings)
     check_installed("transformers")
     from mtl.vectors.pretraining.pretrain import pretrain
@@ -89,7 +90,7 @@ def _transformer(arguments: argparse.Namespace) -> None:
     if job := request.job():
         texts, language = training_texts(job.suite, job.data_dir, job.config.held_out), job.suite.language
         source = f"training texts of suite {job.suite.name}"
-    pretrain(PretrainingTexts(request.files, texts, language, source, vocabulary), checked, out, device)
+    pretrain(PretrainingTexts(files, texts, language, source, vocabulary), checked, out, device)
     print(out)
 
 

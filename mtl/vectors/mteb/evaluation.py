@@ -40,7 +40,6 @@ logger = logging.getLogger("mtl")
 
 # batch_size: texts in a batch of mteb's loader; the encoder makes batches of its own, and shows a bar of its own.
 ENCODING = {"batch_size": 256, "show_progress_bar": False}
-
 COMPARED = {"cosine": ScoringFunction.COSINE, "dot": ScoringFunction.DOT_PRODUCT}  # what mteb computes itself
 
 
@@ -111,9 +110,9 @@ class Evaluator:
         """The versions of what scores depend on: mteb, scikit-learn, which trains classifiers and clusters, and the encoder's software."""
         return {**{package: version(package) for package in ("mteb", "scikit-learn")}, **self.encoder.versions()}
 
-    def evaluate(self, name: str, title: str) -> Record:
-        """The record of a task; its score is None if it is not a finite number. Messages have the title. A task that was
-        evaluated with these versions of the software, on the same rows, by the same metric is not evaluated again.
+    def evaluate(self, name: str, title: str) -> None:
+        """Write the record of a task; its score is None if it is not a finite number. Messages have the title. A task that
+        was evaluated with these versions of the software, on the same rows, by the same metric is not evaluated again.
         Raises InputError if it cannot be done."""
         rows, path = find_rows(self.benchmark, name, self.data_dir), self.folder.record(name)
         key = record_key(self.benchmark, name, self.versions) | {"revision": rows.revision}
@@ -128,30 +127,26 @@ class Evaluator:
             logger.warning("%s: %s %s", title, metric, problem)
         else:
             logger.info("%s: %s %.2f · %s", title, metric, score, after)
-        return record
 
-    def with_earlier(self, records: Mapping[str, Record]) -> dict[str, Record]:
-        """The records with a score: these, by task, and for other tasks those of earlier commands that are still what the benchmark and
-        these versions of the software would record."""
+    def records(self) -> dict[str, Record]:
+        """The records with a score, by task: of this command, and those of earlier ones that are still what the benchmark and these versions of
+        the software would record."""
         keys = {name: record_key(self.benchmark, name, self.versions) for name in self.benchmark.tasks}
-        known = {name: records.get(name) or read_record(self.folder.record(name), key) for name, key in keys.items()}
+        known = {name: read_record(self.folder.record(name), key) for name, key in keys.items()}
         return {name: record for name, record in known.items() if record is not None and record["score"] is not None}
 
-    def write_summary(
-        self, records: Mapping[str, Record], settings: Mapping[str, Any], about: Mapping[str, Any]
-    ) -> None:
-        """Write the summary, with these further keys, and the table of these records and of earlier commands' ones."""
+    def write_summary(self, settings: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+        """Write the summary of the records, with these further keys, and their table."""
         encoder, folder = self.encoder, self.folder
-        shown = self.with_earlier(records)
-        summary = summarize(self.benchmark, encoder.description, encoder.fingerprint, settings, shown)
+        summary = summarize(self.benchmark, encoder.description, encoder.fingerprint, settings, self.records())
         write_json(folder.summary, {**summary, **about})
         write_text(folder.table, render_table(self.benchmark, summary))
 
-    def collect_results(self, records: Mapping[str, Record]) -> None:
-        """Write the folder `results`: mteb's own result files of these records, under the model's name and metadata of
+    def collect_results(self) -> None:
+        """Write the folder `results`: mteb's own result files of the records, under the model's name and metadata of
         now. Raises InputError for a result file that is damaged."""
         results = []
-        for name in records:
+        for name in self.records():
             path = self.folder.result(self.folder.record(name))
             try:
                 results.append(TaskResult.from_disk(path, load_historic_data=False))

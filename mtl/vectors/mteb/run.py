@@ -16,7 +16,7 @@ from mtl.base.locks import waiting_lock
 from mtl.base.typed import UnknownKey
 from mtl.vectors.encoders.encoder import SentenceEncoder
 from mtl.vectors.mteb.benchmark import COMMAND_KEYS, Benchmark, find_benchmark, load_benchmark, read_settings
-from mtl.vectors.mteb.results import EvaluationFolder, Record
+from mtl.vectors.mteb.results import EvaluationFolder
 
 logger = logging.getLogger("mtl")
 
@@ -73,11 +73,10 @@ def run_mteb(
     evaluator = Evaluator(encoder, benchmark, data_dir, folder, model_meta(encoder, benchmark))
     with waiting_lock(folder.path / ".lock", f"{folder.path}: another process evaluates this encoder"):
         write_text(folder.benchmark, path.read_text(encoding="utf-8"))
-        records: dict[str, Record] = {}
         for number, name in enumerate(tasks, 1):
-            records[name] = evaluator.evaluate(name, f"{name} ({number} of {len(tasks)})")
-            evaluator.write_summary(records, encoder_settings, about)
-        evaluator.collect_results(evaluator.with_earlier(records))
+            evaluator.evaluate(name, f"{name} ({number} of {len(tasks)})")
+            evaluator.write_summary(encoder_settings, about)
+        evaluator.collect_results()
     return folder
 
 

@@ -1,7 +1,6 @@
-"""The text of a pre-training on its way to segments: documents, a subword vocabulary, a file of tokens that is read
-through a memory map. The vocabulary follows from the text alone. The library by itself numbers the characters within
-words in the order of a hash table, which differs from process to process, and breaks ties between merges by these
-numbers. Here, they are numbered beforehand."""
+"""The text of a pre-training on its way to segments: documents, a subword vocabulary, a file of tokens that is read through a memory map. The
+vocabulary follows from the text alone: characters within words are numbered beforehand. The library numbers them in the order of a hash table,
+which differs from process to process, and breaks ties between merges by these numbers."""
 
 import hashlib
 import json
