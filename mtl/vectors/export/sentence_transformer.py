@@ -105,6 +105,7 @@ def _linear(dim: int, centre: np.ndarray | None, **names: Any) -> Any:
 def _card(export: Export, architecture: str) -> str:
     """The model card."""
     description, pooling = export.encoder.description, export.encoder.pooling
+    centred = "" if export.encoder.centre is None else ", minus the mean vector of the training texts"
     front = {
         "library_name": "sentence-transformers",
         "pipeline_tag": "sentence-similarity",
@@ -120,7 +121,7 @@ def _card(export: Export, architecture: str) -> str:
     begin = [
         f"# {escaped(description.title)}",
         f"This is a sentence-transformers model that maps texts to vectors of {description.dim} numbers, which are compared by their cosine:"
-        f" {len(export.model.reader.vocabulary.words):,} word vectors, a bidirectional LSTM, and the {pooling} over time. It has"
+        f" {len(export.model.reader.vocabulary.words):,} word vectors, a bidirectional LSTM, and the {pooling} over time{centred}. It has"
         f" {description.parameters:,} parameters, of which {description.parameters_without_embeddings:,} are not in word vectors.",
         f"```\n{architecture}\n```",
         f"## Usage\n\nWith sentence-transformers 6 or later; neither mtl nor `trust_remote_code` is needed.\n\n{used}\n\nThe prompt of the"
