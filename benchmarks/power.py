@@ -7,9 +7,6 @@ system's. The stated difference is the median over the pairs of four equal syste
 median of these and the range of the middle 80 %. It may be stated for more rows or seeds than those of the four systems. Then pairs of systems
 with this difference in expected accuracy are drawn, and the test's verdicts counted. Samples are made as of runs: the accuracy of each seed on
 bootstrap resamples.
-
-Expectation: nothing but a share of right answers and an agreement is known. Systems with the stated difference and with
-this agreement are drawn and tested.
 """
 
 import argparse
@@ -19,8 +16,8 @@ from statistics import median
 import numpy as np
 from scipy.special import stdtrit
 
-from mtl.benchmark_making.power import Expectation, other_rows, same_rows
-from mtl.stats.comparison import LEAST_SEEDS, LEVEL, Sample, compare, estimate, sample
+from mtl.benchmark_making.power import other_rows, same_rows
+from mtl.stats.comparison import LEVEL, Sample, compare, estimate, sample
 from mtl.stats.resampling import RowSet
 
 RESAMPLES = 300
@@ -45,8 +42,6 @@ def main() -> None:
                 measure_runs(same, in_group, (rows, seeds), (rows, seeds), arguments, rng)
     for had, wanted in SCALED:
         measure_runs(True, 1, had, wanted, arguments, rng)
-    for same in (True, False):
-        measure_expectation(same, Expectation(1000, 80.0, 85.0), arguments.repeats, rng)
 
 
 def measure_runs(
@@ -88,23 +83,6 @@ def measure_runs(
     number = f"{rows:,}" if in_group == 1 else f"{rows:,} in groups of {in_group}"
     stated_text = f"{median(stated):.1f} ({low:.1f}–{high:.1f})"
     print_line(source, same, number, seeds, stated_text, shown / arguments.repeats)
-
-
-def measure_expectation(same: bool, expectation: Expectation, repeats: int, rng: np.random.Generator) -> None:
-    """Print the line of a benchmark that does not exist yet."""
-    design = expectation.same_rows() if same else expectation.other_rows()
-    stated = design.smallest_difference()
-    rows, share, disagreement = expectation.rows, expectation.accuracy / 100, 1 - expectation.agreement / 100
-    weights = resamples(rows, rng)
-    shares = np.array([share + stated / 200, share - stated / 200])
-    shift = np.array([0, (disagreement + stated / 100) / 2])  # of the rows that the second system answers right
-    shown = 0
-    for _ in range(repeats):
-        place = rng.random((1 if same else 2, 1, rows))
-        of_seeds = np.repeat(shares[:, None], LEAST_SEEDS, axis=1)
-        right = (place - shift[:, None, None]) % 1 < of_seeds[:, :, None]
-        shown += is_better(same, *(sampled(run, rows, weights) for run in right))
-    print_line("expectation", same, f"{rows:,}", "–", f"{stated:.1f}", shown / repeats)
 
 
 def sampled(right: np.ndarray, groups: int, weights: np.ndarray) -> Sample:

@@ -29,16 +29,9 @@ __all__ = [
 
 # Imported when they are first used: `import mtl` reads nothing else.
 _LAZY = {
-    "Comparison": "mtl.api.comparison:Comparison",
-    "InputError": "mtl.base.errors:InputError",
-    "Module": "mtl.methods.lstm.module:Module",
-    "Run": "mtl.api.run:Run",
-    "compare": "mtl.api.comparison:compare",
-    "import_predictions": "mtl.api.run:import_predictions",
-    "load": "mtl.api.run:load",
-    "open": "mtl.api.run:open",
-    "report": "mtl.api.comparison:report",
-    "run": "mtl.api.run:run",
+    **{name: f"mtl.api.comparison:{name}" for name in ("Comparison", "compare", "report")},
+    **{name: f"mtl.api.run:{name}" for name in ("Run", "import_predictions", "load", "open", "run")},
+    **{"InputError": "mtl.base.errors:InputError", "Module": "mtl.methods.lstm.module:Module"},
 }
 
 

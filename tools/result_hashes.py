@@ -99,7 +99,6 @@ COMMANDS = {
     "artefacts": f"audit --artefacts {KLEJ} tasks=[cdsc-e]",
     "near": f"audit --near {KLEJ}",
     "audit superlim": f"audit {SUPERLIM} --strict",
-    "sheet": f"audit {SUPERLIM} --sheet swefaq",
     "init-suite": "init-suite data/klej-sample --out proposed.yaml --language pl",
     "mteb average": "mteb average embeddings=fasttext embeddings.path=vectors.bin language=pl benchmark=bench.yaml data_dir=mteb",
     "mteb run": "mteb runs/klej-sample/fasttext-frozen benchmark=bench.yaml data_dir=mteb pooling=mean centre=true",

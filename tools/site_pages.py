@@ -69,6 +69,8 @@ def page(notebook: dict[str, Any]) -> str:
 def output(entry: dict[str, Any]) -> str:
     """What a cell shows: the richest form that a page can show."""
     data = {"text/plain": entry.get("text", "")} if entry["output_type"] == "stream" else entry.get("data", {})
+    if "text/markdown" in data:
+        return joined(data["text/markdown"])
     if "text/html" in data:
         lines = [
             line for line in joined(data["text/html"]).splitlines() if line.strip()

@@ -2,7 +2,6 @@
 
 import argparse
 import logging
-import os
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -10,7 +9,7 @@ from typing import Any, NoReturn
 
 from mtl.api.commands import add_commands
 from mtl.base.errors import InputError, UserError, resources_as_input, sigterm_as_interrupt
-from mtl.base.extras import installed_extras, missing_package
+from mtl.base.extras import installed_extras
 from mtl.base.names import meant, text_problem
 from mtl.base.progress import log_to_standard_error
 from mtl.base.terminal import one_line, standard_streams
@@ -76,10 +75,6 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = _Parser("mtl", description=DESCRIPTION)
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and the installed extras")
     add_commands(parser.add_subparsers(metavar="COMMAND", required=True))
-    if "_ARGCOMPLETE" in os.environ and missing_package("completion") is None:  # a shell asks what can follow
-        import argcomplete
-
-        argcomplete.autocomplete(parser)
     words = list(sys.argv[1:] if arguments is None else arguments)
     for word in words:
         if problem := text_problem(word):

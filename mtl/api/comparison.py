@@ -66,48 +66,21 @@ class Comparison:
 
     @property
     def tests(self) -> "DataFrame":
-        """The paired tests: a row for each pair of runs that was tested and each task or average, as in comparisons.csv of the report.
-
-        Returns:
-            The columns one, other, task, difference (one minus other), low, high (its 95 % CI), p, p_holm (with Holm's
-            correction), verdict, verdict_holm, and probability (that `one` is better). p and what follows from it are missing
-            where a run has too few seeds for a verdict.
-
-        Raises:
-            InputError: if pandas is not installed.
-        """
+        """The paired tests: a row for each pair of runs that was tested and each task or average, as in comparisons.csv of the report: the columns
+        one, other, task, difference (one minus other), low, high (its 95 % CI), p, p_holm (with Holm's correction), verdict, verdict_holm, and
+        probability (that `one` is better). p and what follows from it are missing where a run has too few seeds. Raises InputError without pandas."""
         from mtl.reports.tables import COMPARISON_COLUMNS, comparison_rows
 
         return frame(COMPARISON_COLUMNS, comparison_rows(self.board))
 
     @property
     def ranks(self) -> "DataFrame":
-        """The interval of each run's rank, 1 for the best: the columns name, task, low, high and runs. The confidence of 95 %
-        is that of all intervals together.
-
-        Runs that are scored on other examples than most have none. Empty if references were named. Raises InputError without pandas.
-        """
+        """The interval of each run's rank, 1 for the best: the columns name, task, low, high and runs. The confidence of 95 % is that of all
+        intervals together. Runs that are scored on other examples than most have none. Empty if references were named. Raises InputError without
+        pandas."""
         from mtl.reports.tables import RANK_COLUMNS, rank_rows
 
         return frame(RANK_COLUMNS, rank_rows(self.board))
-
-    @property
-    def parts(self) -> "DataFrame":
-        """The medians on parts of tasks: by the values of `breakdown`, the types of entities, the labels of a set, and hard examples.
-
-        Returns:
-            The columns run, task, column, part, count (examples, or what the part has otherwise), and score.
-
-        Raises:
-            InputError: if pandas is not installed.
-        """
-        rows = [
-            (self.board.rows[number].name, each.task.id, each.column, *part, self.board.scale.value(score.median))
-            for each in self.board.breakdowns
-            for number, scores in each.scores.items()
-            for part, score in zip(each.parts, scores, strict=True)
-        ]
-        return frame(("run", "task", "column", "part", "count", "score"), rows)
 
     def table(self) -> MarkdownText:
         """The scores beside the published rows, with marks and notes, and the paired tests, as in report.md."""
@@ -173,8 +146,8 @@ class Comparison:
     def __repr__(self) -> str:
         return f"Comparison({self.board.title}: {', '.join(row.name for row in self._runs)})"
 
-    def _repr_html_(self) -> str:
-        return self.table()._repr_html_()
+    def _repr_markdown_(self) -> str:
+        return self.table()._repr_markdown_()
 
 
 @checked

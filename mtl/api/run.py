@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 from mtl.api.settings import Settings, call_text, plain_settings
 from mtl.api.show import MarkdownText, frame, grid
 from mtl.base.errors import InputError
-from mtl.base.files import counted, write_json, write_text
+from mtl.base.files import write_json, write_text
 from mtl.base.interface import checked
 from mtl.base.settings.schema import Config
+from mtl.base.wording import counted
 from mtl.runs import finished
 from mtl.runs.summary import Summary
 from mtl.runs.table import render
@@ -91,16 +92,10 @@ class Run:
 
     @property
     def curves(self) -> "DataFrame":
-        """The learning curves: a row for each seed, stage, task and validation.
-
-        Returns:
-            The columns seed, stage (pretrain or finetune), task, step, seconds (since the stage began), loss (the mean on the
-            training batches since the last validation; missing before the first step) and score (on dev). In stage 1, the task
-            "average" has the mean over the tasks. Methods that do not train in steps have no rows.
-
-        Raises:
-            InputError: for a damaged file, and if pandas is not installed.
-        """
+        """The learning curves, a row for each seed, stage, task and validation: the columns seed, stage (pretrain or finetune), task, step, seconds
+        (since the stage began), loss (the mean on the training batches since the last validation; missing before the first step) and score (on
+        dev). In stage 1, the task "average" has the mean over the tasks. Methods that do not train in steps have no rows. Raises InputError for a
+        damaged file, and without pandas."""
         value, rows = self.record.suite.shown.value, []
         for seed in self.seeds:
             for stage, only, points in self.record.curves(seed):
@@ -205,8 +200,8 @@ class Run:
         shown = "" if average is None else f", average {self.record.suite.shown.show(average)}"
         return f"Run({str(self.path)!r}: {self.summary['title']}, {counted(len(self.seeds), 'seed')}{shown})"
 
-    def _repr_html_(self) -> str:
-        return self.table()._repr_html_()
+    def _repr_markdown_(self) -> str:
+        return self.table()._repr_markdown_()
 
 
 @checked

@@ -19,7 +19,6 @@ def plain_settings(settings: Sequence[Settings], named: Mapping[str, Any]) -> di
     """Settings by dotted keys, with values as YAML has them. Later settings replace earlier ones, as on the command line.
 
     Args:
-        settings: strings and dictionaries.
         named: keyword arguments. They replace `settings`.
 
     Returns:

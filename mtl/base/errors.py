@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
-from errno import EACCES, EDQUOT, EEXIST, EFBIG, EISDIR, ENOMEM, ENOSPC, ENOTDIR, EPERM, EROFS
+from errno import EACCES, EDQUOT, EEXIST, EFBIG, EISDIR, EMFILE, ENOMEM, ENOSPC, ENOTDIR, EPERM, EROFS
 from multiprocessing import connection
 from os import PathLike, fspath
 from typing import Any, Self
@@ -21,6 +21,7 @@ REMEDIES = {
     EROFS: "; name another place",
     ENOSPC: "; free some space; the same command continues",
     EDQUOT: "; free some space; the same command continues",
+    EMFILE: "; raise the limit of open files (ulimit -n); the same command continues",
     EFBIG: "; raise the limit of a file's size (ulimit -f); the same command continues",
 }
 # What libraries say when memory runs out, in errors of other types than MemoryError.

@@ -10,7 +10,6 @@ from mtl.base.wings import wings
 
 # By extra, as in setup.cfg, the packages that mtl imports, by the names to import. What an extra's packages need comes with them.
 EXTRAS = {
-    "completion": ("argcomplete",),
     "elmo": ("allennlp_light", "h5py"),
     "fasttext": ("fasttext",),
     "gensim": ("gensim",),
@@ -37,12 +36,8 @@ def known_extras() -> dict[str, tuple[str, ...]]:
 
 
 def check_installed(extra: str, package: str | None = None, **where: Any) -> None:
-    """Raise InputError, which says what to install, if a package of an extra is missing.
-
-    Args:
-        package: the one that is needed, by the name to import; None: all of the extra.
-        where: what needs it, as in the constructor of InputError.
-    """
+    """Raise InputError, which says what to install, if a package of an extra is missing: this one, by the name to import, or with None any of them.
+    `where` says what needs it, as in the constructor of InputError."""
     if (name := missing_package(extra, package)) is not None:
         raise InputError(f"the package {name} is missing; install it: pip install 'mtl-baselines[{extra}]'", **where)
 

@@ -1,20 +1,19 @@
-"""Files: atomic writes (a file is written under a temporary name and then moved into place), disk space, checksums and numbered names; and how
-messages word sizes, counts and lists."""
+"""Files that appear whole or not at all: they are written beside their place, flushed to disk and moved in. An error names the user's path."""
 
 import hashlib
 import json
-import math
 import os
 import re
 import shutil
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from errno import EDQUOT, EFBIG, EIO, ENOSPC, EROFS
 from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError, UserError
+from mtl.base.wording import format_bytes
 
 WRITE_ERRORS = {ENOSPC, EDQUOT, EFBIG, EIO, EROFS}
 
@@ -138,53 +137,7 @@ def reserve(path: Path) -> None:
             os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
 
 
-def format_bytes(size: int) -> str:
-    """A number of bytes with its unit: 3 MB, 1.2 GB."""
-    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{math.ceil(size / 1e6)} MB"
-
-
-def counted(number: int, noun: str) -> str:
-    """A number of things: 1 run, 2 runs."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def listed(names: Sequence[str], most: int, separator: str = ", ") -> str:
-    """The names, joined to one text: of more than `most` names the first ones, and the number of the rest."""
-    rest = len(names) - most
-    return separator.join(names if rest <= 0 else [*names[:most], f"and {rest:,} more"])
-
-
 def sha256(path: Path) -> str:
     """The SHA-256 of a file's content, as 64 hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def numbered_alike(name: str, names: Iterable[str]) -> list[str]:
-    """Those names that differ from this one in the number before the suffix alone, as train-00000-of-00003.parquet, part-0.jsonl, in the
-    order of their numbers; they may also differ in a hash of 16 digits after it. Raises ValueError if a number is missing, or stands twice."""
-    number = re.search(r"(\d+)(-of-(\d+))?(-[0-9a-f]{16})?((\.[A-Za-z]+)?(\.(gz|bz2|xz|zst))?)$", name)
-    if number is None:
-        raise ValueError("its name has no number")
-    digest = "-[0-9a-f]{16}" if number[4] else ""
-    pattern = rf"{re.escape(name[: number.start()])}(\d+){number[2] or ''}{digest}{re.escape(number[5])}"
-    found = sorted((int(match[1]), each) for each in names if (match := re.fullmatch(pattern, each)))
-    numbers = [number for number, _ in found]
-    count = len(found)
-    if not found or count != int(number[3] or count) or numbers not in ([*range(count)], [*range(1, count + 1)]):
-        shown = ", ".join(map(str, numbers[:20]))
-        raise ValueError(f"its parts have the numbers {shown}; one is missing, or stands twice")
-    return [each for _, each in found]
-
-
-def is_sha256(digest: str) -> bool:
-    """Whether this is a SHA-256 in the form that a suite or a recipe states it: 64 hexadecimal digits, perhaps after `sha256:`."""
-    return re.fullmatch("(sha256:)?[0-9a-fA-F]{64}", digest) is not None
-
-
-def git_blob_id(path: Path) -> str:
-    """The id that git gives a file's content, as `git hash-object` prints it: 40 hexadecimal digits. It is the SHA-1 of the word "blob", a space,
-    the size, a zero byte, and the content (Pro Git, section 10.2)."""
-    digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, lambda: digest).hexdigest()

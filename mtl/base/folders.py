@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import uuid
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -96,7 +95,7 @@ def _listed(folder: Path) -> dict[str, list[str]]:
 
 def write_files(folder: Path, texts: Mapping[str, str]) -> None:
     """Write files to a folder, and remove those that mtl wrote there before and that are not among them. All other files stay. After an error, the
-    folder is as before. A process that is killed while files are moved leaves some new and some old ones; the same command completes them.
+    folder is as before. An error or a kill while files are moved leaves some new and some old ones; the same command completes them.
 
     Args:
         texts: the content of each file, by its path in the folder, with slashes. A lone surrogate becomes its escape sequence.
@@ -114,25 +113,29 @@ def write_files(folder: Path, texts: Mapping[str, str]) -> None:
     with (
         without_empty_folders(path),
         staging(path, path if stages_inside else path.parent) as stage,
-        naming(folder, stage / "new"),
+        naming(folder, stage),
     ):
         before = _listed(folder)
-        # The keys are in lower case, because some file systems do not distinguish upper and lower case.
-        known = defaultdict[str, list[str]](list)
-        for name, digests in before.items():
-            known[name.casefold()] += digests
-        present = {name: _hash_if_known(folder, name, known[name.casefold()]) for name in {**before, **new}}
+        # Where a file system does not distinguish upper and lower case, a name in another case is not a known one.
+        present = {name: _hash_if_known(folder, name, before.get(name, ())) for name in {**before, **new}}
         meanwhile = {name: sorted({*before.get(name, ()), *filter(None, [new.get(name)])}) for name in present}
         contents |= {MEANWHILE: _list_of(meanwhile), LIST: _list_of({name: [digest] for name, digest in new.items()})}
         stale = [name for name, digest in present.items() if name not in new and digest is not None]
-        removed = {name.casefold() for name in stale}
-        changed = [name for name in new if present[name] != new[name] or name.casefold() in removed]
+        changed = [name for name in new if present[name] != new[name]]
         for name in (*changed, MEANWHILE, LIST):
-            (stage / "new" / name).parent.mkdir(parents=True, exist_ok=True)
-            (stage / "new" / name).write_bytes(contents[name])
+            (stage / name).parent.mkdir(parents=True, exist_ok=True)
+            (stage / name).write_bytes(contents[name])
         flush(stage)
-        replacements: list[tuple[str, str | None]] = [(name, name) for name in changed]
-        _move(stage, folder, [(LIST, MEANWHILE), *((name, None) for name in stale), *replacements, (LIST, LIST)])
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.move(stage / MEANWHILE, folder / LIST)
+        for name in stale:
+            (folder / name).unlink(missing_ok=True)
+            if (parent := (folder / name).parent) != folder:
+                with suppress(OSError):  # it is not empty
+                    parent.rmdir()
+        for name in (*changed, LIST):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(stage / name, folder / name)
 
 
 def _list_of(files: Mapping[str, list[str]]) -> bytes:
@@ -150,39 +153,3 @@ def _hash_if_known(folder: Path, name: str, known: Sequence[str]) -> str | None:
     if not path.is_file() or (digest := sha256(path)) not in known:
         raise InputError(f"is not as mtl wrote it; {OTHER_FOLDER}", path=path)
     return digest
-
-
-def _move(stage: Path, folder: Path, moves: Sequence[tuple[str, str | None]]) -> None:
-    """Replace files of a folder, by their names, by staged files, or with None remove them. After an error, all are as before."""
-    new, old = stage / "new", stage / "old"
-    begun = dict[str, bool]()  # by the name of a file that may have changed, whether it was there before
-    try:
-        for name, source in moves:
-            target, kept = folder / name, old / name
-            if name not in begun:
-                if was_there := target.exists():
-                    kept.parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copyfile(target, kept)
-                begun[name] = was_there
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if source is None:
-                target.unlink(missing_ok=True)
-                _remove_empty(target.parent, folder)
-            else:
-                shutil.move(new / source, target)
-    except BaseException:
-        for name, was_there in reversed(begun.items()):
-            if was_there:
-                (folder / name).parent.mkdir(exist_ok=True)
-                shutil.move(old / name, folder / name)
-            else:
-                (folder / name).unlink(missing_ok=True)
-                _remove_empty((folder / name).parent, folder)
-        raise
-
-
-def _remove_empty(parent: Path, folder: Path) -> None:
-    """Remove a folder below another one if it is empty."""
-    if parent != folder:
-        with suppress(OSError):
-            parent.rmdir()

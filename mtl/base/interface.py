@@ -9,7 +9,6 @@ from functools import wraps
 from typing import Annotated, Any, TypeVar, Union, cast, get_args, get_origin
 
 from mtl.base.errors import InputError, UserError, resources_as_input
-from mtl.base.files import listed
 from mtl.base.names import text_problem
 from mtl.base.typed import LARGEST_NUMBER
 
@@ -24,8 +23,8 @@ WORDS: dict[Any, str] = {
 
 def checked(function: Function) -> Function:
     """The function, with checks of its arguments by their annotations, and with errors of files, disks and memory as InputError. Numbers and
-    arrays of other libraries, which have a method `tolist`, are converted to Python's, also within a list. A call with an argument of another
-    type raises an InputError that names the argument, and says what its annotation does (`Annotated[hint, "as in …"]`)."""
+    arrays of other libraries, which have a method `tolist`, are converted to Python's, also within lists and dictionaries. A call with an argument
+    of another type raises an InputError that names the argument, and says what its annotation does (`Annotated[hint, "as in …"]`)."""
     signature = inspect.signature(function)
 
     @wraps(function)
@@ -60,19 +59,28 @@ def foreign(key: str) -> Iterator[None]:
 
 
 def _argument(value: Any, hint: Any, name: str) -> Any:
-    """The value of an argument, converted to Python's types. Raises InputError if it does not fit the annotation `hint`."""
-    value = [_converted(item) for item in value] if isinstance(value, list | tuple) else _converted(value)
+    """An argument, or an item of one, in Python's own types, also within lists and dictionaries. Raises InputError, which names the item, if it does
+    not fit the annotation `hint`. An annotation that is not a class fits any value."""
+    value = value.tolist() if hasattr(value, "tolist") and not isinstance(value, type) else value
     text = os.fspath(value) if isinstance(value, os.PathLike) else value
     if isinstance(text, str) and (problem := text_problem(text)):
         raise InputError(problem, key=name)
-    if not _fits(value, hint):
+    # A dictionary is a collection too, of its keys.
+    kinds = sorted(_kinds(hint), key=lambda kind: (kind is not Any, get_origin(kind) is not Mapping))
+    kind = next((kind for kind in kinds if _fits(value, get_origin(kind) or kind)), None)
+    if kind is None:
         raise InputError(_mismatch(value, hint), key=name)
-    return value
-
-
-def _converted(value: Any) -> Any:
-    """A number or an array of another library as Python's; any other value itself."""
-    return value.tolist() if hasattr(value, "tolist") and not isinstance(value, type) else value
+    inner = get_args(kind) if isinstance(get_origin(kind), type) else ()
+    if isinstance(value, Mapping) and len(inner) == 2:
+        if get_origin(inner[1]) is Mapping and not all(isinstance(item, Mapping) for item in value.values()):
+            form = f"{{TASK: {str(dict(value))[:100]}}}"
+            raise InputError(f"must be a dictionary with a dictionary for each task, as in {form}", key=name)
+        keys = [_argument(key, inner[0], f"a key of {name}") for key in value]
+        return {key: _argument(value[key], inner[1], f"{name}.{key}") for key in keys}
+    # An iterator can be read only once, and the items of a range are of one type.
+    if not inner or isinstance(value, str | bytes | range) or not isinstance(value, Collection):
+        return value
+    return [_argument(item, inner[0], f"{name}.{number}") for number, item in enumerate(value)]
 
 
 def _mismatch(value: Any, hint: Any) -> str:
@@ -80,13 +88,9 @@ def _mismatch(value: Any, hint: Any) -> str:
     kinds = _kinds(hint)
     if isinstance(value, int | float) and {int, float} & {*kinds} and not abs(value) <= LARGEST_NUMBER:
         return f"must be a number from {-LARGEST_NUMBER:,} to {LARGEST_NUMBER:,}"
-    if isinstance(value, Mapping) and any(get_origin(part) is Mapping for kind in kinds for part in get_args(kind)):
-        return f"must be a dictionary with a dictionary for each task, as in {{TASK: {str(value)[:100]}}}"
     words = dict.fromkeys(WORDS.get(get_origin(kind) or kind, f"a {getattr(kind, '__name__', kind)}") for kind in kinds)
-    holds = isinstance(value, Collection) and not isinstance(value, str | bytes) and len(value) > 0
-    form = f"{type(value).__name__} that holds these values" if holds else f"value of type {type(value).__name__}"
-    wanted = ", ".join([listed(list(words), 9, " or "), *getattr(hint, "__metadata__", ())])
-    return f"must be {wanted}, not a {form}"
+    wanted = ", ".join([" or ".join(words), *getattr(hint, "__metadata__", ())])
+    return f"must be {wanted}, not a value of type {type(value).__name__}"
 
 
 def _kinds(hint: Any) -> tuple[Any, ...]:
@@ -98,25 +102,11 @@ def _kinds(hint: Any) -> tuple[Any, ...]:
     return (hint,)
 
 
-def _fits(value: Any, hint: Any) -> bool:
-    """Whether a value, with the items of lists and dictionaries, is of a type. An annotation that is not a class fits any value."""
-    parts = _kinds(hint)
-    if len(parts) > 1:
-        return any(_fits(value, part) for part in parts)
-    hint = parts[0]
-    kind, inner = get_origin(hint) or hint, get_args(hint)
-    if hint is Any or not isinstance(kind, type):
+def _fits(value: Any, kind: Any) -> bool:
+    """Whether a value, without its items, is of a type."""
+    if kind is Any or not isinstance(kind, type):
         return True
-    if kind is str:
-        return isinstance(value, str) and text_problem(value) is None
     if kind in (int, float):
         is_number = isinstance(value, int if kind is int else int | float) and not isinstance(value, bool)
         return is_number and abs(value) <= LARGEST_NUMBER
-    if not isinstance(value, kind) or (isinstance(value, str | bytes) and kind not in (str, bytes, os.PathLike)):
-        return False
-    if isinstance(value, Mapping) and len(inner) == 2:
-        return all(_fits(key, inner[0]) and _fits(item, inner[1]) for key, item in value.items())
-    if not isinstance(value, Collection):  # an iterator can be read only once
-        return True
-    items = value[:1] if isinstance(value, range) else value  # the items of a range are of one type
-    return not inner or all(_fits(item, inner[0]) for item in items)
+    return isinstance(value, kind) and not (isinstance(value, str | bytes) and kind not in (str, bytes, os.PathLike))

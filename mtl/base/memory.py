@@ -1,15 +1,14 @@
-"""Memory of this process: keep freed memory for reuse, measure the peak, and refuse what cannot fit. The number of its open files."""
+"""Memory of this process: keep freed memory for reuse, measure the peak, and refuse what cannot fit."""
 
 import ctypes
 import os
 import sys
 
 from mtl.base.errors import InputError
-from mtl.base.files import format_bytes
+from mtl.base.wording import format_bytes
 
 # Constants of glibc's malloc.h.
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_MAX = -1, -2, -4
-OTHER_FILES = 256  # open files that a process needs beside those of its runs
 
 
 def keep_memory() -> None:
@@ -21,26 +20,10 @@ def keep_memory() -> None:
             mallopt(option, value)
 
 
-class _MemoryCounters(ctypes.Structure):
-    """PROCESS_MEMORY_COUNTERS of psapi.h."""
-
-    _fields_ = [
-        ("cb", ctypes.c_uint32),
-        ("PageFaultCount", ctypes.c_uint32),
-        ("PeakWorkingSetSize", ctypes.c_size_t),
-        ("others", ctypes.c_size_t * 7),
-    ]
-
-
 def peak_memory() -> int:
-    """The peak resident memory of this process so far, in bytes."""
+    """The peak resident memory of this process so far, in bytes; 0 on Windows, where it is not known."""
     if sys.platform == "win32":
-        counters = _MemoryCounters(cb=ctypes.sizeof(_MemoryCounters))
-        kernel = ctypes.windll.kernel32  # type: ignore[attr-defined, unused-ignore]
-        kernel.GetCurrentProcess.restype = ctypes.c_void_p
-        kernel.K32GetProcessMemoryInfo.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint32]
-        kernel.K32GetProcessMemoryInfo(kernel.GetCurrentProcess(), ctypes.byref(counters), counters.cb)
-        return counters.PeakWorkingSetSize
+        return 0
     import resource
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -59,9 +42,8 @@ def machine_memory() -> int:
 def check_fits(size: int, what: str, remedy: str, key: str | None = None) -> None:
     """Raise InputError, which names the remedy and the key, if this machine has less memory than `what` needs, `size` bytes."""
     if size > (total := machine_memory()):
-        problem = (
-            f"{what} needs {format_bytes(size)} of memory, {format_bytes(size - total)} more than this machine has"
-        )
+        lacking = format_bytes(size - total)
+        problem = f"{what} needs {format_bytes(size)} of memory, {lacking} more than this machine has"
         raise InputError(f"{problem}; {remedy}", key=key)
 
 
@@ -70,15 +52,3 @@ def peak_gpu_memory() -> int | None:
     import torch  # here, so that a command can ask for the machine's memory at once
 
     return torch.cuda.max_memory_allocated() if torch.cuda.is_available() else None
-
-
-def allow_open_files(number: int) -> None:
-    """Let this process have `number` files open at once, in addition to OTHER_FILES for other purposes, as far as the system allows it."""
-    if sys.platform == "win32":  # which has no such limit
-        return
-    import resource
-
-    limit, highest = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = number + OTHER_FILES if highest == resource.RLIM_INFINITY else min(number + OTHER_FILES, highest)
-    if limit != resource.RLIM_INFINITY and limit < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, highest))

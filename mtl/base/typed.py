@@ -37,13 +37,7 @@ LONGEST = 100  # characters of a key or a value in a message
 
 
 class UnknownKey(InputError):
-    """A key that does not exist.
-
-    Attributes:
-        unknown: the key, without the section.
-        known: those that exist.
-        section: what stands before the names of all of them in messages.
-    """
+    """A key that does not exist: `unknown`, without the section; `known` are those that exist, `section` stands before each in messages."""
 
     def __init__(self, key: str, known: Iterable[str], section: str = "") -> None:
         self.unknown, self.known, self.section = key, set(known), section

@@ -106,12 +106,10 @@ class OpenLines:
         offset: where the next line begins, in bytes of the plain text.
     """
 
-    def __init__(
-        self, path: Path, file: io.BufferedReader, packing: str | None, limit: int, member: str | None = None
-    ) -> None:
+    def __init__(self, path: Path, file: io.BufferedReader, packing: str | None, limit: int) -> None:
         self._path, self._raw, self._lines, self.packing, self._limit = path, file, file, packing, limit
         if packing is not None:
-            self._lines = io.BufferedReader(cast(io.RawIOBase, _unpacked(path, file, packing, member)), 2**20)
+            self._lines = io.BufferedReader(cast(io.RawIOBase, _unpacked(path, file, packing)), 2**20)
         self._checked = UNPACKED_FREE
         self.number = self.offset = 0
 
@@ -141,23 +139,23 @@ class OpenLines:
 
 
 @contextmanager
-def open_lines(path: Path, limit: int = LINE_LIMIT, member: str | None = None) -> Iterator[OpenLines]:
-    """The lines of a text file, plain or packed, as bytes, each of at most `limit` bytes. Of a zip they are those of its only file, or of a
-    member. zstd needs pyarrow. Raises InputError for what is no file, for a zip with several files, and, within the block, for a line that is too
+def open_lines(path: Path, limit: int = LINE_LIMIT) -> Iterator[OpenLines]:
+    """The lines of a text file, plain or packed, as bytes, each of at most `limit` bytes. Of a zip they are those of its only file.
+    zstd needs pyarrow. Raises InputError for what is no file, for a zip with several files, and, within the block, for a line that is too
     long, a damaged gzip or zip and one that unpacks to far more than texts do; OSError as `open` does."""
     with open_regular(path) as opened:
         file = io.BufferedReader(cast(io.BufferedReader, opened).raw, 2**20)
         packing = next((name for name, starts in PACKINGS.items() if file.peek(4).startswith(starts)), None)
         try:
-            yield OpenLines(path, file, packing, limit, member)
+            yield OpenLines(path, file, packing, limit)
         except (gzip.BadGzipFile, zipfile.BadZipFile, EOFError, zlib.error, lzma.LZMAError) as error:
             raise InputError(f"damaged {packing} ({error}); download or copy it again", path=path) from None
 
 
-def _unpacked(path: Path, file: io.BufferedReader, packing: str, member: str | None) -> IO[bytes]:
+def _unpacked(path: Path, file: io.BufferedReader, packing: str) -> IO[bytes]:
     """The unpacked content of a file that is packed in this way."""
     if packing == "zip":
-        return _member(path, file, member)
+        return _member(path, file)
     if packing == "zstd":
         check_installed("parquet", path=path)
         import pyarrow
@@ -167,16 +165,15 @@ def _unpacked(path: Path, file: io.BufferedReader, packing: str, member: str | N
     return cast(IO[bytes], opened(file) if packing != "gzip" else gzip.GzipFile(fileobj=file))
 
 
-def _member(path: Path, file: IO[bytes], name: str | None) -> IO[bytes]:
-    """The unpacked content of a file in a zip, of this name, or else of the only one. Raises InputError for another number of files, an encrypted
-    one, and a compression other than deflate, whose output no buffer bounds."""
+def _member(path: Path, file: IO[bytes]) -> IO[bytes]:
+    """The unpacked content of the only file in a zip. Raises InputError for another number of files, an encrypted one, and a compression other than
+    deflate, whose output no buffer bounds."""
     try:
         archive = zipfile.ZipFile(file)
         # macOS keeps a file's attributes in `__MACOSX/._NAME`.
         files = [member for member in archive.infolist() if not member.is_dir()]
         members = [member for member in files if not member.filename.startswith("__MACOSX/")]
         listed = ", ".join([member.filename for member in members[:4]] + ["…"] * (len(members) > 4))
-        members = [member for member in members if name in (None, member.filename)]
         if len(members) == 1 and not members[0].flag_bits & 0x1 and members[0].compress_type in PLAIN_COMPRESSIONS:
             return archive.open(members[0])
     except Exception as error:  # zipfile raises many kinds for a damaged list of members
@@ -184,8 +181,6 @@ def _member(path: Path, file: IO[bytes], name: str | None) -> IO[bytes]:
     if len(members) == 1:
         problem = f"{members[0].filename} is encrypted or compressed with another method than deflate; unpack it"
         raise InputError(problem, path=path)
-    if name is not None:
-        raise InputError(f"a zip without {name!r}; it has {listed or 'no file'}", path=path)
     problem = f"a zip of {len(members)} files ({listed})" if members else "a zip without a file"
     raise InputError(f"{problem}; unpack the one that you want, and give that file", path=path)
 
@@ -195,7 +190,6 @@ def read_json(path: Path, form: type[Content], remedy: str = AGAIN) -> Content:
     the file is missing, not JSON, or of another form; the message names the key.
 
     Args:
-        path: the file.
         form: the type of the content, such as a TypedDict or `dict[str, float]`. Numbers are finite and fit a float.
         remedy: what the user can do about a damaged file.
     """
@@ -267,7 +261,6 @@ def read_checkpoint(path: Path, form: type[Content], remedy: str = "", device: "
     does not exist, is damaged, or of another form.
 
     Args:
-        path: the file.
         form: the type of the content, a TypedDict in which tensors are `Any`. Keys that it does not have are kept.
         remedy: what the user can do, after a comma or a semicolon.
         device: where tensors are put.

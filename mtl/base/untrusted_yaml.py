@@ -11,7 +11,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from mtl.base.errors import InputError
-from mtl.base.untrusted import check_form, read_bytes
+from mtl.base.untrusted import check_form, read_bytes, read_errors
 
 YAML_LIMIT = 2**24  # bytes of a YAML file
 YAML_DEPTH = 50  # levels; libyaml's composer recurses in C, and 50,000 levels end the process
@@ -42,11 +42,7 @@ class _TextLoader(getattr(yaml, "CBaseLoader", yaml.BaseLoader)):  # type: ignor
 
 def read_yaml_texts(path: Path, most: int) -> dict[str, dict[str, str]]:
     """The sections of a YAML file, each with keys and values, which are the texts that stand there: yes is "yes", and 1 is "1". Raises InputError
-    as `read_yaml` does, for a file of another form, and for a key that stands twice.
-
-    Args:
-        most: how many keys all sections together may have.
-    """
+    as `read_yaml` does, for a file of another form, for a key that stands twice, and for more than `most` keys in all sections together."""
     with _yaml_errors(path):
         content = yaml.load(_checked_text(path), Loader=_TextLoader)
     if isinstance(content, dict) and sum(len(part) for part in content.values() if isinstance(part, dict)) > most:
@@ -59,11 +55,8 @@ def read_yaml_texts(path: Path, most: int) -> dict[str, dict[str, str]]:
 def _yaml_errors(path: Path) -> Iterator[None]:
     """What fails while a YAML file is read becomes an InputError."""
     try:
-        yield
-    except FileNotFoundError:
-        raise InputError("no such file", path=path) from None
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from None
+        with read_errors(path):
+            yield
     except OmegaConfBaseException as error:
         raise InputError(f"cannot be read: {str(error).splitlines()[0]}", path=path) from None
     # PyYAML's constructors raise ValueError or IndexError for values such as 0b_ and 2020-13-45.

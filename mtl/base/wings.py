@@ -40,15 +40,6 @@ class Trainings:
 
 
 @dataclass(frozen=True)
-class MarkedSpans:
-    """How texts whose spans are marked by characters become tokens with tags (`mtl.tasks.task.Reading.spans`)."""
-
-    tagged: Callable[..., Any]  # a path, its rows with their lines, the columns -> the rows with two further columns
-    tag: Callable[..., Any]  # a text, its spans, each (start, stop, type) -> `tokens`, `tags`, `cut`, `left_out`
-    words: Callable[[str], list[tuple[int, int]]]  # the first character and the end of each token of a text
-
-
-@dataclass(frozen=True)
 class Wing:
     """What a wing adds. Everything here is imported when it is first used (`lazy`)."""
 
@@ -65,7 +56,9 @@ class Wing:
     # By a name that is no suite, where its data comes from: what `mtl data` answers.
     data_notes: Mapping[str, str] = field(default_factory=dict)
     trainings: Trainings | None = None  # of word vectors
-    marked: MarkedSpans | None = None
+    # Makes tokens with tags of texts with marked spans (`mtl.tasks.task.Reading.spans`): called with a path, its rows with their lines, and the
+    # columns; returns the rows with two further columns.
+    tag_spans: Callable[..., Any] | None = None
     # Called with texts, their language, a folder and the name of settings; returns the folder below it of a transformer that was trained on the
     # texts, after training it if it is not there.
     own_body: Callable[..., Path] | None = None

@@ -6,18 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mtl.api.commands import results
-from mtl.api.commands.job_settings import (
-    KEYS,
-    Commands,
-    add_report_dir,
-    complete_settings,
-    completed_by,
-    job_of,
-    names_of,
-)
+from mtl.api.commands.job_settings import KEYS, Commands, add_report_dir, job_of
 from mtl.api.commands.training import run_and_print
 from mtl.base.errors import InputError
-from mtl.base.files import counted
+from mtl.base.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,26 +20,23 @@ if TYPE_CHECKING:
 def add_commands(commands: Commands) -> None:
     """Add every command of this wing, as `mtl.api.commands.add_commands` adds those of the core."""
 
-    def add_settings(parser: argparse.ArgumentParser, help: str, metavar: str = "key=value") -> argparse.Action:
-        return parser.add_argument("settings", nargs="*", metavar=metavar, help=help)
+    def add_settings(parser: argparse.ArgumentParser, help: str, metavar: str = "key=value") -> None:
+        parser.add_argument("settings", nargs="*", metavar=metavar, help=help)
 
     audit = commands.add_parser("audit", help="check a suite's data for errors, duplicates and leaks")
-    completed_by(add_settings(audit, "suite=NAME, data_dir=FOLDER and all of baseline's"), complete_settings)
+    add_settings(audit, "suite=NAME, data_dir=FOLDER and all of baseline's")
     audit.add_argument("--strict", action="store_true", help="exit status 1 if anything is found")
-    sheets = audit.add_mutually_exclusive_group()
+    instead = audit.add_mutually_exclusive_group()
     gives_away = "instead: annotation artefacts, which simple baselines show that read a part of an example"
-    sheets.add_argument("--artefacts", action="store_true", help=gives_away)
-    sheets.add_argument("--near", action="store_true", help="instead: near duplicates, within and between splits")
-    sheets.add_argument("--sheet", metavar="TASK", help="instead: draft the task's documentation sheet")
+    instead.add_argument("--artefacts", action="store_true", help=gives_away)
+    instead.add_argument("--near", action="store_true", help="instead: near duplicates, within and between splits")
     clean = "instead: a copy of the data without training examples that are near duplicates of dev or test examples"
-    sheets.add_argument("--write-clean", type=Path, metavar="DIR", help=clean)
-    share = "for --near and --write-clean: the character n-grams that near duplicates have in common (else 0.8)"
-    audit.add_argument("--share", type=float, metavar="S", help=share)
+    instead.add_argument("--write-clean", type=Path, metavar="DIR", help=clean)
     audit.set_defaults(run=_audit)
 
     annotate = commands.add_parser("annotate", help="write forms in which people annotate a sample of examples")
     annotate.add_argument("suite", metavar="SUITE", help="a suite's name or file")
-    keys = "task=ID or [ID,…], out=DIR, rows=N (else 50), seed=N (else 1), instructions=FILE, data_dir=FOLDER"
+    keys = "task=ID or [ID,…], out=DIR, rows=N (else 50), seed=N (else 1), data_dir=FOLDER"
     add_settings(annotate, keys)
     annotate.set_defaults(run=_annotate)
 
@@ -76,10 +65,8 @@ def add_commands(commands: Commands) -> None:
 
     sweep = commands.add_parser("sweep", help="make the runs that a file lists, if they do not exist yet, and report")
     sweep.set_defaults(run=_sweep)
-    file = sweep.add_argument("file", metavar="FILE", help="a name in configs/sweep, or the path of a YAML file")
-    completed_by(file, partial(names_of, "sweep"))
-    settings = sweep.add_argument("settings", nargs="*", metavar="key=value", help=f"for every run: {KEYS}")
-    completed_by(settings, complete_settings)
+    sweep.add_argument("file", metavar="FILE", help="a name in configs/sweep, or the path of a YAML file")
+    add_settings(sweep, f"for every run: {KEYS}")
     sweep.add_argument("--only", action="append", default=[], metavar="NAME", help="a run to make, instead of all")
     sweep.add_argument("--plan", action="store_true", help="print seeds and expected hours, and run nothing")
     add_report_dir(sweep, "the folder of the report")
@@ -87,28 +74,20 @@ def add_commands(commands: Commands) -> None:
     shows = "the smallest differences that tests detect, and the examples and seeds that they need"
     power = commands.add_parser("power", help=shows)
     of_runs = "a folder of runs, as runs/klej, else runs; difference=POINTS (else 2), seeds=N"
-    expected = "rows=N, accuracy=PER_CENT, agreement=PER_CENT, difference="
-    add_settings(power, f"{of_runs}; without runs: {expected}", "RUNS_DIR | key=value")
+    add_settings(power, of_runs, "RUNS_DIR | key=value")
     power.set_defaults(run=_power)
 
 
 def _audit(arguments: argparse.Namespace) -> int:
-    from mtl.benchmark_making.suites import audit_job
+    from mtl.benchmark_making.audits.checks import audit_job
 
-    job, share = job_of(arguments.settings), arguments.share
-    if arguments.sheet is not None:
-        from mtl.benchmark_making.audits.sheet import draft_sheet
-
-        print(draft_sheet(job, arguments.sheet), end="")
-        return 0
-    if share is not None and not (arguments.near or arguments.write_clean):
-        raise InputError(f"--share {share:g}: is for --near and --write-clean only")
+    job = job_of(arguments.settings)
     if arguments.write_clean is not None:
-        from mtl.benchmark_making.audits.near import SHARE, write_clean
+        from mtl.benchmark_making.audits.near import write_clean
 
-        print(write_clean(job, SHARE if share is None else share, arguments.write_clean))
+        print(write_clean(job, arguments.write_clean))
         return 0
-    done = audit_job(job, "near" if arguments.near else "artefacts" if arguments.artefacts else "data", share)
+    done = audit_job(job, "near" if arguments.near else "artefacts" if arguments.artefacts else "data")
     print(done.report)
     return 1 if arguments.strict and done.findings else 0
 
@@ -119,7 +98,7 @@ def _annotate(arguments: argparse.Namespace) -> None:
     from mtl.jobs.job import load_job, parse_settings
 
     settings: dict[str, Any] = parse_settings(arguments.settings)
-    check_known(settings, {"task", "rows", "seed", "instructions", "out", "data_dir", "held_out"})
+    check_known(settings, {"task", "rows", "seed", "out", "data_dir", "held_out"})
     of_job: dict[str, Any] = {key: settings.pop(key) for key in ("data_dir", "held_out") if key in settings}
     out = settings.pop("out", None)
     sample, job = read_sample_settings(settings), load_job({**of_job, "suite": arguments.suite})
@@ -139,7 +118,7 @@ def _make(arguments: argparse.Namespace) -> None:
     if settings.get("out") is None:
         raise InputError("names the new folder; give out=DIR", key="out")
     data_dir = settings.get("data_dir")
-    print(make(arguments.recipe, Path(str(settings["out"])), None if data_dir is None else Path(str(data_dir))).summary)
+    print(make(arguments.recipe, Path(str(settings["out"])), None if data_dir is None else Path(str(data_dir))))
 
 
 def _init_suite(arguments: argparse.Namespace) -> None:
@@ -220,18 +199,13 @@ def _sweep(arguments: argparse.Namespace) -> None:
 
 
 def _power(arguments: argparse.Namespace) -> None:
-    from mtl.benchmark_making.power import expectation_text, power_report, read_settings
+    from mtl.base.typed import typed
+    from mtl.benchmark_making.power import PowerSettings, power_report
     from mtl.jobs.job import parse_settings
 
     words = arguments.settings
     folders = [word for word in words if "=" not in word or Path(word).exists()]
-    settings, expectation = read_settings(parse_settings([word for word in words if word not in folders]))
-    if len(folders) > (expectation is None):
-        problem = "name one folder"
-        if expectation:
-            problem = "a benchmark that does not exist yet has no runs; drop the folder"
-        raise InputError(problem, path=folders[-1])
-    if expectation:
-        print(expectation_text(expectation, settings.difference))
-    else:
-        print(power_report(Path(folders[0] if folders else "runs"), settings, results.CACHE))
+    settings = typed(PowerSettings, parse_settings([word for word in words if word not in folders]))
+    if len(folders) > 1:
+        raise InputError("name one folder", path=folders[-1])
+    print(power_report(Path(folders[0] if folders else "runs"), settings, results.CACHE))

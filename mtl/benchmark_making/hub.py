@@ -17,7 +17,7 @@ from httpx import HTTPError
 from huggingface_hub import DatasetCardData, HfApi, errors
 
 from mtl.base.errors import InputError, resource_problem
-from mtl.base.files import numbered_alike, replacing
+from mtl.base.files import replacing
 from mtl.base.untrusted import is_inside
 from mtl.benchmark_making.data_files import WRITERS, write_records
 from mtl.benchmark_making.init_suite.tables import parquet_labels
@@ -25,7 +25,8 @@ from mtl.data.columns import Value, listed
 from mtl.data.examples import read_examples
 from mtl.data.fetching.archives import UNPACKED_LIMIT
 from mtl.data.fetching.download import checksum_problem
-from mtl.data.files import GIT
+from mtl.data.files import numbered_alike
+from mtl.data.hashes import GIT
 from mtl.data.records import read_records
 from mtl.tasks.task import NUMBERED, SPLITS, HubSource, Task
 

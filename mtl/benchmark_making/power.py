@@ -23,20 +23,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import Meta
 from scipy.special import nctdtrinc, stdtrit
 
 from mtl.base.errors import InputError
 from mtl.base.terminal import MISSING, escaped, markdown_table
-from mtl.base.typed import LARGEST_NUMBER, POSITIVE, check_known, typed
+from mtl.base.typed import LARGEST_NUMBER, POSITIVE
 from mtl.reports.board import Column, Leaderboard, PairTest, PairTests, Row
 from mtl.reports.leaderboard import by_suite, leaderboard
 from mtl.runs.finished import find_runs
 from mtl.stats.comparison import LEAST_SEEDS, LEVEL, NEGLIGIBLE, Sample, rows_parts, total_variance
 from mtl.stats.samples import SampleCache
-from mtl.tasks.task import PERCENT, Scale
+from mtl.tasks.task import Scale
 
 POWER = 0.8  # the share of cases in which the smallest difference is shown
 LEAST_GROUPS = 6  # of rows: with fewer, the test's p is never below 5 %
@@ -113,57 +113,23 @@ class Design:
 
 def same_rows(one: Sample, other: Sample) -> Design:
     """The comparison of two runs on their rows, which are the same. Each is one system or has three seeds or more."""
-    return _sampled(one, other, rows_parts(one, other))
+    return _design(one, other, rows_parts(one, other))
 
 
 def other_rows(one: Sample, other: Sample) -> Design:
     """The comparison of two runs that are each scored on as many rows of the same kind, but not on the same."""
-    return _sampled(one, other, [*rows_parts(one), *rows_parts(other)])
+    return _design(one, other, [*rows_parts(one), *rows_parts(other)])
 
 
-@dataclass
-class Expectation:
-    """What is expected of two systems without seeds on a benchmark that does not exist yet. Its metric is accuracy, and each row is a group."""
-
-    rows: Annotated[int, Meta(ge=LEAST_GROUPS, le=LARGEST_NUMBER)]  # their number
-    accuracy: Annotated[float, Meta(ge=0, le=100)]  # the share of right answers of both systems in per cent
-    agreement: Annotated[
-        float, Meta(ge=0, lt=100)
-    ]  # the share of rows in per cent that both answer right or both wrong
-
-    def check(self) -> None:
-        """Raise InputError for shares that contradict each other."""
-        if self.agreement < (low := abs(2 * self.accuracy - 100)):
-            problem = f"must be at least {low:,} where both systems answer {self.accuracy:g} % of the rows right"
-            raise InputError(problem, key="agreement", value=self.agreement)
-
-    def same_rows(self) -> Design:
-        """The comparison on the same rows: McNemar's, as the rows with one right answer alone make the difference."""
-        return self._design([1 - self.agreement / 100])
-
-    def other_rows(self) -> Design:
-        """The comparison of the systems' scores on as many other rows of the same kind."""
-        share = self.accuracy / 100
-        return self._design([share * (1 - share)] * 2)
-
-    def _design(self, variances: Sequence[float]) -> Design:
-        """variances: of a row's contribution to each of the scores that are compared, not × 100."""
-        parts = [(100**2 * variance / self.rows, self.rows - 1) for variance in variances]
-        return _design(parts, [self.rows], [])
-
-
-def _sampled(one: Sample, other: Sample, parts: Sequence[tuple[float, int]]) -> Design:
+def _design(one: Sample, other: Sample, parts: Sequence[tuple[float, int]]) -> Design:
+    """parts: of the rows' variance, each with its degrees of freedom."""
     systems = []
     for run in (run for run in (one, other) if not run.is_one_system):  # one system has no seeds
         seeds = len(run.by_seed)
         systems.append(SeedSpread(seeds, seeds * run.seed_variance, seeds * run.counted_with_rows))
-    return _design(parts, [rows.count for rows in one.means], systems)
-
-
-def _design(parts: Sequence[tuple[float, int]], groups: Sequence[int], systems: Sequence[SeedSpread]) -> Design:
-    """parts: of the rows' variance, each with its degrees of freedom. groups: of each set of rows."""
     variance = sum(part for part, _ in parts)
     spread = sum(part**2 / freedom for part, freedom in parts if freedom)
+    groups = [rows.count for rows in one.means]
     return Design(sum(groups), min(groups), variance, variance**2 / spread if spread else 1.0, systems)
 
 
@@ -184,7 +150,7 @@ def _fewest(enough: Callable[[float], bool], least: int) -> float:
 
 @dataclass
 class PowerSettings:
-    """The keys of `mtl power` for runs."""
+    """The keys of `mtl power`."""
 
     difference: Annotated[float, POSITIVE] = 2.0  # the difference × 100 that rows and seeds are counted for
     seeds: Annotated[int, Meta(ge=LEAST_SEEDS)] | None = None  # of each run in place of those that it has
@@ -196,28 +162,8 @@ def power_report(runs_dir: Path, settings: PowerSettings, cache_dir: Path | None
     cache = SampleCache(cache_dir and cache_dir / "resampled")
     runs = find_runs(runs_dir, cache.check)
     if not runs:
-        problem = "holds no finished run; make one with mtl baseline, or give rows=, accuracy= and agreement="
-        raise InputError(problem, path=runs_dir)
+        raise InputError("holds no finished run; make one with mtl baseline", path=runs_dir)
     return "\n\n".join(power_text(leaderboard(same, cache), settings) for same in by_suite(runs))
-
-
-def read_settings(given: Mapping[str, Any]) -> tuple[PowerSettings, Expectation | None]:
-    """The settings of `mtl power`, and what is expected of a benchmark that does not exist yet, if they describe one.
-
-    Raises:
-        InputError: for an unknown key, a bad value, and keys that do not go together.
-    """
-    expected = Expectation.__dataclass_fields__.keys()
-    check_known(given, PowerSettings.__dataclass_fields__.keys() | expected)
-    if not expected & given.keys():
-        return typed(PowerSettings, given), None
-    if missing := [f"{key}=" for key in ("rows", "accuracy", "agreement") if given.get(key) is None]:
-        problem = "a benchmark that does not exist yet needs rows=, accuracy= and agreement="
-        raise InputError(f"{problem}; add {' and '.join(missing)}")
-    if "seeds" in given:
-        raise InputError("is for runs; drop it, or drop rows=, accuracy= and agreement=", key="seeds")
-    expectation = typed(Expectation, {key: value for key, value in given.items() if key in expected})
-    return typed(PowerSettings, {key: value for key, value in given.items() if key not in expected}), expectation
 
 
 def power_text(board: Leaderboard, settings: PowerSettings) -> str:
@@ -239,26 +185,6 @@ def power_text(board: Leaderboard, settings: PowerSettings) -> str:
         "runs that were tested. Significant: the pairs with a significant difference, with Holm's correction, of those tested."
     )
     return "\n\n".join([title, markdown_table([header, *body], left=2), legend])
-
-
-def expectation_text(expectation: Expectation, difference: float) -> str:
-    """The table of a benchmark that does not exist yet, in Markdown: a line for each kind of comparison.
-
-    Args:
-        difference: × 100.
-    """
-    wanted, most = PERCENT.show(difference), 100 - expectation.agreement
-    table = [["", "smallest difference", f"examples for {wanted}"]]
-    for name, design in (("same examples", expectation.same_rows()), ("other examples", expectation.other_rows())):
-        smallest, needed = design.smallest_difference(), design.groups_for(difference)
-        figures = [(smallest, smallest, PERCENT.show), (difference, needed, _whole)]
-        table.append([name, *(_shown(NEVER if least > most else figure, show) for least, figure, show in figures)])
-    legend = (
-        f"Accuracy × 100. Smallest difference: what a test at {100 * LEVEL:g} % shows in {100 * POWER:g} % of the cases, where two systems are "
-        "scored on the same examples, or each on as many other ones. Systems that agree on "
-        f"{expectation.agreement:g} % of the examples differ by at most {PERCENT.show(most)}."
-    )
-    return f"{markdown_table(table)}\n\n{legend}"
 
 
 def _line(board: Leaderboard, column: str, tested: Sequence[Tested], settings: PowerSettings) -> list[str]:

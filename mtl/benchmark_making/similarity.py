@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import count, pairwise
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -30,7 +30,6 @@ BLOCK = 2**22  # the most pairs that are compared at once
 MOST_COMPARED = 5_000_000_000  # pairs of texts in a search for near duplicates
 MOST_NEAR = 5_000_000  # pairs that it finds
 
-UnitName = Literal["bpe", "words", "characters"]  # byte pairs, words, or n-grams
 Units = Callable[[str], list[str]]
 Check = Callable[[int], object]  # of a number of pairs; raises an error if they are too many
 
@@ -45,23 +44,20 @@ def sentences(text: str) -> list[str]:
     return SENTENCE_END.split(text.strip())
 
 
-def ngrams(text: str, size: int = 3) -> list[str]:
+def ngrams(text: str) -> list[str]:
     """The n-grams of a text's characters in lower case, with single spaces between words; a shorter text is one n-gram."""
     plain = " ".join(text.casefold().split())
-    return [plain[start : start + size] for start in range(max(1, len(plain) - size + 1))]
+    return [plain[start : start + NEAR_NGRAM] for start in range(max(1, len(plain) - NEAR_NGRAM + 1))]
 
 
-def units_of(texts: Sequence[str], name: UnitName) -> Units:
-    """The function that divides a text into units. Byte pairs are learned from these texts. Raises InputError if that would take too
+def units_of(texts: Sequence[str]) -> Units:
+    """The function that divides a text into units: byte pairs, which are learned from these texts. Raises InputError if that would take too
     long."""
-    if name != "bpe":
-        return words if name == "words" else ngrams
     counts = Counter(word for text in texts for word in words(text))
     # Each merge of a word rewrites the whole word, and makes it shorter by a symbol at least.
     if sum(len(word) * min(len(word), MERGES) for word in counts) > MOST_REWRITTEN:
         many = f"{len(counts):,} different words of up to {max(map(len, counts))} letters"
-        remedy = "set units: characters or words, or sample the rows first"
-        raise InputError(f"{many} are too many for byte pairs; {remedy}")
+        raise InputError(f"{many} are too many for byte pairs; sample the rows first")
     return byte_pairs(learn_merges(counts, MERGES))
 
 
@@ -148,9 +144,9 @@ class TextComparison:
         sizes: the numbers of units of the first texts, at least 1, int64 (texts,).
     """
 
-    def __init__(self, lefts: Sequence[str], rights: Sequence[str], units: UnitName, title: str) -> None:
+    def __init__(self, lefts: Sequence[str], rights: Sequence[str], title: str) -> None:
         texts = [*lefts, *rights]
-        sets = unit_sets(units_of(texts, units), texts, title)
+        sets = unit_sets(units_of(texts), texts, title)
         self.left, self.right = sets[: len(lefts)], sets[len(lefts) :]
         self.sizes = np.maximum(np.diff(self.left.indptr), 1)
 
@@ -237,7 +233,7 @@ def near_duplicates(texts: Sequence[str], share: float) -> Iterator[tuple[int, i
     Two such texts have one of their rarest n-grams in common: each text's `prefix`, all but (share × size) − 1 of its n-grams. So only
     texts with a common n-gram in their prefixes are compared (Bayardo et al. 2007, All-Pairs). Pairs come by the later text.
     """
-    sets = unit_sets(lambda text: ngrams(text, NEAR_NGRAM), texts, "n-grams")
+    sets = unit_sets(ngrams, texts, "n-grams")
     sizes, frequency = np.diff(sets.indptr), np.bincount(sets.indices, minlength=sets.shape[1])
     rarity = np.argsort(np.argsort(frequency, kind="stable"))
     prefix = csr_matrix((sets.data, rarity[sets.indices], sets.indptr), shape=sets.shape, copy=True)
@@ -246,7 +242,7 @@ def near_duplicates(texts: Sequence[str], share: float) -> Iterator[tuple[int, i
     prefix.data[place > np.repeat(sizes - np.ceil(share * sizes - 1e-6), sizes)] = 0
     prefix.eliminate_zeros()
     compared = int(np.bincount(prefix.indices, minlength=1)[prefix.indices].sum())
-    fewer = "ask for a larger share in common"
+    fewer = "give fewer texts, or in a recipe a larger near:"
     if compared > MOST_COMPARED:
         many = f"so many texts have rare n-grams in common that {compared:,} comparisons would be needed"
         raise InputError(f"{many}; {fewer}")

@@ -1,4 +1,4 @@
-"""Suites of one's own, from data files or from data in memory; and the audit of a suite's data."""
+"""Suites of one's own, from data files or from data in memory."""
 
 import hashlib
 import json
@@ -6,9 +6,9 @@ import logging
 import math
 import re
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import date
-from functools import cached_property, partial
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import yaml
 
-from mtl.api.settings import Settings, plain_settings
 from mtl.api.show import MarkdownText, frame
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
@@ -27,7 +26,6 @@ from mtl.base.settings.layers import find_suite
 from mtl.base.terminal import inert, markdown_table
 from mtl.base.untrusted import is_deep
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.base.wings import lazy
 from mtl.benchmark_making.data_files import write_records
 from mtl.data.files import read_bytes
 from mtl.tasks import suite as tasks_suite
@@ -36,14 +34,7 @@ from mtl.tasks.task import SPLIT_OF, SPLITS
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from mtl.benchmark_making.audits.audit import Audit
-    from mtl.benchmark_making.audits.findings import Finding
-    from mtl.jobs.job import Job
 
-audit_data = lazy("mtl.benchmark_making.audits.audit:audit")
-# The only one that trains, and so needs torch.
-audit_artefacts = lazy("mtl.benchmark_making.audits.artefacts:audit_artefacts")
-audit_near = lazy("mtl.benchmark_making.audits.near:audit_near")
 logger = logging.getLogger("mtl")
 FRAMES_FORMAT = 1  # increase it when `Suite.from_frames` writes other files of the same frames
 FRAMES = "as in {'train': frame, 'dev': frame}"
@@ -214,66 +205,8 @@ class Suite:
     def __repr__(self) -> str:
         return f"Suite({self.name}: {', '.join(self.content.tasks)})"
 
-    def _repr_html_(self) -> str:
-        return self.table()._repr_html_()
-
-
-class AuditReport:
-    """What an audit of a suite's data says; what `mtl.audit` returns. A notebook shows the report.
-
-    Attributes:
-        report: the report, in Markdown.
-    """
-
-    def __init__(self, done: "Audit") -> None:
-        self._findings: Sequence[Finding] = done.findings
-        self.report = MarkdownText(done.report)
-
-    @property
-    def findings(self) -> "DataFrame":
-        """What should be known before a score is believed: kind, task, split, count (of examples), what, meaning, where (file:line)."""
-        columns = ("kind", "task", "split", "count", "what", "meaning", "where")
-        return frame(columns, [[getattr(finding, column) for column in columns] for finding in self._findings])
-
-    def __repr__(self) -> str:
-        return str(self.report)
-
-    def _repr_html_(self) -> str:
-        return self.report._repr_html_()
-
-
-@checked
-def audit(*settings: Settings, check: str = "data", share: float | None = None, **named: Any) -> AuditReport:
-    """Check a suite's data, as `mtl audit` does with the same settings.
-
-    Args:
-        settings, named: as in `mtl.run`.
-        check: data: errors, duplicates and leaks; artefacts: annotation artefacts, which simple baselines show that read a part
-            of an example; near: near duplicates.
-        share: of `near`: the share of character n-grams that near duplicates have in common; None: 0.8.
-
-    Raises:
-        mtl.InputError: for bad settings, an unknown check, and data that is not there.
-
-    Examples:
-        >>> _ = mtl.run(suite="klej-sample", method="constant", tasks=["cbd"])  # writes the embedded data
-        >>> mtl.audit(suite="klej-sample", tasks=["cbd"]).findings.columns.tolist()[:3]
-        ['kind', 'task', 'split']
-    """
-    from mtl.jobs.job import load_job
-
-    return AuditReport(audit_job(load_job(plain_settings(settings, named)), check, share))
-
-
-def audit_job(job: "Job", check: str = "data", share: float | None = None) -> "Audit":
-    """One of the checks of a job's data; `audit` explains the arguments. Raises InputError."""
-    near = partial(audit_near, share=share)
-    checks: dict[str, Callable[[Job], Audit]] = {"data": audit_data, "artefacts": audit_artefacts, "near": near}
-    if check not in checks:
-        raise InputError(f"unknown; known: {', '.join(checks)}", key="check", value=check)
-    if share is not None and check != "near":
-        raise InputError("is for check=near only", key="share", value=share)
-    return checks[check](job)
+    def _repr_markdown_(self) -> str:
+        return self.table()._repr_markdown_()
 
 
 def _by_task(frames: Mapping[str, Any], name: str) -> dict[str, Mapping[str, Frame]]:

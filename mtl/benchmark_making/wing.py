@@ -2,12 +2,15 @@
 
 from mtl.base.wings import Importer, Wing, lazy
 
-SUITES = "mtl.benchmark_making.suites"
-
+CHECKS = "mtl.benchmark_making.audits.checks"
 
 WING = Wing(
     commands=lazy("mtl.benchmark_making.commands:add_commands"),
-    names={name: f"{SUITES}:{name}" for name in ("AuditReport", "Suite", "audit")},
+    names={
+        "Suite": "mtl.benchmark_making.suites:Suite",
+        "AuditReport": f"{CHECKS}:AuditReport",
+        "audit": f"{CHECKS}:audit",
+    },
     methods={"selected": "mtl.benchmark_making.sweeps.selected:SELECTED"},
     engines={"ray": "mtl.benchmark_making.sweeps.ray_cluster:RayCluster"},
     fetch_copy=lazy("mtl.benchmark_making.hub:fetch_from_hub"),

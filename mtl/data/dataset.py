@@ -11,7 +11,7 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.data.examples import Example, Row, span_texts
-from mtl.data.files import HashedFile, changed_splits, hash_files
+from mtl.data.hashes import HashedFile, changed_splits, hash_files
 from mtl.data.sampled import RowSample, divide_dev, take_sample
 from mtl.data.splits import CHOOSING, TaskExamples, check_present, missing_tasks, read_task
 from mtl.tasks.suite import Suite

@@ -97,7 +97,8 @@ def json_rows(path: Path, text: str, part: str | None) -> Iterator[tuple[int, Ro
         return
     value: Any = parse_object(path, text)
     if value is None and part is None and text.lstrip().startswith("{"):  # JSON Lines in a file of this name
-        yield from ((number, parse_row(path, number, line)) for number, line in _filled(text))
+        lines = enumerate(text.split("\n"), start=1)
+        yield from ((number, parse_row(path, number, line)) for number, line in lines if line.strip())
         return
     if part is not None:
         value = _member(path, value, part)
@@ -117,12 +118,7 @@ def json_rows(path: Path, text: str, part: str | None) -> Iterator[tuple[int, Ro
 
 
 def _listed_rows(path: Path, text: str) -> Iterator[tuple[int, Row]]:
-    """The rows of a list one by one, or those of lists of cells, one on each line."""
-    first, _, rest = text.partition("\n")
-    if rest.strip() and _is_list(first):
-        for number, content in _filled(text):
-            yield number, _row(path, number, parse_value(path, content, 0, number)[0])
-        return
+    """The rows of a list one by one."""
     position = _start(text, text.index("[") + 1)
     line, counted = 1, 0  # the line, and the position up to which line ends are counted
     while text[position : position + 1] != "]":
@@ -141,18 +137,6 @@ def _start(text: str, position: int) -> int:
     """The position after white space."""
     match = SPACE.match(text, position)
     return match.end() if match else position
-
-
-def _filled(text: str) -> Iterator[tuple[int, str]]:
-    return ((number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip())
-
-
-def _is_list(line: str) -> bool:
-    """Whether a line is a whole JSON list."""
-    try:
-        return isinstance(json.loads(line), list)
-    except (ValueError, RecursionError):
-        return False
 
 
 def _member(path: Path, value: Any, part: str) -> Any:

@@ -5,8 +5,7 @@
 - jsonl: one JSON object a line; json: `mtl.data.json_rows`.
 - parquet: read with pyarrow, which is optional.
 - conll: `mtl.data.conll`; a row is a sentence, and each column a list.
-- document: the file is one text; its folder's name is the label.
-- txt: a text a line; fasttext: labels as `__label__NAME`, then the text; label_text: a label, a space, the text.
+- txt: a text a line; fasttext: labels as `__label__NAME`, then the text.
 
 Any of them may be packed by gzip, bzip2, xz, zstd or zip. Column names of json, jsonl and parquet may name nested keys and lists of texts,
 see `mtl.data.columns`."""
@@ -23,7 +22,7 @@ from mtl.base.errors import InputError
 from mtl.base.wings import wings
 from mtl.data.columns import LIST, TAGS, TOKENS, parquet_names, parquet_rows, text, value_of
 from mtl.data.conll import conll_columns, sentences
-from mtl.data.files import data_lines, part_files
+from mtl.data.files import data_lines, numbered
 from mtl.data.json_rows import json_rows, parse_row
 from mtl.tasks.task import BESIDE, NUMBERED, Layout
 
@@ -43,8 +42,7 @@ def form_of(path: Path, layout: Layout = PLAIN) -> str:
     """The form of a file. Raises InputError for a suffix that says none."""
     if layout.reading.form is not None:
         return layout.reading.form
-    member = member_of(path, layout)[0]
-    suffixes = [suffix.lower() for suffix in (path if member is None else Path(member)).suffixes]
+    suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in PACKED:
         suffixes.pop()
     if suffixes and suffixes[-1] in SUFFIXES:
@@ -59,7 +57,7 @@ def stream_rows(
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows of a file one by one, each with its line: cells as {column: text}, and objects as they are. Memory holds one row, or the text of a
     .json file. Of a parquet file, `columns` are decoded, or all that hold texts or numbers. Raises InputError as `read_records`."""
-    if layout.part == NUMBERED or layout.has_folders:
+    if layout.part == NUMBERED:
         return _rows_of_parts(path, layout, columns)
     name, value = value_part(path, layout)
     wanted = columns if columns is None or name is None else list(dict.fromkeys([*columns, name]))
@@ -69,11 +67,11 @@ def stream_rows(
         wanted = list(dict.fromkeys([*(name for name in wanted if name not in made), *spans.split(BESIDE)]))
     rows = _rows(path, layout, wanted)
     if spans is not None:
-        marked = next((wing.marked for wing in wings() if wing.marked), None)
-        if marked is None:
+        tag_spans = next((wing.tag_spans for wing in wings() if wing.tag_spans), None)
+        if tag_spans is None:
             problem = "is read by a part of mtl that is missing here; install the whole of mtl"
             raise InputError(problem, key="reading.spans")
-        rows = marked.tagged(path, rows, spans)
+        rows = tag_spans(path, rows, spans)
     if layout.beside is not None:
         rows = _with_lines(path, layout, rows)
     return rows if name is None else _with_value(path, rows, name, value)
@@ -82,7 +80,7 @@ def stream_rows(
 def _rows_of_parts(path: Path, layout: Layout, columns: Sequence[str] | None) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows of a file in parts. Their lines are counted on from part to part."""
     before = 0
-    for file in part_files(path, layout.part):
+    for file in numbered(path):
         line = 0
         for line, row in stream_rows(file, replace(layout, part=None), columns):
             yield before + line, row
@@ -93,7 +91,7 @@ def read_table(path: Path, layout: Layout) -> tuple[Sequence[str], Iterator[tupl
     """The names of the columns of a table, and its rows, whose cells are as many. Its first row names the columns, unless it names none of the
     layout's header: then these are the columns."""
     separator, is_quoted = separator_of(path, layout)
-    lines = data_lines(path, member_of(path, layout)[0], layout.reading.encoding)
+    lines = data_lines(path, layout.reading.encoding)
     plain = ((number, _without_end(line).split(separator)) for number, line in enumerate(lines, start=1))
     rows = quoted_rows(path, lines, separator) if is_quoted else plain
     line, first = next(rows, (1, list[str]()))
@@ -151,39 +149,28 @@ def quoted_rows(path: Path | str, lines: Iterable[str], separator: str = ",") ->
 
 def _rows(path: Path, layout: Layout, columns: Sequence[str] | None) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows of the file itself, without a second one."""
-    form, (member, part) = form_of(path, layout), member_of(path, layout)
+    form = form_of(path, layout)
     if form == "parquet":
         yield from enumerate(parquet_rows(path, parquet_names(path) if columns is None else columns), start=1)
     elif form in TABLES:
         header, rows = read_table(path, layout)
         yield from ((line, dict(zip(header, cells, strict=True))) for line, cells in rows)
     elif form == "json":
-        text = "".join(data_lines(path, member, layout.reading.encoding))
-        for line, row in json_rows(path, text, part if value_part(path, layout)[0] is None else None):
+        text = "".join(data_lines(path, layout.reading.encoding))
+        for line, row in json_rows(path, text, layout.part if value_part(path, layout)[0] is None else None):
             yield line, _bounded(path, line, _renamed(path, line, row, layout.header))
     elif form == "jsonl":
         for line, content in enumerate(_lines(path, layout), start=1):
             yield line, _bounded(path, line, parse_row(path, line, content))
     elif form == "conll":
         yield from _sentences(path, layout)
-    elif form == "document":
-        content = "".join(data_lines(path, member, layout.reading.encoding)).strip()
-        yield 1, {"text": content, "file": path.stem, "label": path.parent.name}
     else:
         yield from _texts(path, layout, form)
 
 
-def member_of(path: Path, layout: Layout) -> tuple[str | None, str | None]:
-    """The member of a zip that the layout's part names, and the part within it, or within a plain file."""
-    if layout.part is None or path.suffix.lower() != ".zip":
-        return None, layout.part
-    member, _, part = layout.part.partition("#")
-    return (None, member) if "=" in member and not part else (member, part or None)
-
-
 def value_part(path: Path, layout: Layout) -> tuple[str | None, str]:
     """The column and the value that a part COLUMN=VALUE names; None without one. Raises InputError for a part that only .json files have."""
-    part = member_of(path, layout)[1]
+    part = layout.part
     name, equals, value = (part or "").partition("=")
     if part is None or (not equals and form_of(path, layout) == "json"):
         return None, ""
@@ -211,7 +198,7 @@ def _bounded(path: Path, line: int, row: dict[str, Any]) -> dict[str, Any]:
 def _lines(path: Path, layout: Layout) -> Iterator[str]:
     """The lines of a file without their ends, and without empty ones after the last row."""
     empty = 0
-    for line in data_lines(path, member_of(path, layout)[0], layout.reading.encoding):
+    for line in data_lines(path, layout.reading.encoding):
         if content := _without_end(line):
             yield from [""] * empty
             empty = 0
@@ -222,7 +209,7 @@ def _lines(path: Path, layout: Layout) -> Iterator[str]:
 
 def _sentences(path: Path, layout: Layout) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows of a file of annotated tokens: a list for each column, and the document and the text of the sentence if the file says them."""
-    lines = map(_without_end, data_lines(path, member_of(path, layout)[0], layout.reading.encoding))
+    lines = map(_without_end, data_lines(path, layout.reading.encoding))
     for sentence in sentences(path, lines, len(layout.header or ()) or None):
         names = conll_columns(len(sentence.rows[0]), layout.header)
         said = {name: value for name in ("document", "text") if (value := getattr(sentence, name))}
@@ -240,15 +227,11 @@ def _texts(path: Path, layout: Layout, form: str) -> Iterator[tuple[int, dict[st
         if form == "txt":
             yield line, {names[0]: content}
             continue
-        words = content.split(maxsplit=1)
-        labels, rest = words[:1], words[1] if len(words) > 1 else ""
-        if form == "fasttext":
-            labels = []
-            rest = content.strip()
-            while rest.startswith(LABEL):
-                label, _, rest = rest.partition(" ")
-                labels.append(label.removeprefix(LABEL))
-                rest = rest.lstrip()
+        labels, rest = [], content.strip()
+        while rest.startswith(LABEL):
+            label, _, rest = rest.partition(" ")
+            labels.append(label.removeprefix(LABEL))
+            rest = rest.lstrip()
         if not labels:
             raise InputError("no label before the text", path=path, line=line)
         yield line, {"label": " ".join(labels), "text": rest}

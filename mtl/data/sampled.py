@@ -9,9 +9,11 @@ from typing import Annotated, TypedDict
 from msgspec import Meta
 
 from mtl.base.errors import InputError
-from mtl.base.files import listed, sha256
+from mtl.base.files import sha256
 from mtl.base.untrusted import Count, read_json
-from mtl.data.splits import CHOOSING, TaskExamples, hold_out
+from mtl.base.wording import listed
+from mtl.data.held_out import hold_out
+from mtl.data.splits import CHOOSING, TaskExamples
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 

@@ -14,12 +14,13 @@ from hashlib import sha256
 from typing import Any, cast
 
 from mtl.base.errors import InputError, resources_as_input
-from mtl.base.files import format_bytes, write_json, write_text
+from mtl.base.files import write_json, write_text
 from mtl.base.progress import Detail, RunBegun, Scored, show, shown_run
 from mtl.base.settings.layers import differences, find_suite, flatten_config
 from mtl.base.settings.schema import PAPER
 from mtl.base.untrusted import AGAIN, read_json
 from mtl.base.version import versions
+from mtl.base.wording import format_bytes
 from mtl.data.dataset import Dataset, fingerprints
 from mtl.data.fetching.fetch import write_generated
 from mtl.data.repeats import choosing_notes

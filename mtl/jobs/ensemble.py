@@ -21,10 +21,11 @@ import numpy as np
 import torch
 
 from mtl.base.errors import InputError
-from mtl.base.files import counted, sha256
+from mtl.base.files import sha256
 from mtl.base.progress import Progress, hidden_progress
 from mtl.base.settings.schema import Config
 from mtl.base.untrusted import read_json
+from mtl.base.wording import counted
 from mtl.data.dataset import Dataset, first_choices, input_rows
 from mtl.data.examples import Row
 from mtl.jobs.job import Job, load_job

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mtl.base.errors import InputError
-from mtl.base.files import listed, write_json
+from mtl.base.files import write_json
 from mtl.base.settings.layers import differences
 from mtl.base.settings.schema import SOURCES, Config
 from mtl.base.untrusted import read_json
 from mtl.base.wings import lazy
+from mtl.base.wording import listed
 from mtl.data.dataset import Dataset, fingerprints, load_dataset
 from mtl.data.repeats import without_repeats
 from mtl.jobs.imports import fingerprint_name

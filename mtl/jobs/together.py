@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 from mtl.base.errors import InputError, UserError, resources_as_input
-from mtl.base.memory import allow_open_files
 from mtl.base.progress import show
 from mtl.base.settings.schema import Config
 from mtl.base.typed import check_choice
@@ -45,7 +44,6 @@ def run_together(
     Raises:
         UserError: as `mtl.jobs.baseline.run_baseline` does; if a unit fails, only when all other runs have ended.
     """
-    allow_open_files(len(runs))  # a lock for each run
     with ExitStack() as held:
         waiting = []
         for run in runs:

@@ -11,13 +11,14 @@ import numpy as np
 
 from mtl.base.device import device_of, exact_arithmetic
 from mtl.base.errors import InputError
-from mtl.base.files import counted, write_text
+from mtl.base.files import write_text
 from mtl.base.interface import foreign
 from mtl.base.settings.layers import read_config
 from mtl.base.settings.schema import Config
 from mtl.base.terminal import write_data
 from mtl.base.typed import check_choice
 from mtl.base.untrusted import check_plain_folder, read_json
+from mtl.base.wording import counted
 from mtl.data.columns import LIST
 from mtl.data.examples import Row, make_example, read_rows
 from mtl.data.text import encode_blocks

@@ -50,12 +50,8 @@ logger = logging.getLogger("mtl")
 def leaderboard(
     runs: Sequence[FinishedRun], cache: SampleCache | None = None, references: Collection[str] = ()
 ) -> Leaderboard:
-    """The leaderboard of runs on one suite. Raises InputError if a run's file cannot be read.
-
-    Args:
-        cache: the cache of their resamples.
-        references: names of the runs to test every run against (`pair_tests`).
-    """
+    """The leaderboard of runs on one suite, whose resamples the cache keeps; `references` as in `pair_tests`. Raises InputError if a run's file
+    cannot be read."""
     suite, cache = runs[0].suite, cache or SampleCache(None)
     titles = Counter(run.summary["title"] for run in runs)
     ours = [

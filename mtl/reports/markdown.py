@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from mtl.base.files import counted
 from mtl.base.terminal import MISSING, escaped, markdown_table
+from mtl.base.wording import counted
 from mtl.reports.board import COSTS, Breakdown, Column, Group, Leaderboard, Row, SettingsSpread, cost_cell
 from mtl.tasks.suite import AVERAGE
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from statistics import median, pstdev
 from typing import Any
 
-from mtl.base.files import listed
 from mtl.base.settings.layers import matches
 from mtl.base.settings.schema import INDIFFERENT
+from mtl.base.wording import listed
 from mtl.reports.board import Row, SettingsSpread
 from mtl.runs.finished import FinishedRun
 from mtl.runs.summary import CONSTANT_NOTE, below_constant, same_answers

@@ -4,6 +4,7 @@ process write to it."""
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from errno import EMFILE
 from pathlib import Path
 from typing import Annotated, Any, NotRequired, TypedDict
 
@@ -194,6 +195,8 @@ class RunFolder:
                 problem = f"another process is running in this folder; wait until it has ended{error}"
                 raise BusyError(problem, path=self.path) from None
             except OSError as error:
+                if error.errno == EMFILE:  # many runs at once
+                    raise
                 raise InputError(f"cannot be written ({error.strerror}); set run_dir=", path=self.path) from None
             try:
                 yield

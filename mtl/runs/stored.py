@@ -1,19 +1,18 @@
 """What lies in a folder of runs: finished, unfinished, running and damaged ones, as their small files say."""
 
 import os
-import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from mtl.base.errors import InputError
-from mtl.base.files import counted, format_bytes
 from mtl.base.locks import is_held
 from mtl.base.terminal import MISSING, one_line
 from mtl.base.untrusted import check_plain_folder
 from mtl.base.untrusted_yaml import read_yaml
+from mtl.base.wording import counted, format_bytes
 from mtl.runs.finished import read_suite
 from mtl.runs.folder import LOCK, RunFolder
 from mtl.runs.summary import read_summary
@@ -21,7 +20,6 @@ from mtl.runs.table import average_marks
 from mtl.tasks.suite import Suite
 
 FINISHED, UNFINISHED, RUNNING, DAMAGED = "finished", "unfinished", "running", "damaged"
-SEED = re.compile(r"seed-(\d+)")
 MARKS = {"*": "tasks of the average are missing", "†": "data of other sizes than the published ones"}
 
 
@@ -36,8 +34,7 @@ class StoredRun:
     asked: int | None  # the number of all its seeds; None if it is unknown
     average: str  # as it is shown, with its marks; empty if there is none
     changed: float  # when the last one of its files changed, in seconds since 1970
-    # The bytes on disk, by file system and file: a file with two names, as shared weights have, is one.
-    sizes: Mapping[tuple[int, int], int]
+    size: int  # bytes on disk
     problem: str = ""  # what is damaged; empty if nothing is
 
 
@@ -66,12 +63,11 @@ def run_folders(folder: Path) -> Iterator[Path]:
 
 
 def _stored(folder: RunFolder, suites: dict[bytes, Suite]) -> StoredRun:
-    files = _changed_and_sizes(folder.path)
-    state, trained = DAMAGED, set[str]()
+    files = _changed_and_size(folder.path)
+    state, trained = DAMAGED, 0
     try:
         state = RUNNING if is_held(folder.path / LOCK) else FINISHED if folder.summary.exists() else UNFINISHED
-        names = [scores.parent.name for scores in folder.path.glob("seed-*/scores.json")]
-        trained = {match[1] for name in names if (match := SEED.fullmatch(name))}
+        trained = len(list(folder.path.glob("seed-*/scores.json")))
         check_plain_folder(folder.path)
         if folder.summary.exists():
             summary = read_summary(folder.summary)
@@ -79,29 +75,28 @@ def _stored(folder: RunFolder, suites: dict[bytes, Suite]) -> StoredRun:
             shown = "" if average is None else f"{suite.shown.show(average)}{average_marks(summary, suite)}"
             return StoredRun(folder.path, state, summary["suite"], seeds, seeds, shown, *files)
         if not folder.config.exists():
-            return StoredRun(folder.path, state, "", len(trained), None, "", *files)
+            return StoredRun(folder.path, state, "", trained, None, "", *files)
         begun = read_yaml(folder.config)
         asked = begun.get("seeds")
         if not isinstance(asked, list):
             raise InputError("must be a list", path=folder.config, key="seeds")
-        done = sum(str(seed) in trained for seed in asked)
-        return StoredRun(folder.path, state, Path(str(begun.get("suite"))).stem, done, len(asked), "", *files)
+        return StoredRun(folder.path, state, Path(str(begun.get("suite"))).stem, trained, len(asked), "", *files)
     except (InputError, OSError, UnicodeDecodeError) as error:
         state = state if state == RUNNING else DAMAGED
-        return StoredRun(folder.path, state, "", len(trained), None, "", *files, str(error))
+        return StoredRun(folder.path, state, "", trained, None, "", *files, str(error))
 
 
-def _changed_and_sizes(folder: Path) -> tuple[float, dict[tuple[int, int], int]]:
-    """`StoredRun.changed` and `StoredRun.sizes` of the files below a folder, without those that links lead to."""
-    changed, sizes = 0.0, {}
+def _changed_and_size(folder: Path) -> tuple[float, int]:
+    """`StoredRun.changed` and `StoredRun.size` of the files below a folder, without those that links lead to."""
+    changed, size = 0.0, 0
     for path, _, names in os.walk(folder):
         for name in names:
             with suppress(FileNotFoundError):  # a run that trains removes files
                 status = Path(path, name).lstat()
                 if not name.startswith(LOCK):  # whoever looks whether it is held touches it
                     changed = max(changed, status.st_mtime)
-                sizes[status.st_dev, status.st_ino] = status.st_blocks * 512
-    return changed or folder.stat().st_mtime, sizes
+                size += status.st_blocks * 512
+    return changed or folder.stat().st_mtime, size
 
 
 def runs_text(runs: Sequence[StoredRun]) -> str:
@@ -110,15 +105,14 @@ def runs_text(runs: Sequence[StoredRun]) -> str:
     for run in runs:
         seeds = MISSING if run.asked is None else f"{run.done} of {run.asked}"
         state = "" if run.state == FINISHED else run.state + (f": {run.problem}" if run.problem else "")
-        facts = run.average or MISSING, format_age(time.time() - run.changed), format_bytes(sum(run.sizes.values()))
+        facts = run.average or MISSING, format_age(time.time() - run.changed), format_bytes(run.size)
         rows.append(tuple(map(one_line, (str(run.folder), run.suite or MISSING, seeds, *facts, state))))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     placed = [[*map(str.ljust, row[:3], widths), *map(str.rjust, row[3:6], widths[3:]), row[6]] for row in rows]
     lines = ["  ".join(cells).rstrip() for cells in placed]
     states = [run.state for run in runs]
     counts = [f"{states.count(state)} {state}" for state in (UNFINISHED, RUNNING, DAMAGED) if state in states]
-    # A file with a name in two runs, as shared weights have, counts once.
-    size = sum({id: size for run in runs for id, size in run.sizes.items()}.values())
+    size = sum(run.size for run in runs)
     total = f"{counted(len(runs), 'run')}{', of them ' if counts else ''}{', '.join(counts)}; {format_bytes(size)}"
     marks = [f"{mark} {meaning}" for mark, meaning in MARKS.items() if any(mark in run.average for run in runs)]
     return "\n".join([*lines, total, *(["; ".join(marks)] if marks else [])])

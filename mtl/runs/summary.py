@@ -200,7 +200,8 @@ def cost(seeds: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]
     total: dict[str, float | None] = {}
     for key in dict.fromkeys(key for seed in seeds for key in seed):
         values = [value for seed in seeds if (value := seed.get(key)) is not None]
-        value = None if not values else max(values) if "memory" in key else median(values)
+        # A peak memory of 0 bytes is not known.
+        value = None if not values else (max(values) or None) if "memory" in key else median(values)
         total[key] = int(value) if value is not None and key.startswith("parameters") else value
     return total
 

@@ -1,25 +1,8 @@
 """The uncertainty of a score, or of the difference between two runs: standard errors, intervals, p-values and verdicts.
 
-The quantity of interest is the score that a configuration is expected to have with another seed, on other rows of the same kind.
-Its estimate is the mean over seeds. The variance of the difference between two runs' means is the sum of two parts:
-
-- rows: the variance of the difference over resamples of the groups of scored rows (`mtl.stats.resampling`), times
-  G / (G - 1) for G groups;
-- seeds, for each run: S² / n - I, or 0 if that is negative. S² is the variance of the scores of its n seeds. (Resampling the seeds
-  instead would add only (n - 1) / n of S² / n, which is too little for few seeds.) Scores of seeds differ for two reasons: one seed
-  is better than another on all rows, or the seeds make errors on different rows. The part for rows already includes the second
-  reason, which is I: the variance over resamples of the seeds' scores around their mean, summed over seeds and divided by
-  n (n - 1). If it were counted twice, tests would miss true differences. (Davison and Hinkley 1997, section 3.8, correct nested
-  resampling in the same way; Owen 2007, "The pigeonhole bootstrap", shows the excess for crossed rows and seeds, as here.)
-
-The difference divided by its standard error is compared with Student's t distribution. The degrees of freedom are Satterthwaite's
-(1946), as in Welch's test: V² / Σ (v² / f) over the parts v of the variance V, with f = G - 1 for rows, and with f = n - 1 and
-v = S² / n for seeds. I is subtracted only as far as it makes the interval narrower: V is at least so large that the degrees of
-freedom are `FREEDOM`, unless they are fewer without the subtraction, too. (The interval's width, t √V, falls with V only down to there;
-below, t grows faster than √V falls, and without bound.)
-
-On small samples of seeds, see Dror et al. 2018, and Efron and Tibshirani 1993 (chapters 12 and 16). Many tests at once need more than these
-p-values: `mtl.stats.families`. benchmarks/false_verdicts.py measures how often equal configurations get the verdict better or worse.
+The quantity of interest is the score that a configuration is expected to have with another seed, on other rows of the same kind; its estimate is
+the mean over seeds. docs/explanation/intervals-and-tests.md has the formulas, whose names the code has: S², I and V. Many tests at once need
+more than these p-values: `mtl.stats.families`. benchmarks/false_verdicts.py measures how often equal configurations get the verdict better or worse.
 """
 
 from collections.abc import Mapping, Sequence
@@ -157,11 +140,8 @@ def counted_with_rows(resampled: Resampled) -> float:
 def over_tasks(
     contributions: Sequence[Mapping[RowSet, np.ndarray]], divisors: Sequence[int] | None = None
 ) -> dict[RowSet, np.ndarray]:
-    """The mean over tasks of scores on resamples. Tasks on the same scored rows have the same resamples.
-
-    Args:
-        divisors: what the scores of each task are divided by (`mtl.tasks.suite.Suite.divisors`); None: by the number of tasks.
-    """
+    """The mean over tasks of scores on resamples; `divisors` are what those of each task are divided by (`mtl.tasks.suite.Suite.divisors`), None: the
+    number of tasks. Tasks on the same scored rows have the same resamples."""
     means: dict[RowSet, np.ndarray] = {}
     for contribution, divisor in zip(contributions, divisors or [len(contributions)] * len(contributions), strict=True):
         for rows, scores in contribution.items():

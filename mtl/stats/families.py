@@ -1,24 +1,8 @@
 """Tests of every two runs on every column at once, and the ranks that they leave open: the probability of even one false verdict is at most 5 %.
 
-Holm's correction (1979) reads small p-values alone. A test that estimates the variance over seeds from the seeds of two runs is right at 5 %
-(`mtl.stats.comparison.compare`), but not at 0.01 %: of many runs of three seeds, some have nearly equal scores by chance, and differences between
-these look certain. So the p-values that Holm's correction reads, the tails, take from the family what the seeds of one run cannot say:
-
-- The variance S² of a run's seeds is never below that of the other runs' seeds, pooled on the same column. Where the run's seeds differ more than
-  the others' over all columns together, the pooled variance is that many times larger: such a run is not taken for one of the others.
-- S² has more degrees of freedom than those of the run's own seeds: the others' count as a prior, as in moderated t-tests (Smyth 2004,
-  "Linear models and empirical Bayes methods for assessing differential expression in microarray experiments"). As runs need not have the same
-  variance, the prior has at most `PRIOR_FREEDOM` degrees, however many runs there are, and fewer for a run whose S² is above theirs: S² is then its
-  own alone, and the others say little about it.
-- The tail is the mean over what the variance of seeds may be: its estimate times its degrees of freedom over a χ², less what the variance over rows
-  includes. This is the Behrens-Fisher solution, which errs on the safe side where two variances are unequal (Robinson 1976, "Properties of Student's
-  t and of the Behrens-Fisher solution to the two means problem"). Satterthwaite's degrees of freedom, as in Welch's test, do not: where the scores of
-  a run's few seeds are nearly equal by chance, they are those of the rows, and a difference looks certain.
-
-One system, and a run whose seeds give the same answers, have no variance over seeds. Their tails are the p-values of `compare`.
-
-A verdict holds if it is one at 5 % alone and its tail is one with Holm's correction. benchmarks/false_verdicts.py counts families with a false
-verdict, with equal and unequal variances of seeds.
+Holm's correction (1979) reads small p-values alone, and the seeds of two runs cannot give them. So it reads the tails, which take from the family
+what the seeds of one run cannot say; docs/explanation/intervals-and-tests.md says how and why. A verdict holds if it is one at 5 % alone and its
+tail is one with Holm's correction. benchmarks/false_verdicts.py counts families with a false verdict.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -246,17 +230,9 @@ def largest_rejected(tails: np.ndarray) -> float:
 
 
 def rank_intervals(family: Mapping[Column, ColumnTests]) -> dict[Column, list[tuple[int, int]]]:
-    """The lowest and the highest rank of each run in each column, 1 for the best, in the order of the tests' runs.
-
-    A run's rank is 1 plus the number of runs whose expected score is higher. With pairwise tests of which even one errs with a probability of at
-    most 5 % (Holm's correction), the true rank lies between 1 plus the number of runs that are better than it and the number of runs less the
-    number that are worse, for all runs at once with a probability of at least 95 % (Mogstad, Romano, Shaikh and Wilhelm 2024, "Inference for
-    ranks"; Al Mohamad, Goeman and van Zwet 2022). Runs that no test separates share their ranks: "2–5", not "3". benchmarks/rank_coverage.py
-    measures the coverage.
-
-    Args:
-        family: by column, the tests of every two of its runs (`family_tests`). Holm's correction is for all columns together.
-    """
+    """The lowest and the highest rank of each run in each column, 1 for the best, in the order of the tests' runs: 1 plus the number of runs that are
+    better than it, and the number of runs less the number that are worse, with Holm's correction for all columns together (Mogstad, Romano, Shaikh
+    and Wilhelm 2024, "Inference for ranks"). benchmarks/rank_coverage.py measures how often the true ranks lie between."""
     largest = largest_rejected(all_tails(family))
     intervals = {}
     for column, tests in family.items():

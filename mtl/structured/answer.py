@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mtl.base.files import counted
+from mtl.base.wording import counted
 from mtl.structured.passages import LONGEST, best_run, unit_features, unit_text, units_of, units_within, window_answer
 from mtl.tasks.kinds.text import escape, unescape
 from mtl.tasks.metrics import KEPT, Metric, mean_of_rows

@@ -1,13 +1,9 @@
 """What structured targets add to the core: kinds of targets that are more than one value, their metrics, and a floor for summaries."""
 
-from mtl.base.wings import MarkedSpans, Wing, lazy
+from mtl.base.wings import Wing, lazy
 
 WING = Wing(
-    marked=MarkedSpans(
-        tagged=lazy("mtl.structured.marked:with_tags"),
-        tag=lazy("mtl.structured.marked:tag"),
-        words=lazy("mtl.structured.marked:word_places"),
-    ),
+    tag_spans=lazy("mtl.structured.marked:with_tags"),
     methods={"lead": "mtl.structured.entry:LEAD"},
     target_kinds={
         "token_labels": "mtl.structured.token_labels:TokenLabels",

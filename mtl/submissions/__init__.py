@@ -1,18 +1,20 @@
 """The formats of submissions, by the name that a suite file uses: `submission: {format: NAME}`."""
 
+from functools import partial
+
 from mtl.submissions.check import check_rows
-from mtl.submissions.files import SPLITS
-from mtl.submissions.format import SubmissionFormat, check_glue, check_zip, glue_problem, write_glue, write_zip
+from mtl.submissions.files import SPLITS, glue_name, test_name
+from mtl.submissions.format import SubmissionFormat, check_lines, glue_problem, write_glue, write_zip
 from mtl.submissions.rows import rows_problem, write_rows
 from mtl.tasks.suite import Suite
 
 SUBMISSION_FORMATS: dict[str, SubmissionFormat] = {
     # A zip with one file of test predictions for each task.
-    "zip": SubmissionFormat(write=write_zip, check=check_zip),
+    "zip": SubmissionFormat(write=write_zip, check=partial(check_lines, file_of=test_name, indexed=False)),
     # The leaderboard's entry, and the rows of each data file with predictions.
     "rows": SubmissionFormat(write=write_rows, check=check_rows, problem=rows_problem, splits=SPLITS),
     # A zip with one file of test predictions for each task, with the index of each row.
-    "glue": SubmissionFormat(write=write_glue, check=check_glue, problem=glue_problem),
+    "glue": SubmissionFormat(write_glue, partial(check_lines, file_of=glue_name, indexed=True), glue_problem),
 }
 
 

@@ -37,7 +37,6 @@ def check_labels(labels: Mapping[str, Any], suite: Suite, section: str = "labels
     a task whose answers mean themselves, such as words, and for two spellings of one task that differ in letter case alone and mean different labels.
 
     Args:
-        labels: by task id, the label that each spelling means.
         section: what stands before the task in messages.
     """
     checked: Labels = {}
@@ -85,7 +84,6 @@ def answer_targets(
 
     Args:
         spellings: the task's part of what `check_labels` returns.
-        answers: one for each row.
         gold: (rows,), NaN or None where it is not known.
         candidates: int64 (rows,), the number of candidates of each row of a choice.
     """

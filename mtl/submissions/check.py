@@ -2,7 +2,6 @@
 
 import codecs
 import json
-from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -63,6 +62,9 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
     if not data:
         raise InputError(f"has no files of suite {suite.name} to compare with; set data_dir=", path=data_dir)
     contents, foreign = read_submission(path, suite)
+    if not contents:
+        example = rows_name(next(iter(suite.tasks.values())), "test")
+        return Checked([f"{path}: has neither an entry, NAME.json, nor a file such as {example}"])
     problems = [
         f"{path}/{name}:1: begins with a byte order mark; save the file as UTF-8 without one"
         for name, content in contents.items()
@@ -138,29 +140,15 @@ def file_problems(file: RowFile, data: RowFile) -> list[str]:
 
 
 def _row_problems(rows: Sequence[dict[str, Any]], data: RowFile) -> Iterator[tuple[int, str]]:
-    """The line and the message of each row that is changed, missing or added, and of the first that is not in order."""
-    plain = [{key: row[key] for key in row if key != PREDICTION} for row in rows]
-    free = defaultdict[str, deque[int]](deque)  # each row of the data is taken once
-    for index, data_row in enumerate(data.rows):
-        free[_canonical(data_row)].append(index)
-    positions = [free[key].popleft() if free[key] else None for key in map(_canonical, plain)]
-    left = set(range(len(data.rows))) - set(positions)
-    furthest, expected, in_order = -1, 0, True
-    for number, (row, position) in enumerate(zip(plain, positions, strict=True), start=1):
-        if position is not None:
-            if position < furthest and in_order:
-                in_order = False
-                problem = f"row {position + 1} of {data.name} stands here; the rows must be in the order of that file"
-                yield number, problem
-            furthest, expected = max(furthest, position), position + 1
-        elif expected in left:  # stands where that row should stand
-            left.remove(expected)
-            yield number, _difference(row, data.rows[expected])
-            expected += 1
-        else:
-            yield number, f"is none of the rows of {data.name}, or stands here once more"
-    for position in sorted(left):
-        yield position + 1, f"row {position + 1} of {data.name} is missing"
+    """The line and the message of the first row that is not the data's row on this line, or else of another number of rows."""
+    rule = f"the rows must be all those of {data.name}, in their order (mtl rejoin puts predictions to them)"
+    for number, (row, data_row) in enumerate(zip(rows, data.rows, strict=False), start=1):
+        plain = {key: row[key] for key in row if key != PREDICTION}
+        if _canonical(plain) != _canonical(data_row):
+            yield number, f"{_difference(plain, data_row)}; {rule}"
+            return
+    if len(rows) != len(data.rows):
+        yield min(len(rows), len(data.rows)) + 1, f"{len(rows)} rows for {len(data.rows)}; {rule}"
 
 
 def _canonical(value: Any) -> str:
@@ -185,12 +173,8 @@ def _difference(row: dict[str, Any], data: dict[str, Any], outer: str = "") -> s
 
 
 def content_problems(suite: Suite, entry: Content, template: Content | None, figures: Figures) -> Iterator[str]:
-    """The problems, as "key: message". What the empty entry has is never one, except that the system needs a name.
-
-    Args:
-        template: the empty entry, if it is at hand.
-        figures: those that the predictions give, of each task that the submission has.
-    """
+    """The problems, as "key: message". What the template, the empty entry, has is never one, except that the system needs a name. The figures are
+    those that the predictions give, of each task that the submission has."""
     # Where the suite's template is not at hand, other tasks and figures may be right.
     is_open = template is None and suite.submission.template is not None
     yield from (f"{key}: must be the system's name" for key, name in system_names(suite, entry).items() if name is None)

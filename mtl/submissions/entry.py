@@ -17,7 +17,8 @@ from mtl.base.errors import InputError
 from mtl.base.untrusted import inside, parse_json
 from mtl.data.columns import nullable_value, value_of
 from mtl.data.examples import read_examples, row_size, target_cell, target_value
-from mtl.data.files import is_changed, read_bytes, split_lines
+from mtl.data.files import read_bytes, split_lines
+from mtl.data.hashes import is_changed
 from mtl.data.json_rows import parse_row
 from mtl.data.records import column_names
 from mtl.runs.folder import scored_rows
@@ -167,13 +168,8 @@ def prediction_values(task: Task, predictions: Sequence[Target], files: Sequence
 
 
 def value_target(task: Task, value: Any, candidates: int | None) -> Target:
-    """The target that a prediction with a type means. Raises ValueError, which says what is wrong with it.
-
-    Args:
-        task: the task that the prediction is of.
-        value: the prediction as a JSON value.
-        candidates: how many the row has; None: unknown.
-    """
+    """The target that a prediction, a JSON value, means for a row with so many candidates; None: unknown. Raises ValueError, which says what is wrong
+    with it."""
     kind = target_kind(task)
     if not kind.has_type(value):
         raise ValueError(f"{PREDICTION} {show(value)} must be {kind.types_name}")

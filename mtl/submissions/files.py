@@ -24,6 +24,11 @@ def rows_name(task: Task, split: str) -> str:
     return f"{task.id}/{split}.jsonl"
 
 
+def test_name(task: Task) -> str:
+    """The name of a task's file of test predictions."""
+    return FILE.format(split="test", task=task.id)
+
+
 def glue_name(task: Task) -> str:
     """The name of a task's file of test predictions with an index."""
     return f"{task.title}.tsv"
@@ -48,12 +53,8 @@ def prediction_names(suite: Suite) -> dict[str, tuple[str, str]]:
 def predicted_splits(
     path: Path, names: Sequence[str], suite: Suite, beside: Callable[[str], object]
 ) -> set[tuple[str, str]]:
-    """The tasks and splits that a zip or a folder has predictions for. Raises InputError for a file that is none of the suite's.
-
-    Args:
-        names: of all its files.
-        beside: whether a file of this name may stand beside files of predictions.
-    """
+    """The tasks and splits that a zip or a folder with these files has predictions for. Raises InputError for a file that is none of the suite's, and
+    of which `beside` does not say that it may stand beside them."""
     known = prediction_names(suite)
     if foreign := [name for name in names if name not in known and not beside(name)]:
         forms = ", ".join(form.format(split="dev", task="TASK") for form in (FILE, CSV, JSON_LINES))

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from mtl.base.errors import InputError
-from mtl.base.files import listed, replacing, write_text
+from mtl.base.files import replacing, write_text
+from mtl.base.wording import listed
 from mtl.data.examples import read_examples
 from mtl.data.files import split_lines
 from mtl.runs.folder import FILE, RunFolder
@@ -82,23 +83,21 @@ def write_zip(submitted: Submitted) -> list[str]:
     return []
 
 
-def check_zip(path: Path, suite: Suite, data_dir: Path) -> Checked:
-    tasks = [task for task in suite.tasks.values() if task.files["test"] is not None]
-    names = {FILE.format(split="test", task=task.id): task for task in tasks}
-    return check_lines(path, suite, data_dir, names, indexed=False)
-
-
-def check_lines(path: Path, suite: Suite, data_dir: Path, names: Mapping[str, Task], indexed: bool) -> Checked:
+def check_lines(path: Path, suite: Suite, data_dir: Path, file_of: Callable[[Task], str], indexed: bool) -> Checked:
     """Compare a submission of test predictions, one on each line, with the suite. The numbers of rows must be the published ones, or, if none are
-    published, those of the test files in `data_dir`.
+    published, those of the test files in `data_dir`. Raises InputError for what is neither a zip nor a folder.
 
     Args:
-        names: the tasks by the names of the files that it must have.
+        file_of: the name of the file that it must have for a task.
         indexed: whether the number of the row stands before each prediction.
     """
+    names = {file_of(task): task for task in suite.tasks.values() if task.files["test"] is not None}
     contents, foreign = read_files(path, names.__contains__)
-    if not contents and foreign and all("/" in name for name in foreign):
-        return Checked([f"{path}: its files are in a folder, as in {foreign[0]}; zip the files without a folder"])
+    if not contents and foreign:
+        form = f"the leaderboard takes files such as {next(iter(names), FILE)}, with a prediction on each line"
+        in_folder = f"its files are in a folder, as in {foreign[0]}; zip the files without a folder"
+        problem = in_folder if all("/" in name for name in foreign) else f"{foreign[0]} is no such file; {form}"
+        return Checked([f"{path}: {problem}"])
     problems = [f"{path}/{name}: is missing" for name in names if name not in contents]
     problems += foreign_problems(path, suite, foreign, f"test predictions, such as {next(iter(names), FILE)},")
     notes = []
@@ -149,9 +148,3 @@ def write_glue(submitted: Submitted) -> list[str]:
     write_zip_of(folder.submission(seed), {name: text.encode() for name, text in contents.items()})
     lacking = [name for task in submitted.suite.tasks.values() if (name := glue_name(task)) not in contents]
     return [f"the leaderboard asks for these files too: {listed(lacking, 20)}"] if lacking else []
-
-
-def check_glue(path: Path, suite: Suite, data_dir: Path) -> Checked:
-    """Compare a zip or a folder with the suite. Raises InputError for a file that cannot be read."""
-    names = {glue_name(task): task for task in suite.tasks.values() if task.files["test"] is not None}
-    return check_lines(path, suite, data_dir, names, indexed=True)

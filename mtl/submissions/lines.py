@@ -48,7 +48,6 @@ class PredictionLines:
     places: Sequence[int] | None = None  # the numbers of their rows, from 0; None: they are in the order of the rows
     # A column that numbers the rows, if it is one by its name, and its cells; None: there is none.
     numbers: tuple[str, Sequence[str]] | None = None
-    header: InputError | None = None  # what is wrong with the file's first line; None: nothing
     problem: str | None = None  # what is wrong with `numbers` that are no ids; None: unknown
 
     @cached_property
@@ -75,7 +74,7 @@ class PredictionLines:
         """
         cells = target_kind(task)
         targets = list[Target]()
-        errors = [] if self.header is None else [self.header]
+        errors: list[InputError] = []
         for row, position in enumerate(range(len(self.values)) if order is None else order):
             count = int(candidates[row]) if candidates is not None and row < len(candidates) else None
             value = self.values[position]
@@ -100,7 +99,7 @@ def read_tsv(
     task: Task, content: bytes, name: str, indexed: bool | None = None, most: int = MOST_PREDICTIONS
 ) -> PredictionLines:
     """The predictions in a file with a header and one prediction on each line. Raises InputError, which names the file and the line, for a file
-    without a header, and for an index that is not the number of the row.
+    without such a header, and for an index that is not the number of the row.
 
     Args:
         name: the path of the file.
@@ -113,15 +112,15 @@ def read_tsv(
     header, *cells = lines
     indexed = header == HEADER if indexed is None else indexed
     wanted = [HEADER] if indexed else dict.fromkeys([task.target, "target"])
-    message = f"the header is {header!r}; it must be {' or '.join(map(repr, wanted))}"
-    wrong = None if header in wanted else InputError(message, path=name, line=1)
+    if header not in wanted:
+        raise InputError(f"the header is {header!r}; it must be {' or '.join(map(repr, wanted))}", path=name, line=1)
     if indexed:
         for row, line in enumerate(cells):
             index, tab, cells[row] = line.partition("\t")
             if index != str(row) or not tab:
                 problem = f"the index is {index!r}; rows are in order, and this one has the index {row}"
-                raise wrong or InputError(problem, path=name, line=row + 2)
-    return PredictionLines(name, cells, range(2, len(lines) + 1), typed=False, escaped=True, header=wrong)
+                raise InputError(problem, path=name, line=row + 2)
+    return PredictionLines(name, cells, range(2, len(lines) + 1), typed=False, escaped=True)
 
 
 def read_cells(task: Task, content: bytes, name: str, ids: Sequence[str], most: int) -> PredictionLines:
@@ -255,8 +254,6 @@ class DataRows:
             ids: the columns that may hold the rows' ids; the first that the data file has does. After them, `id`.
             spellings: what answers mean (`mtl.submissions.answers`); None: a prediction is a target as it stands.
         """
-        if lines.header is not None:
-            raise lines.header
         count = len(lines.values)
         order = self.in_order(count) if lines.ids is None else self._by_id(lines, lines.ids, self._row_ids(lines, ids))
         if order is None:

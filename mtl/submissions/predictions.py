@@ -106,15 +106,8 @@ def _of_rows(file: RowFile, suite: Suite, rows: DataRows) -> np.ndarray:
 def joined_predictions(
     suite: Suite, split: str, submitted: Mapping[str, RowFile], file: RowFile
 ) -> tuple[list[Prediction], list[str]]:
-    """The submission's prediction for each row of a data file, and the problems, as ":line: message". Raises InputError for a prediction that is
-    not valid.
-
-    Args:
-        suite: names the keys that may be ids.
-        split: that of the data file.
-        submitted: the submission's files by split.
-        file: the data file.
-    """
+    """The submission's prediction for each row of a data file of a split, and the problems, as ":line: message". `submitted` are the submission's
+    files by split; the suite names the keys that may be ids. Raises InputError for a prediction that is not valid."""
     rows = [row for rows_file in (file, *submitted.values()) for row in rows_file.rows]
     id = next((id for id in suite.submission.ids if all(row.get(id) is not None for row in rows)), None)
     wanted = file.keys(id)

@@ -35,7 +35,6 @@ def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir:
 
     Args:
         path: prediction files, or a submission of rows.
-        suite: the suite that the predictions are of.
         tasks: those to score, as far as there are predictions and gold targets.
         gold_dir: a data folder whose files have the target column (a test file may also be named test.tsv), or the `gold` folder of a run.
         held_out: the share of training rows that is held out.

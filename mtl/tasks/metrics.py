@@ -1,28 +1,16 @@
 """Metrics: one registry, and one implementation for scores and for resampled scores.
 
-A metric takes weights of the rows, many sets of weights at once. If all weights are 1, the result is the metric itself. If a
-weight is the number of times that a resample draws the row, the result is the metric on that resample. A metric is computed
-once over a whole split, never averaged over batches.
-
-- Krippendorff's α (2011, "Computing Krippendorff's Alpha-Reliability") for two coders, gold and system, without gaps: 1 without any
-  disagreement, 0 where the coders disagree as often as their pooled values, paired at random, and at least -1 + 1 / N for N rows.
-- Gender parity (Berdicevskis et al. 2023; Rudinger et al. 2018): do rows that differ in a pronoun alone get the same label? The rows of
-  a triple have the same value in the task's one column of `columns`. Gold labels do not matter. A resample draws groups of rows: if a
-  task's `group` keeps triples together, a triple counts as often as it is drawn; else each row counts as its share of its triple,
-  whose other rows are taken as they are.
-- ROUGE-1 (Lin 2004): how many words a predicted text shares with the target, with two definitions of a word.
-
-`best_constant` is the answer that every model must exceed.
+A metric takes weights of the rows, many sets of weights at once. If all weights are 1, the result is the metric itself. If a weight is the number
+of times that a resample draws the row, the result is the metric on that resample. A metric is computed once over a whole split, never averaged over
+batches. `best_constant` is the answer that every model must exceed.
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from statistics import fmean
 from typing import Any, Literal, NamedTuple
-from unicodedata import category
 
 import numpy as np
 
@@ -43,8 +31,10 @@ DIGITS = 9  # decimals to which scores are compared, so that rounding errors do 
 
 
 def alpha_nominal(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """Krippendorff's α of values that are equal or different: 1 − observed / expected disagreement. The disagreement is the share of examples that
-    differ. The one to expect is the probability that two of the 2N pooled values differ, drawn without replacement."""
+    """Krippendorff's α (2011, "Computing Krippendorff's Alpha-Reliability") of gold and predicted values that are equal or different: 1 − observed /
+    expected disagreement; 0 where they disagree as often as their pooled values, paired at random, and at least −1 + 1 / N for N rows. The
+    disagreement is the share of examples that differ. The one to expect is the probability that two of the 2N pooled values differ, drawn without
+    replacement."""
     _, codes = np.unique(np.concatenate([rows.targets, predicted]), return_inverse=True)
     order = np.argsort(codes, kind="stable")
     first = np.unique(codes[order], return_index=True)[1]
@@ -71,7 +61,10 @@ def _alpha(observed: np.ndarray, expected: np.ndarray) -> np.ndarray:
 
 
 def gender_parity(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The share of triples that get one and the same label."""
+    """The share of triples, whose rows differ in a pronoun alone, that get one and the same label (Berdicevskis et al. 2023; Rudinger et al. 2018).
+    The rows of a triple have the same value in the task's one column of `columns`. Gold labels do not matter."""
+    # A resample draws groups of rows: if a task's `group` keeps triples together, a triple counts as often as it is drawn; else each row counts
+    # as its share of its triple, whose other rows are taken as they are.
     alike, sizes = _triples(task, predicted, rows)
     triples = weights / sizes
     return triples @ alike / triples.sum(axis=1)
@@ -100,13 +93,9 @@ def _triples(task: Task, predicted: np.ndarray, rows: ScoredRows) -> tuple[np.nd
 
 
 def rouge1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The mean F1 of words by Google's package `rouge_score`, whose words are runs of a–z and 0–9: "på" is "p". Raises InputError without it."""
+    """The mean F1 of words (ROUGE-1, Lin 2004) by Google's package `rouge_score`, whose words are runs of a–z and 0–9: "på" is "p". Raises
+    InputError without it."""
     return mean_of_rows(_google_f1, predicted, rows.targets, weights)
-
-
-def rouge1_words(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The mean F1 of whole words: runs of letters and digits of any script, in lower case."""
-    return mean_of_rows(_words_f1, predicted, rows.targets, weights)
 
 
 def mean_of_rows(
@@ -129,18 +118,6 @@ def google_scorer() -> Callable[[str, str], dict[str, Any]]:
 
     score: Callable[[str, str], dict[str, Any]] = RougeScorer(["rouge1"]).score
     return score
-
-
-@lru_cache(KEPT)
-def _words_f1(target: str, predicted: str) -> float:
-    """Twice the shared words as a share of the words of both texts; a word counts as often as it occurs. 0 for texts without words."""
-    # Runs of letters, marks and digits: in many scripts, a vowel sign is a mark.
-    gold, answer = (
-        Counter("".join(sign if category(sign)[0] in "LMN" else " " for sign in text.lower()).split())
-        for text in (target, predicted)
-    )
-    words = gold.total() + answer.total()
-    return 2 * (gold & answer).total() / words if words else 0.0
 
 
 class Parts(NamedTuple):
@@ -352,7 +329,6 @@ METRICS: Registry[Metric] = Registry(
             "gender parity by row", ("labels",), gender_parity_by_row, problem=parity_problem
         ),
         "rouge1": Metric("ROUGE-1", ("text",), rouge1),
-        "rouge1_words": Metric("ROUGE-1, whole words", ("text",), rouge1_words),
     },
     "metrics",
 )

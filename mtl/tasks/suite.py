@@ -1,26 +1,23 @@
 """A suite: the tasks of a benchmark, its published rows, and the files that its leaderboard takes, read from one YAML file."""
 
-import math
 import re
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal
 
 from mtl.base.errors import InputError
-from mtl.base.files import counted
 from mtl.base.names import is_file_name, meant
 from mtl.base.typed import typed
 from mtl.base.untrusted import inside, is_inside
 from mtl.base.untrusted_yaml import read_yaml
+from mtl.base.wording import counted
 from mtl.tasks.metrics import MEAN, METRICS, is_metric, metric_named
 from mtl.tasks.targets import TARGET_KINDS, names_of_kind
 from mtl.tasks.task import (
     BESIDE,
     DEV_OR_TEST,
-    FOLDERS,
-    PART,
     SCALES,
     SPAN_ENDS,
     SPLITS,
@@ -243,12 +240,8 @@ def _suite_problem(suite: Suite) -> str | None:
         if not suite.average or not all(suite.average_groups) or len(set(named)) < len(named):
             return "average: must name at least one task, and none twice"
     for row in suite.published:
-        further = {f"also.{id}.{name}": score for id, by_name in row.also.items() for name, score in by_name.items()}
         if unknown := [name for by_name in row.also.values() for name in by_name if not is_metric(name)]:
             return f"published: {row.model}: also: {unknown[0]!r} is no metric"
-        scores = {**row.scores, "average": row.average or 0.0, **further}
-        if odd := [key for key, score in scores.items() if not math.isfinite(score)]:
-            return f"published: {row.model}: {odd[0]} is not a finite number"
     return None
 
 
@@ -384,9 +377,6 @@ def _path_problem(task: Task) -> str | None:
     for key, name in [("folder", task.folder), *((f"files.{split}", name) for split, name in task.files.items())]:
         if name is not None and not all(map(is_inside, name.split(BESIDE))):
             return f"{key}: {name!r} must be a path below the data folder, without '..'"
-        file, _, part = (name or "").partition(BESIDE)[0].partition(PART)
-        if FOLDERS.fullmatch(part) and not PurePosixPath(task.folder, file).parts[1:]:
-            return f"{key}: {name!r} means the folders beside the file's; it must stand in a folder of the data folder"
     if task.source is not None and (problem := task.source.problem):
         return f"source.{problem}"
     for split, checksum in task.checksums.items():

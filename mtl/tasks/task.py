@@ -15,7 +15,6 @@ from urllib.parse import quote
 
 import numpy as np
 
-from mtl.base.files import is_sha256
 from mtl.base.untrusted import inside, is_web_address
 
 SPLITS = ("train", "dev", "test")
@@ -26,10 +25,8 @@ SPLIT_OF = {
     **dict.fromkeys(("test", "testing", "tst", "testset"), "test"),
 }
 # The forms of data files.
-FORMS = ("tsv", "csv", "jsonl", "json", "parquet", "txt", "fasttext", "label_text", "conll", "document")
+FORMS = ("tsv", "csv", "jsonl", "json", "parquet", "txt", "fasttext", "conll")
 PART = "#"  # in a file's name, before the part that is meant
-# A part: all files of this suffix in the folder of this file and in those beside it, or in the folders of these names.
-FOLDERS = re.compile(r"\*/\*|\{([^{}/]+)\}/\*")
 NUMBERED = "*"  # a part: this file and those that differ from it in their number alone
 BESIDE = " + "  # between the names of two files whose lines belong together, and of several target columns
 SPAN_ENDS = ("start", "stop")  # the keys of a span
@@ -145,9 +142,8 @@ class Reading:
     """How data files are read, where their names do not say so.
 
     Args:
-        form: `tsv`, `csv`, `jsonl`, `json`, `parquet`; `txt`, with a text a line; `fasttext`, with `__label__` before the text; `label_text`,
-            with a label before the first space; `conll`, with a token and its labels a line; `document`, a text a file, with the columns
-            `text`, `file` (its name) and `label` (its folder's); default: what the suffix says.
+        form: `tsv`, `csv`, `jsonl`, `json`, `parquet`; `txt`, with a text a line; `fasttext`, with `__label__` before the text; `conll`,
+            with a token and its labels a line; default: what the suffix says.
         separator: between the cells of a tsv or csv file, as in `";"`; default: a tab, a comma.
         quoted: whether cells of a tsv or csv file may stand in quotes; default: those of a csv file may.
         encoding: of text, as in `cp1250`; default: `utf-8`, or what a byte order mark says.
@@ -175,6 +171,11 @@ class Reading:
         return None
 
 
+def is_sha256(digest: str) -> bool:
+    """Whether this is a SHA-256 in the form that a suite or a recipe states it: 64 hexadecimal digits, perhaps after `sha256:`."""
+    return re.fullmatch("(sha256:)?[0-9a-fA-F]{64}", digest) is not None
+
+
 def _is_encoding(name: str) -> bool:
     try:
         # Other codecs give bytes, which `decode` refuses. Those of domain names are of text, and not of files.
@@ -190,14 +191,9 @@ class Layout:
 
     header: Sequence[str] | None = None  # the columns of a file without a header line
     reading: Reading = Reading()
-    # Which rows of the file: a key of a JSON object, `COLUMN=VALUE`, or a member of a zip; None: all. NUMBERED: those of all parts.
+    # Which rows of the file: a key of a JSON object, or `COLUMN=VALUE`; None: all. NUMBERED: those of all parts.
     part: str | None = None
     beside: Path | None = None  # a second file, whose line n has a further column of row n
-
-    @property
-    def has_folders(self) -> bool:
-        """Whether the part means files in several folders."""
-        return FOLDERS.fullmatch(self.part or "") is not None
 
 
 @dataclass
@@ -238,10 +234,8 @@ class Task:
         breakdown: columns, as in `[meta.logic]`: reports show the score on the examples with each of their values. An empty cell has no
             value, and `;` separates several.
         files: file names of this task: `train`, `dev`, `test`. `null`: there is no such file. A name may end in the part of the file that is
-            meant: `data.json#train`, a key of its object; `all.csv#split=train`, the examples with this value; `data.zip#train.csv`, a member.
-            `part-0.jsonl#*` are all files of this name with other numbers. `train/pos/0_9.txt#*/*` are all .txt files in the folders below
-            `train`, each a text whose label is its folder's name, and `train/pos/0_9.txt#{neg,pos}/*` those in two of them.
-            `text.txt + label.txt` are two files whose lines belong together.
+            meant: `data.json#train`, a key of its object; `all.csv#split=train`, the examples with this value.
+            `part-0.jsonl#*` are all files of this name with other numbers. `text.txt + label.txt` are two files whose lines belong together.
         scored: the split that is scored: `dev` (default) or `test`, which then needs targets; or `dev_or_test`: dev if its file is there,
             else test; or `none`, for a task that another one's head predicts and whose labels nobody has: its test examples are only
             predicted.
@@ -252,7 +246,7 @@ class Task:
             one source stay together.
         rows: the published number of examples, as in `{train: 8000, dev: 1000, test: 1000}`; other sizes are marked as reduced.
         instructions: for people who annotate examples of the task; an empty line ends a paragraph.
-        license: of the data, for model cards of exports and documentation sheets.
+        license: of the data, for model cards of exports.
         source: where `mtl data` downloads the task's zip: `{url: https://…}`; `size` (bytes) and `sha256` are checked if given. With
             `{file}` in the address, each file has its own: `{url: "https://…/{folder}/{file}"}`.
         checksums: of such single files, by split: `sha256:…`, or `git:…`, the id of the file's git blob (`git hash-object FILE`). A task

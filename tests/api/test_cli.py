@@ -9,7 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-import torch
 import yaml
 from command_line import job
 from golden import check_golden
@@ -55,12 +54,6 @@ def test_bad_input_and_wrong_usage_are_one_line_and_exit_status_2(
     with pytest.raises(SystemExit):
         main(["qqq"])
     assert "invalid choice: 'qqq'; choose from baseline, " in capsys.readouterr().err
-
-
-@pytest.mark.skipif(torch.accelerator.is_available(), reason="there is one")
-def test_a_gpu_that_is_not_there_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["baseline", "suite=klej-sample", "trainer.accelerator=gpu"]) == 2
-    assert "trainer.accelerator=gpu: torch finds no such device" in capsys.readouterr().err
 
 
 def test_sigterm_interrupts_any_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -64,7 +64,7 @@ def test_runs_of_one_name_are_told_apart(runs: list[mtl.Run], floor_settings: li
     assert names == [runs[0].path.as_posix(), other.path.as_posix()]
     comparison = compare(runs)
     assert repr(comparison) == "Comparison(liten: constant, random, majority)"
-    assert "<strong>" in comparison._repr_html_() and "Paired tests" in comparison._repr_html_()
+    assert "Paired tests" in comparison._repr_markdown_()
     assert "| random − constant" in comparison.table() or "| constant − random" in comparison.table()
 
 

@@ -29,6 +29,7 @@ def raising(error: Exception) -> str:
     [
         (errno.ENOSPC, "No space left on device; free some space; the same command continues"),
         (errno.EFBIG, "File too large; raise the limit of a file's size (ulimit -f); the same command continues"),
+        (errno.EMFILE, "Too many open files; raise the limit of open files (ulimit -n); the same command continues"),
         (errno.EACCES, "Permission denied; change its permissions, or name another place"),
         (errno.EROFS, "Read-only file system; name another place"),
         (errno.ENOTDIR, "Not a directory; move away what stands there, or name another place"),

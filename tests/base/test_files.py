@@ -13,15 +13,7 @@ import torch
 from input_errors import refused
 
 from mtl.base.errors import InputError
-from mtl.base.files import (
-    check_space,
-    git_blob_id,
-    numbered_alike,
-    replacing,
-    sha256,
-    write_checkpoint,
-    write_text,
-)
+from mtl.base.files import check_space, replacing, sha256, write_checkpoint, write_text
 from mtl.base.folders import new_folder
 
 
@@ -116,20 +108,3 @@ def test_full_disk_error_gives_the_size_needed(tmp_path: Path, monkeypatch: pyte
     refused(lambda: check_space(tmp_path, 7_500_000_000, "set a=1"), file="TMP")
     with pytest.raises(InputError, match="needs 3 MB of disk space, 1 MB more than is free"):
         check_space(tmp_path, 2_500_001, "x")
-
-
-def test_a_number_of_parts_takes_no_memory() -> None:
-    name = f"a-0-of-{10**20}.jsonl"
-    with pytest.raises(ValueError, match="one is missing"):
-        numbered_alike(name, [name])
-
-
-def test_the_id_of_a_git_blob(tmp_path: Path) -> None:
-    """The ids that `git hash-object` prints."""
-    path = tmp_path / "file"
-    for content, expected in (
-        (b"", "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"),
-        (b"hello\n", "ce013625030ba8dba906f756967f9e9ca394464a"),
-    ):
-        path.write_bytes(content)
-        assert git_blob_id(path) == expected

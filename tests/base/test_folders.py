@@ -63,26 +63,20 @@ def test_what_mtl_did_not_write_is_neither_removed_nor_replaced(tmp_path: Path, 
     assert content(tmp_path) == was
 
 
-@pytest.mark.parametrize("failing", range(4))
-def test_an_error_leaves_the_old_site(tmp_path: Path, failing: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    site, before = tmp_path / "site", tmp_path / "before"
+def test_an_error_before_files_are_moved_leaves_the_old_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    site = tmp_path / "site"
     write_files(site, SITE)
-    shutil.copytree(site, before)
-    moves, move = [], shutil.move
+    before = (site / LIST).read_bytes()
 
-    def fail_once(source: Path, target: Path) -> None:
-        moves.append(target)
-        if len(moves) == failing + 1:
-            raise OSError(28, "No space left on device", str(source))
-        move(source, target)
+    def fail(folder: Path) -> None:
+        raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("mtl.base.folders.shutil.move", fail_once)
+    monkeypatch.setattr("mtl.base.folders.flush", fail)
     for folder, files in ((site, {"index.html": "two", "systems/c.html": "c"}), (tmp_path / "new/site", SITE)):
-        moves.clear()
         with pytest.raises(OSError, match="No space"):
             write_files(folder, files)
-    assert content(site) == content(before) and (site / LIST).read_bytes() == (before / LIST).read_bytes()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["before", "site"]
+    assert content(site) == SITE and (site / LIST).read_bytes() == before
+    assert list(tmp_path.iterdir()) == [site]
 
 
 @pytest.mark.parametrize("killed", range(1, 6))
@@ -108,22 +102,6 @@ def test_a_killed_process_leaves_nothing_that_the_next_one_does_not_mend(tmp_pat
         assert content(site) == {"index.html": text, "systems/c.html": "c"}
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
     assert set(json.loads((site / LIST).read_bytes())["files"]) == set(content(site))
-
-
-def test_a_name_in_another_case_may_be_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two names of one file stand for them here, of which one is removed with the other."""
-    site, unlink = tmp_path / "site", Path.unlink
-
-    def unlink_both(path: Path, missing_ok: bool = False) -> None:
-        for name in ("a.html", "A.html") if path.name in ("a.html", "A.html") else ():
-            path.with_name(name).exists() and unlink(path.with_name(name))
-        unlink(path, missing_ok=True)
-
-    write_files(site, SITE)
-    os.link(site / "systems/a.html", site / "systems/A.html")
-    monkeypatch.setattr(Path, "unlink", unlink_both)
-    write_files(site, {"index.html": "two", "systems/A.html": "a"})
-    assert content(site) == {"index.html": "two", "systems/A.html": "a"}
 
 
 def test_a_new_folder_removes_what_a_killed_process_left(tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ def test_values_of_the_right_type_reach_the_function() -> None:
     assert given == [("a",), Path("b"), [1, 2], 1.0, {"t": {"k": object}}, {"more": Odd}]
     assert call(seed=range(10**12))[2] == range(10**12)
     assert [type(seed) for seed in call(seed=[np.int64(1), 2])[2]] == [int, int]
+    assert type(call(tasks={"t": {"k": np.int64(1)}})[4]["t"]["k"]) is int
 
 
 @pytest.mark.parametrize(
@@ -48,14 +49,16 @@ def test_values_of_the_right_type_reach_the_function() -> None:
     [
         *[("words", value) for value in (5, None, "a\0", "\udcff", b"a", Odd())],
         *[("path", value) for value in (5, None, ["a"], "a\0", Path("a\0"), Odd())],
-        *[("seed", value) for value in (True, 1.5, "1", ["1"], 10**400, {1}, Odd())],
+        *[("seed", value) for value in (True, 1.5, "1", 10**400, {1}, Odd())],
         *[("share", value) for value in (True, "0.5", None, 1j, 10**400, float("nan"), Odd())],
-        *[("tasks", value) for value in ([], "t", {1: {}}, {"t": []}, Odd())],
+        *[("tasks", value) for value in ([], "t", {"t": []}, Odd())],
+        *[("seed.0", ["1"]), ("a key of tasks", {1: {}}), ("a key of tasks.t", {"t": {1: 2}})],
     ],
     ids=count(),
 )
 def test_any_other_value_is_one_line(name: str, value: Any) -> None:
-    refused(lambda: call(value) if name == "words" else call(**{name: value}), key=name)
+    argument = name.removeprefix("a key of ").partition(".")[0]
+    refused(lambda: call(value) if name == "words" else call(**{argument: value}), key=name)
 
 
 def test_errors_of_files_and_of_foreign_objects_are_one_line() -> None:

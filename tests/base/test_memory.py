@@ -1,11 +1,11 @@
-import resource
 import subprocess
 import sys
 
 import pytest
 
 from mtl.base.errors import InputError
-from mtl.base.memory import OTHER_FILES, allow_open_files, check_fits
+from mtl.base.memory import check_fits
+from mtl.base.wording import format_bytes
 
 CODE = """
 import resource, torch
@@ -47,22 +47,4 @@ def test_what_does_not_fit_is_said_with_what_lacks(monkeypatch: pytest.MonkeyPat
     check_fits(16_630_000_000, "BERT", "x")
     with pytest.raises(InputError, match="BERT needs 16.6 GB of memory, 10 MB more than this machine has; x"):
         check_fits(16_640_000_000, "BERT", "x")
-
-
-@pytest.mark.parametrize(
-    ("limit", "highest", "set_to"),
-    [
-        (1024, 4096, (1000 + OTHER_FILES, 4096)),
-        (1024, resource.RLIM_INFINITY, (1000 + OTHER_FILES, resource.RLIM_INFINITY)),
-        (4096, 4096, None),
-        (resource.RLIM_INFINITY, resource.RLIM_INFINITY, None),
-    ],
-)
-def test_more_open_files(
-    limit: int, highest: int, set_to: tuple[int, int] | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    calls = list[tuple[int, int]]()
-    monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, highest))
-    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: calls.append(limits))
-    allow_open_files(1000)
-    assert calls == ([] if set_to is None else [set_to])
+    assert [format_bytes(size) for size in (999_000_000, 999_999_999)] == ["999 MB", "1.0 GB"]

@@ -7,7 +7,6 @@ import pytest
 from fake_terminal import Clock
 
 from mtl.base import progress as module
-from mtl.base.clock import format_duration
 from mtl.base.progress import Detail, Progress, Remark, RunBegun, hidden_progress, progress, show, shown_run
 
 
@@ -88,10 +87,6 @@ def test_failed_operation_logs_no_finished_line(clock: Clock, caplog: pytest.Log
         shown.advance()
         raise ValueError
     assert len(caplog.messages) == 1
-
-
-def test_format_duration() -> None:
-    assert [format_duration(s) for s in (3, 185, 7800)] == ["3 s", "3 min 05 s", "2 h 10 min"]
 
 
 def test_hidden_progress(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:

@@ -3,10 +3,12 @@
 import os
 import signal
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mtl.base.errors import DivergedError
+from mtl.base.errors import DivergedError, InputError
 from mtl.base.files import write_text
 
 
@@ -33,6 +35,21 @@ def wait_at_first(folder: Path, name: str) -> Any:
         write_text(folder / name, _context().get_node_id())  # whole or not at all: the test waits for it
         time.sleep(600)
     return _context().get_node_id()
+
+
+def doubler(folder: Path) -> Callable[[int], tuple[int, int]]:
+    if (folder / "refuses").exists():
+        raise InputError("refuses", path=folder)
+    return partial(_double, folder)
+
+
+def _double(folder: Path, number: int) -> tuple[int, int]:
+    """Its process, and twice the number. The process that first gets 5 is killed."""
+    if number == 5:
+        fail_at_first(folder, "five")
+    if number < 0:
+        raise InputError("is negative", value=number)
+    return os.getpid(), 2 * number
 
 
 def _context() -> Any:

@@ -11,7 +11,6 @@ from input_errors import raises_input_error
 from mtl.benchmark_making import similarity
 from mtl.benchmark_making.similarity import (
     TextComparison,
-    UnitName,
     byte_pairs,
     learn_merges,
     near_duplicates,
@@ -26,7 +25,7 @@ TEXTS = ["The cat sat. It slept!", "A cat slept on the mat", "", "Dogs bark? Yes
 
 def test_units() -> None:
     assert words("It's 3 o'clock") == ["it", "s", "3", "o", "clock"]
-    assert ngrams("Ab  c", 3) == ["ab ", "b c"] and ngrams("a", 3) == ["a"]
+    assert ngrams("Ab  cde") == ["ab cd", "b cde"] and ngrams("a") == ["a"]
     assert sentences('He said: "Go!" Then 3.5 left… Fine') == ['He said: "Go!', "Then 3.5 left…", "Fine"]
     assert sentences("") == [""]
 
@@ -47,10 +46,9 @@ def test_merges_are_counted_before_they_are_made(monkeypatch: pytest.MonkeyPatch
     """A text of 8 and one of 3 letters: 8 · 5 + 3 · 3 letters, and the second of two alike words costs nothing."""
     for name, value in (("MOST_REWRITTEN", 49), ("MERGES", 5)):
         monkeypatch.setattr(similarity, name, value)
-    assert units_of(["abababab aba", "aba"], "bpe")("abab")
+    assert units_of(["abababab aba", "aba"])("abab")
     with raises_input_error():
-        units_of(["abababab aba", "abb"], "bpe")
-    assert units_of(["abababab aba", "abb"], "words")("abab") == ["abab"]
+        units_of(["abababab aba", "abb"])
 
 
 def naive_merges(counts: Counter[str], merges: int) -> list[tuple[str, str]]:
@@ -89,12 +87,11 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(similarity, name, size)
 
 
-@pytest.mark.parametrize("units", ["bpe", "words", "characters"])
-def test_the_similarity_is_the_share_of_the_first_set(units: UnitName) -> None:
-    split = units_of([*TEXTS, *TEXTS], units)
+def test_the_similarity_is_the_share_of_the_first_set() -> None:
+    split = units_of([*TEXTS, *TEXTS])
     for left, right in product(TEXTS, repeat=2):
         ours, theirs = set(split(left)), set(split(right))
-        values = TextComparison([*TEXTS, left], [*TEXTS, right], units, "").in_turn()
+        values = TextComparison([*TEXTS, left], [*TEXTS, right], "").in_turn()
         assert values[-1] == len(ours & theirs) / max(1, len(ours))
 
 
@@ -105,9 +102,9 @@ def test_pairs_are_those_of_a_computation_of_all(most: int | None, low: float, l
     lefts, rights = texts_of(LEFT, 1), texts_of(RIGHT, 2)
     rng = np.random.default_rng(5)
     keys, groups = ([rng.integers(0, high, size) for size in (LEFT, RIGHT)] for high in (3, 12))
-    expected = []
+    expected, split = [], units_of([*lefts, *rights])
     for i, left in enumerate(lefts):
-        sets = set(left.split()), [set(right.split()) for right in rights]
+        sets = set(split(left)), [set(split(right)) for right in rights]
         values = [len(sets[0] & theirs) / len(sets[0]) for theirs in sets[1]]
         allowed = [
             j for j in range(RIGHT) if keys[0][i] == keys[1][j] and groups[0][i] != groups[1][j] and values[j] >= low
@@ -115,7 +112,7 @@ def test_pairs_are_those_of_a_computation_of_all(most: int | None, low: float, l
         allowed.sort(key=lambda j: (values[j] if least else -values[j], j))
         expected += [(i, j, values[j]) for j in allowed[:most]]
     counted: list[int] = []
-    pairs = TextComparison(lefts, rights, "words", "").pairs(keys, groups, most, least, low, counted.append, "")
+    pairs = TextComparison(lefts, rights, "").pairs(keys, groups, most, least, low, counted.append, "")
     assert counted[-1] == len(pairs.lefts)
     assert list(zip(*map(np.ndarray.tolist, pairs), strict=True)) == expected and len(expected) > 10
 
@@ -129,7 +126,7 @@ def test_near_duplicates_are_all_that_there_are(share: float) -> None:
         for place in rng.integers(0, len(letters), rng.integers(0, 4)):
             letters[place] = "x"
         texts.append("".join(letters))
-    sets = [set(ngrams(text, 5)) for text in texts]
+    sets = [set(ngrams(text)) for text in texts]
     pairs = combinations(range(len(texts)), 2)
     values = {(i, j): len(sets[i] & sets[j]) / len(sets[i] | sets[j]) for i, j in pairs}
     expected = {pair: value for pair, value in values.items() if value >= share}

@@ -38,7 +38,7 @@ def test_a_frame_is_read_as_it_is() -> None:
     assert [example.texts[0] for example in examples] == ROWS["text"]
     assert content.tasks["betyg"].kind == "number" and content.tasks["betyg"].target == "score"
     assert suite.tasks["task"].tolist() == ["betyg", "kansla"] and suite.tasks["train"].tolist() == [60, 60]
-    assert "<table" in suite._repr_html_() and repr(suite) == "Suite(mina: betyg, kansla)"
+    assert "|---" in suite._repr_markdown_() and repr(suite) == "Suite(mina: betyg, kansla)"
 
 
 def test_it_runs_and_is_audited_as_by_the_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -47,12 +47,12 @@ def test_it_runs_and_is_audited_as_by_the_command(capsys: pytest.CaptureFixture[
     assert run.path == Path("runs/mina/majority")
     settings = [f"{key}={value}" for key, value in suite.settings.items()]
     capsys.readouterr()
-    for check, option in (("data", []), ("near", ["--near", "--share", "0.5"])):
+    for check, option in (("data", []), ("near", ["--near"])):
         assert main(["audit", *settings, *option]) == 0
-        audit = mtl.audit(*settings, check=check, share=0.5 if option else None)
+        audit = mtl.audit(*settings, check=check)
         assert capsys.readouterr().out == f"{audit.report}\n"
         assert "near" in check or "shared" in audit.findings["kind"].tolist()
-        assert repr(audit) == str(audit.report) and "<table" in audit._repr_html_()
+        assert repr(audit) == str(audit.report) and "|---" in audit._repr_markdown_()
 
 
 def test_a_dataset_dict_with_the_hub_s_names(home: Path) -> None:
@@ -217,9 +217,8 @@ def test_a_folder_becomes_a_suite_and_checks_that_there_are_not(home: Path, caps
         mtl.Suite.from_folder(data, name="mapp")
     with raises_input_error(file="none"):
         mtl.Suite.from_folder("none")
-    for options in ({"check": "nix"}, {"share": 0.5}):
-        with raises_input_error(key=next(iter(options))):
-            mtl.audit(suite=made, **options)  # type: ignore[arg-type]
+    with raises_input_error(key="check"):
+        mtl.audit(suite=made, check="nix")
     with raises_input_error():
         mtl.Suite("nix")
 

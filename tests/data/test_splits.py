@@ -1,12 +1,8 @@
-import itertools
 import json
 import random
 import re
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from input_errors import refused
@@ -15,60 +11,10 @@ from small_suite import write_tsv
 
 from mtl.base.errors import InputError
 from mtl.base.settings.layers import shipped
-from mtl.data.examples import Example, read_examples
-from mtl.data.splits import check_present, choose_scored, has_files, hold_out, missing_tasks, read_task, split_files
+from mtl.data.examples import read_examples
+from mtl.data.splits import check_present, choose_scored, has_files, missing_tasks, read_task, split_files
 from mtl.tasks.suite import load_suite
 from mtl.tasks.task import Reading, Source, Task
-
-COLUMNS: dict[str, Any] = {"text": ["x"], "target": "y", "metric": "accuracy"}
-
-
-def examples(groups: Sequence[str | None], labels: Sequence[float] = (0.0,)) -> list[Example]:
-    """A row with a text of its own for each group; the labels are repeated."""
-    rows = zip(groups, itertools.cycle(labels), strict=False)
-    return [Example(line, ((f"text {line}",),), label, group) for line, (group, label) in enumerate(rows, start=2)]
-
-
-def held_out(rows: Sequence[Example], share: float = 0.1) -> tuple[list[Example], list[Example]]:
-    return hold_out(Task(kind="labels", labels=["0", "1"], **COLUMNS), rows, share)
-
-
-def test_groups_repeated_texts_and_labels_of_what_is_held_out() -> None:
-    rows = examples([str(i // 4) for i in range(400)])
-    train, dev = held_out(rows)
-    assert len(dev) == 40
-    assert sorted(train + dev, key=lambda e: e.line) == rows
-    assert not {e.group for e in train} & {e.group for e in dev}
-    assert [e.line for e in dev] == sorted(e.line for e in dev)
-    # Rows with the same text.
-    rows = [Example(line, ((f"text {line % 50}",),), 0.0) for line in range(2, 202)]
-    train, dev = held_out(rows)
-    assert len(dev) == 20
-    assert not {e.texts for e in train} & {e.texts for e in dev}
-    # Ten rows a group; the first text of each even group is also the last of the group after it.
-    rows = examples([str(i // 10) for i in range(400)])
-    rows = [replace(e, inputs=rows[i - 19].inputs) if i % 20 == 19 else e for i, e in enumerate(rows)]
-    train, dev = held_out(rows)
-    assert len(dev) == 40
-    assert not {e.texts for e in train} & {e.texts for e in dev}
-    rows = examples([str(i % 60) for i in range(300)], labels=[0, 0, 1])
-    assert {e.line for e in held_out(rows)[1]} == {e.line for e in held_out(rows[::-1])[1]}
-    rows = examples([str(i if i < 50 else 50 + i // 30) for i in range(500)])
-    assert 40 <= len(held_out(rows)[1]) <= 50
-    rows = examples([str(i // 20) for i in range(400)], labels=[*[0] * 20, *[1] * 20])
-    assert [sum(e.target == label for e in held_out(rows)[1]) for label in (0, 1)] == [20, 20]
-    task = Task(kind="labels", labels=[str(label) for label in range(150)], **COLUMNS)
-    dev = hold_out(task, examples([None] * 6000, [float(i % 150) for i in range(6000)]), 0.1)[1]
-    assert len(dev) == 600 and set(Counter(row.target for row in dev).values()) == {4}
-
-
-@pytest.mark.parametrize("size", [1, 4])
-def test_labels_keep_their_shares(size: int) -> None:
-    chance = random.Random(size)
-    rows = [replace(e, target=float(chance.random() < 0.08)) for e in examples([str(i // size) for i in range(2000)])]
-    dev = held_out(rows)[1]
-    assert len(dev) == 200
-    assert abs(sum(e.target == 1 for e in dev) - 0.1 * sum(e.target == 1 for e in rows)) <= 1
 
 
 def test_a_regression_has_no_strata(suite_file: Path) -> None:
@@ -204,7 +150,6 @@ def test_files_that_exist_are_copied_and_rows_that_are_no_lines_refused(tmp_path
     [
         ("all.tsv#split=train", None),
         ("tr-1.tsv#*", None),
-        ("texts/neg/1.txt#*/*", None),
         ("bare.tsv + labels.txt", None),
         ("plain.tsv", "all.tsv#split=dev"),
     ],
@@ -215,16 +160,7 @@ def test_splits_that_are_not_whole_files_are_not_written(train: str, dev: str | 
         write_tsv(tmp_path / f"{name}.tsv", ("text", "label", "split"), *rows)
     write_tsv(tmp_path / "bare.tsv", ("text",), *[row[:1] for row in rows])
     (tmp_path / "labels.txt").write_text("0\n1\n" * 30, encoding="utf-8")
-    for label in ("neg", "pos"):
-        (tmp_path / "texts" / label).mkdir(parents=True)
-        for i in range(20):
-            (tmp_path / "texts" / label / f"{i}.txt").write_text(f"word {label} {i}", encoding="utf-8")
-    labels = ["neg", "pos"] if train.startswith("texts") else ["0", "1"]
-    files = {"train": train, "dev": dev, "test": None}
-    task = Task(
-        id="a", kind="labels", text=["text"], target="label", labels=labels, metric="accuracy", files=files,
-        reading=Reading(form="document") if train.startswith("texts") else None,
-    )  # fmt: skip
+    task = replace(LETTERS, files={"train": train, "dev": dev, "test": None})
     assert read_task(task, tmp_path, 0.2).rows["dev"]
     refused(split_files, task, tmp_path, 0.2, file=Path((dev or train).partition("#")[0].partition(" ")[0]).name)
 
@@ -249,14 +185,6 @@ def test_encodings_whose_line_ends_have_several_bytes_are_refused(encoding: str 
     task = replace(LETTERS, reading=None if encoding is None else Reading(encoding=encoding))
     assert len(read_task(task, tmp_path, 0.2).rows["dev"]) == 8
     refused(lambda: split_files(task, tmp_path, 0.2), file="all.tsv")
-
-
-def test_lines_that_are_other_rows_in_other_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_tsv(tmp_path / "all.tsv", ("text", "label"), *((f"word {i}", str(i % 2)) for i in range(40)))
-    read = read_task(LETTERS, tmp_path, 0.2)
-    read.rows["dev"][0] = replace(read.rows["dev"][0], inputs=(("another word",),))
-    monkeypatch.setattr("mtl.data.splits.read_task", lambda *_: read)
-    refused(lambda: split_files(LETTERS, tmp_path, 0.2), file="all.tsv")
 
 
 def test_copied_files_of_one_name_keep_their_folders(tmp_path: Path) -> None:

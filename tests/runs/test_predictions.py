@@ -8,7 +8,7 @@ from golden import check_golden
 
 from mtl.api.cli import main
 from mtl.jobs.baseline import run_baseline
-from mtl.submissions.format import check_zip
+from mtl.submissions import SUBMISSION_FORMATS
 from mtl.tasks.suite import Suite, load_suite
 
 
@@ -67,7 +67,7 @@ def test_every_problem_is_named_with_file_and_line(
     for name, text in BAD:
         files = {**whole(), name: text}
         path = pack(suite_file.parent / "s.zip", {name: text for name, text in files.items() if text is not None})
-        (problem,) = check_zip(path, suite, suite_file.parent / "data").problems
+        (problem,) = SUBMISSION_FORMATS["zip"].check(path, suite, suite_file.parent / "data").problems
         said.append(problem.replace(str(suite_file.parent), "TMP"))
     check_golden("zip-problems.txt", "\n".join(said) + "\n")
     assert main(["check-submission", str(path), f"suite={suite_file}", f"data_dir={suite_file.parent / 'data'}"]) == 2
@@ -94,7 +94,7 @@ def test_what_cannot_be_read_is_one_line(complaint: str, suite_file: Path, capsy
 def test_files_in_a_folder_of_the_zip_are_one_problem(suite: Suite, tmp_path: Path) -> None:
     path = pack(tmp_path / "s.zip", {f"mine/{name}": text for name, text in whole().items()})
     said = f"{path}: its files are in a folder, as in mine/test_pred_kansla.tsv; zip the files without a folder"
-    assert check_zip(path, suite, tmp_path / "data").problems == [said]
+    assert SUBMISSION_FORMATS["zip"].check(path, suite, tmp_path / "data").problems == [said]
 
 
 def test_folders_that_are_not_there_are_named(suite_file: Path, capsys: pytest.CaptureFixture[str]) -> None:

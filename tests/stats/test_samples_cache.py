@@ -7,10 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from data_files import read_json
 from run_folders import make_run, right
 
-from mtl.base.files import write_json
 from mtl.reports.leaderboard import leaderboard
 from mtl.reports.report import write_report
 from mtl.runs.finished import FinishedRun, find_runs
@@ -84,13 +82,6 @@ def test_changed_predictions_are_resampled(runs_dir: Path, tmp_path: Path, chang
     after = [content_key(run) for run in find_runs(runs_dir)]
     assert (before[0] == after[0], before[1] == after[1]) == (True, False)
     assert files(runs_dir, tmp_path / "cache") == files(runs_dir, None)
-
-
-def test_a_title_is_not_part_of_what_resamples_follow_from(runs_dir: Path) -> None:
-    before = [content_key(run) for run in find_runs(runs_dir)]
-    change(runs_dir / "good/suite.yaml", "title: AR", "title: Reviews")
-    write_json(runs_dir / "good/summary.json", {**read_json(runs_dir / "good/summary.json"), "title": "Other"})
-    assert [content_key(run) for run in find_runs(runs_dir)] == before
 
 
 def flip(file: Path) -> None:

@@ -1,7 +1,7 @@
 """Arguments that several commands have: the settings of a run as words, and a folder of runs."""
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
 Commands: TypeAlias = "argparse._SubParsersAction[Any]"
 
-# Keys whose values are names of files in configs/.
-NAMED = ("suite", "method", "embeddings", "variant", "architecture", "preset")
 KEYS = "settings, as in encoder.hidden_size=256 or --encoder.hidden_size 256; mtl baseline --help lists them"
 EXAMPLES = """\
 A key in a section is written with its section, as in encoder.hidden_size=256. Examples:
@@ -38,17 +36,6 @@ def job_of(settings: Sequence[str]) -> "Job":
     return load_job(parse_settings(settings))
 
 
-def complete_settings(prefix: str, **_: Any) -> list[str]:
-    """What a shell can put in place of the beginning of a setting: keys, and for a key of NAMED its values."""
-    from mtl.base.settings.layers import flatten, shipped
-    from mtl.base.untrusted_yaml import read_yaml
-
-    key, equals, _value = prefix.partition("=")
-    if not equals:
-        return [f"{name}=" for name in (*NAMED, *flatten(read_yaml(shipped("configs") / "baseline.yaml")))]
-    return [f"{key}={name}" for name in names_of(key)] if key in NAMED else []
-
-
 def keys_text() -> str:
     """The keys of a run's settings in groups, with their defaults and meaning, and examples, as a command's help shows them."""
     from mtl.base.settings.layers import shipped
@@ -64,15 +51,3 @@ def setting_text(value: Any) -> str:
     text = yaml.safe_dump(value, default_flow_style=True, width=float("inf"), allow_unicode=True)
     text = text.removesuffix("\n").removesuffix("\n...")
     return text.replace(", ", ",") if isinstance(value, list) else text
-
-
-def names_of(kind: str, **_: Any) -> list[str]:
-    """The names of the files of a kind, such as "suite", in configs/."""
-    from mtl.base.settings.layers import shipped
-
-    return sorted(file.stem for file in (shipped("configs") / kind).glob("*.yaml"))
-
-
-def completed_by(action: argparse.Action, complete: Callable[..., list[str]]) -> None:
-    """Let a shell complete the words of an argument by this function, which gets the beginning of a word as `prefix` (argcomplete)."""
-    action.completer = complete  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Commands that use runs and predictions, or list them; and completion in a shell."""
+"""Commands that use runs and predictions, or list them."""
 
 import argparse
 import logging
@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 
 from mtl.api.commands.job_settings import Commands, add_report_dir, add_runs_dir, job_of
 from mtl.base.errors import InputError
-from mtl.base.extras import check_installed
-from mtl.base.files import counted
+from mtl.base.wording import counted
 
 if TYPE_CHECKING:
     from mtl.jobs.job import Job
 
 CACHE = Path("cache")  # as cache_dir in configs/baseline.yaml
-SHELLS = ("bash", "zsh", "fish")
 
 
 def add_results(commands: Commands) -> None:
@@ -23,9 +21,8 @@ def add_results(commands: Commands) -> None:
     predict = commands.add_parser("predict", help="predict a task's targets for new examples")
     predict.set_defaults(run=_predict)
     predict.add_argument("run_dir", type=Path, metavar="RUN", help="the folder of a finished run")
-    predict.add_argument(
-        "only", nargs="?", metavar="TASK", help="the id of the task that the examples are of, of a run with several"
-    )
+    task = "the id of the task that the examples are of, of a run with several"
+    predict.add_argument("only", nargs="?", metavar="TASK", help=task)
     rows = "a .tsv, .csv, .jsonl or .parquet file with the task's text columns, after TASK"
     predict.add_argument("file", type=Path, metavar="FILE", help=rows)
     predict.add_argument("--task", help="the same as TASK")
@@ -64,10 +61,6 @@ def add_results(commands: Commands) -> None:
     runs = commands.add_parser("runs", help="list runs: suite, seeds that are done, average, age, size on disk")
     runs.set_defaults(run=_runs)
     add_runs_dir(runs)
-
-    completion = commands.add_parser("completion", help="print what lets a shell complete commands and settings")
-    completion.set_defaults(run=_completion)
-    completion.add_argument("shell", choices=SHELLS, metavar="SHELL", help=", ".join(SHELLS))
 
 
 def _predict(arguments: argparse.Namespace) -> None:
@@ -149,10 +142,3 @@ def _runs(arguments: argparse.Namespace) -> None:
     from mtl.runs.stored import runs_text, stored_runs
 
     print(runs_text(stored_runs(arguments.runs_dir)))
-
-
-def _completion(arguments: argparse.Namespace) -> None:
-    check_installed("completion")
-    import argcomplete
-
-    print(argcomplete.shellcode(["mtl"], shell=arguments.shell))

@@ -4,20 +4,10 @@ import argparse
 import os.path
 import shlex
 import time
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from mtl.api.commands.job_settings import (
-    KEYS,
-    Commands,
-    complete_settings,
-    completed_by,
-    job_of,
-    keys_text,
-    names_of,
-    setting_text,
-)
+from mtl.api.commands.job_settings import KEYS, Commands, job_of, keys_text, setting_text
 from mtl.base.errors import InputError
 from mtl.base.wings import Importer, trainings, wings
 
@@ -34,12 +24,12 @@ def add_training(commands: Commands) -> None:
     """Add the commands of this file."""
     baseline = commands.add_parser("baseline", help="train, evaluate and tabulate: the whole job", add_help=False)
     baseline.set_defaults(run=_baseline)
-    completed_by(baseline.add_argument("settings", nargs="*", metavar="key=value", help=KEYS), complete_settings)
+    baseline.add_argument("settings", nargs="*", metavar="key=value", help=KEYS)
     baseline.add_argument("-h", "--help", action=_KeysHelp, nargs=0, help="show this help with all settings and exit")
 
     config = commands.add_parser("config", help="print the settings that a run would have, and where each comes from")
     config.set_defaults(run=_config)
-    completed_by(config.add_argument("settings", nargs="*", metavar="key=value", help=KEYS), complete_settings)
+    config.add_argument("settings", nargs="*", metavar="key=value", help=KEYS)
 
     imported = commands.add_parser("import", help="make a run of the predictions of another system")
     imported.set_defaults(run=_import)
@@ -58,8 +48,7 @@ def add_training(commands: Commands) -> None:
 
     data = commands.add_parser("data", help="download a suite's data, or write that of an embedded suite")
     data.set_defaults(run=_data)
-    suite = data.add_argument("suite", help="a suite's name, or a path to a suite file")
-    completed_by(suite, partial(names_of, "suite"))
+    data.add_argument("suite", help="a suite's name, or a path to a suite file")
     data_help = "data_dir=FOLDER (else data/SUITE), tasks=[ID,…]"
     data.add_argument("settings", nargs="*", metavar="key=value", help=data_help)
     splits_help = (

@@ -82,6 +82,9 @@ class OptimizerConfig:
     gradient_clip: Annotated[float, POSITIVE]
     patience: Annotated[int, POSITIVE]
 
+    def check(self) -> None:
+        check_final_rate(self.learning_rate, self.final_learning_rate)
+
 
 @dataclass
 class PretrainConfig(OptimizerConfig):
@@ -90,9 +93,6 @@ class PretrainConfig(OptimizerConfig):
     max_steps: Annotated[int, POSITIVE]
     validate_every: Annotated[int, POSITIVE]
     sampling: Annotated[float, ZERO_TO_ONE]
-
-    def check(self) -> None:
-        check_final_rate("pretrain", self.learning_rate, self.final_learning_rate)
 
 
 @dataclass
@@ -103,9 +103,6 @@ class FinetuneConfig(OptimizerConfig):
     train_encoder: bool
     token_outputs: Literal["float32", "float16", "recompute"]
     threshold: Literal["argmax", "dev", "bagged"]
-
-    def check(self) -> None:
-        check_final_rate("finetune", self.learning_rate, self.final_learning_rate)
 
 
 @dataclass
@@ -267,16 +264,15 @@ class TransformerConfig:
         if self.batch_size % self.accumulate:
             message = f"must divide transformer.batch_size={self.batch_size}"
             raise InputError(message, key="accumulate", value=self.accumulate)
-        check_final_rate("transformer", self.learning_rate, self.final_learning_rate)
+        check_final_rate(self.learning_rate, self.final_learning_rate)
         if self.patience is not None and self.checkpoint == "last":
             message = "is for transformer.checkpoint=best; with checkpoint=last, all epochs are trained"
             raise InputError(message, key="patience", value=self.patience)
 
 
-def check_final_rate(section: str, rate: float, final_rate: float) -> None:
+def check_final_rate(rate: float, final_rate: float) -> None:
     if not 0 <= final_rate <= rate:
-        message = f"must lie between 0 and {section}.learning_rate={rate}"
-        raise InputError(message, key="final_learning_rate", value=final_rate)
+        raise InputError(f"must lie between 0 and learning_rate={rate}", key="final_learning_rate", value=final_rate)
 
 
 @dataclass

@@ -18,7 +18,6 @@ from mtl.base.typed import typed
 from mtl.benchmark_making.annotate.form import render_form
 from mtl.data.examples import Example
 from mtl.data.fetching.fetch import write_generated
-from mtl.data.files import decode, read_bytes
 from mtl.data.sampled import Key, TaskKey, scored_file
 from mtl.data.splits import check_present, read_task
 from mtl.jobs.job import Job
@@ -31,17 +30,16 @@ KEY = "key.json"
 
 @dataclass(frozen=True)
 class SampleSettings:
-    """What sample is drawn: of these tasks, as many rows of each, from the split that scores them, with instructions in place of the suite's.
-    The seed is of the draw and of the order in which rows, and candidates of a row, are shown."""
+    """What sample is drawn: of these tasks, as many rows of each, from the split that scores them. The seed is of the draw and of the order in
+    which rows, and candidates of a row, are shown."""
 
     task: list[str]
     rows: Annotated[int, Meta(ge=2, le=5000)] = 50
     seed: Annotated[int, Meta(ge=0, lt=2**32)] = 1
-    instructions: str | None = None
 
 
 def read_sample_settings(settings: Mapping[str, Any]) -> SampleSettings:
-    """The sample that settings `task`, `rows`, `seed` and `instructions` describe. Raises InputError for a bad value."""
+    """The sample that settings `task`, `rows` and `seed` describe. Raises InputError for a bad value."""
     task = settings.get("task")
     if not task:
         raise InputError("name the task to ask about, or several as in [cbd,dyk]", key="task")
@@ -61,7 +59,6 @@ def write_forms(job: Job, settings: SampleSettings, out: Path) -> list[Path]:
             written then.
     """
     tasks = _chosen_tasks(job, settings)
-    instructions = settings.instructions and decode(read_bytes(Path(settings.instructions)), settings.instructions)
     key = Key(suite=job.suite.name, tasks={})
     forms: dict[str, str] = {}
     for task in tasks:
@@ -89,7 +86,7 @@ def write_forms(job: Job, settings: SampleSettings, out: Path) -> list[Path]:
             "labels": task.labels,
             "range": task.range,
             "columns": task.text,
-            "instructions": (instructions or task.instructions or _instructions(task)).strip(),
+            "instructions": (task.instructions or _instructions(task)).strip(),
             "rows": [_row(task, examples[position], rng) for position in rng.permutation(positions)],
         }
         forms[f"{task.id}.html"] = render_form(content)
@@ -109,8 +106,6 @@ def _chosen_tasks(job: Job, settings: SampleSettings) -> list[Task]:
     if bad := [task for task in tasks if first_kind(task.kind) not in KINDS or not task.is_scored]:
         problem = f"answers are asked for scored tasks of kind {', '.join(KINDS)} alone; leave this task out"
         raise InputError(problem, key=bad[0].id)
-    if settings.instructions is not None and len(tasks) > 1:
-        raise InputError("is for one task; write those of several tasks into the suite file", key="instructions")
     write_generated(job.suite, job.data_dir)
     check_present(job.suite, tasks, job.data_dir)
     return tasks

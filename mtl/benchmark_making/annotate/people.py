@@ -18,7 +18,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from mtl.base.errors import InputError
-from mtl.base.files import listed
+from mtl.base.wording import listed
 from mtl.benchmark_making.annotate.draw import sample_id
 from mtl.benchmark_making.annotate.form import COLUMNS, is_answers
 from mtl.data.columns import text

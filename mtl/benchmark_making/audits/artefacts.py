@@ -1,4 +1,4 @@
-"""What a task gives away: scores of floors that read a part of each row, words that tell a class, and the classes of its splits.
+"""What a task gives away: scores of floors that read a part of each row, and words that tell a class.
 
 A model that scores high may have learned these instead of the task (Gururangan et al. 2018, "Annotation Artifacts in Natural Language
 Inference Data"; Gardner et al. 2021, "Competency Problems"). Each finding says what it means for a score and what would mend it.
@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from scipy.stats import binom, chi2_contingency, norm
+from scipy.stats import binom, norm
 from sklearn.feature_extraction.text import CountVectorizer
 
 from mtl.base.errors import InputError
@@ -43,27 +43,17 @@ MOST_WORDS = 5  # that are named for each task
 LARGE_SHARE = 0.25  # of what everything gains over the constant answer; less is no finding
 SURE_SHARE = 0.1  # of the same, which the lower end of the interval must reach
 NEARLY_ALL = 0.9  # of what everything gains; more is a finding of the overlap
-DIFFERENT_SHARES = 0.001  # the p of a difference between the splits' classes that is a finding
 
 EVERYTHING, CONSTANT = "everything", "constant"
 FIRST, SECOND = "first text alone", "second text alone"  # of a choice, the second text is a candidate
 LENGTHS, OVERLAP = "lengths alone", "overlap alone"
 # What would mend what a part alone gives away, with the step of a recipe (`mtl make`) that does it.
 REMEDIES = {
-    LENGTHS: "cut or choose texts so that lengths match across classes (steps cut and keep)",
-    OVERLAP: "add negatives that are as similar as the positives are (step pairs)",
+    LENGTHS: "cut or choose texts so that texts of every length have every target (steps cut and keep)",
+    OVERLAP: "add pairs of similar texts with other targets than such pairs have, and of dissimilar ones (step pairs)",
 }
 ONE_TEXT = (
-    "the other text is not needed for these points; balance the answers of each text (step sample or pairs), or write rows anew with both"
-    " texts in view"
-)
-# The same for targets that are numbers.
-NUMBER_REMEDIES = {
-    LENGTHS: "cut or choose texts so that texts of every length have low and high numbers (steps cut and keep)",
-    OVERLAP: "add pairs of similar texts with low numbers, and of dissimilar texts with high ones (step pairs)",
-}
-ONE_TEXT_OF_A_NUMBER = (
-    "the other text is not needed for these points; give each text low and high numbers in several pairs (step pairs), or write rows"
+    "the other text is not needed for these points; give each text several targets in different pairs (step sample or pairs), or write rows"
     " anew with both texts in view"
 )
 
@@ -96,14 +86,12 @@ class Word:
 
 @dataclass(frozen=True)
 class Artefacts:
-    """What one task gives away: scores, words that tell the class, how many were tested, and the rows of each class, int64 (classes,), by split
-    with targets."""
+    """What one task gives away: scores, words that tell the class, and how many were tested."""
 
     task: Task
     scores: list[PartScore]
     words: list[Word] = field(default_factory=list)
     tested: int = 0
-    classes: dict[str, np.ndarray] = field(default_factory=dict)
 
 
 def audit_artefacts(job: Job) -> Audit:
@@ -133,11 +121,9 @@ def find_artefacts(job: Job) -> list[Artefacts]:
 
 
 def _artefacts(job: Job, dataset: Dataset, texts: TokenizedTexts, task: Task) -> Artefacts:
-    splits, classes = dataset.splits[task.id], np.arange(len(task.labels or ()))
     # No word of one text should tell the relation of two. Of single texts, words are often what the task is about.
-    has_words = bool((task.is_pair and task.labels) or task.candidates) and not target_kind(task).by_unit
-    words, tested = telling_words(task, splits["train"], texts.words) if has_words else ([], 0)
-    known = {name: split for name, split in splits.items() if task.labels and not np.isnan(split.targets).any()}
+    has_words = bool(task.is_pair and task.labels) and not target_kind(task).by_unit
+    words, tested = telling_words(task, dataset.splits[task.id]["train"], texts.words) if has_words else ([], 0)
     predicted: dict[str, np.ndarray] = {}  # by part, the targets of the scored rows, (rows,)
     for part, (change, build, settings) in PARTS.items():
         if (changed := change(task, dataset)) is not None:
@@ -150,8 +136,7 @@ def _artefacts(job: Job, dataset: Dataset, texts: TokenizedTexts, task: Task) ->
         PartScore(part, score(task, predicted[part], rows), _interval(values), _interval(values - points[CONSTANT]))
         for part, values in points.items()
     ]
-    counts = {name: (split.targets[:, None] == classes).sum(axis=0) for name, split in known.items()}
-    return Artefacts(task, scores, words, tested, counts)
+    return Artefacts(task, scores, words, tested)
 
 
 def _side(side: int, task: Task, dataset: Dataset) -> tuple[Task, Dataset] | None:
@@ -240,13 +225,10 @@ def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -
     """The words that tell a class by more than chance, the most certain first, and how many words were tested.
 
     The z-score is that of Gardner et al. 2021: the class's share among the rows that have the word, against its share among all rows. Its
-    threshold is corrected for the number of words and classes (Bonferroni). The rows of a choice are its candidates, which are right or wrong. A
-    rare class has large z-scores by chance, so a word must pass the exact binomial test at the same level, too.
+    threshold is corrected for the number of words and classes (Bonferroni). A rare class has large z-scores by chance, so a word must pass the exact
+    binomial test at the same level, too.
     """
-    codes = target_kind(task).fit_targets(train.targets, train.sizes)
     answers, sides = list(task.labels or ()), train.texts
-    if task.candidates is not None:
-        answers, sides = ["wrong", "right"], train.texts[:, -1:]
     marks = [f"{side}: " if sides.shape[1] > 1 else "" for side in range(1, sides.shape[1] + 1)]
     rows = [
         {f"{mark}{word.lower()}" for mark, text in zip(marks, row, strict=True) for word in words(text)}
@@ -257,7 +239,7 @@ def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -
         present = vectorizer.fit_transform(rows)
     except ValueError:  # no word in so many rows
         return [], 0
-    indicators = (codes[:, None] == np.arange(len(answers))).astype(np.float64)
+    indicators = (train.targets[:, None] == np.arange(len(answers))).astype(np.float64)
     base = indicators.mean(axis=0)
     having = np.asarray(present.sum(axis=0)).ravel().astype(np.float64)
     counts = present.T @ indicators
@@ -277,8 +259,6 @@ def artefact_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
     task, words = artefacts.task, artefacts.words
     scores = {each.part: each.score for each in artefacts.scores}
     constant, everything = scores[CONSTANT], scores[EVERYTHING] - scores[CONSTANT]
-    is_number = target_kind(task).estimator == "regressor"
-    remedies, one_text = (NUMBER_REMEDIES, ONE_TEXT_OF_A_NUMBER) if is_number else (REMEDIES, ONE_TEXT)
     for each in sorted(artefacts.scores, key=lambda each: -each.score):
         part, gain = each.part, each.score - constant
         is_sure = gain >= LARGE_SHARE * everything and each.gain[0] > max(0, SURE_SHARE * everything)
@@ -289,7 +269,7 @@ def artefact_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
         shown = f"{part} scores {scale.show(each.score)}, the constant answer {scale.show(constant)}"
         beside = f" and everything {scale.show(scores[EVERYTHING])}" if everything > 0 else ""
         gained = f"; the gain over the constant answer is {scale.show(gain)} ({1 - LEVEL:.0%} interval {ends})"
-        remedy = remedies.get(part, one_text)
+        remedy = REMEDIES.get(part, ONE_TEXT)
         meaning = f"hardly more than this is needed; {remedy}" if part == OVERLAP else remedy
         yield Finding(f"artefact: {part}", task.id, task.scored_split, 1, f"{shown}{beside}{gained}", meaning)
     if words:
@@ -300,16 +280,6 @@ def artefact_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
         what = f"{len(words)} of {artefacts.tested:,} words of one text tell the class: {', '.join(named)}"
         meaning = "a model can answer such rows without comparing the texts; balance the classes of rows with these words (step sample)"
         yield Finding("artefact: words", task.id, "train", len(words), what, meaning)
-    counts = np.array(list(artefacts.classes.values()))
-    if len(counts) > 1 and (p := float(chi2_contingency(counts[:, counts.any(axis=0)]).pvalue)) < DIFFERENT_SHARES:
-        shares = {split: rows / rows.sum() for split, rows in artefacts.classes.items()}
-        listed = "; ".join(
-            f"{answer} {', '.join(f'{split} {of_classes[number]:.0%}' for split, of_classes in shares.items())}"
-            for number, answer in enumerate(task.labels or ())
-        )
-        what = f"the splits have other shares of the classes ({listed}; p = {p:.1g})"
-        meaning = "thresholds and constants chosen on one split are wrong for another; split anew, stratified by class (step split)"
-        yield Finding("artefact: class shares", task.id, "", 1, what, meaning)
 
 
 def render_artefacts(suite: Suite, artefacts: Sequence[Artefacts]) -> list[str]:

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from mtl.base.errors import InputError
-from mtl.base.files import counted
+from mtl.base.wording import counted
 from mtl.data.examples import Example
 from mtl.data.records import Value, column_names, read_records
 from mtl.submissions.lines import ID

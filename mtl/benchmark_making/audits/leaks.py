@@ -7,22 +7,22 @@ rows share the candidates.
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import chain, permutations
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
 from mtl.base.errors import InputError
-from mtl.base.files import counted
+from mtl.base.wording import counted
 from mtl.benchmark_making.audits.findings import Finding, Part, excerpt, located_below, places, plain
 from mtl.data.examples import Example
 from mtl.data.records import Value, read_fields
 from mtl.data.repeats import unordered
+from mtl.runs.folder import scored_rows
 from mtl.tasks.metrics import metric_named, score
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import Scale, ScoredRows, Task
+from mtl.tasks.task import Scale, Task
 
 # The share of a constant answer's errors that a field must remove. A fifth is what separates good systems from poor ones on hard
 # tasks: most of the published transformers on SweWiC remove less than a third.
@@ -44,46 +44,32 @@ ALONE_SHARE = 0.9
 
 Key = tuple[str, ...]  # the texts of a row, in a form for comparison
 Index = dict[Key, list[Example]]  # rows by their texts; the two orders of a pair have one key
-Parts = dict[str, Part]  # by split: "train", "dev" and "test"; held-out rows count as dev
-Columns = tuple[int, ...]  # of a dictionary: the columns of its words, of their answers, and of the word to look up
-
-
-@dataclass(frozen=True)
-class Guesses:
-    """Cross-validated guesses from one field: targets (rows,), and the share of a constant answer's errors that they remove."""
-
-    field: str
-    targets: np.ndarray
-    removed: float
 
 
 def field_findings(part: Part, data_dir: Path, scale: Scale) -> list[Finding]:
     """The finding that names all fields of the part's file from which the target can be guessed far better than by a constant answer."""
     if any(row.target is None for row in part.rows) or len(part.rows) < 2 * FOLDS or target_kind(part.task).by_unit:
         return []  # a field of a row says nothing of single units
-    targets = np.array([row.target for row in part.rows], dtype=target_kind(part.task).dtype)
     try:
         fields = read_fields(data_dir / part.file, part.task.layout(part.split, data_dir))
     except InputError as error:  # a parquet file can be too large with all columns
         what = f"its further columns cannot be read: {located_below(error, data_dir)}"
         return [part.finding("unreadable", 1, what, "the audit cannot tell whether they predict the target")]
-    groups = [row.group for row in part.rows]
-    guessed = [guess(part.task, name, fields[name], targets, groups) for name in non_inputs(part.task, list(fields))]
-    guesses = sorted(filter(None, guessed), key=lambda guesses: -guesses.removed)
+    rows, groups = scored_rows(part.task, part.rows), [row.group for row in part.rows]
+    names = non_inputs(part.task, list(fields))
+    guessed = {name: guess(part.task, fields[name], rows.targets, groups) for name in names}
+    guesses = sorted(((name, *made) for name, made in guessed.items() if made), key=lambda guesses: -guesses[2])
     if not guesses:
         return []
     task, kind = part.task, target_kind(part.task)
-    candidates = None if task.candidates is None else np.array([len(row.inputs) for row in part.rows])
-    columns = {name: [row.columns[i] for row in part.rows] for i, name in enumerate(task.columns or [])}
-    rows = ScoredRows(targets, candidates, columns)
 
     def shown(answers: np.ndarray) -> str:
         return scale.show(score(task, answers, rows))
 
-    constant = shown(kind.repeat(kind.constants(targets)[0], len(targets), candidates))
+    constant = shown(kind.repeat(kind.constants(rows.targets)[0], len(part.rows), rows.candidates))
     subject = f"{len(guesses)} fields that are no input predict" if guesses[1:] else "a field that is no input predicts"
     measure = f"{metric_named(task.metric).title}, and the share of a constant answer's errors that the field removes"
-    scores = ", ".join(f"{guess.field} {shown(guess.targets)} ({guess.removed:.0%})" for guess in guesses)
+    scores = ", ".join(f"{name} {shown(targets)} ({removed:.0%})" for name, targets, removed in guesses)
     what = f"{subject} the target ({measure}): {scores}; a constant answer has {constant}"
     meaning = "a model must not read such a field, and one that infers it from the text need not solve the task"
     return [part.finding("fields", len(guesses), what, meaning, part.file)]
@@ -95,13 +81,14 @@ def non_inputs(task: Task, columns: Sequence[str]) -> list[str]:
 
 
 def guess(
-    task: Task, field: str, values: Sequence[Value | None], targets: np.ndarray, groups: Sequence[str | None]
-) -> Guesses | None:
+    task: Task, values: Sequence[Value | None], targets: np.ndarray, groups: Sequence[str | None]
+) -> tuple[np.ndarray, float] | None:
     """Guess each row's target from the rows of the other folds with the same value in this field.
 
     The guess is the best constant answer of those rows; of all rows of the other folds if no row has the value. Rows of one group are in one
-    fold, because they share more than a model may know of new rows. Returns None for a field that is constant, that has almost as many
-    values as rows, or that predicts the target hardly better than the best constant answer.
+    fold, because they share more than a model may know of new rows. Returns the guesses (rows,) and the share of a constant answer's errors that they
+    remove; None for a field that is constant, that has almost as many values as rows, or that predicts the target hardly better than the best
+    constant answer.
     """
     if not 1 < len(set(values)) <= MOST_VALUES * len(values):
         return None
@@ -129,46 +116,33 @@ def guess(
     removed = gains.sum() / before.sum() if before.any() else 0.0
     if removed < LEAST_REMOVED or gains.mean() < STANDARD_ERRORS * gains.std() / np.sqrt(len(gains)):
         return None
-    return Guesses(field, guessed, float(removed))
+    return guessed, float(removed)
 
 
 def question_findings(parts: dict[str, Part]) -> list[Finding]:
     """The findings in a task's files with targets, by split."""
-    labelled = [part for part in parts.values() if all(row.target is not None for row in part.rows)]
-    findings = [shared_candidates(part) for part in labelled if part.task.candidates is not None]
-    if largest := max(labelled, key=lambda part: len(part.rows), default=None):
-        task = largest.task
-        if task.candidates is None and len(task.text) > 2 and target_kind(task).dtype is object:
-            # The columns of the dictionary that answers most questions right.
-            orders = permutations(range(len(task.text)), 3)
-            columns = max(orders, key=lambda columns: _right(largest, _answers(largest, columns), 1))
-            findings += [answered_by_pairs(part, columns) for part in labelled]
+    findings = []
+    for part in (part for part in parts.values() if all(row.target is not None for row in part.rows)):
+        if part.task.candidates is not None:
+            findings.append(shared_candidates(part))
+        elif len(part.task.text) > 2 and target_kind(part.task).dtype is object:
+            findings.append(answered_by_pairs(part))
     return [finding for finding in findings if finding]
 
 
-def _answers(part: Part, columns: Columns) -> list[list[str]]:
-    """Each row's answers in the dictionary that the file's questions contain, the most frequent one first."""
-    word, answer, asked = columns
+def answered_by_pairs(part: Part) -> Finding | None:
+    """Analogy questions that a dictionary of the pairs (first text, second text) in the file's own questions answers, asked for the third."""
     pairs: dict[str, Counter[str]] = defaultdict(Counter)
     for row in part.rows:
-        pairs[plain(row.texts[word])][plain(row.texts[answer])] += 1
+        pairs[plain(row.texts[0])][plain(row.texts[1])] += 1
     ordered = {word: [answer for answer, _ in answers.most_common()] for word, answers in pairs.items()}
-    return [ordered.get(plain(row.texts[asked]), []) for row in part.rows]
-
-
-def _right(part: Part, answers: Sequence[Sequence[str]], most: int | None = None) -> int:
-    """For how many rows the right answer is among the first answers."""
-    return sum(plain(str(row.target)) in of_row[:most] for row, of_row in zip(part.rows, answers, strict=True))
-
-
-def answered_by_pairs(part: Part, columns: Columns) -> Finding | None:
-    """Analogy questions that a dictionary of the pairs in the file's own questions answers."""
-    answers, rows = _answers(part, columns), len(part.rows)
-    word, answer, asked = (part.task.text[column] for column in columns)
-    first, constant = _right(part, answers, 1), Counter(row.target for row in part.rows).most_common(1)[0][1]
+    answered = [(plain(str(row.target)), ordered.get(plain(row.texts[2]), [])) for row in part.rows]
+    rows, (word, answer, asked) = len(part.rows), part.task.text[:3]
+    first = sum(target in answers[:1] for target, answers in answered)
+    constant = Counter(row.target for row in part.rows).most_common(1)[0][1]
     if first <= constant or first - constant < LEAST_REMOVED * (rows - constant):
         return None
-    count = _right(part, answers)
+    count = sum(target in answers for target, answers in answered)
     has = f"has the right answer to {count} of {rows} questions ({count / rows:.1%}), in {first} of them as its most frequent one"
     what = f"a dictionary of the pairs ({word}, {answer}) in the file's own questions, asked for {asked}, {has}"
     meaning = "a system that collects these pairs needs to know no words; build nothing from questions that are scored"
@@ -201,14 +175,14 @@ def shared_candidates(part: Part) -> Finding | None:
     return part.finding("shared candidates", count, what, meaning, where)
 
 
-def shared_within(parts: Parts) -> list[Finding]:
-    """Rows of dev and test that also occur in train of the same task, and rows of test that also occur in dev."""
+def shared_within(parts: dict[str, Part]) -> list[Finding]:
+    """Rows of dev and test that also occur in train of the same task, and rows of test that also occur in dev; held-out rows count as dev."""
     pairs = [("dev", "train"), ("test", "train"), ("test", "dev")]
     found = [_shared_rows(parts[one], parts[other], other) for one, other in pairs if {one, other} <= {*parts}]
     return [finding for finding in found if finding]
 
 
-def shared_across(tasks: Sequence[Parts]) -> list[Finding]:
+def shared_across(tasks: Sequence[dict[str, Part]]) -> list[Finding]:
     """Rows of one task's dev and test whose texts all occur in another task's training rows.
 
     Rows that also occur in the task's own training rows are left to `shared_within`. Of several tasks with the same training

@@ -53,10 +53,9 @@ class Near:
         return SPLITS.index(self.source.split) <= SPLITS.index(self.part.split)
 
 
-def audit_near(job: Job, share: float | None = None) -> Audit:
-    """The near duplicates in the data of a job. Arguments and errors are those of `find_near`; by default the share is SHARE."""
-    share = SHARE if share is None else share
-    near_rows = find_near(job, share)
+def audit_near(job: Job) -> Audit:
+    """The near duplicates in the data of a job. Errors are those of `find_near`."""
+    near_rows = find_near(job)
     table = [["task", "split", "rows", *(f"like a row of {split}" for split in SPLITS)]]
     for files, near in near_rows:
         counts = Counter((hit.part.split, hit.source.split) for hit in near)
@@ -67,20 +66,18 @@ def audit_near(job: Job, share: float | None = None) -> Audit:
     sections = [
         f"## {inert(job.suite.title)}: near duplicates",
         markdown_table(table, left=2),
-        f"Rows that have at least {share:g} of their character {NEAR_NGRAM}-grams in common with another row, in lower case (Jaccard similarity; all"
+        f"Rows that have at least {SHARE:g} of their character {NEAR_NGRAM}-grams in common with another row, in lower case (Jaccard similarity; all"
         " texts of a row together; all such rows are found). In the same split, only earlier rows count.",
     ]
     return Audit([finding for _, near in near_rows for finding in near_findings(near)], sections)
 
 
-def find_near(job: Job, share: float) -> list[tuple[TaskFiles, list[Near]]]:
-    """The near duplicates of each task's rows, its held-out rows not set apart: those with at least this similarity.
+def find_near(job: Job) -> list[tuple[TaskFiles, list[Near]]]:
+    """The near duplicates of each task's rows, its held-out rows not set apart: those with at least the similarity SHARE.
 
     Tasks on single words are left out. The rows of a task that another one answers are compared with the other's training rows.
-    Raises InputError for a share that is none, and if no task has texts that can be read.
+    Raises InputError if no task has texts that can be read.
     """
-    if not 0.3 <= share <= 1:
-        raise InputError(f"--share {share:g}: must lie between 0.3 and 1")
     read = {task.id: read_files(job.suite, task, job.data_dir, job.config.held_out) for task in job.tasks}
     near_rows = []
     for files in read.values():
@@ -88,14 +85,14 @@ def find_near(job: Job, share: float) -> list[tuple[TaskFiles, list[Near]]]:
         if (answering := read.get(files.task.answered_by or "")) and "train" in answering.files:
             parts = {"train": answering.files["train"], **parts}
         if files.task.level == "text" and parts:
-            near_rows.append((files, _near(parts, share)))
+            near_rows.append((files, _near(parts)))
     if not near_rows:
         problem = "has no file with texts that can be read; mtl audit without --near says why"
         raise InputError(problem, path=job.data_dir)
     return near_rows
 
 
-def _near(parts: Mapping[str, Part], share: float) -> list[Near]:
+def _near(parts: Mapping[str, Part]) -> list[Near]:
     """For each row, the row of each split that is most similar to it; of its own split, only earlier rows count."""
     splits = [split for split in SPLITS if split in parts]
     numbers: dict[str, int] = {}  # of different texts
@@ -108,7 +105,7 @@ def _near(parts: Mapping[str, Part], share: float) -> list[Near]:
             if text.strip():
                 with_text[number, split].append((parts[split], row))
     similar = defaultdict[int, list[tuple[float, int]]](list)
-    for earlier, later, value in near_duplicates(list(numbers), share):
+    for earlier, later, value in near_duplicates(list(numbers), SHARE):
         similar[earlier].append((-value, later))
         similar[later].append((-value, earlier))
     near = []
@@ -149,7 +146,7 @@ def near_findings(near: Sequence[Near]) -> list[Finding]:
     return findings
 
 
-def write_clean(job: Job, share: float, out: Path) -> str:
+def write_clean(job: Job, out: Path) -> str:
     """Write a copy of the data without rows that leak between splits, its suite file, and a log of the rows that left; return what was done.
 
     Rows leave train rather than dev, and dev rather than test, so that scores are of the same rows as before wherever they can be. Where dev is held
@@ -159,7 +156,7 @@ def write_clean(job: Job, share: float, out: Path) -> str:
         InputError: as `find_near` does, for a file that a run cannot read, and for a split that would have no rows left.
     """
     check_new_folder(out)
-    near_rows = find_near(job, share)
+    near_rows = find_near(job)
     read = [files for files, _ in near_rows]
     if broken := [finding for files in read for finding in files.findings if finding.kind == "unreadable"]:
         raise InputError(f"{broken[0].what}; correct the file first", path=job.data_dir)
@@ -174,10 +171,10 @@ def write_clean(job: Job, share: float, out: Path) -> str:
         lines[hit.part.file].add(hit.row.line)
     parts = {part.file: part for files in read for part in files.files.values()}
     if empty := [file for file, gone in lines.items() if len(gone) == len(parts[file].rows)]:
-        raise InputError("no row of it would stay; give a larger --share", path=job.data_dir / empty[0])
+        raise InputError("no row of it would stay; leave its task out (tasks=)", path=job.data_dir / empty[0])
     gone = [(len(lines[file]), part) for file, part in parts.items() if lines[file]]
     left = [f"{count} of {len(part.rows)} rows of {part.task.id} {part.split}" for count, part in gone]
-    grams = f"{share:g} or more of their character {NEAR_NGRAM}-grams"
+    grams = f"{SHARE:g} or more of their character {NEAR_NGRAM}-grams"
     what = f"{', '.join(left) or 'no row'} left out, as {grams} stand in a row of dev or test"
     with new_folder(out) as partial:
         for file, part in parts.items():

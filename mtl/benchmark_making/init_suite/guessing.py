@@ -2,33 +2,30 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.base.files import listed
 from mtl.base.untrusted import inside
+from mtl.base.wording import listed
+from mtl.benchmark_making.init_suite.answers import answer_columns, guess_answers
 from mtl.benchmark_making.init_suite.evidence import (
     candidate_columns,
-    group_column,
-    guess_text,
     names_each_other,
-    unread_columns,
 )
-from mtl.benchmark_making.init_suite.kinds import NO_LABEL, guess_kind, guess_several, joined
-from mtl.benchmark_making.init_suite.names import GIVEN, Guess
+from mtl.benchmark_making.init_suite.guess import GIVEN, Guess
+from mtl.benchmark_making.init_suite.inputs import guess_inputs, known_column
+from mtl.benchmark_making.init_suite.kinds import NO_LABEL, guess_kind
 from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
-from mtl.benchmark_making.init_suite.spans import INCLUSIVE, guess_spans, marked_spans
-from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, SplitTables
-from mtl.benchmark_making.init_suite.target import KIND, MOST_REASONS, TargetColumn, named_labels, target_column
-from mtl.benchmark_making.init_suite.text_targets import answer_columns, guess_answers, guess_tokens, tagged_columns
+from mtl.benchmark_making.init_suite.several import KIND, guess_several, named_labels
+from mtl.benchmark_making.init_suite.tables import SPAN_LIST, FileColumn, FileTable, SplitTables, joined
+from mtl.benchmark_making.init_suite.target import TargetColumn, target_column
+from mtl.benchmark_making.init_suite.token_tags import guess_tokens, tagged_columns
 from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
-from mtl.data.columns import LIST, TAGS
 from mtl.data.rows import stream_rows
-from mtl.tasks.task import BESIDE, PART, SPLITS, span_ends
+from mtl.tasks.task import BESIDE, PART, SPLITS
 
 # The kind that a known key means, and a known metric.
 KINDS = {"range": "number", "labels": "labels", "candidates": "choice"}
@@ -36,7 +33,6 @@ METRICS = {
     **dict.fromkeys(("accuracy", "f1", "macro_f1", "matthews"), "labels"),
     **dict.fromkeys(("one_minus_wmae", "spearman", "pearson"), "number"),
 }
-MADE_OF_SPANS = f"{TAGS}{LIST}"  # the column of tags that are made of marked spans
 MOST_NAMED = 8  # files in a message
 TEST_TOO = "the test file has targets too; scores are on dev unless the task says scored: test"
 PRINTED_LIST = re.compile(r"\[(['\"]).*\1\]$")
@@ -45,9 +41,10 @@ LEAST_ROWS = 10  # of a file whose targets are all the same: fewer say nothing
 
 def guess_task(files: Guess, data_dir: Path, known: Mapping[str, Any] | None = None) -> Guess:
     """Read a task's files and guess the keys that are not known. Bad data does not raise an error, but becomes the guess's `problem`."""
+    if files.problem is not None:
+        return files
     known = dict(known or {})
-    asked = [] if "files" in known else files.questions
-    guess = replace(files, keys={}, why={}, questions=[*asked], notes=[*files.notes])
+    guess = replace(files, keys={}, why={}, questions=[*files.questions], notes=[*files.notes])
     guess.files = {split: files.files.get(split) for split in SPLITS}
     named = {split: None if name is None else str(name) for split, name in known.pop("files", {}).items()}
     guess.files |= {split: name for split, name in named.items() if split in SPLITS}
@@ -58,10 +55,6 @@ def guess_task(files: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
                 there = listed(sorted(file.name for file in path.parent.glob("*")), MOST_NAMED)
                 raise InputError(f"no such file; there are {there}", path=path)
         tables = read_tables(guess, data_dir, known)
-        reading = known.get("reading") or {}
-        wants_tags = "spans" not in reading and known.get("target", MADE_OF_SPANS) == MADE_OF_SPANS
-        if wants_tags and (spans := guess_spans(guess, tables.main)):
-            tables = read_tables(guess, data_dir, {**known, "reading": {**reading, "spans": spans}})
         answers = None if tables.main.layout.reading.spans else answer_columns(tables.main)
         if known.get("kind") == "answer" or (answers and not {"kind", "target"} & set(known)):
             test_has_targets = guess_answers(guess, tables, known, answers)
@@ -69,6 +62,9 @@ def guess_task(files: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
             test_has_targets = guess_tokens(guess, tables, tagged, known)
         else:
             test_has_targets = _guess_values(guess, tables, known)
+        lists = [name for name, what in tables.main.unread.items() if what == SPAN_LIST]
+        if lists and "target" not in known:
+            guess.questions.append(f"reading.spans: {quoted_names(lists)} may be the target, {SPAN_LIST}")
         guess.declare(GIVEN, **{key: value for key, value in known.items() if key not in ("header", "reading")})
         _guess_splits(guess, tables, test_has_targets)
         _ask_about_test(guess, tables.get("test"))
@@ -92,7 +88,7 @@ def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) 
     elif labels := named_labels(sources.main, known):
         chosen = TargetColumn(sources.main.columns[labels.columns[0]], GIVEN, labels.question, labels)
     else:
-        chosen = TargetColumn(_known_column(sources.main, known["target"]), GIVEN)
+        chosen = TargetColumn(known_column(sources.main, known["target"]), GIVEN)
     several, tables = chosen.several, sources
     if printed := next((value for value in chosen.column.counts if PRINTED_LIST.match(value)), None):
         problem = f"column {quoted(chosen.column.name)} has lists as Python prints them, {quoted(printed)}"
@@ -120,7 +116,7 @@ def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) 
         guess_kind(guess, by_split, candidates, _label_names(main, column))
     if chosen.question:  # the further ones are about a column that may not be the target
         guess.questions = asked
-    _guess_texts(guess, tables, known, several.columns if several else ())
+    guess_inputs(guess, tables, known, several.columns if several else ())
     return "test" in labelled
 
 
@@ -128,7 +124,7 @@ def _check_known(guess: Guess, main: FileTable, known: Mapping[str, Any]) -> Non
     """Raise InputError, which lists those that are there, for a known column or label that does not fit the rows."""
     for key in {"group", "candidates", "starts"} & {*known}:
         for name in known[key] if isinstance(known[key], list) else [known[key]]:
-            _known_column(main, name)
+            known_column(main, name)
     target = main.columns.get(guess.keys["target"])
     if target is None or target.labels:  # labels of tokens, and names of labels
         return
@@ -141,15 +137,6 @@ def _check_known(guess: Guess, main: FileTable, known: Mapping[str, Any]) -> Non
             raise InputError(f"labels: {quoted(lacking[0])} is not among them; {quoted(target.name)} has {there}")
         if known.get("positive") is not None and str(known["positive"]) not in labels:
             raise InputError(f"positive: must be one of {there}")
-
-
-def _known_column(table: FileTable, name: object) -> FileColumn:
-    """The column of this name. Raises InputError if the file has none, or one that cannot be read."""
-    if name in table.incomplete:
-        raise InputError(table.incomplete[str(name)])
-    if name not in table.columns:
-        raise InputError(f"no column {quoted(str(name))}: {table.listed}")
-    return table.columns[str(name)]
 
 
 def _labelled(guess: Guess, tables: SplitTables, target: str) -> dict[str, FileTable]:
@@ -203,37 +190,6 @@ def _label_names(table: FileTable, target: FileColumn) -> dict[str, str] | None:
     return dict(zip(target.texts, named.texts, strict=True)) if named else None
 
 
-def _guess_texts(guess: Guess, tables: SplitTables, known: Mapping[str, Any], taken: Collection[str]) -> None:
-    """Guess the columns of groups, and of texts unless they are known. Raises InputError if no column looks like a text."""
-    main, test, every = tables.main, tables.test, list(tables.values())
-    candidates = known.get("candidates") or guess.keys.get("candidates", [])
-    target = main.columns[guess.keys["target"]]
-    used = {target.name, *taken, *candidates}
-    if (text := known.get("text")) is not None:
-        guess.keys["text"] = [_known_column(main, name).name for name in text]
-    else:
-        guess.keys["text"] = guess_text(guess, main, test, target, used, most=1 if candidates else 2)
-        if not guess.keys["text"] and not candidates:
-            lists = quoted_names(name for name, column in main.columns.items() if column.lists)
-            cut = f"; {lists} may be texts that are cut into words: write each as one text" if lists else ""
-            reasons = "".join(f"; {reason}" for reason in [*main.incomplete.values()][:MOST_REASONS])
-            raise InputError(f"no column looks like a text: {main.listed}{reasons}{cut}")
-    used |= set(guess.keys["text"])
-    if "spans" not in known and not candidates:
-        if spans := marked_spans(main, guess.keys["text"], every):
-            guess.declare("in each row, the text has these words at these places", spans=spans)
-            for column in chain.from_iterable(spans.values()):
-                used |= {*span_ends(column), f"{column.rpartition('.')[0]}.text"}
-            guess.questions = [question for question in guess.questions if not question.startswith("text: ")]
-        else:
-            for column in chain.from_iterable(marked_spans(main, guess.keys["text"], every, stop_offset=1).values()):
-                guess.questions.append(f"spans: {quoted(span_ends(column)[1])} {INCLUSIVE}")
-    if "group" not in known and (group := group_column(main, every, target, used)):
-        guess.keys["group"], guess.why["group"] = group
-    used |= {known["group"]} if known.get("group") else set()
-    guess.unread = dict(unread_columns(main, test, target, {*used, guess.keys.get("group", "")}))
-
-
 def _guess_splits(guess: Guess, tables: Mapping[str, FileTable], test_has_targets: bool) -> None:
     """Leave out files that lack a text, and guess which split is scored."""
     inputs = [*guess.keys["text"], *guess.keys.get("candidates", [])]
@@ -275,41 +231,3 @@ def _note_placeholders(guess: Guess, tables: Mapping[str, FileTable]) -> None:
                     places.setdefault(value, []).append(f"{count(rows[value], 'row')} of {table.path.name}")
         for value, where in places.items():
             guess.notes.append(f"{quoted(name)} is {quoted(value)} in {', '.join(where)}: a text, or none?")
-
-
-def choose_answering_tasks(guesses: Sequence[Guess]) -> None:
-    """For each task without a train file, guess the task that answers it, with a question. If none could, give the task a problem.
-
-    The files do not say which task it is. A candidate has training rows, the same text columns and kind, and all the task's labels
-    or its whole range. If there are several, the one with the most training rows is chosen.
-    """
-    for guess in [guess for guess in guesses if guess.problem is None and guess.files["train"] is None]:
-        possible = [task for task in guesses if task.problem is None and _could_answer(task, guess)]
-        possible.sort(key=lambda task: -task.rows["train"])
-        if not possible:
-            lacking = "no train file, and no other task has training rows with the same text columns and all its labels"
-            guess.problem = f"{lacking}; add one, answer files.train=FILE, or write answered_by: TASK"
-            continue
-        for key in ("kind", "labels", "range"):  # which it takes from the task that answers it
-            guess.keys.pop(key, None)
-            guess.why.pop(key, None)
-        # Questions about its labels, or ratings, are those of the task that answers.
-        asked = ("labels:", "kind:")
-        guess.questions = [question for question in guess.questions if not question.startswith(asked)]
-        guess.declare(
-            "a guess: it has the same text columns, and these targets among its own", answered_by=possible[0].id
-        )
-        guess.why["files"] = "no train file"
-        names = " or ".join(task.id for task in possible)
-        guess.questions.append(f"answered_by: no training rows; {names} has the same text columns, and all its labels")
-
-
-def _could_answer(task: Guess, guess: Guess) -> bool:
-    if task.files["train"] is None or task.kind != guess.kind:
-        return False
-    if any(task.keys.get(key) != guess.keys.get(key) for key in ("text", "candidates")):
-        return False
-    if guess.kind == "number":
-        (low, high), (lowest, highest) = guess.keys["range"], task.keys["range"]
-        return bool(lowest <= low and high <= highest)
-    return set(guess.keys.get("labels", ())) <= set(task.keys.get("labels", ()))

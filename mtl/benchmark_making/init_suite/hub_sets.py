@@ -21,11 +21,12 @@ from mtl.base.errors import InputError
 from mtl.base.files import link_or_copy
 from mtl.benchmark_making import hub
 from mtl.benchmark_making.init_suite import names
-from mtl.benchmark_making.init_suite.names import SCHEME, SPLIT_OF, WORD, FoundFiles, Guess, task_id
-from mtl.benchmark_making.init_suite.reading import files_of_tasks
+from mtl.benchmark_making.init_suite.finding import files_of_tasks
+from mtl.benchmark_making.init_suite.guess import SCHEME, FoundFiles, Guess, task_id
+from mtl.benchmark_making.init_suite.names import WORD
 from mtl.benchmark_making.init_suite.wording import quoted_names
 from mtl.data.columns import listed
-from mtl.tasks.task import SPLITS
+from mtl.tasks.task import SPLIT_OF, SPLITS
 
 REVISION = r"refs/(?:convert|pr)/[\w.-]+|[\w.-]+"
 ADDRESS = re.compile(rf"hf://(?:datasets/)?(\w[\w.-]*/\w[\w.-]*)(?:@({REVISION}))?(?:/([^/]+))?/?")

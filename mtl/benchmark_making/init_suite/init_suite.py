@@ -1,32 +1,24 @@
-"""`mtl init-suite`: guess each task from its files, and write a suite file with a comment for each guess.
+"""`mtl init-suite`: guess each task from its files, and write a suite file."""
 
-Names and labels come from untrusted files, so the suite file has them in quotes if necessary.
-"""
-
-import json
-import math
 import re
-import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
-from omegaconf import OmegaConf
 
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
-from mtl.base.files import listed, write_text
+from mtl.base.files import write_text
 from mtl.base.settings.layers import shipped
 from mtl.base.typed import typed
-from mtl.benchmark_making.init_suite.guessing import choose_answering_tasks, guess_task
-from mtl.benchmark_making.init_suite.names import SCHEME, FoundFiles, Guess, file_name
-from mtl.benchmark_making.init_suite.reading import files_of_tasks
-from mtl.benchmark_making.init_suite.target import KIND
-from mtl.benchmark_making.init_suite.wording import count, printable, quoted, quoted_names
+from mtl.benchmark_making.init_suite.document import KEYS, SHOWN, suite_document, summary, warnings
+from mtl.benchmark_making.init_suite.finding import files_of_tasks
+from mtl.benchmark_making.init_suite.guess import SCHEME, Guess, file_name
+from mtl.benchmark_making.init_suite.guessing import guess_task
+from mtl.benchmark_making.init_suite.wording import quoted_names
 from mtl.data.rows import SUFFIXES
 from mtl.tasks.suite import suite_from
 from mtl.tasks.task import SPLITS, Task
@@ -34,84 +26,8 @@ from mtl.tasks.task import SPLITS, Task
 if TYPE_CHECKING:
     from mtl.benchmark_making.init_suite.hub_sets import HubSet
 
-WIDTH = 120  # a comment that would make its line longer is written above that line
-# The keys of a task in the order in which they are written; "files" and "rows" come last.
-KEYS = (
-    *("reading", "header", "text", "spans", "candidates", "indices", "kind", "target", "starts", "labels", "label_separator"),
-    *("range", "metric", "also", "positive", "group", "scored", "answered_by", "files", "rows", "license", "hub"),
-)  # fmt: skip
 LISTS = ("text", "labels", "candidates", "indices", "also")  # keys whose value is a list
 ANSWER = re.compile(rf"tasks\.(.+?)\.((?:reading|files)\..+|(?:{'|'.join(KEYS)}))")  # an id may have dots
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
-SHOWN = 3  # the most names of files in a line of the summary
-SHOWN_COLUMNS = 8  # the most names of columns there
-
-
-def suite_document(
-    name: str, language: str | None, guesses: Sequence[Guess], data_dir: Path, out: Path, source: str = ""
-) -> str:
-    """The suite file's content. Tasks with a problem are comments after the other tasks. `source`: the address of the data on the Hub."""
-    following = printable(settings(out, data_dir))
-    tasks = [line for guess in guesses if guess.problem is None for line in _task(guess)]
-    lines = [
-        f"# Guessed by `mtl init-suite`{f' from {source}' if source else ''}. The comments say from what; correct what is wrong. Then:",
-        *([f"#   mtl data {following.removeprefix('suite=')}"] if source else []),
-        f"#   mtl audit {following}",
-        f"#   mtl baseline {following} preset=strong seeds=1",
-        f"name: {scalar(name)}",
-        f"language: {scalar(language or 'en')}{'' if language else '  # not guessed: set the language of the tokenizer'}",
-        "",
-        "tasks:" if tasks else "tasks: {}  # none could be guessed",
-        *tasks,
-    ]
-    for guess in guesses:
-        if guess.problem is not None:
-            lines += ["", f"  # Left out: {printable(guess.problem)}"]
-            lines += [f"  # {line.removeprefix('  ')}" for line in _task(guess)]
-    return "".join(f"{line}\n" for line in lines)
-
-
-def settings(out: Path, data_dir: Path) -> str:
-    """The settings for the next commands, quoted for a shell."""
-    return f"suite={shlex.quote(str(out))} data_dir={shlex.quote(str(data_dir))}"
-
-
-def _task(guess: Guess) -> Iterator[str]:
-    yield f"  {scalar(guess.id)}:"
-    yield from (f"    # {printable(text)}" for text in (*guess.notes, *_unread(guess)))
-    if guess.questions:
-        yield "    decide:  # correct the keys below and delete each answered line; the suite does not run before"
-        yield from (f"      - {scalar(printable(question))}" for question in guess.questions)
-    values = {"folder": guess.folder, **guess.keys, "files": guess.files, "rows": guess.rows}
-    for key in [key for key in ("folder", *KEYS) if key in values and values[key] != ""]:
-        line, why = f"    {key}: {_flow(values[key])}", printable(guess.why.get(key, ""))
-        if why and len(line) + len(why) + 4 > WIDTH:
-            yield f"    # {key}: {why}"
-            why = ""
-        yield f"{line}  # {why}" if why else line
-
-
-def _unread(guess: Guess) -> list[str]:
-    """The columns that are not read, each with the reason, in a line; empty if there are none."""
-    columns = [f"{quoted(name)} ({why})" for name, why in guess.unread.items()]
-    return [f"not read: {listed(columns, SHOWN_COLUMNS)}"] if columns else []
-
-
-def _flow(value: object) -> str:
-    """A value as one line of YAML."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_flow, value)) + "]"
-    return scalar(value) if isinstance(value, str) else json.dumps(value)
-
-
-@lru_cache
-def scalar(text: str) -> str:
-    """A string as one line of YAML that is read back as the same string, never as a number, a truth value or null."""
-    if _PLAIN.fullmatch(text) and OmegaConf.select(OmegaConf.create(f"value: {text}"), "value") == text:
-        return text
-    return yaml.safe_dump(text, default_style='"', allow_unicode=True, width=math.inf).strip()
 
 
 @dataclass(frozen=True)
@@ -197,18 +113,6 @@ def known_answers(answers: Sequence[str]) -> dict[str, dict[str, Any]]:
     return known
 
 
-def _check_known(id: str, keys: Mapping[str, Any]) -> None:
-    """Raise InputError for keys of a task that no suite file has, or that have another type there."""
-    if unknown := [key for key in keys if key not in KEYS or key in ("rows", "hub")]:
-        raise InputError("not a key that is known here", key=f"tasks.{id}.{unknown[0]}")
-    if missing := [key for key in LISTS if key in keys and keys[key] is None]:
-        raise InputError("must be a list", key=f"tasks.{id}.{missing[0]}")
-    given = {key: value for key, value in keys.items() if (key, value) != ("header", True)}
-    task = typed(Task, {"text": [], "target": "", "metric": "accuracy", **given}, f"tasks.{id}")
-    if task.reading is not None and (problem := task.reading.problem):
-        raise InputError(problem, key=f"tasks.{id}.reading")
-
-
 def guess_suite(
     data_dir: Path,
     language: str | None,
@@ -239,7 +143,7 @@ def guess_suite(
             raise InputError(f"no such task; there are {', '.join(ids)}", key=f"tasks.{id}")
         _check_known(id, keys)
     guesses = [guess_task(files, data_dir, known.get(files.id, {})) for files in found.tasks]
-    choose_answering_tasks(guesses)
+    _choose_answering_tasks(guesses)
     for guess in guesses:
         guess.keys |= source.keys if source else {}
         if source and guess.problem is not None:
@@ -259,83 +163,51 @@ def guess_suite(
             if f"tasks.{id}." in str(error):
                 raise error.located(path="") from None
     questions = {guess.id: guess.questions[0] for guess in guesses if guess.problem is None and guess.questions}
-    summary = "\n".join(_summary(path, shown, language, guesses, found, address))
-    return Guessed(path, document, summary, [*_warnings(guesses)], problems, questions, len(problems) < len(guesses))
+    said = "\n".join(summary(path, shown, language, guesses, found, address))
+    return Guessed(path, document, said, [*warnings(guesses)], problems, questions, len(problems) < len(guesses))
 
 
-def _warnings(guesses: Sequence[Guess]) -> Iterator[str]:
-    """What the user should know: the tasks that were left out, the notes on others, and the splits on which these are scored, if they differ."""
-    yield from (printable(f"left out: {guess.id}: {guess.problem}") for guess in guesses if guess.problem is not None)
-    declared = [guess for guess in guesses if guess.problem is None]
-    yield from _lines("note", [(guess.id, note) for guess in declared for note in guess.notes])
-    held_out = [guess for guess in declared if guess.scored == "dev" and guess.files["dev"] is None]
-    scored = [(guess.id, "on rows of train" if guess in held_out else f"on {guess.scored}") for guess in declared]
-    if len({split for _, split in scored}) > 1:
-        yield from _lines("scored", scored)
+def _check_known(id: str, keys: Mapping[str, Any]) -> None:
+    """Raise InputError for keys of a task that no suite file has, or that have another type there."""
+    if unknown := [key for key in keys if key not in KEYS or key in ("rows", "hub")]:
+        raise InputError("not a key that is known here", key=f"tasks.{id}.{unknown[0]}")
+    if missing := [key for key in LISTS if key in keys and keys[key] is None]:
+        raise InputError("must be a list", key=f"tasks.{id}.{missing[0]}")
+    given = {key: value for key, value in keys.items() if (key, value) != ("header", True)}
+    task = typed(Task, {"text": [], "target": "", "metric": "accuracy", **given}, f"tasks.{id}")
+    if task.reading is not None and (problem := task.reading.problem):
+        raise InputError(problem, key=f"tasks.{id}.reading")
 
 
-def _lines(kind: str, said: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """A line for each thing that is said of tasks, from the id of a task and what is said of it."""
-    for text in dict.fromkeys(text for _, text in said):
-        ids = [id for id, other in said if other == text]
-        further = f" and {len(ids) - SHOWN} more" if len(ids) > SHOWN else ""
-        yield printable(f"{kind}: {', '.join(ids[:SHOWN])}{further}: {text}")
+def _choose_answering_tasks(guesses: Sequence[Guess]) -> None:
+    """Guess for each task without a train file which task answers it, with a question, unless the user says so. If none could, give the task a
+    problem. Of several that could, the one with most training rows is chosen."""
+    for guess in [guess for guess in guesses if guess.problem is None and guess.files["train"] is None]:
+        others = [other for other in guesses if other.problem is None and _could_answer(other, guess)]
+        if not others and "answered_by" not in guess.keys:
+            lacking = "no train file, and no other task has training rows with the same text columns and all its labels"
+            guess.problem = f"{lacking}; add one, answer files.train=FILE, or write answered_by: TASK"
+            continue
+        for key in ("kind", "labels", "range"):  # which it takes from the task that answers it, with the questions
+            guess.keys.pop(key, None)
+            guess.why.pop(key, None)
+        guess.questions = [each for each in guess.questions if not each.startswith(("labels:", "kind:"))]
+        guess.why["files"] = "no train file"
+        if "answered_by" not in guess.keys:
+            others.sort(key=lambda other: -other.rows["train"])
+            why = "a guess: it has the same text columns, and these targets among its own"
+            guess.declare(why, answered_by=others[0].id)
+            names = " or ".join(other.id for other in others)
+            asked = f"answered_by: no training rows; {names} has the same text columns, and all its labels"
+            guess.questions.append(asked)
 
 
-def _summary(
-    path: Path, data_dir: Path, language: str | None, guesses: Sequence[Guess], found: FoundFiles, source: str
-) -> Iterator[str]:
-    declared = [guess for guess in guesses if guess.problem is None]
-    width = max((len(guess.id) for guess in declared), default=0)
-    for guess in declared:
-        yield printable(f"{guess.id:{width}}  {_described(guess)}")
-        yield from (printable(f"{'':{width}}  {line}") for line in _unread(guess))
-    yield from _warnings(guesses)
-    asked = [(guess, question) for guess in declared for question in guess.questions]
-    yield from _lines("decide", [(guess.id, question) for guess, question in asked])
-    if language is None:
-        yield "language: not guessed, the file says en; set it, or give --language"
-    for names, why in (
-        (found.unused, "named after no split"),
-        (found.unreadable, "of a form that is not read (unpack archives)"),
-    ):
-        if names:
-            further = ", …" if len(names) > SHOWN else ""
-            yield f"not read: {count(len(names), 'file')} {why}: {quoted_names(names[:SHOWN])}{further}"
-    tasks = count(len(declared), "task")
-    if left_out := len(guesses) - len(declared):
-        tasks += f", and {left_out} left out: mend the data, remove this file and run this again, or go on"
-    following = settings(path, data_dir)
-    command = f"data {following.removeprefix('suite=')}" if source else f"audit {following}"
-    todo = f"check it, then: mtl {command}"
-    if asked:
-        answers = dict.fromkeys(f"tasks.{guess.id}.{_answer(guess, question)}" for guess, question in asked)
-        again = f"mtl init-suite {shlex.quote(source or str(data_dir))} --answer {' '.join(map(shlex.quote, answers))}"
-        todo = f"{count(len(asked), 'question')} to answer in it before it runs, or remove it and answer here: {again}"
-    yield f"{path}: {tasks}; {todo}"
-
-
-def _answer(guess: Guess, question: str) -> str:
-    """The form of an answer to a question; of how files are named and read with the guess."""
-    key = question.partition(":")[0]
-    outer, _, inner = key.partition(".")
-    guessed = ({"files": guess.files, **guess.keys}.get(outer) or {}).get(inner) if inner else None
-    return f"{key}={guessed or '…'}"
-
-
-def _described(guess: Guess) -> str:
-    """One task in one line."""
-    keys, labels = guess.keys, len(guess.keys.get("labels") or ())
-    kinds = {
-        "labels": f"{labels} labels",
-        "token_labels": f"{labels} tags of tokens",
-        KIND: f"several of {labels} labels",
-    }
-    kind = kinds.get(guess.kind, guess.kind)
-    if "answered_by" in keys:
-        kind = f"answered by {keys['answered_by']}"
-    elif guess.kind == "number":
-        kind = "numbers {} to {}".format(*keys["range"])
-    splits = ", ".join(f"{split} {guess.rows[split]:,}" if guess.files[split] else f"no {split}" for split in SPLITS)
-    texts = quoted_names([*keys["text"], *keys.get("candidates", ())])
-    return f"target {quoted(keys['target'])}: {kind}, {keys['metric']}; text {texts}; {splits}"
+def _could_answer(other: Guess, guess: Guess) -> bool:
+    """Whether a task has training rows, the same text columns and kind of target, and all labels of another one, or its whole range."""
+    if other.files["train"] is None or other.kind != guess.kind:
+        return False
+    if any(other.keys.get(key) != guess.keys.get(key) for key in ("text", "candidates")):
+        return False
+    (low, high), (lowest, highest) = guess.keys.get("range", (0, 0)), other.keys.get("range", (0, 0))
+    has_labels = set(guess.keys.get("labels", ())) <= set(other.keys.get("labels", ()))
+    return bool(has_labels and lowest <= low and high <= highest)

@@ -4,15 +4,15 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import NamedTuple
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.evidence import is_truth
-from mtl.benchmark_making.init_suite.names import Guess
-from mtl.benchmark_making.init_suite.tables import INDEX, PLACEHOLDERS, FileColumn, FileTable
-from mtl.benchmark_making.init_suite.target import KIND, LABEL_NAMES, SEPARATOR, TEXTS, SeveralLabels
+from mtl.benchmark_making.init_suite.evidence import LABEL_NAMES, is_truth
+from mtl.benchmark_making.init_suite.guess import Guess
+from mtl.benchmark_making.init_suite.tables import INDEX, PLACEHOLDERS, FileColumn, joined
 from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
 
+# What a target cannot be here.
+TEXTS = "texts as targets: no model here writes texts; the simple baselines lead, random and constant answer a task of `kind: text`"
 RATING_NAMES = {"rating", "score", "stars", "grade", "similarity"}
 LETTERS = "ABCDEFGHIJ"
 MOST_CLASSES = 20  # distinct whole numbers that may be labels
@@ -20,11 +20,10 @@ SURE_CLASSES = 3  # 0, 1, 2 are no ratings
 MOST_LABELS = 500
 MOST_RATINGS = 10  # distinct whole numbers for which the metric may weight all ratings equally
 NO_LABEL = PLACEHOLDERS - {"none", "na", "hidden"}  # as one of several labels, these words may mean what they say
-SPARE = (SEPARATOR, "|", " / ", " # ")  # between the labels of lists, some of which may hold a semicolon
 MISSPELT = 50  # a label may be misspelt if a similar one has so many times its rows
 ALIKE = 0.85  # the least similarity of two labels that may be one, a ratio of difflib
 RARE = 1 / 3  # if one of two labels is in a smaller share of the rows, the metric is its F1, else accuracy
-METRICS = {"text": "rouge1", KIND: "micro_f1"}  # of kinds that only the user names, else accuracy
+METRICS = {"text": "rouge1", "multi_label": "micro_f1"}  # of kinds that only the user names, else accuracy
 
 
 def guess_kind(
@@ -70,12 +69,31 @@ def guess_kind(
         guess.declare("", metric=METRICS.get(kind, "accuracy"))
 
 
-def joined(columns: Sequence[FileColumn]) -> FileColumn:
-    """A column of several files as one."""
-    counts = sum((column.counts for column in columns), Counter[str]())
-    texts = [text for column in columns for text in column.texts]
-    lists = [items for column in columns for items in column.lists]
-    return FileColumn(columns[0].name, texts, lists, all_counts=counts)
+def label_questions(main: FileColumn, column: FileColumn, by_split: Mapping[str, FileColumn]) -> list[str]:
+    """What the user has to decide about labels: spellings of one label, labels that stand for none, and labels of single files."""
+    questions = []
+    spellings = defaultdict(list)
+    for label in column.counts:
+        is_number = label.isascii() and label.isdecimal()
+        spellings[(label.lstrip("0") or "0") if is_number else " ".join(label.split()).casefold()].append(label)
+    for labels in (labels for labels in spellings.values() if len(labels) > 1):
+        counted = ", ".join(f"{quoted(label)} ({count(column.counts[label], 'row')})" for label in labels)
+        questions.append(f"labels: {counted}: one label in several spellings? Then write one in the files")
+    for label, rows in column.counts.items():
+        frequent = [name for name, frequency in column.counts.items() if rows * MISSPELT <= frequency]
+        if alike := get_close_matches(label, frequent, 1, ALIKE) if label.isalpha() else []:
+            counted = f"{quoted(label)} ({count(rows, 'row')}) is like {quoted(alike[0])}"
+            questions.append(f"labels: {counted}: one label, misspelt? Then mend the files, or list the labels")
+        negative = label == "-1" and "1" in column.counts and len(column.counts) > 2
+        if label.strip().lower() in NO_LABEL or negative:
+            stands = "may stand for no label; leave these rows out of the files (a recipe of mtl make can), or keep it as a label"
+            questions.append(f"labels: {quoted(label)} ({count(rows, 'row')}) {stands}")
+    for split, targets in by_split.items():
+        if strange := [label for label in targets.counts if not main.counts[label]]:
+            rows = sum(targets.counts[label] for label in strange)
+            where = f"no training row has {quoted_names(strange)}, which {count(rows, 'row')} of {split} have"
+            questions.append(f"labels: {where}: other spellings of the same labels, or labels that cannot be learnt?")
+    return questions
 
 
 def _guess_choice(guess: Guess, column: FileColumn, candidates: Sequence[FileColumn]) -> bool:
@@ -132,26 +150,23 @@ def _kind(guess: Guess, main: FileColumn, column: FileColumn, is_named: bool) ->
     return "word"
 
 
-class KindOfNumbers(NamedTuple):
-    kind: str
-    uncertain: Sequence[int] = ()  # the whole numbers, if they may be of the other kind, too
-
-
-def _kind_of_numbers(main: FileColumn, column: FileColumn, numbers: Sequence[float], is_named: bool) -> KindOfNumbers:
+def _kind_of_numbers(
+    main: FileColumn, column: FileColumn, numbers: Sequence[float], is_named: bool
+) -> tuple[str, Sequence[int]]:
     """Labels are the two truth values, whole numbers with names, two of them, 0 to 2, and perhaps at most MOST_CLASSES; other values, those
-    in columns called rating, and those with decimals are numbers."""
+    in columns called rating, and those with decimals are numbers. Beside the kind, the whole numbers, if they may be of the other kind, too."""
     whole, is_rating = column.whole_numbers, main.words[-1] in RATING_NAMES
     if is_truth(column) or (whole and (is_named or len(whole) <= 2)):
-        return KindOfNumbers("labels")
+        return "labels", ()
     if whole is None:
         integers = [int(number) for number in numbers if number.is_integer()]
         may_be_labels = len(integers) == len(numbers) and len(integers) <= MOST_RATINGS
-        return KindOfNumbers("number", integers if may_be_labels else ())
+        return "number", integers if may_be_labels else ()
     if not is_rating and len(whole) <= MOST_CLASSES:
-        return KindOfNumbers("labels", () if whole == list(range(SURE_CLASSES)) else whole)
+        return "labels", () if whole == list(range(SURE_CLASSES)) else whole
     has_no_gap = whole == list(range(whole[0], whole[-1] + 1)) and len(main.texts) >= 3 * len(whole)
     may_be_labels = len(whole) <= MOST_RATINGS or (has_no_gap and not is_rating)
-    return KindOfNumbers("number", whole if may_be_labels else ())
+    return "number", whole if may_be_labels else ()
 
 
 def _declare_range(guess: Guess, column: FileColumn) -> None:
@@ -182,55 +197,3 @@ def _declare_labels(guess: Guess, main: FileColumn, column: FileColumn) -> None:
     else:
         frequent = "; macro_f1 gives all labels the same weight" if most_rows > (1 - RARE) * main.rows else ""
         guess.declare(f"{why}{frequent}", metric="accuracy")
-
-
-def label_questions(main: FileColumn, column: FileColumn, by_split: Mapping[str, FileColumn]) -> list[str]:
-    """What the user has to decide about labels: spellings of one label, labels that stand for none, and labels of single files."""
-    questions = []
-    spellings = defaultdict(list)
-    for label in column.counts:
-        is_number = label.isascii() and label.isdecimal()
-        spellings[(label.lstrip("0") or "0") if is_number else " ".join(label.split()).casefold()].append(label)
-    for labels in (labels for labels in spellings.values() if len(labels) > 1):
-        counted = ", ".join(f"{quoted(label)} ({count(column.counts[label], 'row')})" for label in labels)
-        questions.append(f"labels: {counted}: one label in several spellings? Then write one in the files")
-    for label, rows in column.counts.items():
-        frequent = [name for name, frequency in column.counts.items() if rows * MISSPELT <= frequency]
-        if alike := get_close_matches(label, frequent, 1, ALIKE) if label.isalpha() else []:
-            counted = f"{quoted(label)} ({count(rows, 'row')}) is like {quoted(alike[0])}"
-            questions.append(f"labels: {counted}: one label, misspelt? Then mend the files, or list the labels")
-        negative = label == "-1" and "1" in column.counts and len(column.counts) > 2
-        if label.strip().lower() in NO_LABEL or negative:
-            stands = "may stand for no label; leave these rows out of the files (a recipe of mtl make can), or keep it as a label"
-            questions.append(f"labels: {quoted(label)} ({count(rows, 'row')}) {stands}")
-    for split, targets in by_split.items():
-        if strange := [label for label in targets.counts if not main.counts[label]]:
-            rows = sum(targets.counts[label] for label in strange)
-            where = f"no training row has {quoted_names(strange)}, which {count(rows, 'row')} of {split} have"
-            questions.append(f"labels: {where}: other spellings of the same labels, or labels that cannot be learnt?")
-    return questions
-
-
-def guess_several(guess: Guess, several: SeveralLabels, tables: Mapping[str, FileTable]) -> None:
-    """Declare several labels of a row, from the tables with targets, of which the first decides the metric's reason."""
-    columns = {split: several.labels(table) for split, table in tables.items()}
-    main, train = next(iter(tables.values())), next(iter(columns.values()))
-    all_rows, names = joined(list(columns.values())), main.columns[several.columns[0]].labels
-    labels = sorted(all_rows.counts, key=lambda label: (not label.isdecimal(), label.isdecimal() and len(label), label))
-    if several.by_truth:
-        labels = list(several.columns)
-    elif names and all(INDEX.fullmatch(label) and int(label) < len(names) for label in labels):
-        indices = [str(number) for number in range(len(names))]
-        guess.declare("the names are in the file's metadata", indices=indices)
-        labels = list(names)
-    guess.kind = KIND
-    guess.declare(several.form, kind=KIND)
-    guess.declare(f"{train.rows / main.rows:.2f} in a row", labels=labels)
-    possible = [several.separator] if several.separator else SPARE
-    separator = next((sign for sign in possible if not any(sign in label for label in labels)), SEPARATOR)
-    if separator != SEPARATOR:
-        guess.declare("", label_separator=separator)
-    label, rows = min(train.counts.items(), key=lambda item: item[1])
-    rarest = f"the rarest label, {quoted(label)}, is in {share(rows, main.rows)} of the rows"
-    guess.declare(f"{rarest}; multi_macro_f1 counts all labels alike", metric="micro_f1")
-    guess.questions += label_questions(train, all_rows, columns)

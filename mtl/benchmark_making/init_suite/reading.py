@@ -1,120 +1,22 @@
-"""The files of a task and how they are read: what a task's guess begins with."""
+"""The files of a task as tables: how they are read, and whether they have a header."""
 
-import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.typed import typed
-from mtl.base.untrusted import inside, is_inside
-from mtl.benchmark_making.init_suite import names
-from mtl.benchmark_making.init_suite.names import GIVEN, NO_SPLIT, WORD, FoundFiles, Guess, first_part, task_id
-from mtl.benchmark_making.init_suite.sniffing import Sniffed, has_header, sniff
-from mtl.benchmark_making.init_suite.tables import SplitTables, read_table
-from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names
-from mtl.data.files import data_lines
-from mtl.data.json_rows import parse_object
+from mtl.base.untrusted import is_inside
+from mtl.benchmark_making.init_suite.evidence import LABEL_NAMES, LONG
+from mtl.benchmark_making.init_suite.guess import GIVEN, Guess
+from mtl.benchmark_making.init_suite.names import TEXT_WORDS
+from mtl.benchmark_making.init_suite.sniffing import Sniffed, sniff
+from mtl.benchmark_making.init_suite.tables import NUMBER, SplitTables, read_table
+from mtl.benchmark_making.init_suite.wording import count, quoted
 from mtl.data.rows import TABLES, form_of
-from mtl.tasks.task import BESIDE, PART, SPLIT_OF, Layout, Reading, Task
-
-MOST_PARTS = 20  # keys of an object with words of splits; more of them are the ids of rows
-FOLDER = re.compile("[^{},#]+")  # a folder's name that can be a part of a file's name in a suite file
-SPLIT_COLUMNS = ("split", "set", "partition", "fold", "subset")
-
-
-def files_of_tasks(data_dir: Path) -> FoundFiles:
-    """The tasks below a folder: files named after splits, and files that hold the splits as keys, or in a column.
-
-    The only data file of all, if it is neither, holds training rows, if the user agrees.
-    """
-    paths = names.all_files(data_dir)
-    tasks, folders = _document_tasks(paths, data_dir.resolve().name)
-    found = names.find_tasks(data_dir, [path for path in paths if path.parent not in folders])
-    tasks, unused = [*tasks, *found.tasks], list[str]()
-    for name in found.unused:
-        if not (parts := _splits_within(data_dir, name)):
-            unused.append(name)
-            continue
-        folder, _, file = name.rpartition("/")
-        guess = Guess(_id_after(name, tasks), folder, {split: f"{file}#{keys[0]}" for split, keys in parts.items()})
-        several = {split: " or ".join(keys) for split, keys in parts.items() if keys[1:]}
-        guess.questions += [f"files.{split}: may be {keys} of {file}" for split, keys in several.items()]
-        tasks.append(guess)
-    if not tasks:  # nothing names a split: a task of each file, and of all that differ in their number alone
-        families, groups = dict[str, list[str]](), list[list[str]]()
-        for name in unused:
-            families.setdefault(re.sub(r"\d+(?=(\.[A-Za-z]+)*$)", "", name), []).append(name)
-        for family in families.values():
-            groups += [family] if first_part(family) else [[name] for name in family]
-        for group in groups if len(groups) <= names.MOST_STEMS else ():
-            folder, _, file = str(first_part(group)).rpartition("/")
-            tasks.append(Guess(_id_after(group[0], tasks), folder, {"train": file}, questions=[NO_SPLIT]))
-            unused = []
-    return replace(found, tasks=tasks, unused=unused)
-
-
-def _document_tasks(paths: Sequence[PurePosixPath], root: str) -> tuple[list[Guess], set[PurePosixPath]]:
-    """The tasks whose texts stand in files of their own, as in train/pos/0_9.txt, and their folders: two or more, named after labels, of
-    more than MOST_STEMS files each. `root` is the data folder's name."""
-    texts = sorted((path for path in paths if path.suffix == ".txt"), reverse=True)
-    first, sizes = {path.parent: path for path in texts}, Counter(path.parent for path in texts)
-    tasks: dict[PurePosixPath, dict[str, list[PurePosixPath]]] = {}
-    for folder, size in sorted(sizes.items()):
-        if size > names.MOST_STEMS and FOLDER.fullmatch(folder.name) and folder.name.lower() not in SPLIT_OF:
-            split = SPLIT_OF.get(folder.parent.name.lower(), "")
-            tasks.setdefault(folder.parent.parent if split else folder.parent, {}).setdefault(split, []).append(folder)
-    made: list[Guess] = []
-    used = set[PurePosixPath]()
-    for home, folders in tasks.items():
-        shared = set.intersection(*({folder.name for folder in named} for named in folders.values()))
-        if len(shared) < 2:
-            continue
-        files, odd = dict[str, str | None](), dict[str, None]()
-        for split, named in folders.items():
-            used.update(named)
-            odd |= dict.fromkeys(folder.name for folder in named if folder.name not in shared)
-            part = "*/*" if len(named) == len(shared) else f"{{{','.join(sorted(shared))}}}/*"
-            start = next(folder for folder in named if folder.name in shared)
-            files[split or "train"] = f"{first[start].relative_to(home).as_posix()}{PART}{part}"
-        further = f"files.train: single splits have the folders {quoted_names(odd)}, too; name them if they are labels"
-        id = task_id(home.name or root, [task.id for task in made])
-        asked = [further] if odd else [NO_SPLIT] if "" in folders else []
-        made.append(Guess(id, home.as_posix().removeprefix("."), files, questions=asked))
-    return made, used
-
-
-def _id_after(name: str, tasks: Sequence[Guess]) -> str:
-    """An id after the name of a file, other than those of these tasks."""
-    stem = PurePosixPath(name).name
-    return task_id(stem.removesuffix(names.suffix_of(stem)), [task.id for task in tasks])
-
-
-def _splits_within(data_dir: Path, name: str) -> dict[str, list[str]]:
-    """The parts of a file that are splits, by split: keys of a JSON object whose values may hold rows, or values of a column."""
-    parts: dict[str, list[str]] = {}
-    try:
-        path = inside(data_dir, name)
-        if form_of(path, Layout()) == "json":
-            text = "".join(data_lines(path, None, None))
-            keys = [key for key, rows in (parse_object(path, text) or {}).items() if isinstance(rows, list | dict)]
-            for key in sorted(keys, key=len):
-                if len(splits := {SPLIT_OF[word] for word in WORD.findall(key.lower())}) == 1:
-                    parts.setdefault(splits.pop(), []).append(key)
-        if 0 < sum(map(len, parts.values())) <= MOST_PARTS:
-            return parts
-        parts, table = {}, read_table(path, Layout(reading=sniff(path).reading))
-    except InputError:
-        return {}
-    for column in table.columns.values():
-        if column.name.lower() in SPLIT_COLUMNS and {value.lower() for value in column.counts} <= set(SPLIT_OF):
-            for value in column.counts:
-                parts.setdefault(SPLIT_OF[value.lower()], []).append(f"{column.name}={value}")
-            return parts
-    return {}
+from mtl.tasks.task import BESIDE, Reading, Task
 
 
 def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> SplitTables:
@@ -127,24 +29,32 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> Split
     sniffed = {split: sniff(path, task.layout(split, data_dir)) for split, path in paths.items()}
     reading = _reading(guess, sniffed, known)
     layouts = {split: replace(task.layout(split, data_dir), reading=reading) for split in paths}
-    if known.get("header", True) is not True:
+    headers: dict[str, list[str]] = {}
+    if "header" not in known:
+        cells = {s: sniffed[s].rows for s in paths if form_of(paths[s], layouts[s]) in TABLES and sniffed[s].rows}
+        headers = _numbered_columns(guess, cells)
+    elif known["header"] is not True:
         guess.declare(GIVEN, header=known["header"])
         headers = dict.fromkeys(paths, known["header"])
-    else:
-        cells = {s: sniffed[s].rows for s in paths if form_of(paths[s], layouts[s]) in TABLES and sniffed[s].rows}
-        headers = _numbered_columns(guess, cells) if "header" not in known else {}
     tables = SplitTables()
     for split in [split for split in paths if guess.files[split] is not None]:
         tables[split] = read_table(paths[split], replace(layouts[split], header=headers.get(split)))
     if headers and "header" not in known:
-        numbered, header = next(iter(headers.values())), _header_with_names_of_texts(tables, headers)
-        for split in headers if header != numbered else ():
-            tables[split] = read_table(paths[split], replace(layouts[split], header=header))
         lines = f"the first line of {', '.join(str(guess.files[split]) for split in headers)}"
-        guess.declare(f"{lines} looks like a row, so the names are made up; give the columns names", header=header)
+        why = f"{lines} looks like a row, so the names are made up; give the columns names"
+        guess.declare(why, header=next(iter(headers.values())))
     guess.rows = {split: table.rows for split, table in tables.items()}
     guess.why["rows"] = "counted in these files; if other numbers are published, write those"
     return tables
+
+
+def is_writable(value: object) -> bool:
+    """Whether a suite file can hold a value: no OmegaConf reference (`mtl.base.untrusted_yaml.read_yaml`), and valid Unicode only."""
+    if isinstance(value, str):
+        return "${" not in value and not any("\ud800" <= sign <= "\udfff" for sign in value)
+    if isinstance(value, dict):
+        return all(map(is_writable, value.values()))
+    return all(map(is_writable, value)) if isinstance(value, list) else True
 
 
 def _reading(guess: Guess, sniffed: Mapping[str, Sniffed], known: Mapping[str, Any]) -> Reading:
@@ -175,12 +85,12 @@ def _declared(reading: Reading) -> dict[str, Any]:
 
 def _numbered_columns(guess: Guess, cells: Mapping[str, Sequence[Sequence[str]]]) -> dict[str, list[str]]:
     """The names column_1 and so on for each table without a header, from the cells of the first rows of each table, with questions in the guess,
-    which leaves out tables with fewer or more columns than the first one."""
+    which leaves out tables with fewer or more columns than the first one. Raises InputError if other tables have a header."""
     headers: dict[str, list[str]] = {}
     # Files whose lines have as many cells are looked at together: those with a header have the same one.
     for width in dict.fromkeys(len(rows[0]) for rows in cells.values()):
         splits = [split for split, rows in cells.items() if len(rows[0]) == width]
-        headed, question = has_header({str(guess.files[split]): cells[split] for split in splits})
+        headed, question = _has_header({str(guess.files[split]): cells[split] for split in splits})
         if headers and not headed:  # all that lack a header get the same one
             first, header = next(iter(headers.items()))
             for split in splits:
@@ -192,27 +102,35 @@ def _numbered_columns(guess: Guess, cells: Mapping[str, Sequence[Sequence[str]]]
         guess.questions += [question] if question else []
         if not headed:
             headers = {split: [f"column_{number + 1}" for number in range(width)] for split in splits}
+    if headers:
+        lacking = ", ".join(str(guess.files[split]) for split in headers)
+        if others := [str(guess.files[split]) for split in cells if split not in headers and guess.files[split]]:
+            remedy = "answer header=[NAME, …] with a name for each column, those that the header has among them"
+            raise InputError(f"{', '.join(others)} has a header, and {lacking} has none; {remedy}")
     return headers
 
 
-def _header_with_names_of_texts(tables: SplitTables, headers: Mapping[str, list[str]]) -> list[str]:
-    """The header for the tables that lack one: columns of texts have the names that they have in a file with a header, if both have as many."""
-    first, header = next(iter(headers.items()))
-    headed = next((table for split, table in tables.items() if split not in headers), None)
-    if headed is None:
-        return header
-    numbered, names = (
-        [column.name for column in table.columns.values() if 2 * column.several_words > column.rows]
-        for table in (tables[first], headed)
-    )
-    renamed = dict(zip(numbered, names, strict=True)) if len(numbered) == len(names) else {}
-    return [renamed.get(name, name) for name in header]
-
-
-def is_writable(value: object) -> bool:
-    """Whether a suite file can hold a value: no OmegaConf reference (`mtl.base.untrusted_yaml.read_yaml`), and valid Unicode only."""
-    if isinstance(value, str):
-        return "${" not in value and not any("\ud800" <= sign <= "\udfff" for sign in value)
-    if isinstance(value, dict):
-        return all(map(is_writable, value.values()))
-    return all(map(is_writable, value)) if isinstance(value, list) else True
+def _has_header(heads: Mapping[str, Sequence[Sequence[str]]]) -> tuple[bool, str | None]:
+    """Whether tables of a task, by file name the cells of their first rows, have a header line, and the question where that is not certain."""
+    first_lines = [tuple(rows[0]) for rows in heads.values()]
+    name, line = next(iter(heads)), first_lines[0]
+    columns = list(zip(*(row for row in heads[name] if len(row) == len(line)), strict=True))
+    # A value that occurs again in its column is hardly the column's name, and neither is a number.
+    recurring = {cells[0] for cells in columns if cells.count(cells[0]) > 1}
+    has_numbers = any(all(map(NUMBER.fullmatch, cells)) for cells in columns)
+    are_equal = len(set(first_lines)) == 1
+    if len(first_lines) > 1 and are_equal and not has_numbers:  # files with a header have the same one
+        return True, None
+    longer = [cells for cells in columns if len(cells) > 2 and not NUMBER.fullmatch(cells[0])]
+    in_all_files = set[str]() if are_equal else set.intersection(*map(set, first_lines)) - recurring
+    usual = {*LABEL_NAMES, *TEXT_WORDS} & {word.strip().lower() for word in line}
+    is_named = bool(in_all_files or usual or any(all(map(NUMBER.fullmatch, cells[1:])) for cells in longer))
+    if is_named != has_numbers and (is_named or len(set(first_lines)) == len(first_lines)):
+        return is_named, None
+    if recurring and not are_equal and not is_named:
+        return False, None
+    could_be_names = all(cell.strip() and len(cell.split()) <= LONG for cell in line) and len(set(line)) == len(line)
+    if could_be_names and not recurring and not has_numbers:
+        return True, None
+    cells = ", ".join(map(quoted, sorted(recurring) or line))
+    return False, f"header: {cells} in the first line of {name}: is this line a header, or a row?"

@@ -4,18 +4,13 @@ import csv
 import re
 from codecs import getincrementaldecoder
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.evidence import LONG
-from mtl.benchmark_making.init_suite.names import TEXT_WORDS
-from mtl.benchmark_making.init_suite.tables import NUMBER
-from mtl.benchmark_making.init_suite.target import LABEL_NAMES
-from mtl.benchmark_making.init_suite.wording import quoted
-from mtl.data.files import declared_encoding, part_files, unpacked_lines
-from mtl.data.rows import SEPARATORS, TABLES, form_of, member_of
+from mtl.data.files import declared_encoding, unpacked_lines
+from mtl.data.rows import SEPARATORS, TABLES, form_of
 from mtl.tasks.task import Layout, Reading
 
 HEAD = 2**18  # the bytes at the beginning of a file that are read
@@ -39,15 +34,10 @@ class Sniffed:
 
 def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a frozen value
     """How a file is read. Raises InputError for an unknown suffix and a file that cannot be read."""
-    if layout.has_folders:  # files of one text each, in the encoding of the first that is not UTF-8
-        encodings = (_encoding(_first_bytes(file, None), file) for file in part_files(path, layout.part))
-        encoding, questions = next((each for each in encodings if each[0]), (None, []))
-        why = "each file is a text, and its folder's name is the label"
-        return Sniffed(Reading(form="document", encoding=encoding), why, questions)
     form = form_of(path, layout)
     if form == "parquet":
         return Sniffed(Reading())
-    head = _first_bytes(path, member_of(path, layout)[0])
+    head = _first_bytes(path)
     encoding, questions = _encoding(head, path)
     reasons = [] if encoding is None else [f"not UTF-8: {encoding}, one of several that are possible"]
     lines = _lines(head, encoding or declared_encoding(head))
@@ -57,8 +47,6 @@ def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a f
         reasons.append("a token on each line, and an empty line between sentences")
     elif form == "txt" and layout.beside is None and (made := _text_form(lines)):
         form = made
-        if made == "label_text":
-            questions.append(f"reading.form: is the first word of each line of {path.name} its label? Else: txt")
     reading = Reading(form=made, encoding=encoding)
     if form not in TABLES or not lines:
         return Sniffed(reading, "; ".join(reasons), questions)
@@ -82,10 +70,10 @@ def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a f
     return Sniffed(reading, "; ".join(reasons), questions, rows, b'"' in head, head.isascii())
 
 
-def _first_bytes(path: Path, member: str | None) -> bytes:
+def _first_bytes(path: Path) -> bytes:
     """About the first HEAD bytes of a data file, unpacked: whole lines, unless the first one is longer. Raises InputError."""
     head = bytearray()
-    for line in unpacked_lines(path, member):
+    for line in unpacked_lines(path):
         head += line
         if len(head) >= HEAD:
             break
@@ -169,37 +157,8 @@ def _is_annotated(lines: Sequence[str]) -> bool:
 
 
 def _text_form(lines: Sequence[str]) -> str | None:
-    """The form of a .txt file: fastText's, cells with tabs, or a label before each text; None: a text on each line."""
+    """The form of a .txt file: fastText's, or cells with tabs; None: a text on each line."""
     if lines and sum(line.startswith("__label__") for line in lines) * 10 >= 9 * len(lines):
         return "fasttext"
-    if len(widths := {line.count("\t") for line in lines}) == 1 and widths != {0}:
-        return "tsv"
-    firsts = Counter(line.split(maxsplit=1)[0] for line in lines if len(line.split()) > 2)
-    is_labelled = len(lines) >= 20 and 1 < len(firsts) <= len(lines) / 5 and firsts.total() == len(lines)
-    return "label_text" if is_labelled else None
-
-
-def has_header(heads: Mapping[str, Sequence[Sequence[str]]]) -> tuple[bool, str | None]:
-    """Whether tables of a task, by file name the cells of their first rows, have a header line, and the question where that is not certain."""
-    first_lines = [tuple(rows[0]) for rows in heads.values()]
-    name, line = next(iter(heads)), first_lines[0]
-    columns = list(zip(*(row for row in heads[name] if len(row) == len(line)), strict=True))
-    # A value that occurs again in its column is hardly the column's name, and neither is a number.
-    recurring = {cells[0] for cells in columns if cells.count(cells[0]) > 1}
-    has_numbers = any(all(map(NUMBER.fullmatch, cells)) for cells in columns)
-    are_equal = len(set(first_lines)) == 1
-    if len(first_lines) > 1 and are_equal and not has_numbers:  # files with a header have the same one
-        return True, None
-    longer = [cells for cells in columns if len(cells) > 2 and not NUMBER.fullmatch(cells[0])]
-    in_all_files = set[str]() if are_equal else set.intersection(*map(set, first_lines)) - recurring
-    usual = {*LABEL_NAMES, *TEXT_WORDS} & {word.strip().lower() for word in line}
-    is_named = bool(in_all_files or usual or any(all(map(NUMBER.fullmatch, cells[1:])) for cells in longer))
-    if is_named != has_numbers and (is_named or len(set(first_lines)) == len(first_lines)):
-        return is_named, None
-    if recurring and not are_equal and not is_named:
-        return False, None
-    could_be_names = all(cell.strip() and len(cell.split()) <= LONG for cell in line) and len(set(line)) == len(line)
-    if could_be_names and not recurring and not has_numbers:
-        return True, None
-    cells = ", ".join(map(quoted, sorted(recurring) or line))
-    return False, f"header: {cells} in the first line of {name}: is this line a header, or a row?"
+    widths = {line.count("\t") for line in lines}
+    return "tsv" if len(widths) == 1 and widths != {0} else None

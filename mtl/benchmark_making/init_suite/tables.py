@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +22,9 @@ from mtl.tasks.task import Layout
 SAMPLE_ROWS = 50_000  # of a file that are looked at
 SAMPLE_SIZE = 2**26  # characters of texts in them
 NAMELESS = "no name"  # of a column, often that of row numbers
+SPAN_LIST = "a list of spans, which reading.spans reads (docs/how-to/own-suite.md)"
+# The words in the names of whole numbers with which a span begins, and ends; in lists the places of these numbers.
+STARTS, STOPS = {"start", "begin", "from", "0"}, {"end", "stop", "to", "1"}
 INTEGER = re.compile("[+-]?[0-9]{1,400}")
 INDEX = re.compile("[0-9]{1,9}")  # of a candidate, a name or a character
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -91,6 +95,14 @@ class FileColumn:
         return re.findall(r"[^\W_]+", re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", key).lower()) or [""]
 
 
+def joined(columns: Sequence[FileColumn]) -> FileColumn:
+    """A column of several files as one."""
+    counts = sum((column.counts for column in columns), Counter[str]())
+    texts = [text for column in columns for text in column.texts]
+    lists = [items for column in columns for items in column.lists]
+    return FileColumn(columns[0].name, texts, lists, all_counts=counts)
+
+
 @dataclass(frozen=True)
 class FileTable:
     """A file's columns."""
@@ -101,8 +113,6 @@ class FileTable:
     columns: dict[str, FileColumn]
     incomplete: dict[str, str] = field(default_factory=dict)  # for each column that lacks a value in some rows, where
     unread: dict[str, str] = field(default_factory=dict)  # what columns hold that no task can read: "a list of objects"
-    # By the name of a list of objects or of lists, its items in each row of the sample.
-    objects: dict[str, list[Sequence[Any]]] = field(default_factory=dict)
 
     def has(self, name: str) -> bool:
         """Whether the file has a column of this name that can be read and is not blank."""
@@ -158,11 +168,7 @@ def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B00
     rows, sample = _sample(stream_rows(path, layout))
     if not rows:
         raise InputError("no rows; add some, or leave the file out, as with files.test=null", path=path)
-    form, objects = form_of(path, layout), dict[str, list[Sequence[Any]]]()
-    for number, (_, row) in enumerate(sample if form in OBJECTS else ()):
-        for name, items in _objects(row):
-            objects.setdefault(name, [()] * len(sample))[number] = items
-    table = FileTable(path, layout, rows, {}, objects=objects)
+    form, table = form_of(path, layout), FileTable(path, layout, rows, {})
     header = Counter(column_names(path, layout) if form in TABLES else [])
     for name, cells in _cells_by_column(sample, path, form in OBJECTS).items():
         if not name.removesuffix(LIST).rpartition(".")[2].strip():
@@ -190,6 +196,10 @@ def _cells_by_column(sample: Sequence[tuple[int, Any]], path: Path, is_nested: b
             values[name] = dict(sorted({**values[name], **values[objects]}.items()))
         if keys:
             del values[objects]
+    # In rows without a span, or without the first character of one, the list looks like another one.
+    for spans in [name for name, cells in values.items() if Unreadable(SPAN_LIST) in cells.values()]:
+        for name in [name for name in values if name.startswith((f"{spans}.", f"{spans}{LIST}"))]:
+            del values[name]
     return values
 
 
@@ -234,6 +244,8 @@ def _flat(row: Mapping[str, Any], is_nested: bool, prefix: str = "") -> Iterator
         name = f"{prefix}{key}"
         if is_nested and ("." in key or key.endswith(LIST)):
             yield name, Unreadable("a key with a dot or brackets, which no column's name reaches")
+        elif _are_spans(value):
+            yield name, Unreadable(SPAN_LIST)
         elif isinstance(value, dict):
             yield from _flat(value, is_nested, f"{name}.") if value else [(name, None)]
         elif is_list(value):
@@ -253,15 +265,23 @@ def _flat(row: Mapping[str, Any], is_nested: bool, prefix: str = "") -> Iterator
             yield name, text(value) if isinstance(value, int | float) else Unreadable(kind_of(value))
 
 
-def _objects(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, list[Any]]]:
-    """The lists of objects or of lists in a nested row, and objects of objects as such lists."""
-    for key, value in row.items():
-        if isinstance(value, dict):
-            if value and all(isinstance(item, dict) for item in value.values()):
-                yield f"{prefix}{key}", items_of(value)
-            yield from _objects(value, f"{prefix}{key}.")
-        elif isinstance(value, list) and value and all(isinstance(item, dict | list) for item in value):
-            yield f"{prefix}{key}", value
+def _are_spans(value: Any) -> bool:
+    """Whether the items of a list, or the objects of an object, have the whole numbers with which a span begins and ends, and a text."""
+    items = value if isinstance(value, list) else items_of(value)
+    if not all(isinstance(item, dict | list) for item in (value.values() if isinstance(value, dict) else items)):
+        return False
+    leaves = list(chain.from_iterable(map(_leaves, items)))
+    words = set(chain.from_iterable(FileColumn(key, []).words for key, leaf in leaves if type(leaf) is int))
+    return bool(words & STARTS and words & STOPS) and any(isinstance(leaf, str) for _, leaf in leaves)
+
+
+def _leaves(item: Any) -> Iterator[tuple[str, Any]]:
+    """The texts and numbers of an item, and of what is below it, each with its key, or its place in a list."""
+    for key, value in item.items() if isinstance(item, dict) else enumerate(item):
+        if isinstance(value, dict) or is_list(value):
+            yield from _leaves(value)
+        else:
+            yield str(key), value
 
 
 def _sample(rows: Iterable[tuple[int, Any]]) -> tuple[int, list[tuple[int, Any]]]:

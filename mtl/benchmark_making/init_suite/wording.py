@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from mtl.base.files import listed
+from mtl.base.wording import listed
 
 LONGEST = 40  # characters of a name or a label in a message
 

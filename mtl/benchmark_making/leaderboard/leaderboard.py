@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from mtl.base.errors import InputError, shortened
-from mtl.base.files import counted
 from mtl.base.folders import check_written, write_files
 from mtl.base.progress import progress
 from mtl.base.terminal import MISSING, visible
 from mtl.base.typed import AT_LEAST_ONE
+from mtl.base.wording import counted
 from mtl.benchmark_making.leaderboard import submission
-from mtl.benchmark_making.leaderboard.submission import Entrant, LabelledRows, ScoredSubmission
+from mtl.benchmark_making.leaderboard.submission import Entrant, LabelledRows, ScoredSubmission, read_predictions
 from mtl.reports.board import Column, Leaderboard, PairTests, Row, Score, by_family, cost_cell
 from mtl.reports.document import document
 from mtl.reports.leaderboard import pair_tests
@@ -62,11 +62,8 @@ def check_submissions(suite: Suite, folder: Path, data_dir: Path, rules: Rules) 
         InputError: if there is no submission, or no data to compare with.
     """
     tasks = submission.read_public_rows(suite, data_dir, rules.split)
-
-    def check(path: Path, about: Entrant) -> None:
-        submission.read_predictions(path, suite, rules.split, tasks)
-
-    return _judge(folder, data_dir, rules, check, "checking")
+    split = rules.split
+    return _judge(folder, data_dir, rules, lambda path, _: read_predictions(path, suite, split, tasks), "checking")
 
 
 def make_leaderboard(suite: Suite, folder: Path, gold: Path, out: Path, rules: Rules) -> dict[str, str]:
@@ -109,7 +106,9 @@ def make_leaderboard(suite: Suite, folder: Path, gold: Path, out: Path, rules: R
     return refused
 
 
-def _judge(folder: Path, data: Path, rules: Rules, take: Callable[[Path, Entrant], None], title: str) -> dict[str, str]:
+def _judge(
+    folder: Path, data: Path, rules: Rules, take: Callable[[Path, Entrant], object], title: str
+) -> dict[str, str]:
     """Take the submissions in a folder, the earliest first; return by name why one is refused, or an empty text. `data`: the folder of the rows."""
     refused = dict[str, str]()
 
@@ -146,9 +145,7 @@ def _reason(error: Exception, folders: Sequence[Path]) -> str:
     """Why a submission is refused, for everybody to read: a short line, without the paths of these folders. Of an error that mtl does not expect
     only its name, since its text may show a label."""
     text = str(error)
-    if isinstance(error, OSError):
-        text = f"cannot be read: {error.strerror}"
-    elif not isinstance(error, InputError):
+    if not isinstance(error, InputError):
         logger.debug("a submission is refused", exc_info=error)
         text = f"cannot be read ({type(error).__name__})"
     for path in (form for folder in folders for form in (folder, folder.resolve()) if form != Path()):
@@ -223,15 +220,12 @@ class Entry:
 
 def _best_first(board: Leaderboard, scored: Sequence[ScoredSubmission]) -> list[Entry]:
     """The systems by their average, those without one last; equal ones by name."""
-    systems = {system.name: system for system in scored}
-    alike: dict[str, list[str]] = {}
-    for system in scored:
-        alike.setdefault(system.digest, []).append(system.name)
-    entries = []
+    systems, entries = {system.name: system for system in scored}, list[Entry]()
     for number, row in enumerate(board.rows):
+        system = systems[row.name]
         ranks = {column: ranks[number] for column, ranks in board.tests.ranks.items() if number in ranks}
-        others = [name for name in alike[systems[row.name].digest] if name != row.name]
-        entries.append(Entry(row, systems[row.name], ranks, others))
+        alike = [other.name for other in scored if other.digest == system.digest and other is not system]
+        entries.append(Entry(row, system, ranks, alike))
     entries.sort(key=lambda entry: (-entry.row.average.median if entry.row.average else math.inf, entry.row.name))
     return entries
 
@@ -245,17 +239,9 @@ def _as_json(board: Leaderboard, entries: Sequence[Entry], refused: Mapping[str,
             {
                 "name": entry.row.name,
                 "title": entry.row.label,
-                "team": entry.scored.system.team,
-                "date": entry.scored.system.date,
                 "scores": {id: _shown(board, score.median) for id, score in entry.row.scores.items()},
-                "intervals": {
-                    column: [_shown(board, end) for end in score.interval]
-                    for column in board.columns
-                    if (score := entry.row.score(column)) and score.interval
-                },
                 "average": _shown(board, entry.row.average.median) if entry.row.average else None,
                 "rank": entry.ranks.get(AVERAGE),
-                "ranks": {id: interval for id, interval in entry.ranks.items() if id != AVERAGE},
                 "same_predictions": entry.alike,
             }
             for entry in entries

@@ -3,51 +3,36 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
 from mtl.base.errors import InputError
-from mtl.base.files import counted, sha256, write_json, write_text
+from mtl.base.files import sha256, write_json, write_text
 from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.settings.layers import find_yaml, shipped
 from mtl.base.version import VERSION
+from mtl.base.wording import counted
 from mtl.benchmark_making.data_files import write_records
 from mtl.benchmark_making.make.recipe import TaskRecipe, load_recipe, read_source
 from mtl.benchmark_making.make.table import SPLIT, Dropped, Origin, SourceRow, Table, Work
 from mtl.data.columns import LIST, Value, listed
 from mtl.data.examples import read_examples
 from mtl.data.sample import CORPORA, write_sample
-from mtl.jobs.job import load_job
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import PART, SPLITS, Task
 
-FORMAT = 1  # of provenance.json
 MOST_WRITTEN = 2**30  # characters of a task's files
 DROPPED = "dropped.jsonl"
 PROVENANCE = "provenance.json"
 
-
-class Done(NamedTuple):
-    """A step that was done: what the provenance says of it, and the rows that it dropped."""
-
-    about: dict[str, Any]
-    dropped: list[Dropped]
+# What the provenance says of a step that was done, and the rows that it dropped.
+Done = tuple[dict[str, Any], list[Dropped]]
 
 
-@dataclass(frozen=True)
-class Made:
-    """What was made: the folder of all files, the suite as its file declares it, and what was done and can be done next, for people."""
-
-    folder: Path
-    suite: Suite
-    summary: str
-
-
-def make(name: str, out: Path, data_dir: Path | None = None) -> Made:
-    """Make the tasks of a recipe. The same recipe and sources give the same bytes.
+def make(name: str, out: Path, data_dir: Path | None = None) -> str:
+    """Make the tasks of a recipe, and return what was done and can be done next, for people. The same recipe and sources give the same bytes.
 
     Args:
         name: the path of a recipe, or the name of a shipped one.
@@ -82,12 +67,12 @@ def make(name: str, out: Path, data_dir: Path | None = None) -> Made:
         if error.path in {source["file"] for source in sources.values()}:
             raise error.located(path=folder / str(error.path)) from None
         raise
-    lines = [_line(number, each.about) for number, each in enumerate(done, start=1)]
+    lines = [_line(number, about) for number, (about, _) in enumerate(done, start=1)]
     for id, task in suite.tasks.items():
         lines.append(f"{id}: {', '.join(f'{rows} rows {split}' for split, rows in task.rows.items())}")
     path = out / "suite.yaml"
     lines.append(f"{path}; check the data: mtl audit suite={path}, and with --artefacts")
-    return Made(out, suite, "\n".join(lines))
+    return "\n".join(lines)
 
 
 def _line(number: int, about: Mapping[str, Any]) -> str:
@@ -119,7 +104,7 @@ def _run_steps(recipe: TaskRecipe, tables: dict[str, Table]) -> list[Done]:
         dropped = [] if stays else work.dropped
         about = {"step": use.name, "options": use.given, "rows_in": rows, "into": use.into, "rows_out": len(table.rows)}
         facts = {"facts": work.facts} if work.facts else {}
-        done.append(Done({**about, "dropped": len(dropped), **facts}, dropped))
+        done.append(({**about, "dropped": len(dropped), **facts}, dropped))
     return done
 
 
@@ -142,7 +127,6 @@ def _write_all(
         tasks[id] = {"table": own.table, "rows": rows[id], "cells_changed": changed}
     head = f"# Made by mtl make from {recipe.path.name}; {PROVENANCE} says how.\n"
     write_text(folder / "suite.yaml", head + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120))
-    load_job({"suite": str(folder / "suite.yaml")})  # its settings are right, too
     written = [row for by_split in splits.values() for own in by_split.values() for row in own]
     used = {origin for row in written for origin in row.origins}
     lines = [json.dumps(line, ensure_ascii=False) + "\n" for line in _dropped_lines(done, rows_given, used)]
@@ -150,12 +134,11 @@ def _write_all(
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     of_file = Counter(origin.file for origin in used)
     provenance = {
-        "format": FORMAT,
         "mtl": VERSION,
         "recipe": {"file": recipe.path.name, "sha256": sha256(recipe.path)},
         "seed": recipe.form.seed,
         "sources": {name: {**own, "rows_used": of_file[own["file"]]} for name, own in sources.items()},
-        "steps": [each.about for each in done],
+        "steps": [about for about, _ in done],
         "tasks": tasks,
         "files": {path.relative_to(folder).as_posix(): sha256(path) for path in files},
     }

@@ -13,7 +13,7 @@ from msgspec import Meta
 from mtl.base.errors import InputError
 from mtl.base.typed import AT_LEAST_ONE
 from mtl.benchmark_making.make.table import SourceRow, Table, Work
-from mtl.benchmark_making.similarity import Pairs, TextComparison, UnitName, Units, sentences, units_of
+from mtl.benchmark_making.similarity import Pairs, TextComparison, Units, sentences, units_of
 
 SIMILARITY = "similarity"  # the column of the steps pairs and similarity
 MOST_SENTENCES = 10  # of a text that is cut
@@ -23,8 +23,8 @@ MOST_SENTENCES = 10  # of a text that is cut
 class PairRows:
     """Make pairs of a row of the first table and a row of the second.
 
-    A pair has the columns of both, and in the column similarity the share of the first text's units that the second text has. Where both tables
-    have a column of one name, that of the second row is called other_NAME.
+    A pair has the columns of both, and in the column similarity the share of the first text's units that the second text has. Units are byte pairs
+    in lower case, learned from the texts of the step. Where both tables have a column of one name, that of the second row is called other_NAME.
 
     Args:
         texts: the columns of the first and of the second table that are compared.
@@ -36,7 +36,6 @@ class PairRows:
         most: how many rows of the second table are taken for each row of the first; within groups, all by default.
         at_least: the smallest similarity of a pair (τ).
         one_per_groups: of all pairs of the same two groups, in either order, keep the most similar one.
-        units: what texts are made of, in lower case: bpe (byte pairs, learned from the texts of the step), words, or characters (runs of three).
     """
 
     texts: list[str]
@@ -47,7 +46,6 @@ class PairRows:
     most: Annotated[int, AT_LEAST_ONE] | None = None
     at_least: float = 0.0
     one_per_groups: bool = False
-    units: UnitName = "bpe"
 
     def check(self) -> None:
         for name in ("texts", "groups"):
@@ -102,7 +100,7 @@ class PairRows:
         def check(count: int) -> None:
             work.claim(count // 2 if is_one_side else count, width, "most")
 
-        comparison = TextComparison(texts[0], texts[1], self.units, title)
+        comparison = TextComparison(texts[0], texts[1], title)
         if self.scope == "across":  # texts without a common unit are no pair
             keys, apart, low = same, groups, max(self.at_least, np.nextafter(0, 1))
         else:
@@ -130,11 +128,9 @@ class Similarity:
 
     Args:
         columns: the columns of the first and of the second text.
-        units: as in `pairs`.
     """
 
     columns: list[str]
-    units: UnitName = "bpe"
 
     def check(self) -> None:
         if len(self.columns) != 2:
@@ -143,7 +139,7 @@ class Similarity:
     def run(self, work: Work, table: Table) -> Table:
         work.check_columns(table, "columns", *self.columns, lists=False)
         lefts, rights = (table.texts(column) for column in self.columns)
-        values = TextComparison(lefts, rights, self.units, f"step {work.number}, similarity").in_turn().tolist()
+        values = TextComparison(lefts, rights, f"step {work.number}, similarity").in_turn().tolist()
         rows = [row.with_values(**{SIMILARITY: value}) for row, value in zip(table.rows, values, strict=True)]
         return table.with_rows(rows, SIMILARITY)
 
@@ -158,19 +154,17 @@ class Cut:
         column: the column of texts that are cut.
         like: the column of the texts that they are compared with.
         penalty: the similarity is divided by it once for each sentence of the run (KLEJ, section 3.5: 1.2).
-        units: as in `pairs`.
     """
 
     column: str
     like: str
     penalty: Annotated[float, Meta(ge=1, le=10)] = 1.2
-    units: UnitName = "bpe"
 
     def run(self, work: Work, table: Table) -> Table:
         work.check_columns(table, "column", self.column, lists=False)
         work.check_columns(table, "like", self.like, lists=False)
         texts, models = table.texts(self.column), table.texts(self.like)
-        units = units_of([*models, *texts], self.units)
+        units = units_of([*models, *texts])
         both = zip(texts, models, strict=True)
         cut = [self._best_run(sentences(text), set(units(model)), units) for text, model in both]
         rows = zip(table.rows, cut, strict=True)

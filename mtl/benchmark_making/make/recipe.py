@@ -70,7 +70,6 @@ class Form:
     sources: dict[str, RecipeSource] = field(kw_only=True)
     steps: list[Any] = field(default_factory=list)
     tasks: dict[str, dict[str, Any]] = field(kw_only=True)
-    suite: dict[str, Any] = field(default_factory=dict)  # further keys of the suite file
 
 
 @dataclass(frozen=True)
@@ -118,7 +117,7 @@ class TaskRecipe:
             names = {name: f"{name}.{self.written[id].format}" if name in files[id] else None for name in SPLITS}
             tasks[id] = {"folder": id, **keys, "files": names, "rows": dict(files[id])}
         head = {"name": self.form.name, "title": self.form.title or self.form.name, "language": self.form.language}
-        content = {**head, "data": "data", **self.form.suite, "tasks": tasks}
+        content = {**head, "data": "data", "tasks": tasks}
         return content, suite_from(content, self.path)
 
 

@@ -255,10 +255,10 @@ class OnlyItem:
     """Take the only type of entity in a sentence, of types[], as the column label; drop rows with more types.
 
     Args:
-        none: the label where there is no type; without it, such rows are dropped.
+        none: the label where there is no type.
     """
 
-    none: str | None = None
+    none: str
 
     def run(self, work: Work, table: Table) -> Table:
         work.check_columns(table, "table", TYPES)
@@ -267,8 +267,6 @@ class OnlyItem:
             types = list(dict.fromkeys(row.items(TYPES)))
             if len(types) > 1:
                 work.drop(row, f"{TYPES} has {len(types)} items: {', '.join(types)}")
-            elif not types and self.none is None:
-                work.drop(row, f"{TYPES} has no item")
             else:
                 rows.append(row.with_values(label=types[0] if types else self.none))
         return table.with_rows(rows, "label")

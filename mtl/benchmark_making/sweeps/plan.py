@@ -1,8 +1,7 @@
 """What a sweep consists of, how far it is, and how long the rest is expected to take, by the seeds that are finished. Nothing is locked, written or
 trained."""
 
-import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
@@ -42,33 +41,15 @@ def plan_text(runs: Sequence[Job]) -> str:
 
 
 def _begun(job: Job, folder: Path) -> list[str]:
-    """Whether the seed in this folder, which is not finished, is running, interrupted or waiting, and how far it is."""
-    reached = _reached(job, folder)
+    """Whether the seed in this folder, which is not finished, is running, interrupted or waiting, and its stage."""
+    finetuned = sorted(folder.glob(f"finetune/*/{DONE}"))
+    reached = "stage 1" if pretrain_folder(folder).exists() else ""
+    if finetuned or (pretrain_folder(folder) / DONE).exists():
+        tasks = [task for task in job.run_tasks if task.answered_by is None]
+        reached = f"stage 2, {len(finetuned)} of {len(tasks)} tasks"
     if holder := running_holder(folder / TRAINING):
         return ["running", f"{holder.host}, {reached or 'beginning'}"]
     return ["interrupted" if reached else "waiting", reached]
-
-
-def _reached(job: Job, folder: Path) -> str:
-    """The stage and the last validation of a seed that is not finished; empty if it has not begun."""
-    finetuned = sorted(folder.glob(f"finetune/*/{DONE}"))
-    if finetuned or (pretrain_folder(folder) / DONE).exists():
-        return f"stage 2, {len(finetuned)} of {len([task for task in job.run_tasks if task.answered_by is None])} tasks"
-    if not (rows := list(_validations(pretrain_folder(folder) / "log"))):
-        return "stage 1" if pretrain_folder(folder).exists() else ""
-    step, average = rows[-1]
-    return f"stage 1, step {step}/{job.config.pretrain.max_steps}, average {job.suite.shown.show(average)}"
-
-
-def _validations(log: Path) -> Iterator[tuple[int, float]]:
-    """Step and average × 100 of the validations that Lightning has logged."""
-    for path in sorted(log.glob("from-epoch-*/metrics.csv"), key=lambda path: int(path.parent.name.rpartition("-")[2])):
-        with path.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                try:
-                    yield int(row["step"]) + 1, float(row["dev/average"])
-                except (KeyError, TypeError, ValueError):
-                    continue  # a line without a validation, or one that is being written
 
 
 def expected_seconds(runs: Sequence[Job]) -> dict[str, dict[int, float]]:

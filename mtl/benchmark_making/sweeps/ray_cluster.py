@@ -1,25 +1,28 @@
 """Units on a cluster, or on this machine, by Ray."""
 
+import itertools
 import os
 import re
 import socket
 import sys
 import time
 import uuid
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError, UserError
 from mtl.base.extras import check_installed
-from mtl.base.files import format_bytes
-from mtl.base.progress import log_to_standard_error
+from mtl.base.progress import hidden_progress, log_to_standard_error
 from mtl.base.terminal import standard_streams
 from mtl.base.version import VERSION
-from mtl.jobs.engines import Done, Unit, ready
+from mtl.base.wording import format_bytes
+from mtl.jobs.engines import Done, Needs, Unit, ready, result_or_error
 
 RETRIES = 3  # of a unit whose process or node is lost
+IN_FLIGHT = 2  # items that a worker has at once, so that it never waits for the next one
 PROBE_TIMEOUT = 300.0  # seconds until a node must have answered
 CONNECT_TIMEOUT = 10.0  # seconds within which something must listen at the cluster's address
 LOOK_EVERY = 30.0  # seconds between two looks whether any node is left
@@ -71,13 +74,44 @@ class RayCluster:
                 assert running, "units wait for each other"
                 reference = self._next_ended(list(running))
                 unit = running.pop(reference)
-                value = self._result(reference, unit)
+                value = self._result(reference, unit.name)
                 ended.add(unit.name)
                 done(unit, value)
         finally:
             for reference in running:
                 with suppress(Exception):  # it may have ended meanwhile, or its node is lost
                     self.ray.cancel(reference, force=True)
+            if begun:
+                self.ray.shutdown()
+
+    def map(self, maker: Unit, items: Iterable[Any], workers: int) -> Iterator[Any]:
+        """As `mtl.jobs.engines.Mapper.map`."""
+        begun, made, waiting = self._connect(), list[Any](), deque[Any]()
+        try:
+            nodes = [node for node in self.ray.nodes() if node["Alive"]]
+            self._check_needs([maker], nodes)
+            needs = self._needs(maker.needs)
+            room = int(min(self.ray.cluster_resources().get("CPU", 0) // needs["num_cpus"], workers))
+            if room < workers:
+                raise InputError(f"{workers} workers do not fit into the cluster, which has room for {room}")
+            if maker.folder is not None:
+                self._check_folder(maker.folder, nodes)
+            remote = self.ray.remote(
+                max_restarts=RETRIES, max_task_retries=RETRIES, scheduling_strategy="SPREAD", **needs
+            )
+            made += [remote(_Worker).remote(maker) for _ in range(workers)]
+            for worker, item in zip(itertools.cycle(made), items, strict=False):
+                waiting.append(worker.work.remote(item))
+                if len(waiting) == IN_FLIGHT * workers:
+                    yield self._result(self._next_ended([waiting[0]]), maker.name)
+                    waiting.popleft()
+            while waiting:
+                yield self._result(self._next_ended([waiting[0]]), maker.name)
+                waiting.popleft()
+        finally:
+            for worker in made:
+                with suppress(Exception):  # it, or its node, may be lost
+                    self.ray.kill(worker)
             if begun:
                 self.ray.shutdown()
 
@@ -95,11 +129,12 @@ class RayCluster:
         return True
 
     def _submit(self, unit: Unit) -> Any:
-        asked = unit.needs
-        needs = {"num_cpus": asked.threads or 1, "num_gpus": self._gpu(asked.gpu), "memory": asked.memory}
         # A process for each unit: settings of torch, and memory, do not outlive it.
-        remote = self.ray.remote(max_calls=1, max_retries=RETRIES, scheduling_strategy="SPREAD", **needs)(_execute)
-        return remote.options(name=unit.name).remote(unit)
+        options = {"max_calls": 1, "max_retries": RETRIES, "scheduling_strategy": "SPREAD", **self._needs(unit.needs)}
+        return self.ray.remote(**options)(_execute).options(name=unit.name).remote(unit)
+
+    def _needs(self, needs: Needs) -> dict[str, Any]:
+        return {"num_cpus": needs.threads or 1, "num_gpus": self._gpu(needs.gpu), "memory": needs.memory}
 
     def _gpu(self, share: float | None) -> float:
         """The share of a GPU that a unit gets; None: a whole one, if the cluster has any."""
@@ -113,8 +148,8 @@ class RayCluster:
                 raise InputError(f"engine=ray: every node of the cluster is lost; {again}")
         return ended[0]
 
-    def _result(self, reference: Any, unit: Unit) -> Any:
-        """A unit's result. Raises the UserError that it raised, and InputError if its process was lost."""
+    def _result(self, reference: Any, name: str) -> Any:
+        """The result of what has this name. Raises the UserError that it raised, and InputError if its process or the cluster was lost."""
         errors = self.ray.exceptions
         try:
             return self.ray.get(reference)
@@ -122,14 +157,9 @@ class RayCluster:
             if isinstance(error.cause, UserError):
                 raise error.cause from None
             raise
-        except (errors.WorkerCrashedError, errors.NodeDiedError, errors.OutOfMemoryError) as error:
-            problem = (
-                f"its process was lost {RETRIES + 1} times: {_line(error)}; if memory ran out, set resources.memory="
-            )
-            raise InputError(f"{unit.name}: {problem}; run the same command again to continue") from None
-        except errors.RayError as error:  # such as that of a lost node of this process
-            problem = f"the cluster was lost: {_line(error)}; run the same command again to continue"
-            raise InputError(f"engine=ray: {unit.name}: {problem}") from None
+        except errors.RayError as error:
+            problem = f"its process or the cluster was lost: {_line(error)}; if memory ran out, set resources.memory="
+            raise InputError(f"engine=ray: {name}: {problem}; run the same command again to continue") from None
 
     def _check_needs(self, units: Sequence[Unit], nodes: Sequence[Any]) -> None:
         """Raise InputError if no node has what a unit needs."""
@@ -214,6 +244,20 @@ def node_difference(node: str, folder: Path, here: dict[str, str | None], remote
     name = next(name for name in here if here[name] != remote[name])
     what = f"has {name} {remote[name]}, and this machine {here[name]}"
     return f"node {node}: {what}; install the same versions on all nodes"
+
+
+class _Worker:
+    """Works on items, in a process of its own on some node."""
+
+    def __init__(self, maker: Unit) -> None:
+        self._work = result_or_error(_execute, maker)
+
+    def work(self, item: Any) -> Any:
+        """The result for an item. Raises the UserError that making the work or the work itself raises."""
+        if isinstance(self._work, UserError):
+            raise self._work
+        with standard_streams(), hidden_progress():
+            return self._work(item)
 
 
 def _execute(unit: Unit) -> Any:

@@ -114,11 +114,10 @@ class Selected(Method):
         tasks = [task for task in self.dataset.trained_tasks if task.scored_split == "dev" and task.is_scored]
         on_scored = [task.id for task in tasks if search and task.id not in self.dataset.samples]
         title = "; ".join(dict.fromkeys(summary["title"] for summary in self.summaries.values()))
-        notes = ["Parameters and seconds are those of the models of all tasks together."]
+        costs = "Parameters and seconds are those of the models of all tasks together."
         if search is None:
-            notes.insert(0, "Each task has a run of its own.")
-            return {**common, "title": title, "settings": settings, "notes": notes}
-        notes.insert(0, f"Dev chose the settings: {search}.")
+            return {**common, "title": title, "settings": settings, "notes": ["Each task has a run of its own.", costs]}
+        notes = [f"Dev chose the settings: {search}.", costs]
         if on_scored:
             problem = "the dev examples that score these tasks chose their settings too, so the scores are too high"
             notes.append(f"¶ {problem}: {', '.join(on_scored)}.")

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mtl.base.errors import BusyError, DivergedError, InputError, UserError, resources_as_input
-from mtl.base.files import listed
 from mtl.base.settings.layers import find_yaml, flatten, flatten_config, shipped
 from mtl.base.settings.schema import INDIFFERENT, PAPER, names_code
 from mtl.base.untrusted_yaml import read_yaml
@@ -34,7 +33,6 @@ PLAIN = ("suite", "data_dir", "method", "embeddings", "variant", "architecture",
 UNNAMED = {*PLAIN, *INDIFFERENT} - {"embeddings.path", "transformer.path"}
 MOST_RUNS = 100_000  # of a grid
 LONGEST_NAME = 200  # bytes; file systems take 255
-MOST_NAMED = 3  # runs that an error names; further ones are counted
 EACH = "each"  # the value of tasks: in a sweep file that makes a run for each task
 
 Make = Callable[[Job], Any]
@@ -317,22 +315,14 @@ def _in_a_name(value: Any) -> str:
 
 def _check_ready(path: Path, runs: Sequence[Job]) -> None:
     """Raise InputError if the folder of a run has another configuration, or if data or vectors are missing and cannot be made."""
-    lacking: dict[str, str] = {}
     for run in runs:
-        where = f"{path}: run {run.name}"
-        with _named(where):
+        with _named(f"{path}: run {run.name}"):
             run.check_folder()
-        if run.is_finished:
-            continue
-        if not awaits_generation(run.suite, run.data_dir):
-            with _named(where):
+            if run.is_finished:
+                continue
+            if not awaits_generation(run.suite, run.data_dir):
                 check_present(run.suite, run.run_tasks, run.data_dir)
-        try:
-            METHODS[run.config.method].find_inputs(run.config, run.suite)
-        except InputError as error:
-            lacking[run.name] = str(error)
-    if lacking:
-        remedies = [f"--only {run.name}" for run in runs if run.name not in lacking]
-        problem = f"{listed(list(lacking), MOST_NAMED)} cannot be made: {'; '.join(dict.fromkeys(lacking.values()))}"
-        advice = f"; to leave {'it' if len(lacking) == 1 else 'them'} out: {' '.join(remedies)}" if remedies else ""
-        raise InputError(f"{path}: {problem}{advice}")
+            try:
+                METHODS[run.config.method].find_inputs(run.config, run.suite)
+            except InputError as error:
+                raise InputError(f"{error}; or name the other runs: --only NAME --only NAME") from None

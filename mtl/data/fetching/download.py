@@ -11,9 +11,9 @@ import requests
 from urllib3 import exceptions as urllib3_errors
 
 from mtl.base.errors import InputError
-from mtl.base.files import check_space, git_blob_id, sha256, write_text
+from mtl.base.files import check_space, sha256, write_text
 from mtl.base.progress import Progress
-from mtl.data.files import GIT
+from mtl.data.hashes import GIT, git_blob_id
 
 ATTEMPTS = 4  # failures in a row that end a download; an attempt that received new bytes starts the count again at 1
 PAUSE = 1.0  # seconds before the first retry; each further retry in a row waits one pause longer

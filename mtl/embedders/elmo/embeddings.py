@@ -17,9 +17,10 @@ from torch import Tensor, nn
 
 from mtl.base.arrays import read_array, read_arrays, write_arrays
 from mtl.base.errors import InputError
-from mtl.base.files import check_space, format_bytes, replacing, reserve, sha256
+from mtl.base.files import check_space, replacing, reserve, sha256
 from mtl.base.locks import waiting_lock
 from mtl.base.progress import Progress
+from mtl.base.wording import format_bytes
 from mtl.data.text import TokenizedTexts
 from mtl.embedders.elmo.model import ELMo, split_layers
 from mtl.embedders.elmo.options import OPTIONS, WEIGHTS

@@ -1,14 +1,14 @@
 """Engines: one registry entry for each way to execute units of work, their interface, and how the errors of several runs are counted."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from mtl.base.errors import DivergedError, InputError, UserError, resources_as_input
-from mtl.base.files import counted
 from mtl.base.wings import Registry, lazy
+from mtl.base.wording import counted
 
 logger = logging.getLogger("mtl")
 
@@ -47,6 +47,15 @@ class Engine(Protocol):
         """Execute the units, up to `at_a_time` of them at once, each after those that it names; among those that may begin, in the order of the
         list. When this process ends, even by SIGKILL, the units end too. Raises the UserError that a unit raises, and one for a unit whose
         process ended without a result; the other units are then ended."""
+
+
+class Mapper(Protocol):
+    """An engine whose workers also share long work, such as the blocks of a corpus."""
+
+    def map(self, maker: Unit, items: Iterable[Any], workers: int) -> Iterator[Any]:
+        """The results for items, in their order; only a few items are read ahead. Each worker is a process with what the unit needs: it
+        executes the unit, whose result is a function, and calls this function with its items. Raises the UserError that either raises,
+        and InputError if the workers do not fit, or if one is lost again and again."""
 
 
 def ready(waiting: Sequence[Unit], ended: set[str]) -> Unit | None:

@@ -13,10 +13,11 @@ from torch import Tensor, nn
 
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
-from mtl.base.files import check_space, format_bytes, reserve
+from mtl.base.files import check_space, reserve
 from mtl.base.progress import Remark, hidden_progress, show
 from mtl.base.settings.schema import Config, TrainerConfig
 from mtl.base.version import VERSION
+from mtl.base.wording import format_bytes
 from mtl.data.dataset import Dataset, Split
 from mtl.data.examples import Row
 from mtl.data.spans import SpanPlacer

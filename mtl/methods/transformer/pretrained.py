@@ -17,10 +17,10 @@ from torch import Tensor, nn
 
 from mtl.base.errors import InputError
 from mtl.base.extras import import_transformers, library_versions
-from mtl.base.files import counted
 from mtl.base.folders import new_folder
 from mtl.base.memory import check_fits
 from mtl.base.untrusted import without_advice
+from mtl.base.wording import counted
 from mtl.methods.transformer.model_files import AGAIN, check_config, check_folder, check_tokenizer
 from mtl.training.checkpoints import update_with_weights
 

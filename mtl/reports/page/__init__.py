@@ -32,7 +32,6 @@ def render_page(report: dict[str, Any]) -> str:
         policy=content_policy(scripts),
         style=_read("page.css"),
         data=embedded_json(report),
-        tables="\n".join(map(_static_table, report["suites"])),
         scripts="\n".join(f"<script>{script}</script>" for script in scripts),
     )
 
@@ -40,30 +39,6 @@ def render_page(report: dict[str, Any]) -> str:
 def render_static(title: str, body: str) -> str:
     """A page without scripts, with this body of HTML."""
     return Template(_read("static.html")).substitute(title=html.escape(title), style=_read("page.css"), body=body)
-
-
-def _static_table(suite: dict[str, Any]) -> str:
-    """The scores of a suite as an HTML table, for browsers that run no JavaScript."""
-
-    def number(value: float | None) -> str:
-        return "–" if value is None else f"{value:.{suite['decimals']}f}".replace("-", "−")
-
-    ranked = "average" in suite["ranked"]
-    header = ["Model", "Split", "AVG", *(["Rank"] if ranked else []), *(task["title"] for task in suite["tasks"])]
-    lines = []
-    for row in sorted(suite["rows"], key=lambda row: (row["average"] is None, -(row["average"] or 0), row["name"])):
-        label = html.escape(row["label"])
-        cells = [row["split"], number(row["average"]) + "*" * (row["partial"] and row["average"] is not None)]
-        cells += ["–".join(map(str, dict.fromkeys(row["ranks"].get("average", "–"))))] if ranked else []
-        cells += [number(row["scores"].get(task["id"], {}).get("median")) for task in suite["tasks"]]
-        name = f'<a href="{html.escape(row["page"], quote=True)}">{label}</a>' if row["page"] else label
-        numbers = "".join(f"<td>{html.escape(cell)}</td>" for cell in cells)
-        lines.append(f'<tr><th scope="row">{name}</th>{numbers}</tr>')
-    head = "".join(f'<th scope="col">{html.escape(cell)}</th>' for cell in header)
-    return (
-        f'<h2>{html.escape(suite["title"])}</h2>\n<div class="scroller"><table class="static"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{''.join(lines)}</tbody></table></div>"
-    )
 
 
 def _read(name: str) -> str:

@@ -12,7 +12,7 @@ from msgspec import Meta
 from mtl.base.errors import InputError
 from mtl.base.names import advice, is_file_name
 from mtl.base.settings.layers import find_yaml, shipped
-from mtl.base.typed import typed
+from mtl.base.typed import AT_LEAST_ONE, typed
 from mtl.base.untrusted_yaml import read_yaml
 
 
@@ -24,6 +24,8 @@ class MtebSettings:
     tasks: Annotated[list[str] | None, Meta(examples=["[PpcPC,SICK-R-PL]"])] = None  # some of the benchmark's tasks
     data_dir: str | None = None  # the folder with a folder for each task; None: data/{benchmark}, if it is there
     runs_dir: str = "runs"  # the folder of all runs
+    workers: Annotated[int, AT_LEAST_ONE] | None = None  # processes of a Ray cluster that encode the passages of
+    # retrieval tasks; None: this process does
 
 
 COMMAND_KEYS = {key.name for key in fields(MtebSettings)}

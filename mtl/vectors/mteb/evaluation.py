@@ -4,7 +4,7 @@ import logging
 import math
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -17,10 +17,12 @@ from mteb.abstasks import AbsTaskRetrieval
 from mteb.models.abs_encoder import AbsEncoder, get_prompt
 from mteb.models.model_meta import ModelMeta, ScoringFunction
 from mteb.results import TaskResult
+from mteb.types import PromptType
 
 from mtl.base.clock import format_duration
 from mtl.base.errors import InputError
 from mtl.base.files import replacing, write_json, write_text
+from mtl.base.progress import hidden_progress
 from mtl.vectors.encoders.encoder import SentenceEncoder
 from mtl.vectors.mteb.benchmark import Benchmark
 from mtl.vectors.mteb.data import MtebRows, cache_of, compare_rows, find_rows, fresh_task, load_rows, unreadable
@@ -43,12 +45,17 @@ ENCODING = {"batch_size": 256, "show_progress_bar": False}
 COMPARED = {"cosine": ScoringFunction.COSINE, "dot": ScoringFunction.DOT_PRODUCT}  # what mteb computes itself
 
 
+# Called with blocks of texts and what stands before each text; returns the vectors of each block.
+EncodeElsewhere = Callable[[Iterable[list[str]], str | None], Iterator[np.ndarray]]
+
+
 class EncoderModel(AbsEncoder):
     """Gives mteb an encoder's vectors, and counts the texts and the seconds that they take."""
 
-    def __init__(self, encoder: SentenceEncoder, meta: ModelMeta) -> None:
+    def __init__(self, encoder: SentenceEncoder, meta: ModelMeta, elsewhere: EncodeElsewhere | None = None) -> None:
+        """`elsewhere` encodes the documents of corpora; None: this process does."""
         self.mteb_model_meta = meta
-        self._encoder = encoder
+        self._encoder, self._elsewhere = encoder, elsewhere
         self.sentences = 0
         self.seconds = 0.0
         self.encoding = False  # whether the encoder is at work
@@ -56,15 +63,42 @@ class EncoderModel(AbsEncoder):
     def encode(self, inputs: Any, **kwargs: Any) -> np.ndarray:
         """The vectors of batches with a list `text`, float32 (texts, dim). Raises InputError if they are not finite."""
         texts = [text for batch in inputs for text in batch["text"]]
-        start, self.encoding = time.monotonic(), True
         prompt = get_prompt(dict(self._encoder.prompts), kwargs["task_metadata"], kwargs.get("prompt_type"))
-        vectors = self._encoder.encode(texts, progress=True, prompt=prompt)
+        return self._counted(lambda: self._encoder.encode(texts, progress=True, prompt=prompt))
+
+    def encode_documents(self, blocks: Iterable[list[str]], task_metadata: Any) -> Iterator[np.ndarray]:
+        """The vectors of the documents of a corpus, block by block. Raises InputError if they are not finite."""
+        prompt = get_prompt(dict(self._encoder.prompts), task_metadata, PromptType.document)
+        encoded = (self._elsewhere or self._encoded)(self._read(blocks), prompt)
+        while len(vectors := self._counted(lambda: next(encoded, np.empty(0)))):
+            yield vectors
+
+    def _read(self, blocks: Iterable[list[str]]) -> Iterator[list[str]]:
+        """The blocks. While the next one is read, the encoder is not at work."""
+        texts = iter(blocks)
+        while True:
+            self.encoding = False
+            block = next(texts, None)
+            self.encoding = True
+            if block is None:
+                return
+            yield block
+
+    def _encoded(self, blocks: Iterable[list[str]], prompt: str | None) -> Iterator[np.ndarray]:
+        for block in blocks:
+            with hidden_progress():
+                vectors = self._encoder.encode(block, prompt=prompt)
+            yield vectors
+
+    def _counted(self, encode: Callable[[], np.ndarray]) -> np.ndarray:
+        start, self.encoding = time.monotonic(), True
+        vectors = encode()
         self.encoding = False
         if not np.isfinite(vectors).all():
             title = self._encoder.description.title
             raise InputError(f"{title}: some of its vectors have values that are not finite numbers")
         self.seconds += time.monotonic() - start
-        self.sentences += len(texts)
+        self.sentences += len(vectors)
         return vectors
 
 
@@ -104,6 +138,7 @@ class Evaluator:
     data_dir: Path | None
     folder: EvaluationFolder
     meta: ModelMeta
+    elsewhere: EncodeElsewhere | None = None  # as in `EncoderModel`
 
     @cached_property
     def versions(self) -> dict[str, str]:
@@ -162,7 +197,7 @@ class Evaluator:
         described = fresh_task(self.benchmark, name, split, rows)
         load_rows(described, rows)
         data, differences = compare_rows(described, rows, split)
-        model = EncoderModel(self.encoder, self.meta)
+        model = EncoderModel(self.encoder, self.meta, self.elsewhere)
         task = fresh_task(self.benchmark, name, split, rows)  # comparing may have drawn random numbers of the other
         vectors_of = [self.encoder.fingerprint, rows.revision, *map(str, sorted(self.versions.items()))]
         search = CorpusSearch(model, self.folder.corpora, vectors_of) if isinstance(task, AbsTaskRetrieval) else model

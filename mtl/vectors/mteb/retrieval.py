@@ -10,13 +10,12 @@ import numpy as np
 from datasets import Dataset
 from mteb._create_dataloaders import create_dataloader
 from mteb.models import SearchEncoderWrapper
-from mteb.models.abs_encoder import AbsEncoder
 from mteb.models.model_meta import ScoringFunction
 from mteb.types import PromptType
 
 from mtl.base.files import check_space, naming
 from mtl.base.locks import waiting_lock
-from mtl.base.progress import Progress, hidden_progress
+from mtl.base.progress import Progress
 from mtl.data.text import BLOCK
 
 QUERIES = 512  # that are compared with a block at a time; with 1000 documents kept, this takes 70 MB
@@ -29,8 +28,9 @@ Ranked = dict[str, dict[str, float]]  # the scores of the best documents, by the
 class CorpusSearch:
     """`mteb.SearchProtocol` of an encoder. The memory that it takes depends on the queries and on BLOCK, not on the corpus."""
 
-    def __init__(self, model: AbsEncoder, folder: Path, key: Sequence[str]) -> None:
-        """Keep the vectors of corpora in a folder, under the hash of a key: everything that they depend on but the split and the subset."""
+    def __init__(self, model: Any, folder: Path, key: Sequence[str]) -> None:
+        """Search with an `mtl.vectors.mteb.evaluation.EncoderModel`. Keep the vectors of corpora in a folder, under the hash of a key: everything
+        that they depend on but the split and the subset."""
         self.mteb_model_meta = model.mteb_model_meta
         self._model, self._folder, self._key = model, folder, key
         self._corpus = Dataset.from_dict({})
@@ -48,7 +48,11 @@ class CorpusSearch:
             ranking.index(self._corpus, **about)
             return ranking.search(queries, top_k=top_k, top_ranked=top_ranked, **about)
         loader = create_dataloader(queries, task_metadata=about["task_metadata"], prompt_type=PromptType.query)
-        encoded = self._scaled(self._encode(loader.dataset[:]["text"], PromptType.query, about))
+        kept = {key: about[key] for key in ("task_metadata", "hf_split", "hf_subset")}
+        texts = {"text": loader.dataset[:]["text"]}
+        encoded = self._scaled(
+            self._model.encode([texts], prompt_type=PromptType.query, **kept, **about["encode_kwargs"])
+        )
         path = self._encode_corpus(encoded.shape[1], about)
         blocks = map(self._scaled, read_blocks(path, encoded.shape[1]))
         scores, positions = best_documents(encoded, blocks, top_k)
@@ -56,11 +60,6 @@ class CorpusSearch:
         ids = np.array(self._corpus.select_columns("id").select(wanted)[:]["id"], dtype=object)
         rows = zip(ids[indices].reshape(positions.shape).tolist(), scores.tolist(), strict=True)
         return {query: dict(zip(*row, strict=True)) for query, row in zip(queries["id"], rows, strict=True)}
-
-    def _encode(self, texts: list[str], kind: PromptType, about: Mapping[str, Any]) -> np.ndarray:
-        """The vectors of queries or documents, float32 (texts, dim)."""
-        kept = {key: about[key] for key in ("task_metadata", "hf_split", "hf_subset")}
-        return self._model.encode([{"text": texts}], prompt_type=kind, **kept, **about["encode_kwargs"])
 
     def _scaled(self, vectors: np.ndarray) -> np.ndarray:
         """Vectors whose products are their similarity, float64 (vectors, dim): of length 1 for cosines."""
@@ -83,12 +82,13 @@ class CorpusSearch:
                 check_space(self._folder, (len(self._corpus) - done) * row, "set runs_dir to another disk")
             file.truncate(done * row)
             with Progress(f"encoding the corpus of {task}", len(self._corpus), "documents", done) as bar:
-                for block in document_blocks(self._corpus, about["task_metadata"], done):
-                    with hidden_progress():
-                        file.write(self._encode(block["text"], PromptType.document, about).tobytes())
+                blocks = document_blocks(self._corpus, about["task_metadata"], done)
+                texts = (block["text"] for block in blocks)
+                for vectors in self._model.encode_documents(texts, about["task_metadata"]):
+                    file.write(vectors.tobytes())
                     file.flush()
                     os.fsync(file.fileno())
-                    bar.advance(len(block["text"]))
+                    bar.advance(len(vectors))
         return path
 
 

@@ -5,20 +5,27 @@ mteb is an optional package, and importing it takes seconds: only what evaluates
 import logging
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.files import write_text
 from mtl.base.locks import waiting_lock
 from mtl.base.typed import UnknownKey
+from mtl.jobs.engines import ENGINES, Mapper, Needs, Unit
 from mtl.vectors.encoders.encoder import SentenceEncoder
 from mtl.vectors.mteb.benchmark import COMMAND_KEYS, Benchmark, find_benchmark, load_benchmark, read_settings
 from mtl.vectors.mteb.results import EvaluationFolder
 
 logger = logging.getLogger("mtl")
+
+OpenEncoder = Callable[[Mapping[str, Any]], SentenceEncoder]
 
 
 def import_mteb(folder: Path) -> None:
@@ -37,9 +44,28 @@ def import_mteb(folder: Path) -> None:
     warnings.filterwarnings("ignore", module=r"mteb\.")
 
 
-def run_mteb(
-    open_encoder: Callable[[Mapping[str, Any]], SentenceEncoder], values: Mapping[str, Any], about: Mapping[str, Any]
-) -> EvaluationFolder:
+def new_cluster() -> Mapper:
+    """What encodes on a Ray cluster. Raises InputError if it is not installed."""
+    engine = ENGINES.get("ray")
+    if engine is None:
+        raise InputError("needs the engine ray, which is not installed", key="workers")
+    return cast(Mapper, engine())
+
+
+def encode_on_cluster(
+    maker: Unit, cluster: Mapper, workers: int, blocks: Iterable[list[str]], prompt: str | None
+) -> Iterator[np.ndarray]:
+    """The vectors of each block of texts. The unit opens the encoder. Raises InputError as the encoder and the cluster do."""
+    return cluster.map(replace(maker, arguments=(*maker.arguments, prompt)), blocks, workers)
+
+
+def _encoding(
+    open_encoder: OpenEncoder, settings: Mapping[str, Any], prompt: str | None
+) -> Callable[[list[str]], np.ndarray]:
+    return partial(open_encoder(settings).encode, prompt=prompt)
+
+
+def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mapping[str, Any]) -> EvaluationFolder:
     """Evaluate an encoder on a benchmark of mteb's tasks; return the folder with the results. Raises InputError if it cannot be done.
 
     Args:
@@ -60,6 +86,7 @@ def run_mteb(
     import_mteb(Path(settings.runs_dir) / "mteb")
     from mtl.vectors.mteb.evaluation import Evaluator, model_meta
 
+    cluster, elsewhere = None if settings.workers is None else new_cluster(), None
     try:
         encoder = open_encoder(encoder_settings)
     except UnknownKey as error:
@@ -70,7 +97,11 @@ def run_mteb(
         known = ", ".join(languages)
         logger.warning("the encoder's language is %s, but %s is in %s", description.language, benchmark.title, known)
     folder = EvaluationFolder.of(settings.runs_dir, benchmark.name, encoder)
-    evaluator = Evaluator(encoder, benchmark, data_dir, folder, model_meta(encoder, benchmark))
+    if cluster is not None:
+        needs = Needs(gpu=float(str(encoder_settings.get("device", "cpu")).startswith("cuda")))
+        maker = Unit("encoder", _encoding, (open_encoder, encoder_settings), folder=folder.corpora, needs=needs)
+        elsewhere = partial(encode_on_cluster, maker, cluster, settings.workers)
+    evaluator = Evaluator(encoder, benchmark, data_dir, folder, model_meta(encoder, benchmark), elsewhere)
     with waiting_lock(folder.path / ".lock", f"{folder.path}: another process evaluates this encoder"):
         write_text(folder.benchmark, path.read_text(encoding="utf-8"))
         for number, name in enumerate(tasks, 1):

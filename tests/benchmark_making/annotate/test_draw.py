@@ -70,23 +70,14 @@ def test_the_same_settings_give_the_same_bytes_and_another_seed_other_rows(tmp_p
     assert (key["split"], key["file"], key["whole"]) == ("dev", "pairs/train.tsv", 6)
 
 
-def test_instructions_are_those_of_the_file_the_suite_or_the_task(tmp_path: Path) -> None:
-    suite, file = write_suite(tmp_path), tmp_path / "instructions.txt"
-    metric = "    metric: accuracy\n"
+def test_instructions_are_those_of_the_suite_or_the_task(tmp_path: Path) -> None:
+    suite, metric = write_suite(tmp_path), "    metric: accuracy\n"
     text = suite.read_text(encoding="utf-8").replace(metric, f"{metric}    instructions: Hur känns det?\n")
     suite.write_text(text, encoding="utf-8")
-    file.write_text("Läs först.\n\nSvara sedan.\n", encoding="utf-8")
     job = load_job({"suite": str(suite), "data_dir": str(tmp_path / "data")})
-    one, both = {"task": "kansla", "rows": 3}, {"task": ["kansla", "betyg"], "rows": 3}
-    write_forms(job, read_sample_settings({**one, "instructions": str(file)}), tmp_path / "a")
-    write_forms(job, read_sample_settings(both), tmp_path / "b")
-    assert content(tmp_path / "a", "kansla")["instructions"] == "Läs först.\n\nSvara sedan."
-    assert content(tmp_path / "b", "kansla")["instructions"] == "Hur känns det?"
-    assert content(tmp_path / "b", "betyg")["instructions"].endswith("Answer with a number from 0 to 10.")
-    with raises_input_error(key="instructions"):
-        write_forms(job, read_sample_settings({**both, "instructions": str(file)}), tmp_path / "c")
-    with raises_input_error(file="none.txt"):
-        write_forms(job, read_sample_settings({**one, "instructions": str(tmp_path / "none.txt")}), tmp_path / "c")
+    write_forms(job, read_sample_settings({"task": ["kansla", "betyg"], "rows": 3}), tmp_path / "forms")
+    assert content(tmp_path / "forms", "kansla")["instructions"] == "Hur känns det?"
+    assert content(tmp_path / "forms", "betyg")["instructions"].endswith("Answer with a number from 0 to 10.")
 
 
 def test_spans_are_marked() -> None:
@@ -113,14 +104,6 @@ def test_what_cannot_be_drawn_is_one_line_and_nothing_is_written(
     with raises_input_error(key=key):
         write_forms_of(tmp_path, **settings)
     assert not (tmp_path / "forms").exists()
-
-
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    suite = write_suite(tmp_path)
-    (tmp_path / "data/dev.tsv").unlink()
-    job = load_job({"suite": str(suite), "data_dir": str(tmp_path / "data")})
-    with raises_input_error(file="dev.tsv"):
-        write_forms(job, read_sample_settings({"task": "kansla"}), tmp_path / "forms")
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -153,7 +153,7 @@ COLUMNS = {
     "groups of train alone": Form({**LABEL, "sense_id": Q_IDS, "text": TEXTS}, dev={"text": OTHERS, **LABEL}),
     "span": Form({**LABEL, "text": SHE, "pronoun": NESTED}, known={"target": "label"}),
     "span in words": Form({**LABEL, "text": SHE, **MARKED}),
-    "span in words, a file without the text": Form({**LABEL, "text": SHE, **MARKED}, dev={**LABEL, **MARKED}),
+    "span as answered": Form({**LABEL, "text": SHE, **MARKED}, known={"spans": {"text": ["span1_index[words from 0] + span1_text"]}}),
     "span that does not fit": Form({**LABEL, "text": SHE, "span1_text": [f"number {i}" for i in range(ROWS)], "span1_index": many("9")}),
     "span between two columns": Form({**LABEL, "text": SHE, "start": START, "end": STOP}),
     "span of one side": Form({**LABEL, "s1": SHE, "s2": SHE[::-1], "start1": many("0"), "end1": many("6")}),
@@ -244,25 +244,27 @@ TOKEN_LABELS = {
 }  # fmt: skip
 
 
-def marked(span: Callable[[int, int, str, str], Any], **options: Any) -> Form:
+def marked(span: Callable[[int, int, str], Any], known: dict[str, Any] | None = None, **columns: Any) -> Form:
     """Sentences that begin with a place and end with a time."""
     texts = [f"{place} is number {number} at noon" for number, place in enumerate(many(["Bergen", "Oslo", "Tromsø"]))]
-    spans = [
-        [span(0, text.index(" "), "place", text.split()[0]), span(len(text) - 4, len(text), "time", "noon")]
-        for text in texts
-    ]
-    return Form({"text": texts, "spans": spans}, **options)
+    spans = [[span(0, text.index(" "), "place"), span(len(text) - 4, len(text), "time")] for text in texts]
+    spans[1], spans[2] = [span(0, 4, "place")], []
+    return Form({"text": texts, "spans": spans, **columns}, known=known)
 
 
 PLACES = {"reading": {"spans": "text + spans.0[] + spans.1[] + spans.2[]"}}
 SPANS = {
-    "objects": marked(lambda start, stop, type, words: {"start": start, "stop": stop, "label": type}),
-    "two that may be types": marked(lambda start, stop, type, words: {"at": [start, stop], "is": type, "by": type[0], "said": words}),
-    "a start that is left out": marked(lambda start, stop, type, words: {"begin": start or None, "token_start": 1, "end": stop, "of": type}),
-    "an end within a word": marked(lambda start, stop, type, words: [start, stop - 1, type]),
-    "spans that share words": marked(lambda start, stop, type, words: [0, stop, type]),
-    "as answered": marked(lambda start, stop, type, words: [start, stop, type], known=PLACES),
-    "not within the texts": marked(lambda start, stop, type, words: [start + 99, stop + 99, type]),
+    "objects": marked(lambda start, stop, type: {"start": start, "stop": stop, "label": type}),
+    "nested, some without a start": marked(
+        lambda start, stop, type: {"at": {"startIndex": start, "endIndex": stop} if start else {"endIndex": stop}, "is": type}
+    ),
+    "lists": marked(lambda start, stop, type: [start, stop, type]),
+    "lists beside labels": marked(lambda start, stop, type: [start, stop, type], label=AB),
+    "the label, as answered": marked(lambda start, stop, type: [start, stop, type], label=AB, known={"target": "label"}),
+    "the spans, as answered": marked(lambda start, stop, type: [start, stop, type], label=AB, known=PLACES),
+    "types as keys": Form({"text": SHE, "slots": [{"who": {"span": [17, 20]}}, {"when": {"span": [12, 16]}}] * (ROWS // 2), "stance": AB}),
+    "beside tags": Form({**TAGGED, "spans": [[{"from": 0, "to": 2, "is": "x"}]] * ROWS}),
+    "numbers alone": Form({"text": SHE, "boxes": [[[1, 2], [3, 4]]] * ROWS, **LABEL}),
 }  # fmt: skip
 
 PASSAGES = [f"In {1900 + n}, the city number {n} had {n * 7 + 1} houses and a river." for n in range(12)]

@@ -10,8 +10,9 @@ from omegaconf import OmegaConf
 
 from mtl.api.cli import main
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.init_suite import init_suite, known_answers, scalar, suite_document
-from mtl.benchmark_making.init_suite.names import Guess
+from mtl.benchmark_making.init_suite.document import scalar, suite_document
+from mtl.benchmark_making.init_suite.guess import Guess
+from mtl.benchmark_making.init_suite.init_suite import init_suite, known_answers
 from mtl.data.dataset import load_dataset
 from mtl.tasks.suite import load_suite
 
@@ -57,10 +58,8 @@ def test_load_suite_takes_a_task_that_another_one_answers(tmp_path: Path) -> Non
     path = init_suite(tmp_path / "data", out=tmp_path / "out.yaml").path
     with raises_input_error(file="out.yaml"):
         load_suite(path)  # before its questions are answered
-    content = yaml.safe_load(path.read_text())
-    del content["tasks"]["gender"]["decide"]
-    path.write_text(yaml.safe_dump(content))
-    suite = load_suite(path)
+    known = {"gender": {"answered_by": "nli"}}
+    suite = load_suite(init_suite(tmp_path / "data", out=tmp_path / "answered.yaml", known=known).path)
     task = suite.tasks["gender"]
     assert (task.answered_by, task.scored_split, task.labels) == ("nli", "test", ["x", "y", "z"])
     dataset = load_dataset(suite, suite.choose(None), tmp_path / "data", 0.1)
@@ -103,22 +102,6 @@ def test_the_advice_answers_every_question(tmp_path: Path, capsys: pytest.Captur
     for key in {line.split(": ")[2] for line in told.splitlines() if line.startswith("decide: ")}:
         assert f"tasks.rows.{key}" in told.splitlines()[-1]
     assert "tasks.rows.reading.encoding=cp1252" in told.splitlines()[-1]
-
-
-def test_the_printed_answer_for_spans_settles_their_question(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    entities = [{"start": 0, "end": 4, "label": "PER"}]
-    rows = [{"text": f"Anna left number {number}", "entities": entities} for number in range(12)]
-    write_jsonl(tmp_path / "d" / "train.jsonl", rows)
-    out = tmp_path / "d.yaml"
-    command = ["init-suite", str(tmp_path / "d"), "--language", "en", "--out", str(out)]
-    assert main(command) == 0
-    (answer,) = re.findall(r"'(tasks\.d\.reading\.spans=[^']+)'", capsys.readouterr().out)
-    out.unlink()
-    assert main([*command, "--answer", answer]) == 0
-    assert "decide: d: reading.spans" not in capsys.readouterr().out
-    assert load_suite(out).tasks["d"].target == "tags[]"
 
 
 def test_answers_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -126,10 +126,6 @@ def test_scores_ranks_and_files(home: Path, capsys: pytest.CaptureFixture[str]) 
         *("index.html", "leaderboard.json", "mtl-files.json"),
         *(f"systems/{name}.html" for name in ("good", "fair", "poor")),
     }
-    for each in content(home)["systems"]:
-        scores = {**each["scores"], "average": each["average"]}
-        assert set(each["intervals"]) == set(scores)
-        assert all(low <= scores[column] <= high for column, (low, high) in each["intervals"].items())
     out = capsys.readouterr().out
     assert "good: valid" in out and "site/index.html" in out
     # Titles are shown as text.
@@ -141,7 +137,7 @@ def test_scores_ranks_and_files(home: Path, capsys: pytest.CaptureFixture[str]) 
     for row in suite["rows"]:
         for score in row["scores"].values():
             values = [score["median"], *score["interval"]]
-            assert values == [round(value, 1) for value in values]
+            assert values == [round(value, 1) for value in values] and values[1] <= values[0] <= values[2]
         assert row["details"] is None
     assert suite["comparisons"] == {}
 
@@ -171,7 +167,7 @@ def test_a_zip_the_same_predictions_twice_a_system_without_a_task_and_removed_on
     zipped, half = by_name(home)["zipped"], by_name(home)["half"]
     assert zipped["scores"] == by_name(home)["good"]["scores"] and zipped["same_predictions"] == ["good"]
     assert "The same predictions" in (home / "site/systems/good.html").read_text(encoding="utf-8")
-    assert half["average"] is None and half["rank"] is None and "mood" in half["ranks"]
+    assert half["average"] is None and half["rank"] is None and set(half["scores"]) == {"mood"}
     assert content(home)["systems"][-1]["name"] == "half"
     (home / "site/CNAME").write_text("example.org", encoding="utf-8")
     (home / "all/poor").rename(home / "poor")
@@ -236,7 +232,7 @@ BAD: dict[str, tuple[Damage, str]] = {
     "long title": (lambda f: (f / "system.yaml").write_text(f"title: {'a' * 301}"), "system.yaml: title: must be one line"),
     "ids of no column": (lambda f: lines_to_json(f), "test_pred_mood.jsonl:1: has ids, and mood/test.tsv has no column id"),
     "escape in the name": (lambda f: f.rename(f.parent / "x\x1b[2J"), "x\\x1b[2J: must be a folder whose name has"),
-    "no access": (lambda f: (f / "no-access").mkdir(), "cannot be read: Permission denied"),
+    "no access": (lambda f: (f / "no-access").mkdir(), "cannot be read (PermissionError)"),
     "nothing": (lambda f: [p.unlink() for p in (f / "test_pred_mood.tsv", f / "close/test.jsonl")], "has no predictions for test"),
 }  # fmt: skip
 

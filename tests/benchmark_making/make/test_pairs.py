@@ -11,7 +11,7 @@ from mtl.benchmark_making.make.table import Table
 
 EXTRACTS = table_of("extracts", id=["1", "1", "2", "3"], extract=["a b c d", "a b e f", "g h a i", "x y z w"])
 ABSTRACTS = table_of("abstracts", id=["1", "1", "2", "4"], abstract=["a b c", "e f", "a b g h", "a x y"])
-OPTIONS = {"texts": ["extract", "abstract"], "groups": ["id", "id"], "units": "words"}
+OPTIONS = {"texts": ["extract", "abstract"], "groups": ["id", "id"]}
 
 
 def found(table: Table) -> list[tuple[Any, ...]]:
@@ -43,10 +43,10 @@ def test_one_pair_of_each_two_groups_also_in_each_split() -> None:
 
 
 def test_two_columns_are_two_sides() -> None:
-    table = table_of(question=["who built it", "where"], answer=["It was built", "here"])
-    assert column(do("similarity", table, columns=["question", "answer"], units="words"), "similarity") == [2 / 3, 0]
+    table = table_of(question=["a b c", "d"], answer=["C x B", "e"])
+    assert column(do("similarity", table, columns=["question", "answer"]), "similarity") == [2 / 3, 0]
     table = table_of("packages", id=["p", "q"], title=["a b", "b c"], text=["a b d", "b e"])
-    options: dict[str, Any] = {"texts": ["title", "text"], "groups": ["id", "id"], "units": "words"}
+    options: dict[str, Any] = {"texts": ["title", "text"], "groups": ["id", "id"]}
     right = do("pairs", table, table, scope="within", **options)
     assert [(row.cell("title"), row.cell("other_text")) for row in right.rows] == [("a b", "a b d"), ("b c", "b e")]
     wrong = do("pairs", table, table, scope="across", most=1, **options)
@@ -55,8 +55,8 @@ def test_two_columns_are_two_sides() -> None:
 
 def test_cut_keeps_the_most_similar_sentences() -> None:
     answer = "Nothing here. The bridge stands. Anna built the bridge. More words. And more."
-    table = table_of(question=["Who built the bridge?"], answer=[answer])
-    options = {"column": "answer", "like": "question", "units": "words"}
+    table = table_of(question=["Built the bridge?"], answer=[answer])
+    options = {"column": "answer", "like": "question"}
     assert column(do("cut", table, **options), "answer") == ["Anna built the bridge."]
 
 
@@ -76,7 +76,7 @@ def test_cut_finds_the_best_of_all_runs(penalty: float) -> None:
                     best, value = " ".join(parts[start : start + size]), reached
         expected.append(best)
     table = table_of(like=likes, text=list(map(" ".join, texts)))
-    cut = do("cut", table, column="text", like="like", units="words", penalty=penalty)
+    cut = do("cut", table, column="text", like="like", penalty=penalty)
     assert column(cut, "text") == expected
 
 
@@ -86,7 +86,7 @@ SENTENCES = table_of("sentences", id=["1", "1", "1", "2", "2"], text=["a b c", "
 @pytest.mark.parametrize("scope", ["within", "across"])
 def test_a_table_paired_with_itself_gives_each_pair_once_and_no_row_with_itself(scope: str) -> None:
     most = {"within": None, "across": 3}[scope]
-    options: dict[str, Any] = {"texts": ["text", "text"], "groups": ["id", "id"], "units": "words"}
+    options: dict[str, Any] = {"texts": ["text", "text"], "groups": ["id", "id"]}
     table = do("pairs", SENTENCES, SENTENCES, scope=scope, most=most, **options)
     pairs = [frozenset(row.origins) for row in table.rows]
     assert all(len(pair) == 2 for pair in pairs) and len(set(pairs)) == len(pairs) == 4
@@ -101,7 +101,7 @@ def test_a_table_paired_with_itself_gives_each_pair_once_and_no_row_with_itself(
 @pytest.mark.parametrize("scope", ["within", "across"])
 def test_texts_of_the_same_split_are_paired_alone(scope: str) -> None:
     rng = np.random.default_rng(0)
-    words = [f"w{number}" for number in range(8)]
+    words = list("abcdefgh")
     splits = ["train", "dev", "train", "test"] * 10
     tables = []
     for name in ("extract", "abstract"):

@@ -43,7 +43,6 @@ def step(name: str, **options: Any) -> dict[str, Any]:
         ({"tasks": {"t": {**TASK, "metric": "speed"}}}, ANY),
         ({"tasks": {"t": {**TASK, "files": {"dev": None}}}}, "tasks.t.files"),
         ({"tasks": {"t": {**TASK, "data": {"table": "none"}}}}, "tasks.t.data.table"),
-        ({"suite": {"average": ["none"]}}, ANY),
         ({"steps": ["split"]}, "steps.1"),
         (step("divide"), "steps.1.step"),
         (step("keep", column="label"), "steps.1.keep.values"),
@@ -61,13 +60,14 @@ def step(name: str, **options: Any) -> dict[str, Any]:
         (step("pairs", tables=["corpus", "corpus"], into_table="p", scope="within", one_per_groups=True, **PAIR), "steps.1.pairs.one_per_groups"),
         (step("pairs", tables=["corpus", "corpus"], into_table="p", scope="within", **{**PAIR, "texts": ["a"]}), "steps.1.pairs.texts"),
         (step("similarity", columns=["sentence"]), "steps.1.similarity.columns"),
-        (step("cut", column="sentence", like="label", units="tfidf"), "steps.1.cut.units"),
         ({"steps": [FEW, {**SPLIT, "table": "corpus"}]}, "steps.1.sample"),
         ({"steps": [FEW, {"step": "shuffle", "table": "corpus", "into_table": "a"}, SPLIT]}, "steps.2.shuffle"),
         ({"steps": [{"step": "split", "shares": {"train": 0.9, "dev": 0.2}}]}, "steps.1.split.shares"),
         ({"steps": [{"step": "split", "shares": {"train": 0.9, "valid": 0.1}}]}, "steps.1.split.shares"),
         ({"steps": [{"step": "split", "shares": {"train": 0.9, "dev": 0}}]}, "steps.1.split.shares"),
         ({"steps": [{"step": "split", "shares": {}}]}, "steps.1.split.shares"),
+        ({"steps": [{"step": "split", "shares": {"train": float("nan")}}]}, "steps.1.split.shares.train"),
+        (step("keep", column="label", words=[1, {}]), "steps.1.keep.words.1"),
     ],
 )  # fmt: skip
 def test_a_bad_recipe_is_an_error_at_its_key(keys: dict[str, Any], key: str, tmp_path: Path) -> None:

@@ -96,7 +96,6 @@ def test_only_item_drops_rows_with_several() -> None:
     labelled, work = work_of("only_item", table, none="none")
     assert column(labelled, "label") == ["per", "none", "org"]
     assert work.dropped[0].reason == "types[] has 2 items: per, org"
-    assert column(do("only_item", table), "label") == ["per", "org"]
 
 
 def test_map_set_and_number_make_columns() -> None:
@@ -114,7 +113,7 @@ def test_map_set_and_number_make_columns() -> None:
 
 
 TEXTS = table_of(text=["one", "two"], label=["x", "y"])
-PAIRED = {"scope": "within", "texts": ["text", "text"], "groups": ["label", "label"], "units": "words"}
+PAIRED = {"scope": "within", "texts": ["text", "text"], "groups": ["label", "label"]}
 THIRDS = {"train": 0.8, "dev": 0.1, "test": 0.1}
 
 
@@ -178,12 +177,3 @@ def test_a_step_counts_before_it_makes_too_much(
     monkeypatch.setattr("mtl.benchmark_making.make.table.MOST_VALUES", 12)
     with raises_input_error(file="recipe.yaml", key=f"steps.1.{option}"):
         do(step, *tables, **options)
-
-
-def test_an_option_without_a_bound() -> None:
-    for step, options in (
-        ("split", {"shares": {"train": float("nan")}}),
-        ("keep", {"column": "text", "words": [1, {}]}),
-    ):
-        with raises_input_error():
-            do(step, TEXTS, **options)

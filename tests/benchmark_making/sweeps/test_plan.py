@@ -31,22 +31,19 @@ def run(settings: list[str], tmp_path: Path) -> Job:
     named = job([*settings, "seeds=[1,2,3,4]", f"run_dir={tmp_path / 'runs/random-frozen'}"], "random-frozen")
     folder = named.folder
     finish(folder.seed(1), 120.0)
-    for seed, epoch in ((2, 0), (3, 2)):
-        log = folder.seed(seed) / f"pretrain/log/from-epoch-{epoch}/metrics.csv"
-        log.parent.mkdir(parents=True)
-        log.write_text("dev/average,step,train/loss\n30.0,3,\n,4,0.1\n42.5,7,\n", encoding="utf-8")
+    for seed in (2, 3):
+        (folder.seed(seed) / "pretrain").mkdir(parents=True)
     write_json(folder.seed(3) / "pretrain/done.json", {})
     write_json(folder.seed(3) / "finetune/kansla/done.json", {})
     return named
 
 
 def test_how_far_each_seed_is(run: Job, settings: list[str], tmp_path: Path) -> None:
-    steps = run.config.pretrain.max_steps
     with seed_lock(run.folder.seed(2)):
         lines = plan_text([run]).splitlines()
     assert lines[0] == "random-frozen, seed 1 · finished · average 61.2 · 2 min 00 s"
     assert " · running · " in lines[1]
-    assert lines[1].endswith(f", stage 1, step 8/{steps}, average 42.5 · about 2 min 00 s in all")
+    assert lines[1].endswith(", stage 1 · about 2 min 00 s in all")
     assert lines[2:] == [
         "random-frozen, seed 3 · interrupted · stage 2, 1 of 3 tasks · about 2 min 00 s in all",
         "random-frozen, seed 4 · waiting · about 2 min 00 s in all",

@@ -14,7 +14,7 @@ import pytest
 import torch
 from command_line import content, job
 from input_errors import raises_input_error
-from ray_units import diverge, fail_at_first, wait_at_first, who
+from ray_units import diverge, doubler, fail_at_first, wait_at_first, who
 from small_suite import small_settings
 
 from mtl.api.cli import main
@@ -90,6 +90,28 @@ def test_errors_are_raised_here_and_a_unit_whose_process_is_killed_begins_again(
         with raises_input_error():
             run([Unit("a", who, (tmp_path, "a"), needs=needs)])
     assert run([Unit("a", fail_at_first, (tmp_path, "a"))]) == {"a": "done"}
+
+
+def test_workers_share_items_and_one_that_is_killed_begins_again(cluster: Any, tmp_path: Path) -> None:
+    maker = Unit("doubler", doubler, (tmp_path,), folder=tmp_path / "runs")
+    read = []
+
+    def numbers(*values: int) -> Iterator[int]:
+        for value in values:
+            read.append(value)
+            yield value
+
+    results = RayCluster().map(maker, numbers(*range(12)), 2)
+    first = next(results)
+    assert len(read) == 4  # two for each worker
+    processes, doubled = zip(first, *results, strict=True)
+    assert doubled == tuple(range(0, 24, 2)) and len(set(processes)) == 3
+    for items, workers in (([-1], 1), ([1], 3)):
+        with raises_input_error():
+            list(RayCluster().map(maker, items, workers))
+    (tmp_path / "refuses").touch()
+    with raises_input_error():
+        list(RayCluster().map(maker, [1], 1))
 
 
 @pytest.fixture
@@ -201,10 +223,9 @@ def test_a_cluster_that_is_joined_is_not_of_this_machine_alone(tmp_path: Path, m
     assert not ray_cluster.starts_cluster()
 
 
-@pytest.mark.parametrize("lost", [ray.exceptions.LocalRayletDiedError, ray.exceptions.RaySystemError])
-def test_a_lost_cluster_is_one_line(lost: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_lost_cluster_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def get(reference: object) -> None:
-        raise lost(*([] if lost is ray.exceptions.LocalRayletDiedError else ["the\nhead"]))
+        raise ray.exceptions.RaySystemError("the\nhead")
 
     cluster = RayCluster()
     monkeypatch.setattr(cluster.ray, "get", get)

@@ -161,7 +161,9 @@ def test_errors_of_the_encoder_are_not_those_of_rows(data_dir: Path, monkeypatch
         evaluate(data_dir, tasks=["PpcPC"])
 
 
-def test_retrieval_rows_in_a_folder(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture
+def corpus_dir(tmp_path: Path) -> Path:
+    """The folder of data with a corpus, each document of which is a query too."""
     folder, configs = tmp_path / "data/SciFact-PL", []
     documents = list(enumerate(["kot pies", "dom las", "góra ptak", "ryba chleb"]))
     for name, split, rows in (
@@ -172,9 +174,30 @@ def test_retrieval_rows_in_a_folder(tmp_path: Path, capfd: pytest.CaptureFixture
         write_jsonl(folder / f"{split}.jsonl", rows)
         configs.append({"config_name": name, "data_files": [{"split": split, "path": f"{split}.jsonl"}]})
     (folder / "README.md").write_text(f"---\n{yaml.safe_dump({'configs': configs})}---\n", encoding="utf-8")
-    # Each query is a document, so each is found first; mteb's own bar is not shown.
-    assert evaluate(tmp_path / "data")["tasks"]["SciFact-PL"]["score"] == pytest.approx(100)
+    return tmp_path / "data"
+
+
+def test_retrieval_rows_in_a_folder(corpus_dir: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Each query is found first; mteb's own bar is not shown."""
+    assert evaluate(corpus_dir)["tasks"]["SciFact-PL"]["score"] == pytest.approx(100)
     assert "Searching corpus" not in capfd.readouterr().err
+
+
+@pytest.mark.ray
+@pytest.mark.xdist_group("ray")
+def test_workers_of_a_cluster_encode_the_same_corpus(corpus_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray")
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")  # with a token, Ray would write it into the home folder
+    monkeypatch.setenv("RAY_ADDRESS", "local")
+    command = ["mteb", "average", "embeddings=random", "language=pl", f"data_dir={corpus_dir}", "tasks=[SciFact-PL]"]
+    monkeypatch.chdir(corpus_dir.parent)
+    vectors, scores = [], []
+    for runs, workers in (("alone", []), ("cluster", ["workers=1"])):
+        assert main([*command, f"runs_dir={runs}", *workers]) == 0
+        vectors += [path.read_bytes() for path in Path(runs).rglob("*.f32")]
+        scores += [read_json(path)["tasks"] for path in Path(runs).rglob("summary.json")]
+    assert len(vectors) == 2 and vectors[0] == vectors[1]
+    assert scores[0]["SciFact-PL"]["score"] == scores[1]["SciFact-PL"]["score"]
 
 
 def test_rows_are_compared_with_what_mteb_describes(data_dir: Path, benchmark: Benchmark) -> None:

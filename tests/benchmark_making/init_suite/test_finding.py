@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from golden import check_golden
 
-from mtl.benchmark_making.init_suite.names import all_files
-from mtl.benchmark_making.init_suite.reading import files_of_tasks
+from mtl.benchmark_making.init_suite.finding import all_files, files_of_tasks
 
 UP = range(30)
 SAVED = ["dataset_dict.json", "train/dataset_info.json", "train/state.json", "train/data-00000-of-00001.arrow"]
@@ -52,10 +51,8 @@ FOLDERS = {
     "no common prefix": ["swenli/train.tsv", "swewic/train.tsv"],
     "the same name": ["en/nli/train.tsv", "sv/nli/train.tsv"],
     "names that are no ids": [f"{folder}/train.tsv" for folder in ("Ä o", "a:o", "A*o", "average", "日本")],
-    # Folders of texts are labels.
-    "texts in folders": [f"{split}/{label}/{n}.txt" for split in ("train", "test") for label in ("pos", "neg") for n in range(30)],
-    "texts in further folders": ["train/x.txt", *(f"{of}/{n}.txt" for of in ("train/a", "train/b", "test/a", "test/b", "train/c") for n in UP)],
-    "texts without splits": [f"x/{label}/{n}.txt" for label in "ab" for n in range(30)],
+    "texts in folders": ["train/x.txt", "train/pos/dev.tsv", *(f"{of}/{n}.txt" for of in ("train/pos", "train/neg", "test/pos") for n in UP)],
+    "texts without splits": ["rows.csv", *(f"x/{label}/{n}.txt" for label in "ab" for n in UP)],
 }  # fmt: skip
 
 
@@ -63,7 +60,7 @@ def said_of(data_dir: Path) -> str:
     """The tasks of a folder, what is asked about them, and what is left."""
     found = files_of_tasks(data_dir)
     lines = [f"{task.id}: {task.folder or '.'} {list(task.files.values())}" for task in found.tasks]
-    lines += [f"  {line}" for task in found.tasks for line in (*task.notes, *task.questions)]
+    lines += [f"  {line}" for task in found.tasks for line in (*task.notes, *task.questions, task.problem) if line]
     return "".join(f"{line}\n" for line in [*lines, f"unused {found.unused}, unreadable {found.unreadable}"])
 
 

@@ -1,17 +1,12 @@
-"""The simulation of benchmarks/scale.py against closed forms."""
+"""The simulation of scale.py against closed forms."""
 
 import heapq
 import math
-import sys
-from pathlib import Path
 from statistics import mean
 from typing import Any
 
 import numpy as np
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))  # scripts, which import each other by name
-
 import scale_simulation as sim
 from scale_sharing import FileSystem, Piece, Sharing
 

@@ -1,0 +1,184 @@
+"""What a task reads beside its target: the columns of texts and of groups, and what is said of the other columns."""
+
+import operator
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from mtl.base.errors import InputError
+from mtl.benchmark_making.init_suite.evidence import (
+    QUESTIONS,
+    TOKEN_NAMES,
+    follows_from,
+    is_category,
+    is_id,
+    is_long,
+    is_meta,
+    is_repeated_text,
+    is_source,
+    with_counts,
+)
+from mtl.benchmark_making.init_suite.guess import Guess
+from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, SplitTables
+from mtl.benchmark_making.init_suite.target import MOST_REASONS
+from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
+
+# An id or an address: ASCII without spaces, with a digit, a slash or an underscore.
+CODE = re.compile(r"[!-~]*[\d/_][!-~]*")
+MARKS_SPANS = "may mark spans, for the key spans"
+GROUPED = 0.9  # the most distinct values, as a share of the rows, that a column of groups has
+
+
+def guess_inputs(guess: Guess, tables: SplitTables, known: Mapping[str, Any], taken: Collection[str]) -> None:
+    """Guess the columns of groups, and of texts unless they are known. Raises InputError if no column looks like a text."""
+    main, test, every = tables.main, tables.test, list(tables.values())
+    candidates = known.get("candidates") or guess.keys.get("candidates", [])
+    target = main.columns[guess.keys["target"]]
+    used = {target.name, *taken, *candidates}
+    if (text := known.get("text")) is not None:
+        guess.keys["text"] = [known_column(main, name).name for name in text]
+    else:
+        guess.keys["text"] = _guess_text(guess, main, test, target, used, most=1 if candidates else 2)
+        if not guess.keys["text"] and not candidates:
+            lists = quoted_names(name for name, column in main.columns.items() if column.lists)
+            cut = f"; {lists} may be texts that are cut into words: write each as one text" if lists else ""
+            reasons = "".join(f"; {reason}" for reason in [*main.incomplete.values()][:MOST_REASONS])
+            raise InputError(f"no column looks like a text: {main.listed}{reasons}{cut}")
+    used |= set(guess.keys["text"])
+    if "spans" not in known and not candidates and (ends := _span_columns(main)):
+        guess.questions.append(f"spans: {quoted_names(ends)} {MARKS_SPANS} (docs/how-to/own-suite.md)")
+    if "group" not in known and (group := _group_column(main, every, target, used)):
+        guess.keys["group"], guess.why["group"] = group
+    used |= {known["group"]} if known.get("group") else set()
+    guess.unread = dict(unread_columns(main, test, target, {*used, guess.keys.get("group", "")}))
+
+
+def known_column(table: FileTable, name: object) -> FileColumn:
+    """The column of this name. Raises InputError if the file has none, or one that cannot be read."""
+    if name in table.incomplete:
+        raise InputError(table.incomplete[str(name)])
+    if name not in table.columns:
+        raise InputError(f"no column {quoted(str(name))}: {table.listed}")
+    return table.columns[str(name)]
+
+
+def unread_columns(
+    table: FileTable, test: FileTable | None, target: FileColumn, used: Collection[str]
+) -> Mapping[str, str]:
+    """Each column that the task does not read, with the reason."""
+    rest = {name: column for name, column in table.columns.items() if name not in used}
+    reasons = {name: _why_not_text(column, test, target) or "a text" for name, column in rest.items()}
+    reasons |= dict.fromkeys((name for name in _span_columns(table) if name in rest), MARKS_SPANS)
+    return reasons | dict.fromkeys(table.incomplete, "no value in some rows") | table.unread
+
+
+def _guess_text(
+    guess: Guess, table: FileTable, test: FileTable | None, target: FileColumn, exclude: Collection[str], most: int
+) -> list[str]:
+    """The columns of texts, at most `most`, with the reason and a question where other columns may be texts, too, in the guess.
+
+    A column of texts holds no numbers, categories or ids, does not follow from the target, is not below a key `meta`, and has values in
+    the test file, too. Columns with several words in most rows are preferred to columns with single words.
+    """
+    columns = [column for column in table.columns.values() if column.name not in exclude]
+    possible = [column for column in columns if _why_not_text(column, test, target) is None]
+    sentences = [column for column in possible if column.several_words * 2 >= column.rows]
+    chosen = (sentences or possible)[:most]
+    names = [column.name for column in chosen]
+    others = [
+        column
+        for column in columns
+        if column not in chosen
+        and not is_meta(column)
+        and (
+            column in possible
+            or (is_category(column) and column.words[-1] in QUESTIONS)
+            or (column.lists and not TOKEN_NAMES & set(column.words))
+            or (is_repeated_text(column) and not is_source(column) and not follows_from(column, target))
+        )
+    ]
+    if others:
+        remedy = f"name them in text, {count(most, 'column')} at most, or write them into one text"
+        guess.questions.append(
+            f"text: {with_counts(others)} may be texts, too; if the target depends on them, {remedy}"
+        )
+    rows = count(table.rows, "row")
+    if sentences:
+        shares = dict.fromkeys(share(column.several_words, column.rows) for column in chosen)
+        guess.why["text"] = f"several words in {' and '.join(shares)} of {rows}"
+    elif names:
+        numbers = dict.fromkeys(f"{len(column.counts):,}" for column in chosen)
+        guess.why["text"] = f"words, {' and '.join(numbers)} distinct in {rows}"
+    return names
+
+
+def _why_not_text(column: FileColumn, test: FileTable | None, target: FileColumn) -> str | None:
+    """Why a column is no text, in words; None: it looks like a text."""
+    if column.lists:
+        return "lists"
+    if column.is_blank or len(column.counts) < 2:
+        return "no value" if column.is_blank else f"one value, {quoted(column.texts[0])}"
+    if is_meta(column):
+        return "meta data"
+    if is_id(column):
+        return "an id"
+    is_like_text = is_long(column) or len(column.counts) * 2 > column.rows
+    if column.name != target.name and not is_like_text and follows_from(column, target):
+        return f"it follows from {quoted(target.name)}"
+    if column.numbers or is_category(column):
+        return f"{'numbers, ' if column.numbers else ''}{count(len(column.counts), 'value')}"
+    if 2 * sum(rows for value, rows in column.counts.items() if CODE.fullmatch(value)) > column.rows:
+        return "ids or addresses"
+    if test is not None and test.lacks(column.name):
+        return "the test file has no values in it"
+    return None
+
+
+def _group_column(
+    table: FileTable, tables: Sequence[FileTable], target: FileColumn, exclude: Collection[str]
+) -> tuple[str, str] | None:
+    """The name of a column of ids that repeat, and the reason. Rows with the same id share something, and must not be in two splits.
+
+    It has at most 9 distinct values in 10 rows, because a few accidental repetitions are no groups, and values in all of the task's
+    files, because a column that the test file does not have may depend on the target. It does not follow from the target.
+    """
+    found = [
+        column
+        for column in table.columns.values()
+        if column.words[-1] != "index"  # a place in a text
+        and is_id(column)
+        and column.name not in exclude
+        and 1 < len(column.counts) <= GROUPED * column.rows
+        and not follows_from(column, target)
+        and all(file.has(column.name) for file in tables)
+    ]
+    if not found:
+        return None
+    figures = f"{count(len(found[0].counts), 'distinct value')} in {count(table.rows, 'row')}"
+    why = f"an id with {figures}: rows with the same one stay together"
+    if len(found[0].counts) < 10:
+        why += "; with five groups or fewer in the scored rows no test decides: delete the line if the rows are independent"
+    return found[0].name, why
+
+
+def _span_columns(table: FileTable) -> list[str]:
+    """The columns of whole numbers that may say where spans of a text begin, or end: start beside end or stop, if these are places in
+    the text of each row, and index beside text, if each row has another text with these words."""
+    texts = {name: column.texts for name, column in table.columns.items() if column.texts and not column.numbers}
+    numbers = {name: column.texts for name, column in table.columns.items() if column.whole_numbers is not None}
+
+    def are_within(starts: Sequence[str], stops: Sequence[str], cells: Sequence[str]) -> bool:
+        rows = zip(starts, stops, cells, strict=True)
+        return all(0 <= int(start) <= int(stop) <= len(cell) for start, stop, cell in rows)
+
+    marks: list[str] = []
+    for start in [name for name in numbers if "start" in name]:
+        for stop in [start.replace("start", end) for end in ("end", "stop")]:
+            if stop in numbers and any(are_within(numbers[start], numbers[stop], cells) for cells in texts.values()):
+                marks += [start, stop]
+    for index in [name for name in numbers if "index" in name]:
+        words = index.replace("index", "text")
+        others = [cells for name, cells in texts.items() if name != words]
+        if words in texts and any(all(map(operator.contains, cells, texts[words])) for cells in others):
+            marks.append(index)
+    return marks

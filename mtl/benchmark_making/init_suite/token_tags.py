@@ -1,0 +1,170 @@
+"""Targets with a label for each token: lists, or texts, of as many tags as another column has words."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+from mtl.base.errors import InputError
+from mtl.benchmark_making.init_suite.evidence import LABEL_NAMES, is_source
+from mtl.benchmark_making.init_suite.guess import Guess
+from mtl.benchmark_making.init_suite.tables import INDEX, FileColumn, FileTable, SplitTables
+from mtl.benchmark_making.init_suite.target import possible_targets
+from mtl.benchmark_making.init_suite.wording import count, quoted
+from mtl.data.columns import LIST
+from mtl.data.rows import form_of
+
+TOKEN_LABELS = "token_labels"
+TOKEN_COLUMNS = {"token", "tokens", "word", "words", "form", "forms"}
+ENTITY_TAG = re.compile("O|[BIESLUM](-.+)?")
+MOST_TAGS = 500
+UNEQUAL = 10  # at most one row in so many may have lists of unequal lengths by mistake
+ROWS_PER_TAG = 3  # on average, at least
+
+Rows = Sequence[Sequence[str]]  # the words of each row
+
+
+class Tagged(NamedTuple):
+    """The column of tokens, and the columns whose values have one tag for each token."""
+
+    tokens: str
+    tags: Mapping[str, Rows]
+
+
+def tagged_columns(table: FileTable, known: Mapping[str, Any]) -> Tagged | None:
+    """The columns of tokens and tags of a file; None if it has none, or if known keys say that the task is another one. Raises InputError
+    for a known target that is none, and where a few rows lack tags."""
+    rows = _words_by_column(table)
+    are_named = [name for name in rows if TOKEN_COLUMNS & set(table.columns[name].words)]
+    tokens = _token_column(rows, are_named, known.get("text"))
+    if tokens not in rows or known.get("kind", TOKEN_LABELS) != TOKEN_LABELS:
+        return None
+    tags = {}
+    for name in [name for name in rows if name != tokens]:
+        pairs = zip(rows[name], rows[tokens], strict=True)
+        unequal = [number for number, (row, words) in enumerate(pairs) if len(row) != len(words)]
+        column, few = table.columns[name], UNEQUAL * len(unequal) <= len(rows[tokens])
+        if not unequal and _are_tags(column, rows[name]):
+            tags[name] = rows[name]
+        elif unequal and few and tokens in are_named and column.lists:
+            number = unequal[0]
+            sizes = f"{count(len(rows[name][number]), 'tag')} for {count(len(rows[tokens][number]), 'word')}"
+            where = f"{sizes} of {quoted(tokens)} in row {number} (from 0)"
+            raise InputError(f"{quoted(name)} has {where}, and so in {count(len(unequal), 'row')}")
+    is_certain = tokens in are_named or form_of(table.path, table.layout) == "conll"
+    if not is_certain and not any(_are_entities(_distinct(words)) for words in tags.values()):
+        return None  # lists of other things, as of candidates
+    target = known.get("target")
+    if target is None or target in tags:
+        return Tagged(tokens, {target: tags[target]} if target else tags) if tags else None
+    if known.get("kind") == TOKEN_LABELS or (target in rows and str(target).endswith(LIST)):
+        lacks = f"{quoted(str(target))} has not one of at most {MOST_TAGS} tags"
+        raise InputError(f"{lacks} for each of {quoted(tokens)}")
+    return None
+
+
+def guess_tokens(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mapping[str, Any]) -> bool:
+    """Guess the keys of a task with a label for each token. Returns whether the test file has targets."""
+    main, target = tables.main, next(iter(tagged.tags))
+    guess.kind = TOKEN_LABELS
+    guess.declare("", kind=TOKEN_LABELS)
+    guess.declare(f"{quoted(target)} has a tag for each word of it", text=[tagged.tokens])
+    guess.declare("as many as the words", target=target)
+    candidates = [f"{quoted(name)} ({count(len(_distinct(rows)), 'tag')})" for name, rows in tagged.tags.items()]
+    if "target" not in known:
+        candidates += [
+            f"{quoted(column.name)} ({count(len(column.counts), 'value')}, one for the whole text)"
+            for column in possible_targets(main)
+            if column.name not in (tagged.tokens, *tagged.tags)
+            and not is_source(column)
+            and (not column.numbers or column.words[-1] in LABEL_NAMES)
+        ]
+    if len(candidates) > 1:
+        remedy = "declare a task for each that counts"
+        guess.questions.append(f"target: {', '.join(candidates)} may be the target; {remedy}")
+    tags_by_split = _tags_by_split(guess, tables, target)
+    labels = _declare_tags(guess, set[str]().union(*tags_by_split.values()), main.columns[target].labels)
+    are_entities = _are_entities(labels)
+    marks = "mark" if are_entities else "do not mark"
+    guess.declare(f"its tags {marks} entities", metric="span_f1" if are_entities else "token_accuracy")
+    guess.unread = {name: "no text" if name in tagged.tags else "not needed" for name in main.columns}
+    guess.unread |= dict.fromkeys(main.incomplete, "no value in some rows") | dict(main.unread)
+    for name in (tagged.tokens, target):
+        del guess.unread[name]
+    return "test" in tags_by_split
+
+
+def _words_by_column(table: FileTable) -> dict[str, Rows]:
+    """The columns of lists, or in a file without lists those with several words in a row; but for columns that only count."""
+    rows: dict[str, Rows] = {name: column.lists for name, column in table.columns.items() if column.lists}
+    if not rows:
+        rows = {name: _words(column) for name, column in table.columns.items()}
+        rows = {name: words for name, words in rows.items() if max(map(len, words), default=0) > 1}
+    return {name: words for name, words in rows.items() if not all(map(_counts, words))}
+
+
+def _token_column(rows: Mapping[str, Rows], are_named: Sequence[str], text: Any) -> str | None:
+    """The column of tokens: the last one of those that the user names, or the one whose name says so, or the one with most distinct words."""
+    if text is not None:
+        return text if isinstance(text, str) else next(reversed(text), "")
+    candidates = are_named if len(are_named) == 1 else rows
+    return max(candidates, key=lambda name: len(_distinct(rows[name])), default=None)
+
+
+def _counts(row: Sequence[str]) -> bool:
+    """Whether the values count the row from 1 or 0."""
+    return any(list(row) == [str(base + number) for number in range(len(row))] for base in (0, 1))
+
+
+def _are_tags(column: FileColumn, rows: Rows) -> bool:
+    """Whether the words of a column look like tags: few different ones, each in several rows, which mark entities, or in lists have no spaces."""
+    counts = Counter(chain.from_iterable(rows))
+    if not 1 < len(counts) <= MOST_TAGS or ROWS_PER_TAG * len(counts) > counts.total():
+        return False
+    have_no_spaces = all(word and not set(word) & set(" \t\n") for word in counts)
+    return _are_entities(counts) or (bool(column.lists) and have_no_spaces)
+
+
+def _are_entities(tags: Collection[str]) -> bool:
+    """Whether tags mark entities, as B-PER, I-PER and O."""
+    return (any("-" in tag for tag in tags) or {*tags} >= {"B", "I"}) and all(map(ENTITY_TAG.fullmatch, tags))
+
+
+def _words(column: FileColumn) -> Rows:
+    """The words of each row: the items of its list, or those between the spaces of its text."""
+    return column.lists or [re.findall("[^ ]+", text) for text in column.texts]
+
+
+def _distinct(rows: Rows) -> set[str]:
+    """The different words of all rows."""
+    return set(chain.from_iterable(rows))
+
+
+def _tags_by_split(guess: Guess, tables: SplitTables, target: str) -> dict[str, set[str]]:
+    """The tags of the files that have them. Raises InputError if a file other than test lacks them."""
+    tags: dict[str, set[str]] = {}
+    for split, table in tables.items():
+        if target not in table.columns:
+            if split != "test":
+                raise InputError(table.incomplete.get(target, f"no tags in column {quoted(target)}"), path=table.path)
+        elif len(distinct := _distinct(_words(table.columns[target]))) > 1:
+            tags[split] = distinct
+        else:
+            stands = f"all tokens of {split} have one tag: a placeholder?"
+            guess.questions.append(f"files.{split}: {stands} Then no score on {split} means anything")
+    return tags
+
+
+def _declare_tags(guess: Guess, tags: Collection[str], names: Sequence[str]) -> list[str]:
+    """Declare the tags as labels; where they are numbers, with names, or a question if there are none."""
+    labels, why = sorted(tags, key=lambda tag: (tag != "O", tag)), f"the {count(len(tags), 'tag')} in the files"
+    if names and all(INDEX.fullmatch(tag) and int(tag) < len(names) for tag in tags):
+        labels, why = list(names), "the names in the file's metadata"
+        guess.declare("", indices=[str(number) for number in range(len(names))])
+    elif tags and all(INDEX.fullmatch(tag.removeprefix("-")) for tag in tags):
+        labels = sorted(tags, key=int)
+        remedy = "write the tags in labels, and these numbers in indices"
+        guess.questions.append(f"labels: numbers stand for tags, and the files do not name them; {remedy}")
+    guess.declare(why, labels=labels)
+    return labels

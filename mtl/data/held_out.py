@@ -1,0 +1,113 @@
+"""Which training rows are held out: whole groups, so that the labels keep their proportions."""
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+
+from mtl.data.examples import Example
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
+
+FORMAT = 2  # version of the rule for held-out rows; increase it when the rule holds out other rows of the same data
+
+Node = TypeVar("Node", str, tuple[int, str])
+
+
+def hold_out(task: Task, examples: Sequence[Example], share: float) -> tuple[list[Example], list[Example]]:
+    """Training rows and held-out rows, both in file order. Rows of one group (`Example.group`) stay on one side, and so do rows with the same
+    texts. The held-out rows keep the labels' proportions as far as groups allow. The choice depends on a hash of the groups' names, not on a seed:
+    every seed has the same held-out rows, and adding rows changes few of them."""
+    groups = _groups(examples)
+    order = sorted(groups, key=lambda key: hashlib.sha256(key.encode()).digest())
+    kind = target_kind(task)
+    strata = [kind.stratum(example.target) for example in examples]
+    counts = {key: Counter(strata[number] for number in groups[key]) for key in order}
+    dev = {number for key in _stratified(counts, share) for number in groups[key]}
+    return (
+        [example for number, example in enumerate(examples) if number not in dev],
+        [example for number, example in enumerate(examples) if number in dev],
+    )
+
+
+def grouped_by_source(task: Task, examples: Sequence[Example]) -> list[Example]:
+    """The rows of a pair task, grouped by the source of their first text. The two texts of a pair with the label `same_source` have the same
+    source. The connected components of these pairs are the sources. In KLEJ's PSC they are the news articles by which the official split was made
+    (KLEJ, section 3.6)."""
+    kind = target_kind(task)
+    sides = [(side, text) for example in examples for side, text in enumerate(example.texts)]
+    pairs = [
+        ((0, example.texts[0]), (1, example.texts[1]))
+        for example in examples
+        if example.target is not None and kind.format(example.target) == task.same_source
+    ]
+    names = _smallest_connected(sides, pairs)
+    return [replace(example, group=names[0, example.texts[0]][1]) for example in examples]
+
+
+def _groups(examples: Sequence[Example]) -> dict[str, list[int]]:
+    """The indices of the rows that stay together, by group. A group's name does not depend on the order of the rows."""
+    texts = ["\t".join(example.texts) for example in examples]
+    keys = [text if example.group is None else example.group for text, example in zip(texts, examples, strict=True)]
+    first = dict(zip(reversed(texts), reversed(keys), strict=True))
+    names = _smallest_connected(keys, [(first[text], key) for text, key in zip(texts, keys, strict=True)])
+    groups: dict[str, list[int]] = defaultdict(list)
+    for number, key in enumerate(keys):
+        groups[names[key]].append(number)
+    return groups
+
+
+def _stratified(counts: dict[str, Counter[Hashable]], share: float) -> list[str]:
+    """The groups to hold out: at most `share` of all rows, or one group if no group qualifies.
+
+    The groups are tried in the order of `counts`, which has the number of each group's rows in each stratum. A group is taken if this
+    brings the number of held-out rows of each stratum nearer to `share` of the stratum, and if the proportions of the strata stay within
+    `tolerance` rows of those of all rows. Groups that are rejected for their proportions are tried again with twice the tolerance.
+    """
+    strata = list(sum(counts.values(), Counter[Hashable]()))
+    groups = {key: np.array([rows[stratum] for stratum in strata]) for key, rows in counts.items()}
+    total = np.sum(list(groups.values()), axis=0)
+    wanted = share * total
+    most = max(1, round(share * total.sum()))
+    held = np.zeros_like(total)
+    taken: list[str] = []
+    left = list(groups)
+    tolerance = 1
+    while left and held.sum() < most and tolerance < 2 * total.sum():
+        rejected = []
+        for key in left:
+            grown = held + groups[key]
+            if grown.sum() > most or _imbalance(grown, wanted) >= _imbalance(held, wanted):
+                continue  # it will not fit better when more rows are held out
+            if np.abs(grown - total * (grown.sum() / total.sum())).max() <= tolerance:
+                held = grown
+                taken.append(key)
+            else:
+                rejected.append(key)
+        left = rejected
+        tolerance *= 2
+    return taken or [min(groups, key=lambda key: _imbalance(groups[key], wanted))]
+
+
+def _imbalance(held: np.ndarray, wanted: np.ndarray) -> float:
+    """How far the numbers of held-out rows are from the wanted numbers, both by stratum (Pearson's chi-squared statistic)."""
+    return float(((held - wanted) ** 2 / wanted).sum())
+
+
+def _smallest_connected(nodes: Iterable[Node], pairs: Iterable[tuple[Node, Node]]) -> dict[Node, Node]:
+    """By node, the smallest of all nodes that pairs connect it with, which does not depend on the order of the nodes and the pairs."""
+    smaller = {node: node for node in nodes}
+
+    def smallest(node: Node) -> Node:
+        while smaller[node] != node:
+            smaller[node] = smaller[smaller[node]]
+            node = smaller[node]
+        return node
+
+    for first, second in pairs:
+        roots = smallest(first), smallest(second)
+        smaller[max(roots)] = min(roots)
+    return {node: smallest(node) for node in smaller}
