@@ -32,6 +32,7 @@ from mtl.vectors.pretraining.tokens import PretrainingTexts, portable_tokenizer
 from mtl.vectors.pretraining.training import (
     LARGEST_NORM,
     MASK_SHARE,
+    NOT_CHOSEN,
     MaskedLanguageModelling,
     decayed_groups,
     masked_outputs,
@@ -113,9 +114,9 @@ def steps(
 def passes(training: MaskedLanguageModelling) -> list[Callable[[int], Any]]:
     """The forward and backward pass of each side with the same weights and masks."""
     masked = training.masked(training.batch_at(0), np.random.default_rng(0))
-    inputs, places, targets = map(torch.from_numpy, (masked.inputs, masked.places, masked.labels))
-    labels = torch.full(inputs.shape, -100)
-    labels.view(-1)[places] = targets
+    inputs, labels = map(torch.from_numpy, masked)
+    places = (labels.view(-1) != NOT_CHOSEN).nonzero()[:, 0]
+    targets = labels.view(-1)[places]
     model = training.network
 
     def ours(step: int) -> None:

@@ -101,7 +101,7 @@ COMMANDS = {
     "audit superlim": f"audit {SUPERLIM} --strict",
     "init-suite": "init-suite data/klej-sample --out proposed.yaml --language pl",
     "mteb average": "mteb average embeddings=fasttext embeddings.path=vectors.bin language=pl benchmark=bench.yaml data_dir=mteb",
-    "mteb run": "mteb runs/klej-sample/fasttext-frozen benchmark=bench.yaml data_dir=mteb pooling=choose centre=choose",
+    "mteb run": "mteb runs/klej-sample/fasttext-frozen benchmark=bench.yaml data_dir=mteb pooling=mean centre=true",
     "report": "report runs --out report",
     "report against": "report runs --out report-against --reference svm",
 }

@@ -1,7 +1,5 @@
-"""The leaderboards of sentence encoders that mteb evaluated. For each benchmark there are at most two. One has the
-published rows, and of our rows only the scores that are comparable with them: on exact data. The other has only our
-rows, with all their scores; a column is a task on one version of its rows, so that all scores in a column are on the
-same data. Thus no score on reduced data stands beside a published one."""
+"""The leaderboards of sentence encoders that mteb evaluated: for each benchmark, one with the published rows and those of our scores that are
+comparable with them, on exact data; and one with all scores of ours alone, where a column is a task on one version of its rows."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -16,7 +14,7 @@ from mtl.reports.board import COSTS, Column, Group, GroupLine, Leaderboard, Row,
 from mtl.tasks.suite import AVERAGE
 from mtl.tasks.task import Scale
 from mtl.vectors.mteb.benchmark import Benchmark
-from mtl.vectors.mteb.results import EXACT, Evaluation, choice_note, find_evaluations, not_comparable_notes
+from mtl.vectors.mteb.results import EXACT, Evaluation, find_evaluations, not_comparable_notes
 
 BY_TYPE = "average_by_type"
 SCALE = Scale(1.0, 2, "score × 100")  # two decimals, as the published rows have
@@ -244,12 +242,11 @@ def _lines(rows: Sequence[Row], columns: Collection[str], mean: str) -> list[Gro
 
 
 def _row_notes(rows: Sequence[EncoderRow]) -> list[str]:
-    """Notes on single rows: tasks whose training rows an encoder has seen, and choices on validation rows."""
+    """Notes on single rows: tasks whose training rows an encoder has seen."""
     notes = []
-    for row, summary in [(row, row.evaluation.summary) for row in rows if row.evaluation is not None]:
-        if row.seen:
-            tasks = [task for task in summary["seen"] if any(id.partition("@")[0] == task for id in row.seen)]
+    for row in rows:
+        if row.evaluation is not None and row.seen:
+            seen = row.evaluation.summary["seen"]
+            tasks = [task for task in seen if any(id.partition("@")[0] == task for id in row.seen)]
             notes.append(f"‡ {row.label}: trained on training rows of {', '.join(tasks)}.")
-        if choice := summary.get("choice"):
-            notes.append(f"{row.label}: {choice_note(choice)}")
     return notes

@@ -33,7 +33,7 @@ def add_commands(commands: Commands) -> None:
     export = commands.add_parser("export", help="write a run's encoder in the form of another program")
     export.add_argument("run_dir", type=Path, metavar="RUN", help="the folder of a finished run")
     export.add_argument("settings", help="docs/how-to/export.md lists them", **settings)
-    export.add_argument("--format", required=True, help="sentence-transformers, vectors or transformers")
+    export.add_argument("--format", required=True, help="sentence-transformers or vectors")
     export.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder to write")
     export.set_defaults(run=_export)
 
@@ -79,6 +79,7 @@ def _transformer(arguments: argparse.Namespace) -> None:
     out = request.path("pretrain transformer")
     named = settings.pop("vocabulary_texts", [])
     vocabulary = [Path(str(name)) for name in (named if isinstance(named, list) else [named])]
+    files = list(map(Path, request.texts or ()))
     checked = read_settings(str(settings.pop("config", "small")), settings)
     check_installed("transformers")
     from mtl.vectors.pretraining.pretrain import pretrain
@@ -89,7 +90,7 @@ def _transformer(arguments: argparse.Namespace) -> None:
     if job := request.job():
         texts, language = training_texts(job.suite, job.data_dir, job.config.held_out), job.suite.language
         source = f"training texts of suite {job.suite.name}"
-    pretrain(PretrainingTexts(request.files, texts, language, source, vocabulary), checked, out, device)
+    pretrain(PretrainingTexts(files, texts, language, source, vocabulary), checked, out, device)
     print(out)
 
 
@@ -112,17 +113,16 @@ def _export(arguments: argparse.Namespace) -> None:
 def _mteb(arguments: argparse.Namespace) -> None:
     from mtl.base.device import describe_device, device_of
     from mtl.base.version import versions
-    from mtl.vectors.encoders import encoder_kind
+    from mtl.vectors.encoders import open_encoder
     from mtl.vectors.mteb.run import run_mteb
 
     check_installed("mteb")  # before minutes of loading
-    settings, name = _settings(arguments), arguments.encoder
-    kind = encoder_kind(name)
+    settings = _settings(arguments)
     about = {
         "command": arguments.command,
         "versions": versions() | {package: version(package) for package in SCORERS},
         "machine": describe_device(device_of(str(settings.get("device", "cpu")), "device")),
     }
-    folder = run_mteb(partial(kind.open, name), kind.choices, settings, about)
+    folder = run_mteb(partial(open_encoder, arguments.encoder), settings, about)
     print(folder.table.read_text(encoding="utf-8"))
     print(folder.table)

@@ -34,7 +34,6 @@ class HashedEncoder(SentenceEncoder):
     """The mean of word vectors that are drawn from the words' hashes. It counts the texts that it encodes."""
 
     pooling: str = "mean"
-    centre: bool = False
     trained_on: tuple[str, ...] = ()
     name: str = "hashed"
     seed: int | None = None
@@ -55,7 +54,7 @@ class HashedEncoder(SentenceEncoder):
 
     @property
     def fingerprint(self) -> str:  # type: ignore[override]
-        parts = (self.pooling, self.centre, self.trained_on, self.name, self.seed)
+        parts = (self.pooling, self.trained_on, self.name, self.seed)
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
     def versions(self) -> dict[str, str]:
@@ -99,7 +98,6 @@ def make_evaluation(
     runs_dir: Path,
     records: Mapping[str, Mapping[str, Any]],
     encoder: HashedEncoder | None = None,
-    choice: Mapping[str, Any] | None = None,
 ) -> EvaluationFolder:
     """A finished evaluation on PL-MTEB."""
     encoder = encoder or HashedEncoder()
@@ -107,6 +105,6 @@ def make_evaluation(
     benchmark = load_benchmark(path)
     folder = EvaluationFolder.of(str(runs_dir), benchmark.name, encoder)
     write_text(folder.benchmark, path.read_text(encoding="utf-8"))
-    summary = summarize(benchmark, encoder.description, encoder.fingerprint, {}, records, choice)
+    summary = summarize(benchmark, encoder.description, encoder.fingerprint, {}, records)
     write_json(folder.summary, {**summary, "command": "mtl mteb x"})
     return folder

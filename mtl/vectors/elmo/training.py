@@ -41,15 +41,12 @@ class ELMoTraining:
     """The settings of an ELMo's training. The sizes are a quarter of the original's, which took weeks on several GPUs."""
 
     character_dim: Annotated[int, COUNT] = 16  # numbers in the vector of a byte
-    filters: list[list[int]] = field(default_factory=lambda: [list(pair) for pair in FILTERS])  # convolutions over
-    # bytes: width and number of filters
-    projection_dim: Annotated[int, COUNT] = 128  # numbers in the token layer and in the states of each direction; a
-    # token's vector has twice as many
+    filters: list[list[int]] = field(default_factory=lambda: [list(pair) for pair in FILTERS])  # width and number
+    projection_dim: Annotated[int, COUNT] = 128  # numbers in the states of each direction: half a token's vector
     lstm_dim: Annotated[int, COUNT] = 1024  # LSTM cells in each direction
     n_layers: Annotated[int, LAYERS] = 2  # LSTM layers
     dropout: Annotated[float, SHARE] = 0.1  # on the input of each LSTM layer and of the softmax
-    min_count: Annotated[int, COUNT] = 3  # for the softmax, words that occur less often are the unknown word; the input
-    # reads every word byte by byte
+    min_count: Annotated[int, COUNT] = 3  # for the softmax, words that occur less often are the unknown word
     held_out: Annotated[float, PART] = 0.005  # share of the lines on which perplexity is measured, at most 1,000 lines
     epochs: Annotated[int, COUNT] = 5  # passes over the texts
     max_steps: Annotated[int, AT_LEAST_ONE] | None = None  # the most training steps
@@ -141,9 +138,6 @@ class ElmoTrainer(ResumableTraining):
         self.steps_by_epoch = [len(self.order(epoch)) for epoch in range(settings.epochs)]
         every = sum(self.steps_by_epoch)
         self.steps = min(every, settings.max_steps or every)
-
-    def shown(self) -> tuple[int, int, str]:
-        return self.step, self.steps, "steps"
 
     def learning_rate(self) -> float:
         initial, final = self.settings.learning_rate, self.settings.final_learning_rate

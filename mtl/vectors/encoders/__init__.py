@@ -1,31 +1,20 @@
 """Sentence encoders: one registry entry for each kind."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.wings import lazy
-from mtl.vectors.encoders.encoder import EncoderKind, SentenceEncoder
+from mtl.vectors.encoders.encoder import SentenceEncoder
 
-ENCODERS = {
-    "average": EncoderKind(
-        lazy("mtl.vectors.encoders.average:open_average"), {"pooling": ("mean", "max", "both"), "centre": (False, True)}
-    ),
-    "transformer": EncoderKind(lazy("mtl.vectors.encoders.transformer:open_transformer"), {"pooling": ("mean", "max")}),
-    "sentence_transformer": EncoderKind(lazy("mtl.vectors.encoders.sentence_transformer:open_sentence_transformer")),
+# By name, what opens an encoder with this name and these settings, by dotted keys. Raises InputError.
+ENCODERS: dict[str, Callable[[str, Mapping[str, Any]], SentenceEncoder]] = {
+    "average": lazy("mtl.vectors.encoders.average:open_average"),
+    "transformer": lazy("mtl.vectors.encoders.transformer:open_transformer"),
+    "sentence_transformer": lazy("mtl.vectors.encoders.sentence_transformer:open_sentence_transformer"),
 }
-RUN = EncoderKind(lazy("mtl.vectors.encoders.run:open_run"), {"pooling": ("max", "mean"), "centre": (False, True)})
-
-
-def encoder_kind(name: str) -> EncoderKind:
-    """The kind that opens the encoder with this name: that of ENCODERS, or a run's folder. Raises InputError for an unknown name."""
-    if name in ENCODERS:
-        return ENCODERS[name]
-    if Path(name).is_dir():
-        return RUN
-    kinds = " or ".join([*ENCODERS, "the folder of a finished run"])
-    raise InputError(f"no such folder; an encoder is {kinds}", path=name)
+open_run = lazy("mtl.vectors.encoders.run:open_run")
 
 
 def open_encoder(name: str, settings: Mapping[str, Any]) -> SentenceEncoder:
@@ -35,4 +24,7 @@ def open_encoder(name: str, settings: Mapping[str, Any]) -> SentenceEncoder:
         name: a finished run's folder, or a key of ENCODERS.
         settings: by dotted keys, as in {"embeddings.path": "vectors.bin"}.
     """
-    return encoder_kind(name).open(name, settings)
+    if name not in ENCODERS and not Path(name).is_dir():
+        kinds = " or ".join([*ENCODERS, "the folder of a finished run"])
+        raise InputError(f"no such folder; an encoder is {kinds}", path=name)
+    return ENCODERS.get(name, open_run)(name, settings)

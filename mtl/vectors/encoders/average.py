@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -15,7 +15,7 @@ from mtl.base.errors import InputError
 from mtl.base.progress import hidden_progress
 from mtl.base.settings.layers import find_suite
 from mtl.base.settings.schema import EmbedderOptions
-from mtl.base.typed import AT_LEAST_ONE, typed
+from mtl.base.typed import typed
 from mtl.base.version import VERSION
 from mtl.data.dataset import present_tasks, training_texts
 from mtl.data.files import read_lines
@@ -29,9 +29,9 @@ from mtl.embedders.words import WordEmbedder, check_dim
 from mtl.model.encoder import batches_by_length
 from mtl.model.sequences import ArraySequences
 from mtl.tasks.suite import Suite, load_suite
-from mtl.vectors.encoders.encoder import ModelEncoder, check_language, mean_vector
+from mtl.vectors.encoders.encoder import MAX_LENGTH, ModelEncoder, check_language, mean_vector
 
-POOLINGS = {"mean": "Average", "max": "Maximum", "both": "Average and maximum"}  # as in tables
+POOLINGS = {"mean": "Average", "max": "Maximum"}  # as in tables
 SECTION = "embeddings."
 
 
@@ -41,10 +41,9 @@ class AverageSettings:
 
     embeddings: str = "fasttext"  # the name or path of an embeddings file
     language: str | None = None  # the language of the tokenizer; None: the suite's
-    pooling: Literal["mean", "max", "both"] = "mean"  # mean, max, or both: mean and max joined
+    pooling: Literal["mean", "max"] = "mean"  # mean or max of the words' vectors
     seed: int = 1  # the seed of random vectors
     centre: bool = False  # subtract the mean vector of the texts
-    max_length: Annotated[int, AT_LEAST_ONE] = 256  # tokens of a text
     texts: str | None = None  # a file of texts, one per line, for centre
     suite: str | None = None  # a suite whose training texts serve as `texts`
     suite_data_dir: str | None = None  # the folder of this suite's data
@@ -148,7 +147,7 @@ def open_average(name: str, values: Mapping[str, Any]) -> ModelEncoder:
     # Texts are read first: what is wrong with them shows before large files are opened.
     texts, seen = _texts(settings, suite) if settings.centre else ([], ())
     device, pooling = device_of(settings.device, "device"), settings.pooling
-    model = AverageModel(_open(settings, options, suite, device), language, settings.max_length, pooling, device)
+    model = AverageModel(_open(settings, options, suite, device), language, device)
     centred = ["centred"] if settings.centre else []
     seed = [f"seed {settings.seed}"] if "seed" in read else []
     encoder = ModelEncoder(
@@ -158,7 +157,7 @@ def open_average(name: str, values: Mapping[str, Any]) -> ModelEncoder:
         title=", ".join([f"{POOLINGS[pooling]} of word vectors", EMBEDDERS[options.name].title, *centred]),
         family="average",
         language=language,
-        max_length=settings.max_length,
+        max_length=MAX_LENGTH,
         trained_on=seen,
         settings=", ".join([*seed, f"pooling {pooling}", *(centred or ["not centred"])]),
     )
@@ -173,24 +172,24 @@ class AverageModel:
 
     parameters_without_embeddings = 0
 
-    def __init__(self, reader: Reader, language: str, max_length: int, pooling: str, device: torch.device) -> None:
+    def __init__(self, reader: Reader, language: str, device: torch.device) -> None:
         """The reader is on the device."""
-        self.reader, self.language, self.max_length, self.device = reader, language, max_length, device
-        self.dim, self.parameters = reader.dim * (2 if pooling == "both" else 1), reader.parameters()
+        self.reader, self.language, self.device = reader, language, device
+        self.dim, self.parameters = reader.dim, reader.parameters()
 
     def versions(self) -> dict[str, str]:
         return {"mtl": VERSION, "tokenizer": moses_version()}
 
     def fingerprint(self) -> str:
         """A hash of the word vectors, and of the settings that make words of texts."""
-        content = repr((self.reader.fingerprint(), self.language, self.max_length))
+        content = repr((self.reader.fingerprint(), self.language, MAX_LENGTH))
         return hashlib.sha256(content.encode()).hexdigest()
 
     @torch.no_grad()
     def encode(self, texts: Sequence[str], pooling: str) -> np.ndarray:
         """The vectors of at least one text, float32 (texts, dim)."""
         with hidden_progress():
-            tokenized = TokenizedTexts(texts, self.language, self.max_length)
+            tokenized = TokenizedTexts(texts, self.language, MAX_LENGTH)
         sequences = self.reader.sequences(tokenized)
         # A word without a vector does not count, nor does the token of an empty text.
         known = self.reader.have_vectors(tokenized) & np.array([word != UNKNOWN for word in tokenized.types])
@@ -207,12 +206,9 @@ class AverageModel:
 def _pool(vectors: Tensor, counted: Tensor, pooling: str) -> Tensor:
     """Word vectors (batch, time, dim) and 1 for words with a vector, else 0, (batch, time, 1) -> text vectors (batch, dim)."""
     total = counted.sum(dim=1)
-    parts = []
-    if pooling != "max":
-        parts.append((vectors * counted).sum(dim=1) / total.clamp(min=1))
-    if pooling != "mean":
-        parts.append(vectors.masked_fill(counted == 0, -torch.inf).amax(dim=1).masked_fill(total == 0, 0))
-    return torch.cat(parts, dim=1)
+    if pooling == "mean":
+        return (vectors * counted).sum(dim=1) / total.clamp(min=1)
+    return vectors.masked_fill(counted == 0, -torch.inf).amax(dim=1).masked_fill(total == 0, 0)
 
 
 def _open(settings: AverageSettings, options: EmbedderOptions, suite: Suite | None, device: torch.device) -> Reader:

@@ -3,8 +3,8 @@
 import hashlib
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,7 @@ from mtl.base.wings import lazy
 from mtl.data.text import Encode, encode_blocks, text_blocks
 
 FLOAT = 4  # bytes of a weight
+MAX_LENGTH = 256  # tokens of a text, for encoders without a run or a limit of their own
 
 # torch is slow to import, and reports read descriptions alone
 exact_arithmetic = lazy("mtl.base.device:exact_arithmetic")
@@ -64,16 +65,6 @@ class SentenceEncoder(ABC):
     @abstractmethod
     def versions(self) -> dict[str, str]:
         """The versions of the software that the vectors depend on, by name: mtl, and what makes tokens."""
-
-
-@dataclass(frozen=True)
-class EncoderKind:
-    """One kind of sentence encoders."""
-
-    # Opens the encoder with this name and these settings, by dotted keys. Raises InputError.
-    open: Callable[[str, Mapping[str, Any]], SentenceEncoder]
-    # The settings that may be chosen on validation rows, with the values to try, the default first.
-    choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
 
 class ModelEncoder(SentenceEncoder):

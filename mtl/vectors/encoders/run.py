@@ -1,15 +1,10 @@
 """A finished run as a sentence encoder."""
 
-import hashlib
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
-from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.errors import InputError
 from mtl.base.files import sha256
 from mtl.base.typed import typed
@@ -62,7 +57,9 @@ class RunEncoder(ModelEncoder):
             seed=predictor.seed,
             settings=f"seed {predictor.seed}{best}, pooling {pooling}, {'centred' if settings.centre else 'not centred'}",
         )
-        self.centre = _centre(self, settings) if settings.centre else None
+        if settings.centre:
+            texts = _training_texts(predictor, settings)
+            self.centre = mean_vector(texts, self.encode, f"{predictor.folder.path}: the mean of the training texts")
 
 
 def open_run(name: str | Path, settings: Mapping[str, Any] | RunSettings) -> RunEncoder:
@@ -75,28 +72,9 @@ def open_run(name: str | Path, settings: Mapping[str, Any] | RunSettings) -> Run
     return RunEncoder(Predictor.load(folder, checked.seed, device=checked.device, encoder_task=checked.task), checked)
 
 
-def _centre(encoder: RunEncoder, settings: RunSettings) -> np.ndarray:
-    """The mean vector of the run's training texts, from the run's folder if it has been computed before."""
-    model, run = encoder.model, encoder.predictor.folder
-    inputs = run.read_inputs()
-    trained = sorted((name, mark) for name, mark in inputs.items() if name != "precision")
-    content = f"{model.fingerprint()} {encoder.pooling} {encoder.versions()} {trained}"
-    path = run.path / f"centre-{hashlib.sha256(content.encode()).hexdigest()[:16]}.npz"
-    try:
-        centre = read_arrays(path)["centre"]
-        if centre.dtype == np.float32 and centre.shape == (model.dim,) and np.isfinite(centre).all():
-            return centre
-    except (OSError, ValueError, KeyError, InputError):  # there is none, or it is damaged
-        pass
-    texts = _training_texts(encoder.predictor, settings, inputs)
-    centre = mean_vector(texts, encoder.encode, f"{run.path}: the mean of the training texts")
-    with suppress(OSError):  # else it is computed again
-        write_arrays(path, {"centre": centre})
-    return centre
-
-
-def _training_texts(predictor: Predictor, settings: RunSettings, inputs: Mapping[str, str]) -> list[str]:
-    """Raises InputError for data that is missing, or not that of the run, whose fingerprints these are."""
+def _training_texts(predictor: Predictor, settings: RunSettings) -> list[str]:
+    """Raises InputError for data that is missing, or not that of the run."""
+    inputs = predictor.folder.read_inputs()
     data_dir = Path(settings.suite_data_dir or predictor.config.data_dir or predictor.suite.data_dir)
     tasks = [predictor.suite.tasks[id] for id in predictor.tasks]
     for path in filter(None, (task.path("train", data_dir) for task in tasks)):

@@ -42,10 +42,9 @@ class SentenceTransformerSettings:
 
     path: str = ""  # a folder, or a name on the Hugging Face Hub
     language: str | None = None  # the language of its texts, as in "pl", for descriptions; None: not said
-    prompts: dict[str, str] | None = None  # what stands before texts, by names as in {query: "query: ", document:
-    # "passage: "}; None: as mteb or the model says
-    prompt: str | None = None  # the name of the prompt before every text; None: mtl mteb chooses as mteb does, and mtl
-    # encode as the model says
+    prompts: dict[str, str] | None = None  # what stands before texts, by names such as query; None: as mteb or the
+    # model says
+    prompt: str | None = None  # the name of the prompt before every text; None: as mteb or the model says
     mteb_name: str | None = None  # the model's name in mteb, whose metadata names prompts; None: its name on the Hub
     batch_size: Annotated[int, AT_LEAST_ONE] = 32  # texts in a batch; the library and mteb have the same default
     device: str = "cpu"  # where to compute

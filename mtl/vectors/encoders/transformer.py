@@ -2,16 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Any
 
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
 from mtl.base.settings.schema import TrainerConfig
-from mtl.base.typed import AT_LEAST_ONE, typed
+from mtl.base.typed import typed
 from mtl.methods.transformer.entry import short_name
 from mtl.methods.transformer.pretrained import open_pretrained
 from mtl.methods.transformer.trained import TransformerEncoder
-from mtl.vectors.encoders.encoder import ModelEncoder, check_language
+from mtl.vectors.encoders.encoder import MAX_LENGTH, ModelEncoder, check_language
 
 
 @dataclass
@@ -20,8 +20,6 @@ class TransformerSettings:
 
     path: str = ""  # a folder, or a name on the Hugging Face Hub
     language: str | None = None  # the language of its texts, as in "pl", for descriptions; None: not said
-    pooling: Literal["max", "mean"] = "mean"  # mean or max of the tokens' vectors
-    max_length: Annotated[int, AT_LEAST_ONE] = 256  # tokens of a text
     device: str = "cpu"  # where to compute
 
     def check(self) -> None:
@@ -32,21 +30,20 @@ class TransformerSettings:
 
 
 def open_transformer(name: str, values: Mapping[str, Any]) -> ModelEncoder:
-    """The last layer of the transformer that `path` names, pooled over a text's tokens, in float32. Raises InputError
+    """The mean of the last layer of the transformer that `path` names over a text's tokens, in float32. Raises InputError
     for an unknown key, a bad value, and a transformer that cannot be opened."""
     settings = typed(TransformerSettings, values)
     device = device_of(settings.device, "device")
     pretrained = open_pretrained(settings.path)
     trainer = typed(TrainerConfig, {"accelerator": settings.device, "precision": "32-true"})
-    encoder = TransformerEncoder(pretrained, settings.max_length, trainer, device, lambda: pretrained.body)
-    named = [short_name(settings.path), *([settings.pooling] if settings.pooling != encoder.pooling else [])]
+    encoder = TransformerEncoder(pretrained, MAX_LENGTH, trainer, device, lambda: pretrained.body)
     return ModelEncoder(
         encoder,
-        settings.pooling,
-        name="-".join(["transformer", *named]),
-        title=", ".join(["Transformer", *named]),
+        "mean",
+        name=f"transformer-{short_name(settings.path)}",
+        title=f"Transformer, {short_name(settings.path)}",
         family="transformer",
         language=settings.language or "",
         max_length=encoder.length,
-        settings=f"pooling {settings.pooling}",
+        settings="pooling mean",
     )

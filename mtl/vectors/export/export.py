@@ -1,15 +1,13 @@
-"""Export a finished run: its encoder, its word vectors, or a task's fine-tuned transformer, as a folder that other programs read, with a model card:
-what it holds and how to use it, the run's scores, its data, and its limits."""
+"""Export a finished run: its encoder or its word vectors, as a folder that other programs read, with a model card: what it holds and how to
+use it, the run's scores, its data, and its limits."""
 
 import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 import yaml
 from torch import Tensor
@@ -24,15 +22,13 @@ from mtl.base.wings import lazy
 from mtl.data.text import UNKNOWN, Vocabulary, moses, text_lines
 from mtl.embedders.new_words import WordReader
 from mtl.methods.lstm.trained import TrainedLstm
-from mtl.methods.predictor import Predictor
-from mtl.runs.summary import Summary, read_summary
+from mtl.runs.summary import read_summary
 from mtl.runs.table import render
-from mtl.vectors.encoders.run import RunSettings, open_run
+from mtl.vectors.encoders.run import RunEncoder, RunSettings, open_run
 
 logger = logging.getLogger("mtl")
 
 VECTORS = "vectors.vec"
-TOLERANCE = 1e-5  # between an exported model and the run
 
 
 @dataclass
@@ -45,27 +41,21 @@ class ExportSettings(RunSettings):
 
 @dataclass(frozen=True)
 class Export:
-    """What is exported, and what its card says: the encoder of an LSTM, or the model of a task of a transformer."""
+    """The encoder of an LSTM that is exported, and what its card says."""
 
-    predictor: Predictor  # the models of one seed of the run
+    encoder: RunEncoder  # the words of its reader are all that it knows
     settings: ExportSettings
     command: str
-    encoder: Any = None  # of an LSTM, which knows the words of `model.reader` alone; None for the model of a task
-    looks_up: bool = False  # whether the run looks new words up in a file of vectors
-    task: Any = None  # whose model is exported; None for an encoder
+    looks_up: bool  # whether the run looks new words up in a file of vectors
 
     @property
     def model(self) -> Any:
-        """A `TrainedLstm` or a `TrainedTransformer`."""
-        return self.predictor.model
-
-    @cached_property
-    def summary(self) -> Summary:
-        return read_summary(self.predictor.folder.summary)
+        """A `TrainedLstm`."""
+        return self.encoder.model
 
     @torch.no_grad()
     def word_vectors(self) -> Tensor:
-        """The vectors of padding (zero), of the unknown word, and of the words of an LSTM's reader, float32 (ids, dim)."""
+        """The vectors of padding (zero), of the unknown word, and of the words of the reader, float32 (ids, dim)."""
         reader = self.model.reader
         return reader.embedder(torch.arange(len(reader.vocabulary))[None])[0].float()
 
@@ -75,9 +65,8 @@ class ExportFormat:
     """One format."""
 
     keys: tuple[str, ...]  # the settings that it reads
-    open: Callable[[Path, ExportSettings, str], Export]  # what it exports of the run in a folder. Raises InputError.
-    # Writes the files and the card to a folder. Raises InputError for a model that the format cannot express, and if the
-    # files do not give the outputs of the run.
+    # Writes the files and the card to a folder. Raises InputError for an encoder that the format cannot express, and if the files do not give
+    # the vectors of the run.
     write: Callable[[Export, Path], None]
     extra: str | None = None  # the extra of mtl-baselines with the packages that it needs (`mtl.base.extras`)
 
@@ -97,36 +86,43 @@ def write_vectors(export: Export, folder: Path) -> None:
         f"## Usage\n\n{code_block('from gensim.models import KeyedVectors', '', loading)}\n\n"
         f"In mtl: `embeddings=fasttext embeddings.path={VECTORS}`.",
     ]
-    write_text(folder / "README.md", encoder_card(export, {}, begin))
+    write_text(folder / "README.md", card(export, {}, begin))
+
+
+# By the name that `mtl export --format` takes.
+EXPORT_FORMATS = {
+    "sentence-transformers": ExportFormat(
+        ("seed", "words", "license", "pooling", "centre", "suite_data_dir"),
+        lazy("mtl.vectors.export.sentence_transformer:write"),
+        extra="sentence-transformers",
+    ),
+    "vectors": ExportFormat(("seed", "words", "license"), write_vectors),
+}
 
 
 def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any], command: str) -> None:
-    """Write the encoder of a finished run, or the model of one of its tasks, to a new folder. The settings are those of
-    `ExportSettings`. Raises InputError for a folder that is not empty, an unknown format or key, a run that is not
-    finished or keeps no models, an encoder or a model that the format cannot express, and a package that is missing."""
+    """Write the encoder of a finished run to a new folder. The settings are those of `ExportSettings`. Raises InputError
+    for a folder that is not empty, an unknown format or key, a run that is not finished or keeps no models, an encoder
+    that the format cannot express, and a package that is missing."""
     check_choice("--format", format, EXPORT_FORMATS)
     kind = EXPORT_FORMATS[format]
     check_known(settings, set(kind.keys))
     check_new_folder(out)
     if kind.extra is not None:
         check_installed(kind.extra, key=f"--format {format}")
-    export = kind.open(run_dir, typed(ExportSettings, settings), command)
+    export = _open(run_dir, typed(ExportSettings, settings), command)
     with new_folder(out) as partial:
         kind.write(export, partial)
-    if export.task is not None:
-        logger.info("%s: the model of task %s, seed %d", out, export.task.id, export.predictor.seed)
-        return
     hint = "; all others are unknown to it, unlike the run: name a file of texts with words=" if export.looks_up else ""
     logger.info("%s: knows %s words%s", out, f"{len(export.model.reader.vocabulary.words):,}", hint)
 
 
-def _open_lstm(run_dir: Path, settings: ExportSettings, command: str) -> Export:
+def _open(run_dir: Path, settings: ExportSettings, command: str) -> Export:
     """The encoder of an LSTM, which knows the words of the run and of `words=`, and no others."""
     encoder = open_run(run_dir, settings)
-    model = encoder.predictor.model
+    model = encoder.model
     if not isinstance(model, TrainedLstm):
-        message = "this run's encoder is a transformer, and this format takes an LSTM; set --format transformers, or use mtl encode"
-        raise InputError(message)
+        raise InputError("this run's encoder is a transformer, and only an LSTM can be exported; use mtl encode")
     if not isinstance(model.reader, WordReader):
         message = "a word's vector depends on its text, so other programs cannot look it up"
         raise InputError(message, key="embeddings", value=model.config.embeddings.name)
@@ -139,84 +135,23 @@ def _open_lstm(run_dir: Path, settings: ExportSettings, command: str) -> Export:
             raise InputError(message, key="words", value=settings.words)
     model.reader.look_up(sorted(words))
     model.reader.source = None
-    return Export(encoder.predictor, settings, command, encoder, looks_up)
+    model.config = replace(model.config, trainer=replace(model.config.trainer, precision="32-true"))
+    return Export(encoder, settings, command, looks_up)
 
 
-def _open_task(run_dir: Path, settings: ExportSettings, command: str) -> Export:
-    """The model of one task of a fine-tuned transformer."""
-    predictor = Predictor.load(run_dir, settings.seed, settings.task, encoder_task=settings.task)
-    if predictor.config.method != "transformer" or not predictor.config.finetune.train_encoder:
-        message = "is no fine-tuned transformer (method=transformer, variant=finetune): transformers has no model of its body and heads"
-        raise InputError(f"{message}; choose another --format", path=run_dir)
-    if settings.task is None and len(predictor.tasks) > 1:
-        raise InputError(f"each task has its own model; set task= to one of {', '.join(predictor.tasks)}", key="task")
-    return Export(predictor, settings, command, task=predictor.suite.tasks[settings.task or predictor.tasks[0]])
-
-
-# By the name that `mtl export --format` takes.
-EXPORT_FORMATS = {
-    # The encoder as modules of sentence-transformers.
-    "sentence-transformers": ExportFormat(
-        ("seed", "words", "license", "pooling", "centre", "suite_data_dir"),
-        _open_lstm,
-        lazy("mtl.vectors.export.sentence_transformer:write"),
-        extra="sentence-transformers",
-    ),
-    "vectors": ExportFormat(("seed", "words", "license"), _open_lstm, write_vectors),
-    # A task's fine-tuned transformer with its head.
-    "transformers": ExportFormat(
-        ("seed", "task", "license"),
-        _open_task,
-        lazy("mtl.vectors.export.transformers_folder:write"),
-        extra="transformers",
-    ),
-}
-
-
-def check_difference(values: np.ndarray, wanted: np.ndarray, name: str, format: str, scale: float = 1.0) -> None:
-    """Raise InputError if the exported model gives other values than the run, by more than TOLERANCE of this scale."""
-    difference = float(np.abs(values - wanted).max())
-    if not difference <= TOLERANCE * scale:
-        message = f"the exported model gives other {name} than the run (they differ by up to {difference:.2g}), so nothing is written"
-        raise InputError(f"{message}; use the versions of constraints.txt", key=f"--format {format}")
-
-
-def card(
-    export: Export,
-    front: Mapping[str, Any],
-    begin: Sequence[str],
-    about: str,
-    trained_on: Sequence[str],
-    limits: Sequence[str],
-) -> str:
+def card(export: Export, front: Mapping[str, Any], begin: Sequence[str]) -> str:
     """A card in Markdown: front matter with the language, the licence and these values; the title and the sections `begin`; then those that all
-    cards have: scores, the data of the tasks that the model (`about`) was trained on, and its limits, in sentences."""
-    license, suite, tasks = export.settings.license, export.predictor.suite, export.summary["tasks"]
+    cards have: scores, the data of the tasks that trained the encoder, and its limits."""
+    predictor, description, license = export.encoder.predictor, export.encoder.description, export.settings.license
+    suite, summary, seed = predictor.suite, read_summary(predictor.folder.summary), str(predictor.seed)
     matter = {"language": [suite.language], **({"license": license} if license else {}), **front}
-    unlicensed = "No license is stated for the weights; that of the data and of what training began with decides."
-    limits = [*limits, *([] if license else [unlicensed])]
-    seed, names = str(export.predictor.seed), {id: escaped(task.title or id) for id, task in suite.tasks.items()}
-    own = [f"{names[id]} {suite.shown.show(scored['scores'][seed])}" for id, scored in tasks.items()]
+    names = {id: escaped(task.title or id) for id, task in suite.tasks.items()}
+    scores = [f"{names[id]} {suite.shown.show(scored['scores'][seed])}" for id, scored in summary["tasks"].items()]
     data = [["task", "license of the data", "training rows"]]
-    for id in trained_on:
-        rows = (tasks[id].get("rows") or {}) if id in tasks else {}
-        data.append([names[id], escaped(suite.tasks[id].license or "not stated"), str(rows.get("train", MISSING))])
-    sections = [
-        f"---\n{yaml.safe_dump(matter, sort_keys=False, allow_unicode=True)}---",
-        *begin,
-        f"## Evaluation\n\nThe model is that of seed {seed} of a run, which has the scores {', '.join(own)}. All seeds of the run:",
-        render(dict(export.summary), suite).partition("\n\n")[2].strip(),
-        f"## Training\n\n{about}:\n\n{markdown_table(data, left=2)}",
-        f"The run, and this export:\n\n{code_block(str(export.summary['command']), export.command, language='sh')}",
-        "## Limits\n\n" + "\n".join(f"- {limit}" for limit in limits),
-    ]
-    return "\n\n".join(sections) + "\n"
-
-
-def encoder_card(export: Export, front: Mapping[str, Any], begin: Sequence[str]) -> str:
-    """The card of an LSTM's encoder, or of its word vectors."""
-    description, suite = export.encoder.description, export.predictor.suite
-    title = escaped(suite.title or suite.name)
+    for id, scored in summary["tasks"].items():
+        if f"{suite.name}/{id}" in description.trained_on:
+            rows = (scored.get("rows") or {}).get("train", MISSING)
+            data.append([names[id], escaped(suite.tasks[id].license or "not stated"), str(rows)])
     run_looks_up = (
         " The run itself looks new words up in its file of word vectors; this export has the words of the run's data, and those that `words=`"
         " named."
@@ -227,9 +162,19 @@ def encoder_card(export: Export, front: Mapping[str, Any], begin: Sequence[str])
         f"The encoder was trained on the tasks above, in one language ({escaped(description.language)}); on other data it may be worse than"
         " the average of its word vectors.",
     ]
-    about = f"All tasks trained the encoder together (stage 1), on the training rows of {title}"
-    trained_on = [id for id in export.summary["tasks"] if f"{suite.name}/{id}" in description.trained_on]
-    return card(export, front, begin, about, trained_on, limits)
+    if not license:
+        limits.append("No license is stated for the weights; that of the data and of what training began with decides.")
+    sections = [
+        f"---\n{yaml.safe_dump(matter, sort_keys=False, allow_unicode=True)}---",
+        *begin,
+        f"## Evaluation\n\nThe model is that of seed {seed} of a run, which has the scores {', '.join(scores)}. All seeds of the run:",
+        render(dict(summary), suite).partition("\n\n")[2].strip(),
+        "## Training\n\nAll tasks trained the encoder together (stage 1), on the training rows of"
+        f" {escaped(suite.title or suite.name)}:\n\n{markdown_table(data, left=2)}",
+        f"The run, and this export:\n\n{code_block(str(summary['command']), export.command, language='sh')}",
+        "## Limits\n\n" + "\n".join(f"- {limit}" for limit in limits),
+    ]
+    return "\n\n".join(sections) + "\n"
 
 
 def code_block(*lines: str, language: str = "python") -> str:

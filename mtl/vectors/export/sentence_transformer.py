@@ -10,30 +10,16 @@ from typing import Any
 import numpy as np
 import torch
 
-from mtl.base.device import exact_arithmetic
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
-from mtl.base.progress import hidden_progress
 from mtl.base.terminal import escaped
-from mtl.data.text import TokenizedTexts
 from mtl.vectors.encoders.sentence_model import load_model
-from mtl.vectors.export.export import Export, check_difference, code_block, encoder_card
+from mtl.vectors.export.export import Export, card, code_block
 from mtl.vectors.export.tokenizer import can_express, tokenizer_json
 
 # A text without a token is one unknown word; the tokenizer says so of none that is empty.
 PROMPTS = {"query": " ", "document": " "}
-
-
-@exact_arithmetic()
-def reference_vectors(export: Export, texts: Sequence[str]) -> np.ndarray:
-    """The run's vectors of texts, float32 (texts, dim), computed in float32."""
-    encoder, model = export.encoder, export.model
-    with hidden_progress():
-        tokenized = TokenizedTexts(texts, model.language, model.config.max_length)
-        sequences, numbers = model.reader.sequences(tokenized), torch.arange(len(tokenized))
-        encoded = model.encoder.encode(sequences, numbers, pooling=encoder.pooling)
-    vectors: np.ndarray = encoded[[tokenized.index[text] for text in texts]].numpy()
-    return vectors if encoder.centre is None else vectors - encoder.centre
+TOLERANCE = 1e-5  # between vectors of the exported model and of the run
 
 
 def probe_texts(words: Sequence[str], max_length: int) -> list[str]:
@@ -54,15 +40,17 @@ def write(export: Export, folder: Path) -> None:
         problem = f"language {export.model.language}: the library tokenizers cannot split its apostrophes as Moses does"
     if problem is not None:
         remedy = "mtl encode writes its vectors, --format vectors its words'"
-        raise InputError(f"{problem}; {remedy}", path=export.predictor.folder.path)
+        raise InputError(f"{problem}; {remedy}", path=export.encoder.predictor.folder.path)
     logging.getLogger("sentence_transformers").setLevel(logging.ERROR)  # hides what it logs about models in general
     _model(export, folder / "tokenizer.json").save_pretrained(str(folder), create_model_card=False)
     for weights in folder.rglob("*.safetensors"):  # the library lets their owner alone read them
         weights.chmod((folder / "modules.json").stat().st_mode)
     loaded = load_model(folder, "cpu")
     texts = probe_texts(export.model.reader.vocabulary.words, export.model.config.max_length)
-    vectors = loaded.encode(texts, show_progress_bar=False)
-    check_difference(vectors, reference_vectors(export, texts), "vectors", "sentence-transformers")
+    difference = float(np.abs(loaded.encode(texts, show_progress_bar=False) - export.encoder.encode(texts)).max())
+    if not difference <= TOLERANCE:
+        message = f"the exported model gives other vectors than the run (they differ by up to {difference:.2g}), so nothing is written"
+        raise InputError(f"{message}; use the versions of constraints.txt", key="--format sentence-transformers")
     write_text(folder / "README.md", _card(export, str(loaded)))
 
 
@@ -116,14 +104,13 @@ def _linear(dim: int, centre: np.ndarray | None, **names: Any) -> Any:
 
 def _card(export: Export, architecture: str) -> str:
     """The model card."""
-    description, lstm, encoder = export.encoder.description, export.model.encoder.lstm, export.encoder
+    description, pooling = export.encoder.description, export.encoder.pooling
+    centred = "" if export.encoder.centre is None else ", minus the mean vector of the training texts"
     front = {
         "library_name": "sentence-transformers",
         "pipeline_tag": "sentence-similarity",
         "tags": ["sentence-transformers", "sentence-similarity", "feature-extraction", "bilstm"],
     }
-    joined = ", each joined with its word's vector" if export.model.encoder.join_input else ""
-    centred = " The mean vector of the training texts is subtracted." if encoder.centre is not None else ""
     used = code_block(
         "from sentence_transformers import SentenceTransformer",
         "",
@@ -134,8 +121,7 @@ def _card(export: Export, architecture: str) -> str:
     begin = [
         f"# {escaped(description.title)}",
         f"This is a sentence-transformers model that maps texts to vectors of {description.dim} numbers, which are compared by their cosine:"
-        f" {len(export.model.reader.vocabulary.words):,} word vectors, a bidirectional LSTM with {lstm.num_layers} layers of 2 × {lstm.hidden_size}"
-        f" units, and the {'maximum' if encoder.pooling == 'max' else 'mean'} over its outputs{joined}.{centred} It has"
+        f" {len(export.model.reader.vocabulary.words):,} word vectors, a bidirectional LSTM, and the {pooling} over time{centred}. It has"
         f" {description.parameters:,} parameters, of which {description.parameters_without_embeddings:,} are not in word vectors.",
         f"```\n{architecture}\n```",
         f"## Usage\n\nWith sentence-transformers 6 or later; neither mtl nor `trust_remote_code` is needed.\n\n{used}\n\nThe prompt of the"
@@ -143,4 +129,4 @@ def _card(export: Export, architecture: str) -> str:
         " `encode` for all texts: in sentence-transformers 6.2, `encode_query` and `encode_document` fail for every model with word vectors"
         " and a tokenizer of transformers.",
     ]
-    return encoder_card(export, front, begin)
+    return card(export, front, begin)

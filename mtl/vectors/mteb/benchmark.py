@@ -21,14 +21,11 @@ class MtebSettings:
     """The keys of `mtl mteb` itself."""
 
     benchmark: str = "pl-mteb"  # a name in configs/mteb, or a path
-    tasks: Annotated[list[str] | None, Meta(examples=["[PpcPC,SICK-R-PL]"])] = None  # some of the benchmark's tasks, as
-    # in [PpcPC,SICK-R-PL]
+    tasks: Annotated[list[str] | None, Meta(examples=["[PpcPC,SICK-R-PL]"])] = None  # some of the benchmark's tasks
     data_dir: str | None = None  # the folder with a folder for each task; None: data/{benchmark}, if it is there
     runs_dir: str = "runs"  # the folder of all runs
-    workers: Annotated[int, AT_LEAST_ONE] | None = (
-        None  # processes of a Ray cluster that encode the passages of retrieval
-    )
-    # tasks; None: this process does
+    workers: Annotated[int, AT_LEAST_ONE] | None = None  # processes of a Ray cluster that encode the passages of
+    # retrieval tasks; None: this process does
 
 
 COMMAND_KEYS = {key.name for key in fields(MtebSettings)}

@@ -55,8 +55,8 @@ def check_files(folder: Path, split: str) -> None:
 
 
 def check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
-    """Raise InputError for rows in this file that lack a column of the task, a value, or a number where the task has
-    numbers. The columns are those that the task has after mteb has renamed the hub's."""
+    """Raise InputError for rows in this file that lack a column of the task, or a text, a number or another value there.
+    The columns are those that the task has after mteb has renamed the hub's."""
     if not isinstance(rows, Dataset):  # those of retrieval have other parts
         return
     sts = task.metadata.type == "STS"
@@ -67,16 +67,11 @@ def check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
     for column in [name for name in (*texts, target) if isinstance(name, str)]:  # tasks of other forms lack some
         if column not in rows.column_names:
             raise InputError(f"has no column {column}; it has {', '.join(rows.column_names)}", path=path)
+        kind, wanted = (str | list, "text") if column in texts else (int | float if numeric else object, "number")
         for number, value in enumerate(rows[column], 1):
-            problem = None
-            if value is None:
-                problem = "has no value; write one, or drop the row"
-            elif column in texts and not isinstance(value, str | list):
-                problem = f"{value!r} is not a text; write a text"
-            elif column == target and numeric and isinstance(value, str):
-                problem = f"{value!r} is not a number; write a number"
-            if problem:
-                raise InputError(f"row {number}: column {column}: {problem}", path=path)
+            if value is None or not isinstance(value, kind):
+                problem = "has no value" if value is None else f"{value!r} is not a {wanted}"
+                raise InputError(f"row {number}: column {column}: {problem}; write one, or drop the row", path=path)
 
 
 def find_rows(benchmark: Benchmark, name: str, data_dir: Path | None) -> MtebRows:
@@ -122,17 +117,11 @@ def _named_files(card: Path) -> Iterator[str]:
 def cache_of(rows: MtebRows) -> Iterator[None]:
     """Within the block, datasets keeps what it reads of a local folder in a cache of this version of the rows. Its own
     cache knows a file by its path and its time of change alone. So it would return old rows for files that were
-    replaced by others with the same time, as tar, rsync and `cp -p` do. Raises InputError if the cache cannot be
-    written to."""
+    replaced by others with the same time, as tar, rsync and `cp -p` do."""
     config = datasets.config
-    before = cache = Path(config.HF_DATASETS_CACHE)
+    before = Path(config.HF_DATASETS_CACHE)
     if rows.folder is not None:
-        cache = before / "mtl" / rows.revision
-        try:
-            cache.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"{cache}: cannot be written: {_line(error)}; set HF_HOME to another folder") from None
-    config.HF_DATASETS_CACHE = cache
+        config.HF_DATASETS_CACHE = before / "mtl" / rows.revision
     try:
         yield
     finally:

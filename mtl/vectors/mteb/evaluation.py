@@ -4,7 +4,7 @@ import logging
 import math
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -23,7 +23,6 @@ from mtl.base.clock import format_duration
 from mtl.base.errors import InputError
 from mtl.base.files import replacing, write_json, write_text
 from mtl.base.progress import hidden_progress
-from mtl.base.untrusted import read_json
 from mtl.vectors.encoders.encoder import SentenceEncoder
 from mtl.vectors.mteb.benchmark import Benchmark
 from mtl.vectors.mteb.data import MtebRows, cache_of, compare_rows, find_rows, fresh_task, load_rows, unreadable
@@ -43,7 +42,6 @@ logger = logging.getLogger("mtl")
 
 # batch_size: texts in a batch of mteb's loader; the encoder makes batches of its own, and shows a bar of its own.
 ENCODING = {"batch_size": 256, "show_progress_bar": False}
-
 COMPARED = {"cosine": ScoringFunction.COSINE, "dot": ScoringFunction.DOT_PRODUCT}  # what mteb computes itself
 
 
@@ -147,60 +145,43 @@ class Evaluator:
         """The versions of what scores depend on: mteb, scikit-learn, which trains classifiers and clusters, and the encoder's software."""
         return {**{package: version(package) for package in ("mteb", "scikit-learn")}, **self.encoder.versions()}
 
-    def evaluate(
-        self,
-        tasks: Sequence[str],
-        split: str | None = None,
-        finished: Callable[[Mapping[str, Record]], None] = lambda records: None,
-    ) -> dict[str, Record]:
-        """The record of each task, by name; its score is None if it is not a finite number. Raises InputError if it
-        cannot be done. A task that was evaluated with these versions of the software, on the same rows, by the same
-        metric is not evaluated again. `split` replaces the one that the benchmark scores; `finished` is called after
-        each task with the records so far."""
-        records: dict[str, Record] = {}
-        for number, name in enumerate(tasks, 1):
-            rows = find_rows(self.benchmark, name, self.data_dir)
-            path = self.folder.record(name, split)
-            key = record_key(self.benchmark, name, self.versions, split) | {"revision": rows.revision}
-            old = record = read_record(path, key)
-            if record is None:
-                record = {**key, **self._evaluate(name, rows, key["split"], self.folder.result(path))}
-                write_json(path, record)
-            records[name] = record
-            title = f"{name} ({number} of {len(tasks)}){'' if split is None else f', {split}'}"
-            metric, score = self.benchmark.metric(name), record["score"]
-            after = "as evaluated before" if old is not None else format_duration(record["seconds"])
-            if score is None:
-                problem = "is not a finite number, so the task counts as missing; are all targets or all vectors equal?"
-                logger.warning("%s: %s %s", title, metric, problem)
-            else:
-                logger.info("%s: %s %.2f · %s", title, metric, score, after)
-            finished(records)
-        return records
+    def evaluate(self, name: str, title: str) -> None:
+        """Write the record of a task; its score is None if it is not a finite number. Messages have the title. A task that
+        was evaluated with these versions of the software, on the same rows, by the same metric is not evaluated again.
+        Raises InputError if it cannot be done."""
+        rows, path = find_rows(self.benchmark, name, self.data_dir), self.folder.record(name)
+        key = record_key(self.benchmark, name, self.versions) | {"revision": rows.revision}
+        old = record = read_record(path, key)
+        if record is None:
+            record = {**key, **self._evaluate(name, rows, key["split"], self.folder.result(path))}
+            write_json(path, record)
+        metric, score = self.benchmark.metric(name), record["score"]
+        after = "as evaluated before" if old is not None else format_duration(record["seconds"])
+        if score is None:
+            problem = "is not a finite number, so the task counts as missing; are all targets or all vectors equal?"
+            logger.warning("%s: %s %s", title, metric, problem)
+        else:
+            logger.info("%s: %s %.2f · %s", title, metric, score, after)
 
-    def with_earlier(self, records: Mapping[str, Record]) -> dict[str, Record]:
-        """The records with a score: these, by task, and for other tasks those of earlier commands that are still what the benchmark and
-        these versions of the software would record."""
+    def records(self) -> dict[str, Record]:
+        """The records with a score, by task: of this command, and those of earlier ones that are still what the benchmark and these versions of
+        the software would record."""
         keys = {name: record_key(self.benchmark, name, self.versions) for name in self.benchmark.tasks}
-        known = {name: records.get(name) or read_record(self.folder.record(name), key) for name, key in keys.items()}
+        known = {name: read_record(self.folder.record(name), key) for name, key in keys.items()}
         return {name: record for name, record in known.items() if record is not None and record["score"] is not None}
 
-    def write_summary(
-        self, records: Mapping[str, Record], settings: Mapping[str, Any], about: Mapping[str, Any]
-    ) -> None:
-        """Write the summary, with these further keys, and the table of these records and of earlier commands' ones."""
+    def write_summary(self, settings: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+        """Write the summary of the records, with these further keys, and their table."""
         encoder, folder = self.encoder, self.folder
-        choice = read_json(folder.choice, dict[str, Any]) if folder.choice.exists() else None
-        shown = self.with_earlier(records)
-        summary = summarize(self.benchmark, encoder.description, encoder.fingerprint, settings, shown, choice)
+        summary = summarize(self.benchmark, encoder.description, encoder.fingerprint, settings, self.records())
         write_json(folder.summary, {**summary, **about})
         write_text(folder.table, render_table(self.benchmark, summary))
 
-    def collect_results(self, records: Mapping[str, Record]) -> None:
-        """Write the folder `results`: mteb's own result files of these records, under the model's name and metadata of
+    def collect_results(self) -> None:
+        """Write the folder `results`: mteb's own result files of the records, under the model's name and metadata of
         now. Raises InputError for a result file that is damaged."""
         results = []
-        for name in records:
+        for name in self.records():
             path = self.folder.result(self.folder.record(name))
             try:
                 results.append(TaskResult.from_disk(path, load_historic_data=False))

@@ -1,15 +1,13 @@
-"""The files of an evaluation: its folder with a lock, a record for each task and version of its rows, its summary, its table. None needs mteb."""
+"""The files of an evaluation: its folder, a record for each task and version of its rows, its summary, its table. None needs mteb."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal, TypedDict
 
 from mtl.base.clock import format_duration
 from mtl.base.errors import InputError
-from mtl.base.locks import Busy, lock
 from mtl.base.terminal import MISSING, escaped, markdown_table
 from mtl.base.untrusted import Amount, Count, Score, check_plain_folder, read_json
 from mtl.base.wording import format_bytes
@@ -43,15 +41,6 @@ class EncoderDescription(TypedDict):
     seed: int | None
 
 
-class Choice(TypedDict):
-    """What `choice_note` reads of a choice of settings."""
-
-    split: str
-    tasks: list[str]
-    tried: list[dict[str, Any]]
-    chosen: dict[str, Any]
-
-
 class EvaluationSummary(TypedDict):
     """The content of an evaluation's summary.json (`summarize` explains the keys)."""
 
@@ -63,7 +52,6 @@ class EvaluationSummary(TypedDict):
     seen: dict[str, list[str]]
     cost: dict[str, Amount | None]
     command: str
-    choice: NotRequired[Choice | None]
 
 
 class EvaluationFolder:
@@ -74,7 +62,6 @@ class EvaluationFolder:
         self.benchmark = path / "benchmark.yaml"
         self.summary = path / "summary.json"
         self.table = path / "table.md"
-        self.choice = path / "choice.json"  # what was tried before this encoder's settings were chosen
         self.results = path / "results"  # mteb's own result files of the summary's tasks, as mteb's programs read them
         self.corpora = path.parents[1] / "corpora"  # vectors of corpora, of all evaluations
 
@@ -83,23 +70,14 @@ class EvaluationFolder:
         """The folder of an encoder's evaluation: {runs_dir}/mteb/{benchmark}/{encoder}-{fingerprint}."""
         return cls(Path(runs_dir) / "mteb" / benchmark / f"{encoder.description.name}-{revision_of(encoder)}")
 
-    def record(self, task: str, split: str | None = None) -> Path:
-        """What was evaluated last on a task's rows, on this split; None means the one that the benchmark scores."""
-        return self.path / (split or "tasks") / task / "record.json"
+    def record(self, task: str) -> Path:
+        """What was evaluated last on a task's rows."""
+        return self.path / "tasks" / task / "record.json"
 
     @staticmethod
     def result(record: Path) -> Path:
         """mteb's own result file of a record."""
         return record.with_name("mteb.json")
-
-    @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Hold the folder's lock within the block. Raises InputError if another process holds it."""
-        try:
-            with lock(self.path / ".lock"):
-                yield
-        except Busy as error:
-            raise InputError(f"another process evaluates this encoder; wait for it{error}", path=self.path) from None
 
 
 def revision_of(encoder: SentenceEncoder) -> str:
@@ -122,11 +100,10 @@ def summarize(
     fingerprint: str,
     settings: Mapping[str, Any],
     records: Mapping[str, Mapping[str, Any]],
-    choice: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    """The summary of an evaluation, from the tasks' records and from what was tried to choose the settings. Scores are
-    × 100. `average` is the mean over the tasks, `average_by_type` that of the types' means; both are over the tasks
-    that have scores, on any data. `partial` is true if a task of the benchmark is missing."""
+    """The summary of an evaluation, from the tasks' records. Scores are × 100. `average` is the mean over the tasks,
+    `average_by_type` that of the types' means; both are over the tasks that have scores, on any data. `partial` is true
+    if a task of the benchmark is missing."""
     tasks = {name: dict(records[name]) for name in benchmark.tasks if name in records}
     scores = {name: float(record["score"]) for name, record in tasks.items()}
     by_type, missing = benchmark.type_means(scores), benchmark.missing(tasks)
@@ -137,7 +114,6 @@ def summarize(
         "encoder": asdict(description),
         "fingerprint": fingerprint,
         "settings": dict(settings),
-        "choice": choice,
         "tasks": tasks,
         "by_type": by_type,
         "average": fmean(scores.values()) if scores else None,
@@ -208,8 +184,6 @@ def _notes(benchmark: Benchmark, summary: Mapping[str, Any]) -> list[str]:
     notes += not_comparable_notes(benchmark, list(summary["tasks"]))
     for name, ids in summary["seen"].items():
         notes.append(f"‡ {name}: the encoder was trained on its training rows ({', '.join(ids)}).")
-    if choice := summary["choice"]:
-        notes.append(choice_note(choice))
     return notes
 
 
@@ -219,21 +193,11 @@ def not_comparable_notes(benchmark: Benchmark, names: Sequence[str]) -> list[str
     return [f"{name}: {said}: {why}." for name in names if (why := benchmark.tasks[name].not_comparable)]
 
 
-def choice_note(choice: Mapping[str, Any]) -> str:
-    """What was chosen, on which tasks, and how many combinations were tried."""
-    settings = ", ".join(f"{key}={value}" for key, value in choice["chosen"].items())
-    return (
-        f"{settings}: the best of {len(choice['tried'])} combinations by the mean on the {choice['split']} rows of"
-        f" {', '.join(choice['tasks'])}."
-    )
-
-
-def record_key(benchmark: Benchmark, task: str, versions: Mapping[str, str], split: str | None = None) -> Record:
-    """What a record must say so that its score is that of the benchmark now, on this or else the scored split, with these versions of the
-    software."""
+def record_key(benchmark: Benchmark, task: str, versions: Mapping[str, str]) -> Record:
+    """What a record must say so that its score is that of the benchmark now, with these versions of the software."""
     return {
         "versions": dict(versions),
-        "split": split or benchmark.tasks[task].split,
+        "split": benchmark.tasks[task].split,
         "metric": benchmark.metric(task),
         "languages": list(benchmark.languages),
     }

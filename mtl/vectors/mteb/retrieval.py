@@ -13,9 +13,8 @@ from mteb.models import SearchEncoderWrapper
 from mteb.models.model_meta import ScoringFunction
 from mteb.types import PromptType
 
-from mtl.base.errors import InputError
 from mtl.base.files import check_space, naming
-from mtl.base.locks import Busy, lock
+from mtl.base.locks import waiting_lock
 from mtl.base.progress import Progress
 from mtl.data.text import BLOCK
 
@@ -43,8 +42,7 @@ class CorpusSearch:
     def search(self, queries: Dataset, *, top_k: int, top_ranked: Any = None, **about: Any) -> Ranked:
         """The scores of the best documents of each query, of equally good ones the first in the corpus. mteb itself
         ranks the few documents of each query that `top_ranked` names, in memory; None: all documents. mteb says of the
-        rows `task_metadata`, `hf_split`, `hf_subset` and `encode_kwargs`. Raises InputError for a full disk, and if
-        another process encodes the corpus."""
+        rows `task_metadata`, `hf_split`, `hf_subset` and `encode_kwargs`. Raises InputError for a full disk."""
         if top_ranked is not None:
             ranking = SearchEncoderWrapper(self._model)
             ranking.index(self._corpus, **about)
@@ -76,23 +74,21 @@ class CorpusSearch:
         digest = hashlib.sha256("\n".join([*self._key, split, subset]).encode()).hexdigest()
         path, row = self._folder / f"{task}-{digest[:16]}.f32", FLOAT * dim
         self._folder.mkdir(parents=True, exist_ok=True)
-        try:
-            with lock(path.with_suffix(".lock")), naming(path), path.open("ab") as file:
-                done = min(file.tell() // row, len(self._corpus))
-                if done < len(self._corpus):
-                    done -= done % BLOCK
-                    check_space(self._folder, (len(self._corpus) - done) * row, "set runs_dir to another disk")
-                file.truncate(done * row)
-                with Progress(f"encoding the corpus of {task}", len(self._corpus), "documents", done) as bar:
-                    blocks = document_blocks(self._corpus, about["task_metadata"], done)
-                    texts = (block["text"] for block in blocks)
-                    for vectors in self._model.encode_documents(texts, about["task_metadata"]):
-                        file.write(vectors.tobytes())
-                        file.flush()
-                        os.fsync(file.fileno())
-                        bar.advance(len(vectors))
-        except Busy as error:
-            raise InputError(f"another process encodes this corpus; wait for it{error}", path=path) from None
+        waiting = waiting_lock(path.with_suffix(".lock"), f"{path}: another process encodes this corpus")
+        with waiting, naming(path), path.open("ab") as file:
+            done = min(file.tell() // row, len(self._corpus))
+            if done < len(self._corpus):
+                done -= done % BLOCK
+                check_space(self._folder, (len(self._corpus) - done) * row, "set runs_dir to another disk")
+            file.truncate(done * row)
+            with Progress(f"encoding the corpus of {task}", len(self._corpus), "documents", done) as bar:
+                blocks = document_blocks(self._corpus, about["task_metadata"], done)
+                texts = (block["text"] for block in blocks)
+                for vectors in self._model.encode_documents(texts, about["task_metadata"]):
+                    file.write(vectors.tobytes())
+                    file.flush()
+                    os.fsync(file.fileno())
+                    bar.advance(len(vectors))
         return path
 
 

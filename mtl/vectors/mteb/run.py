@@ -1,22 +1,22 @@
-"""The whole evaluation: open the encoder, choose its settings on validation rows, evaluate it, write the summary and
-the table. mteb is an optional package, and importing it takes seconds: only what evaluates imports it."""
+"""The whole evaluation: open the encoder, evaluate it, write the summary and the table.
 
-import itertools
+mteb is an optional package, and importing it takes seconds: only what evaluates imports it."""
+
 import logging
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from statistics import fmean
 from typing import Any, cast
 
 import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
-from mtl.base.files import write_json, write_text
+from mtl.base.files import write_text
+from mtl.base.locks import waiting_lock
 from mtl.base.typed import UnknownKey
 from mtl.jobs.engines import ENGINES, Mapper, Needs, Unit
 from mtl.vectors.encoders.encoder import SentenceEncoder
@@ -25,13 +25,7 @@ from mtl.vectors.mteb.results import EvaluationFolder
 
 logger = logging.getLogger("mtl")
 
-CHOOSE = "choose"  # the value of a setting that is chosen
-SPLIT = "validation"  # mteb does not score it
-READ_TO_CENTRE = ("texts", "suite_data_dir")  # settings that encoders take with centre=true alone
-
 OpenEncoder = Callable[[Mapping[str, Any]], SentenceEncoder]
-Choices = Mapping[str, tuple[Any, ...]]
-Validate = Callable[[SentenceEncoder, Sequence[str]], Mapping[str, float | None]]
 
 
 def import_mteb(folder: Path) -> None:
@@ -48,57 +42,6 @@ def import_mteb(folder: Path) -> None:
     for library in ("mteb", "huggingface_hub"):  # the hub's client logs each retry
         logging.getLogger(library).setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", module=r"mteb\.")
-
-
-def combinations(settings: Mapping[str, Any], choices: Choices) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """The combinations to try: the values that are chosen, and the encoder's settings with them. Raises InputError for a setting that cannot be
-    chosen."""
-    keys = [key for key, value in settings.items() if value == CHOOSE]
-    if unknown := [key for key in keys if key not in choices]:
-        raise InputError(f"{unknown[0]}={CHOOSE}: only {' and '.join(choices)} can be chosen on validation rows")
-    chosen = [dict(zip(keys, values, strict=True)) for values in itertools.product(*(choices[key] for key in keys))]
-    fitting = [(values, {**settings, **values}) for values in chosen]
-    return [
-        (values, {key: value for key, value in all.items() if key not in READ_TO_CENTRE or all.get("centre")})
-        for values, all in fitting
-    ]
-
-
-def validation_tasks(benchmark: Benchmark, data_dir: Path | None) -> list[str]:
-    """The tasks with validation rows in a local folder that are not the scored ones. Raises InputError if there are none."""
-    names = [
-        name
-        for name, task in benchmark.tasks.items()
-        if data_dir is not None and task.split != SPLIT and any((data_dir / name).glob(f"{SPLIT}.*"))
-    ]
-    if not names:
-        where = f"no task has validation rows in {data_dir or 'data_dir'}"
-        raise InputError(f"{CHOOSE}: {where}; it needs files such as TASK/{SPLIT}.jsonl")
-    return names
-
-
-def choose(
-    settings: Mapping[str, Any], choices: Choices, tasks: Sequence[str], open_encoder: OpenEncoder, validate: Validate
-) -> tuple[SentenceEncoder, Mapping[str, Any], dict[str, Any]]:
-    """The encoder with the best mean score × 100 on the validation rows (of equal ones the first), its settings, and
-    the record of the choice. `validate` returns the scores of an encoder by task, None for one that is not finite; then
-    the combination is not chosen. Raises InputError if all have such a score."""
-    tried: list[dict[str, Any]] = []
-    best: tuple[float, SentenceEncoder, dict[str, Any], dict[str, Any]] | None = None
-    for values, fitting in combinations(settings, choices):
-        encoder = open_encoder(fitting)
-        scores = dict(validate(encoder, tasks))
-        mean = None if None in scores.values() else fmean(score or 0.0 for score in scores.values())
-        mean_text = "none: a score is not finite" if mean is None else f"{mean:.2f}"
-        logger.info("%s: mean %s", ", ".join(f"{key}={value}" for key, value in values.items()), mean_text)
-        if mean is not None and (best is None or mean > best[0]):
-            best = mean, encoder, values, fitting
-        tried.append({"settings": values, "scores": scores, "mean": mean, "fingerprint": encoder.fingerprint})
-    if best is None:
-        where = f"on the {SPLIT} rows of {', '.join(tasks)}"
-        raise InputError(f"{CHOOSE}: every combination has a score that is not finite {where}")
-    _, encoder, values, fitting = best
-    return encoder, fitting, {"split": SPLIT, "tasks": list(tasks), "tried": tried, "chosen": values}
 
 
 def new_cluster() -> Mapper:
@@ -122,9 +65,7 @@ def _encoding(
     return partial(open_encoder(settings).encode, prompt=prompt)
 
 
-def run_mteb(
-    open_encoder: OpenEncoder, choices: Choices, values: Mapping[str, Any], about: Mapping[str, Any]
-) -> EvaluationFolder:
+def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mapping[str, Any]) -> EvaluationFolder:
     """Evaluate an encoder on a benchmark of mteb's tasks; return the folder with the results. Raises InputError if it cannot be done.
 
     Args:
@@ -145,29 +86,9 @@ def run_mteb(
     import_mteb(Path(settings.runs_dir) / "mteb")
     from mtl.vectors.mteb.evaluation import Evaluator, model_meta
 
-    cluster = None if settings.workers is None else new_cluster()
-
-    def evaluator(encoder: SentenceEncoder, encoder_settings: Mapping[str, Any]) -> Evaluator:
-        folder, elsewhere = EvaluationFolder.of(settings.runs_dir, benchmark.name, encoder), None
-        if cluster is not None:
-            needs = Needs(gpu=float(str(encoder_settings.get("device", "cpu")).startswith("cuda")))
-            maker = Unit("encoder", _encoding, (open_encoder, encoder_settings), folder=folder.corpora, needs=needs)
-            elsewhere = partial(encode_on_cluster, maker, cluster, settings.workers)
-        return Evaluator(encoder, benchmark, data_dir, folder, model_meta(encoder, benchmark), elsewhere)
-
-    def validate(encoder: SentenceEncoder, tasks: Sequence[str]) -> dict[str, float | None]:
-        candidate = evaluator(encoder, {})  # TMP
-        with candidate.folder.locked():
-            return {name: record["score"] for name, record in candidate.evaluate(tasks, SPLIT).items()}
-
-    choice = None
-    chosen_settings: Mapping[str, Any] = encoder_settings
+    cluster, elsewhere = None if settings.workers is None else new_cluster(), None
     try:
-        if CHOOSE in encoder_settings.values():
-            validated = validation_tasks(benchmark, data_dir)
-            encoder, chosen_settings, choice = choose(encoder_settings, choices, validated, open_encoder, validate)
-        else:
-            encoder = open_encoder(encoder_settings)
+        encoder = open_encoder(encoder_settings)
     except UnknownKey as error:
         raise error if error.section else UnknownKey(error.unknown, COMMAND_KEYS | set(error.known)) from None
     description, languages = encoder.description, benchmark.model_languages
@@ -175,14 +96,19 @@ def run_mteb(
     if languages and description.language and description.language not in languages:
         known = ", ".join(languages)
         logger.warning("the encoder's language is %s, but %s is in %s", description.language, benchmark.title, known)
-    final = evaluator(encoder, chosen_settings)
-    with final.folder.locked():
-        write_text(final.folder.benchmark, path.read_text(encoding="utf-8"))
-        if choice is not None:
-            write_json(final.folder.choice, choice)
-        records = final.evaluate(tasks, finished=lambda records: final.write_summary(records, chosen_settings, about))
-        final.collect_results(final.with_earlier(records))
-    return final.folder
+    folder = EvaluationFolder.of(settings.runs_dir, benchmark.name, encoder)
+    if cluster is not None:
+        needs = Needs(gpu=float(str(encoder_settings.get("device", "cpu")).startswith("cuda")))
+        maker = Unit("encoder", _encoding, (open_encoder, encoder_settings), folder=folder.corpora, needs=needs)
+        elsewhere = partial(encode_on_cluster, maker, cluster, settings.workers)
+    evaluator = Evaluator(encoder, benchmark, data_dir, folder, model_meta(encoder, benchmark), elsewhere)
+    with waiting_lock(folder.path / ".lock", f"{folder.path}: another process evaluates this encoder"):
+        write_text(folder.benchmark, path.read_text(encoding="utf-8"))
+        for number, name in enumerate(tasks, 1):
+            evaluator.evaluate(name, f"{name} ({number} of {len(tasks)})")
+            evaluator.write_summary(encoder_settings, about)
+        evaluator.collect_results()
+    return folder
 
 
 def _tasks_with_folder(benchmark: Benchmark, data_dir: Path) -> list[str]:

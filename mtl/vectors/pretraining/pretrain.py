@@ -14,14 +14,14 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer
 
-from mtl.base.clock import format_duration
 from mtl.base.device import exact_arithmetic
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed, import_transformers, library_versions
-from mtl.base.files import check_space, replacing, write_json, write_text
+from mtl.base.files import replacing, write_json, write_text
 from mtl.base.folders import new_folder
+from mtl.base.terminal import escaped
 from mtl.base.version import VERSION
-from mtl.vectors.pretraining.resumable import CHECKPOINT, FORMAT, train_once
+from mtl.vectors.pretraining.resumable import FORMAT, train_once
 from mtl.vectors.pretraining.settings import PretrainingSettings, read_settings
 from mtl.vectors.pretraining.tokens import (
     ENDS,
@@ -33,7 +33,7 @@ from mtl.vectors.pretraining.tokens import (
     word_beginnings,
     write_tokens,
 )
-from mtl.vectors.pretraining.training import MaskedLanguageModelling, new_bert, parameter_count
+from mtl.vectors.pretraining.training import MaskedLanguageModelling, new_bert
 
 LOG, VOCABULARY = "training.json", "tokenizer.json"
 CARD = """---
@@ -45,13 +45,10 @@ tags: [mtl]
 
 # A BERT trained by masked language modelling
 
-| | |
-|---|---|
-{rows}
-
-Trained with mtl {version}. It has no pooled output: train one with a task's head, or use the mean of the last layer's vectors.
-`training.json` has all settings and the held-out figures during the training. The text decides which licence applies to the weights,
-and which errors and prejudices they carry.
+It has {parameters:,} parameters, and was trained on {tokens:,} tokens of {texts}. Its vocabulary of {vocabulary:,} entries was learnt on {learnt}.
+On held-out text, the perplexity of masked tokens is {perplexity:.2f}, and {accuracy:.1f} % of them are predicted right.
+`training.json` has all settings, versions and validations. The text decides which licence applies to the weights, and which errors and
+prejudices they carry. There is no pooled output: train one with a task's head, or use the mean of the last layer's vectors.
 
 ```python
 from transformers import AutoModelForMaskedLM, AutoTokenizer
@@ -63,32 +60,23 @@ model = AutoModelForMaskedLM.from_pretrained("FOLDER")
 
 logger = logging.getLogger("mtl")
 CPU = torch.device("cpu")
-COPIES = 28  # bytes of a parameter: weights and Adam's two moments in the checkpoint and its successor, and the weights of the output
 
 
 def model_card(log: dict[str, Any], language: str | None) -> str:
     """The README of the folder, with the metadata that model hubs read."""
-    settings, last = log["settings"], log["validations"][-1]
-    facts = {
-        "text": ", ".join(log["texts"]),
-        "tokens": f"{log['tokens']:,} in {log['documents']:,} documents",
-        "vocabulary": f"{log['vocabulary']:,} entries, {settings['vocabulary']}, learnt on {', '.join(log['vocabulary_texts']) or 'the same text'}",
-        "layers": f"{settings['num_layers']} of {settings['hidden_size']}, {settings['num_heads']} heads",
-        "parameters": f"{log['parameters']:,}",
-        "training": f"{log['steps']:,} steps of {settings['batch_size']} segments in {format_duration(log['seconds'])}",
-        "held-out perplexity of masked tokens": f"{last['perplexity']:.2f}",
-        "held-out masked tokens predicted right": f"{last['accuracy']:.1f} %",
-    }
-    rows = "\n".join(f"| {name} | {value.replace('|', chr(92) + '|')} |" for name, value in facts.items())
+    numbers = {key: log[key] for key in ("parameters", "tokens", "vocabulary")}
+    texts, learnt = (escaped(", ".join(log[key])) for key in ("texts", "vocabulary_texts"))
     said = f'language: "{language}"\n' if language else ""
-    return CARD.format(language=said, rows=rows, version=log["versions"]["mtl"])
+    return CARD.format(
+        language=said, texts=texts, learnt=learnt or "the same text", **numbers, **log["validations"][-1]
+    )
 
 
 @exact_arithmetic()
 def pretrain(texts: PretrainingTexts, settings: PretrainingSettings, out: Path, device: torch.device = CPU) -> None:
     """Learn a vocabulary, train a BERT and write it to the new folder `out`, where transformers loads it. A training
     that was interrupted continues from its last checkpoint if the texts and the settings are the same. Raises
-    InputError for bad texts, too little text or disk space, and as `train_once`; DivergedError if the training
+    InputError for bad texts, too little text, and as `train_once`; DivergedError if the training
     diverges, in which case the last good checkpoint remains."""
     texts.check()
     import_transformers()
@@ -98,8 +86,6 @@ def pretrain(texts: PretrainingTexts, settings: PretrainingSettings, out: Path, 
 def _train(
     texts: PretrainingTexts, settings: PretrainingSettings, out: Path, device: torch.device, unfinished: Path
 ) -> None:
-    if not (unfinished / CHECKPOINT).exists():
-        check_space(unfinished, parameter_count(settings) * COPIES + texts.size, "name another disk with out=")
     tokenizer, training = begin_training(texts, settings, unfinished, device)
     segments, held_out = training.segments, len(training.held_out)
     figures = {

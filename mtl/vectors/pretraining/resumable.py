@@ -102,6 +102,7 @@ class ResumableTraining(ValidatedModule, ABC):
 
     automatic_optimization = False  # Lightning's own has one optimizer, and one loss in a step
     operation: str  # what progress calls the training
+    steps: int  # of the whole training
 
     def __init__(self, network: nn.Module, optimizers: list[Optimizer], settings: Any, folder: Path) -> None:
         """The network is on the device that trains it. The settings have a `seed`, and `validate_every`, the steps between validations. The folder is
@@ -110,12 +111,6 @@ class ResumableTraining(ValidatedModule, ABC):
         self.network, self.optimizer_list = network, optimizers
         self.settings, self.checkpoint = settings, folder / CHECKPOINT
         self.step = 0  # steps done; Lightning would count those of each optimizer
-
-    @property
-    def progress(self) -> float:
-        """How much of the training is done; at 1 it ends."""
-        done, total, _ = self.shown()
-        return done / total
 
     @abstractmethod
     def batches(self) -> Iterator[np.ndarray]:
@@ -133,10 +128,6 @@ class ResumableTraining(ValidatedModule, ABC):
     def validate(self) -> tuple[dict[str, float], str]:
         """The row of a validation, which has the step and held-out figures, all finite; and the row in a few words."""
 
-    @abstractmethod
-    def shown(self) -> tuple[int, int, str]:
-        """What progress shows: how much is done, the total, and their unit."""
-
     def run(self, title: str) -> None:
         """Train to the last step; `curve` gets a row for each validation. Raises DivergedError if losses, weights or
         held-out figures are no longer finite, before it replaces the checkpoint."""
@@ -144,10 +135,9 @@ class ResumableTraining(ValidatedModule, ABC):
         if continues:
             self.on_load_checkpoint(dict(read_state(self.checkpoint, self)))
             logger.info("%s: continuing after step %d", title, self.step)
-        done, total, unit = self.shown()
         device = next(self.network.parameters()).device.type
         try:
-            with Progress(self.operation, total, unit, done) as self.bar:
+            with Progress(self.operation, self.steps, "steps", self.step) as self.bar:
                 train(self, self.checkpoint, continues, accelerator=device, max_epochs=-1, logger=False)
         except DivergedError as error:
             kept = f"{self.checkpoint} keeps the last good weights; " if self.checkpoint.exists() else ""
@@ -165,7 +155,7 @@ class ResumableTraining(ValidatedModule, ABC):
         return DataLoader(batches, batch_size=None, collate_fn=lambda batch: batch)  # type: ignore[arg-type]
 
     def on_train_start(self) -> None:
-        self.trainer.should_stop = self.progress >= 1
+        self.trainer.should_stop = self.step >= self.steps
 
     def training_step(self, batch: np.ndarray, batch_idx: int = 0) -> None:
         # The random numbers of a step depend on its number: an interrupted training gives the same result when it continues.
@@ -180,10 +170,10 @@ class ResumableTraining(ValidatedModule, ABC):
         self.step += 1
 
     def on_train_batch_end(self, outputs: Any, batch: np.ndarray, batch_idx: int) -> None:
-        self.bar.reach(self.shown()[0])
+        self.bar.reach(self.step)
         if self.step % RELEASE_EVERY == 0:
             release_memory()
-        self.trainer.should_stop = self.progress >= 1
+        self.trainer.should_stop = self.step >= self.steps
 
     def on_train_epoch_end(self) -> None:
         self.check_losses(self.step)

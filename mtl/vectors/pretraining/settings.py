@@ -12,7 +12,6 @@ from mtl.base.typed import PART, SHARE, check_known, typed
 from mtl.base.untrusted_yaml import read_yaml
 
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")  # the first entries of the vocabulary, with ids from 0
-BUDGET = {"max_steps", "max_minutes"}  # the settings that limit a training
 LARGEST = 2**31 - 1
 COUNT = Meta(ge=1, le=LARGEST)
 AMOUNT = Meta(ge=0, le=LARGEST)
@@ -22,35 +21,27 @@ AMOUNT = Meta(ge=0, le=LARGEST)
 class PretrainingSettings:
     """The settings of a pre-training. A file in configs/pretrain must set those that have no default."""
 
-    vocab_size: Annotated[int, Meta(ge=len(SPECIAL_TOKENS) + 1, le=LARGEST)]  # entries of the vocabulary, with the five
-    # special tokens; fewer if the text is small
-    max_length: Annotated[int, Meta(ge=8, le=LARGEST)]  # tokens of a segment, with `[CLS]` and `[SEP]`; the longest
-    # input of the finished model
+    vocab_size: Annotated[int, Meta(ge=len(SPECIAL_TOKENS) + 1, le=LARGEST)]  # the most entries of the vocabulary
+    max_length: Annotated[int, Meta(ge=8, le=LARGEST)]  # tokens of a segment, and of the finished model's inputs
     num_layers: Annotated[int, COUNT]  # the number of layers
     hidden_size: Annotated[int, COUNT]  # the size of a token's vector
     num_heads: Annotated[int, COUNT]  # attention heads of a layer
     batch_size: Annotated[int, COUNT]  # segments in a step
+    max_steps: Annotated[int, COUNT]  # the number of steps
     learning_rate: Annotated[float, AMOUNT]  # the highest learning rate of AdamW, which has β₁ 0.9
-    vocabulary: Literal["wordpiece", "bpe"] = "wordpiece"  # how words are split: wordpiece takes the longest subword
-    # that fits; bpe merges characters as learnt
+    vocabulary: Literal["wordpiece", "bpe"] = "wordpiece"  # wordpiece: the longest subword that fits; bpe: merges
     documents: Literal["line", "block"] = "line"  # a document of a file: a line, or all lines up to an empty one
     min_tokens: Annotated[int, AMOUNT] = 0  # the least tokens of a document; shorter ones are dropped
     held_out: Annotated[float, PART] = 0.01  # share of the segments that measure perplexity, at most 1,000 of them
     initial_deviation: Annotated[float, PART] = 0.02  # standard deviation of the random weights at the beginning
-    positions: Literal["random", "sinusoids"] = "random"  # the vectors of positions at the beginning: random, or
-    # sinusoids of twice the deviation as amplitude. Both are trained
+    positions: Literal["random", "sinusoids"] = "random"  # the vectors of positions at the beginning; all are trained
     dropout: Annotated[float, SHARE] = 0.1  # dropout on the attention, and after each part of a layer
-    max_steps: Annotated[int, COUNT] | None = None  # the most steps; this or max_minutes must be set
-    max_minutes: Annotated[float, Meta(gt=0, le=LARGEST)] | None = None  # the most minutes of training and validations
-    accumulate: Annotated[int, COUNT] = 1  # in how many parts a batch is computed: more take less memory and, without
-    # dropout, give the same step up to rounding
-    warmup: Annotated[float, AMOUNT] = 0.1  # steps in which the learning rate rises linearly from 0, before it falls
-    # linearly to 0; below 1, a share of the training
+    accumulate: Annotated[int, COUNT] = 1  # in how many parts a batch is computed: more take less memory
+    warmup: Annotated[float, AMOUNT] = 0.1  # steps in which the learning rate rises; below 1: the share of all steps
     beta2: Annotated[float, PART] = 0.999  # AdamW's β₂
     epsilon: Annotated[float, PART] = 1e-6  # AdamW's ε
     weight_decay: Annotated[float, AMOUNT] = 0.01  # weight decay of AdamW; biases and normalisation layers have none
-    precision: Literal["32-true", "bf16-mixed"] = "32-true"  # bf16-mixed: products in bfloat16, weights in float32; on
-    # a CPU without such instructions it is float32
+    precision: Literal["32-true", "bf16-mixed"] = "32-true"  # bf16-mixed: products in bfloat16, if the device has it
     validate_every: Annotated[int, COUNT] = 500  # steps between validations and checkpoints
     seed: Annotated[int, AMOUNT] = 1  # seed of the random weights, the order and the masks
     threads: Annotated[int, AMOUNT] = 0  # number of CPU threads; 0: one for each core
@@ -61,12 +52,8 @@ class PretrainingSettings:
             raise InputError(f"must divide hidden_size={self.hidden_size}", key="num_heads", value=self.num_heads)
         if self.batch_size % self.accumulate:
             raise InputError(f"must divide batch_size={self.batch_size}", key="accumulate", value=self.accumulate)
-        if self.max_steps is None and self.max_minutes is None:
-            raise InputError("set it, or max_minutes: one of them must limit the training", key="max_steps")
-        if self.warmup >= 1 and (
-            self.max_minutes is not None or self.max_steps is None or self.warmup >= self.max_steps
-        ):
-            message = "must be a share of the training, below 1; or with max_steps alone, fewer steps than these"
+        if self.warmup >= self.max_steps:
+            message = f"must be a share of the training, below 1, or fewer steps than max_steps={self.max_steps}"
             raise InputError(message, key="warmup", value=f"{self.warmup:g}")
 
     @property
@@ -84,6 +71,4 @@ def read_settings(config: str, changes: Mapping[str, Any]) -> PretrainingSetting
         check_known(content, set(PretrainingSettings.__dataclass_fields__))
     except InputError as error:
         raise error.located(path=path) from None
-    if BUDGET & set(changes):  # the budget that the command names replaces that of the file
-        content = {key: value for key, value in content.items() if key not in BUDGET}
     return typed(PretrainingSettings, {**content, **changes})

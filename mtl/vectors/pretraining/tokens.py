@@ -1,7 +1,6 @@
-"""The text of a pre-training on its way to segments: documents, a subword vocabulary, a file of tokens that is read
-through a memory map. The vocabulary follows from the text alone. The library by itself numbers the characters within
-words in the order of a hash table, which differs from process to process, and breaks ties between merges by these
-numbers. Here, they are numbered beforehand."""
+"""The text of a pre-training on its way to segments: documents, a subword vocabulary, a file of tokens that is read through a memory map. The
+vocabulary follows from the text alone: characters within words are numbered beforehand. The library numbers them in the order of a hash table,
+which differs from process to process, and breaks ties between merges by these numbers."""
 
 import hashlib
 import json
@@ -47,12 +46,6 @@ class PretrainingTexts:
                 raise InputError("is no file with text; name text files: texts=[FILE,…]", path=path)
         if not self.files and not any(text.strip() for text in self.texts):
             raise InputError("there is no text to train on")
-
-    @property
-    def size(self) -> int:
-        """About how many bytes of text there are; a gzipped file has about three times its size."""
-        files = sum(path.stat().st_size * (3 if path.suffix == ".gz" else 1) for path in self.files)
-        return files + sum(len(text.encode("utf-8", "surrogatepass")) for text in self.texts)
 
     @cached_property
     def fingerprint(self) -> str:

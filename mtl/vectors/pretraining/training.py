@@ -2,7 +2,6 @@
 of whole words (Devlin et al. 2019) drawn anew each time."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
 from pathlib import Path
@@ -29,19 +28,11 @@ if TYPE_CHECKING:
 
 LARGEST_NORM = 1.0  # of all gradients together, which is clipped
 MASK_SHARE = 0.15  # of the tokens: those to predict
+NOT_CHOSEN = -100  # in place of a token that is not predicted, as in transformers
 MASKED, RANDOM = 0.8, 0.1  # of the chosen tokens: shares replaced by the mask, and by a random token; the others stay
 
 
-@dataclass(frozen=True)
-class MaskedBatch:
-    """A batch to predict tokens in."""
-
-    inputs: np.ndarray  # int64 (segments, time), padded
-    places: np.ndarray  # int64 (chosen,), positions in the flattened inputs, in rising order
-    labels: np.ndarray  # int64 (chosen,), the tokens that stood there
-
-
-def mask(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> MaskedBatch:
+def mask(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Choose the tokens to predict, of at least one word. Words are drawn in random order, as long as their tokens are
     at most MASK_SHARE of the batch's tokens of text: the share holds for the batch, not for each segment, so a step's
     cost does not vary. A segment that begins within a word has the rest of this word as its first one. In the place of
@@ -50,6 +41,9 @@ def mask(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> Maske
     Args:
         ids: padded segments, int64 (segments, time).
         begins: of each entry of the vocabulary, whether it begins a word, bool (vocabulary,).
+
+    Returns:
+        the inputs, and the tokens to predict, NOT_CHOSEN elsewhere: int64 (segments, time) each.
     """
     positions = np.flatnonzero(~np.isin(ids, (PAD, CLS, SEP)))
     tokens = ids.reshape(-1)[positions]
@@ -63,12 +57,13 @@ def mask(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> Maske
     taken = np.zeros(len(sizes), dtype=bool)
     taken[order[within]] = True
     picked = taken[words]
-    labels = tokens[picked]
-    draws = rng.random(len(labels))
-    random = rng.integers(len(SPECIAL_TOKENS), len(begins), len(labels))
-    inputs = ids.copy()
-    inputs.reshape(-1)[positions[picked]] = np.select([draws < MASKED, draws < MASKED + RANDOM], [MASK, random], labels)
-    return MaskedBatch(inputs, positions[picked], labels)
+    chosen, places = tokens[picked], positions[picked]
+    draws = rng.random(len(chosen))
+    random = rng.integers(len(SPECIAL_TOKENS), len(begins), len(chosen))
+    inputs, labels = ids.copy(), np.full_like(ids, NOT_CHOSEN)
+    inputs.reshape(-1)[places] = np.select([draws < MASKED, draws < MASKED + RANDOM], [MASK, random], chosen)
+    labels.reshape(-1)[places] = chosen
+    return inputs, labels
 
 
 def new_bert(settings: PretrainingSettings, vocabulary: int) -> "BertForMaskedLM":
@@ -104,12 +99,6 @@ def sinusoids(positions: int, dim: int) -> Tensor:
     return torch.stack([angles.sin(), angles.cos()], dim=2).flatten(1)[:, :dim]
 
 
-def parameter_count(settings: PretrainingSettings) -> int:
-    """The parameters of a BERT of these sizes, without memory for them."""
-    with torch.device("meta"):
-        return sum(parameter.numel() for parameter in new_bert(settings, settings.vocab_size).parameters())
-
-
 def masked_outputs(model: "BertForMaskedLM", inputs: Tensor, positions: Tensor, padding: Tensor | None) -> Tensor:
     """The outputs over the vocabulary, (places, vocabulary), at these places of the flattened inputs (segments, time) alone: elsewhere
     they would not enter the loss. Padding has the shape of the inputs."""
@@ -125,18 +114,11 @@ def decayed_groups(model: nn.Module, weight_decay: float) -> list[dict[str, obje
     return [{"params": matrices, "weight_decay": weight_decay}, {"params": vectors, "weight_decay": 0.0}]
 
 
-def progress_at(settings: PretrainingSettings, step: int, seconds: float) -> float:
-    """The share of `max_steps` that is done, or of `max_minutes`, whichever is more, at most 1."""
-    by_steps = step / settings.max_steps if settings.max_steps else 0.0
-    by_time = seconds / (60 * settings.max_minutes) if settings.max_minutes else 0.0
-    return min(1.0, max(by_steps, by_time))
-
-
-def rate_at(settings: PretrainingSettings, progress: float) -> float:
-    """The learning rate of the step that begins at this progress: a linear rise from 0 to the highest, then a linear
-    fall to 0. With steps alone, the rates are those of `transformers.get_linear_schedule_with_warmup`."""
-    # Of the whole training. `settings.check` allows steps only where steps alone limit it.
-    warmup = settings.warmup / (settings.max_steps or 1) if settings.warmup >= 1 else settings.warmup
+def rate_at(settings: PretrainingSettings, step: int) -> float:
+    """The learning rate of a step: a linear rise from 0 to the highest, then a linear fall to 0, as that of
+    `transformers.get_linear_schedule_with_warmup`."""
+    progress = step / settings.max_steps
+    warmup = settings.warmup / settings.max_steps if settings.warmup >= 1 else settings.warmup
     if progress < warmup:
         return settings.learning_rate * progress / warmup
     return settings.learning_rate * (1 - progress) / (1 - warmup)
@@ -153,10 +135,7 @@ def pass_batches(lengths: np.ndarray, batch_size: int, seed: Sequence[int]) -> l
 
 
 class MaskedLanguageModelling(ResumableTraining):
-    """One training. With `max_steps` as the limit, what a step does follows from the settings, the text and its number
-    alone. With `max_minutes`, the learning rate follows the seconds that have passed, and no two trainings are equal.
-    The seconds are those of the loop with its validations; those between the last checkpoint and an interruption do not
-    count."""
+    """One training. What a step does follows from the settings, the text and its number alone."""
 
     network: "BertForMaskedLM"
     settings: PretrainingSettings
@@ -181,7 +160,7 @@ class MaskedLanguageModelling(ResumableTraining):
             fused=device.type != "mps",
         )
         super().__init__(model, [optimizer], settings, folder)
-        self.segments, self.begins = segments, begins
+        self.segments, self.begins, self.steps = segments, begins, settings.max_steps
         self.held_out, self.chosen = split_held_out(len(segments), settings.held_out, settings.seed)
         if len(self.chosen) < settings.batch_size:
             raise InputError(
@@ -195,19 +174,8 @@ class MaskedLanguageModelling(ResumableTraining):
         choose_attention(model, self.precision, device)
         self.rows = settings.batch_size // settings.accumulate  # segments that are computed together
 
-    @property
-    def progress(self) -> float:
-        return progress_at(self.settings, self.step, self.seconds)
-
-    def shown(self) -> tuple[int, int, str]:
-        if self.settings.max_minutes is None:
-            assert self.settings.max_steps is not None
-            return self.step, self.settings.max_steps, "steps"
-        most = round(60 * self.settings.max_minutes)
-        return min(int(self.seconds), most), most, "s"
-
     def learning_rate(self) -> float:
-        return rate_at(self.settings, self.progress)
+        return rate_at(self.settings, self.step)
 
     def batches(self) -> Iterator[np.ndarray]:
         return map(self.batch_at, count(self.step))
@@ -218,31 +186,32 @@ class MaskedLanguageModelling(ResumableTraining):
         return self.chosen[self._pass(number)[turn]]
 
     def compute(self, batch: np.ndarray) -> Tensor:
-        masked = self.masked(batch, np.random.default_rng([self.settings.seed, 2, self.step]))
-        loss = torch.zeros((), device=self.device)
-        for part in parts(masked, self.rows):
-            if not len(part.labels):
+        inputs, labels = self.masked(batch, np.random.default_rng([self.settings.seed, 2, self.step]))
+        loss, chosen = torch.zeros((), device=self.device), labels != NOT_CHOSEN
+        for start in range(0, len(inputs), self.rows):
+            part = slice(start, start + self.rows)
+            if not chosen[part].any():
                 continue
             with mixed_precision(self.precision, self.device):
-                losses = self.losses_and_hits(part)[0].sum() / len(masked.labels)
+                losses = self.losses_and_hits(inputs[part], labels[part])[0].sum() / int(chosen.sum())
             losses.backward()
             loss += losses.detach()
         nn.utils.clip_grad_norm_(self.network.parameters(), LARGEST_NORM)
         return loss
 
-    def masked(self, segments: np.ndarray, rng: np.random.Generator) -> MaskedBatch:
-        """These segments with tokens to predict."""
+    def masked(self, segments: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """These segments with tokens to predict, as `mask` returns them."""
         return mask(self.segments.inputs(segments), self.begins, rng)
 
-    def losses_and_hits(self, batch: MaskedBatch) -> tuple[Tensor, Tensor]:
+    def losses_and_hits(self, inputs: np.ndarray, labels: np.ndarray) -> tuple[Tensor, Tensor]:
         """Of each chosen token, (chosen,): the cross-entropy in nats, and whether the most probable token is the right one."""
-        inputs, positions, labels = (
-            to_device(torch.from_numpy(array), self.device) for array in (batch.inputs, batch.places, batch.labels)
+        places, padded = np.flatnonzero(labels != NOT_CHOSEN), inputs == PAD
+        read, positions, wanted = (
+            to_device(torch.from_numpy(array), self.device) for array in (inputs, places, labels.reshape(-1)[places])
         )
-        padded = batch.inputs == PAD
         padding = to_device(torch.from_numpy(padded), self.device) if padded.any() else None
-        outputs = masked_outputs(self.network, inputs, positions, padding)
-        return functional.cross_entropy(outputs, labels, reduction="none"), outputs.detach().argmax(-1) == labels
+        outputs = masked_outputs(self.network, read, positions, padding)
+        return functional.cross_entropy(outputs, wanted, reduction="none"), outputs.detach().argmax(-1) == wanted
 
     def validate(self) -> tuple[dict[str, float], str]:
         """Perplexity and accuracy at the masked places of the held-out segments. The masks are the same each time."""
@@ -250,7 +219,7 @@ class MaskedLanguageModelling(ResumableTraining):
         total, hits, count = 0.0, 0, 0
         for number, start in enumerate(range(0, len(order), self.rows)):
             rng = np.random.default_rng([self.settings.seed, 3, number])
-            losses, right = self.losses_and_hits(self.masked(order[start : start + self.rows], rng))
+            losses, right = self.losses_and_hits(*self.masked(order[start : start + self.rows], rng))
             total += float(losses.cpu().double().sum())
             hits += int(right.sum())
             count += len(losses)
@@ -258,15 +227,4 @@ class MaskedLanguageModelling(ResumableTraining):
             perplexity = float(np.exp(total / count))
         row = {"step": self.step, "seconds": self.seconds, "train_loss": self.mean_loss}
         row |= {"perplexity": perplexity, "accuracy": 100 * hits / count}
-        steps = "" if self.settings.max_minutes is None else f"step {self.step:,}, "
-        return row, f"{steps}held-out perplexity {perplexity:.1f}, {row['accuracy']:.1f}% of masked tokens right"
-
-
-def parts(batch: MaskedBatch, rows: int) -> Iterator[MaskedBatch]:
-    """The batch in parts of `rows` segments."""
-    time_steps = batch.inputs.shape[1]
-    for start in range(0, len(batch.inputs), rows):
-        first, last = np.searchsorted(batch.places, [start * time_steps, (start + rows) * time_steps])
-        yield MaskedBatch(
-            batch.inputs[start : start + rows], batch.places[first:last] - start * time_steps, batch.labels[first:last]
-        )
+        return row, f"held-out perplexity {perplexity:.1f}, {row['accuracy']:.1f}% of masked tokens right"

@@ -28,11 +28,8 @@ class FastTextTraining:
     dim: Annotated[int, AT_LEAST_ONE] = 300  # numbers in a vector
     epochs: Annotated[int, AT_LEAST_ONE] = 5  # passes over the texts
     min_count: Annotated[int, AT_LEAST_ONE] = 5  # words that occur less often have no vector of their own
-    min_ngram: Annotated[int, NOT_NEGATIVE] = 3  # characters in the shortest n-gram
-    max_ngram: Annotated[int, NOT_NEGATIVE] = 6  # characters in the longest n-gram; 0: no n-grams
-    bucket: Annotated[int, NOT_NEGATIVE] = 2_000_000  # vectors for n-grams, which share them by their hash
+    bucket: Annotated[int, NOT_NEGATIVE] = 2_000_000  # vectors for n-grams of 3 to 6 characters, by their hash
     learning_rate: Annotated[float, NOT_NEGATIVE] = 0.05  # at the first step
-    window: Annotated[int, AT_LEAST_ONE] = 5  # words on each side
     threads: Annotated[int, NOT_NEGATIVE] = 0  # 0: one for each core, but at least 11. More than one: vectors vary
     seed: Annotated[int, Meta(ge=1, lt=2**31)] = 1  # of the first vectors and of the noise
 
@@ -48,11 +45,8 @@ class FastTextTraining:
                 "dim": self.dim,
                 "epoch": self.epochs,
                 "minCount": self.min_count,
-                "minn": self.min_ngram,
-                "maxn": self.max_ngram,
                 "bucket": self.bucket,
                 "lr": self.learning_rate,
-                "ws": self.window,
                 "thread": threads,
             }
             _train_in_process(arguments, partial, path, tokens * self.epochs)

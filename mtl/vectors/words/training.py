@@ -113,11 +113,6 @@ class TrainingRequest:
             raise InputError("is that of the suite; drop it", key="language")
         return Path(self.out)
 
-    @property
-    def files(self) -> list[Path]:
-        """The text files; they need not exist."""
-        return list(map(Path, self.texts or ()))
-
     def job(self) -> Job | None:
         """The suite with its data, as a run would use it; None without a suite. The data of an embedded suite is
         written if it is not there. Raises InputError for a suite that is not valid."""
@@ -141,7 +136,7 @@ def train_embeddings(name: str, request: TrainingRequest, settings: Mapping[str,
         raise InputError("is no file of vectors that mtl trained; remove it or name another one with out=", path=path)
     device, texts = device_of(request.accelerator, "accelerator"), list[Text]()
     if request.texts is not None:
-        texts.append(file_text(request.files, job.suite.language if job else request.language or ""))
+        texts.append(file_text(list(map(Path, request.texts)), job.suite.language if job else request.language or ""))
     if job is not None:
         texts.append(suite_text(job.suite, job.data_dir, job.config.held_out))
     lines, sources = zip(*texts, strict=True)

@@ -20,16 +20,12 @@ from mtl.vectors.words.training import note_source, written_lines
 class Word2VecTraining:
     """Settings of the training; they mean the same as in gensim."""
 
-    architecture: Literal["skipgram", "cbow"] = "skipgram"  # skipgram: a word predicts its neighbours; cbow: its
-    # neighbours predict a word
+    architecture: Literal["skipgram", "cbow"] = "skipgram"  # a word predicts its neighbours; cbow: they predict it
     dim: Annotated[int, AT_LEAST_ONE] = 300  # numbers in a vector
     epochs: Annotated[int, AT_LEAST_ONE] = 5  # passes over the texts
     min_count: Annotated[int, AT_LEAST_ONE] = 5  # words that occur less often have no vector of their own
-    negative: Annotated[int, AT_LEAST_ONE] = 5  # noise words beside each word that is predicted
     learning_rate: Annotated[float, NOT_NEGATIVE] = 0.025  # at the first step
-    window: Annotated[int, AT_LEAST_ONE] = 5  # words on each side
-    threads: Annotated[int, NOT_NEGATIVE] = 0  # 0: one for each core. With more than one, vectors differ a little each
-    # time
+    threads: Annotated[int, NOT_NEGATIVE] = 0  # 0: one for each core. More than one: vectors vary
     seed: Annotated[int, Meta(ge=0, lt=2**32)] = 1  # of the first vectors and of the noise
 
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str = "", device: Any = None) -> None:
@@ -49,9 +45,7 @@ class Word2VecTraining:
                         vector_size=self.dim,
                         epochs=self.epochs,
                         min_count=self.min_count,
-                        negative=self.negative,
                         alpha=self.learning_rate,
-                        window=self.window,
                         workers=threads,
                         seed=self.seed,
                     )

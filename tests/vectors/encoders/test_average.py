@@ -66,7 +66,6 @@ plain_means, maxima = partial(pooled, pool=np.mean), partial(pooled, pool=np.max
         ({}, plain_means),
         ({"embeddings": "glove"}, plain_means),
         ({"pooling": "max"}, maxima),
-        ({"pooling": "both"}, lambda texts: np.hstack([plain_means(texts), maxima(texts)])),
         ({"centre": True}, lambda texts: plain_means(texts) - plain_means(list(dict.fromkeys(COUNTED))).mean(axis=0)),
     ],
 )
@@ -80,14 +79,14 @@ def test_against_numpy(files: dict[str, Any], settings: dict[str, Any], expected
 def test_a_vector_does_not_depend_on_its_batch_and_long_texts_are_cut(
     files: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    encoder = opened(files, pooling="both", centre=True)
+    encoder = opened(files, pooling="max", centre=True)
     together = encoder.encode(TEXTS)
     for text, vector in zip(TEXTS, together, strict=True):
         np.testing.assert_allclose(encoder.encode([text])[0], vector, atol=1e-5)
     monkeypatch.setattr("mtl.data.text.BLOCK", 3)
     np.testing.assert_allclose(encoder.encode(TEXTS, progress=True), together, atol=1e-5)
-    assert encoder.encode([]).shape == (0, 10)
-    short, cut = opened(files, max_length=2).encode(["solen skiner", "solen skiner regnet"])
+    assert encoder.encode([]).shape == (0, 5)
+    short, cut = encoder.encode(["solen skiner " * 128, "solen skiner " * 128 + "regnet"])
     np.testing.assert_allclose(short, cut, atol=1e-6)
 
 
@@ -138,12 +137,12 @@ def test_descriptions_and_fingerprints(files: dict[str, Any], tmp_path: Path) ->
     assert (shown.family, shown.dim, shown.language, shown.max_length) == ("average", 5, "sv", 256)
     assert (shown.parameters, shown.parameters_without_embeddings, shown.memory) == (40, 0, 160)
     assert (shown.trained_on, shown.seed) == ((), None)
-    both = opened(files, pooling="both", centre=True)
-    assert both.description.name == "average-fasttext-both-centred"
-    assert both.description.title == "Average and maximum of word vectors, fastText, centred"
-    changes = {"pooling": "max", "centre": True, "max_length": 9, "language": "en"}
+    centred = opened(files, pooling="max", centre=True)
+    assert centred.description.name == "average-fasttext-max-centred"
+    assert centred.description.title == "Maximum of word vectors, fastText, centred"
+    changes = {"pooling": "max", "centre": True, "language": "en"}
     marks = {opened(files, **{key: value}).fingerprint for key, value in changes.items()}
-    assert len(marks | {plain.fingerprint, both.fingerprint}) == 6
+    assert len(marks | {plain.fingerprint, centred.fingerprint}) == 5
     moved = tmp_path / "elsewhere.vec"
     moved.write_bytes((tmp_path / "v.vec").read_bytes())
     assert opened({**files, "embeddings.path": str(moved)}).fingerprint == plain.fingerprint
@@ -164,6 +163,7 @@ RANDOM = {"embeddings": "random", "language": "sv"}
         *({**FASTTEXT, "texts": "texts.txt"}, {**FASTTEXT, "centre": True}),
         *({**FASTTEXT, "centre": True, "texts": name} for name in ("none.txt", "empty.txt")),
         {**FASTTEXT, "centre": True, "texts": "a", "suite_data_dir": "b"},
+        *({**FASTTEXT, "pooling": value} for value in ("both", "choose")),
         {**FASTTEXT, "centre": True, "suite": "klej", "suite_data_dir": "none"},
         *({**RANDOM, "language": code} for code in ("PL", "pl-PL", "polish")),
     ],

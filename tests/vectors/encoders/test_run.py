@@ -26,8 +26,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def copied(run: Path, tmp_path: Path) -> Path:
-    """A copy of the run and its data, without mean vectors that other tests left."""
-    shutil.copytree(run.parent, tmp_path / "copy", ignore=shutil.ignore_patterns("centre-*"))
+    """A copy of the run and its data."""
+    shutil.copytree(run.parent, tmp_path / "copy")
     return tmp_path / "copy" / "run"
 
 
@@ -67,17 +67,10 @@ def test_centring_by_the_training_texts(copied: Path) -> None:
     mean = plain.encode([row.split("\t")[0] for row in rows]).mean(axis=0, dtype=np.float64)
     np.testing.assert_allclose(centred.encode(TEXTS), plain.encode(TEXTS) - mean, atol=1e-5)
     assert np.abs(mean).max() > 1e-3
-    (kept,) = copied.glob("centre-*.npz")
     with (copied.parent / "data/train.tsv").open("a", encoding="utf-8") as file:
-        file.write("ny text\tglad\n")  # it is no longer that of the run, whose mean is in its folder now
-    np.testing.assert_array_equal(open_encoder(str(copied), settings).encode(TEXTS), centred.encode(TEXTS))
+        file.write("ny text\tglad\n")  # it is no longer that of the run
     with raises_input_error(file="train.tsv"):
-        open_encoder(str(copied), {**settings, "pooling": "max"})
-    saved = np.load(kept)["centre"]
-    for damaged in (saved[:-1], saved.astype(np.float64), np.full_like(saved, np.nan), None):
-        np.savez(kept, **({} if damaged is None else {"centre": damaged}))
-        with raises_input_error(file="train.tsv"):
-            open_encoder(str(copied), settings)
+        open_encoder(str(copied), settings)
 
 
 def test_fingerprints(run: Path, copied: Path) -> None:
@@ -106,13 +99,3 @@ def test_what_is_no_finished_run(copied: Path, tmp_path: Path) -> None:
     (copied / "summary.json").unlink()
     with raises_input_error(file="run"):
         open_encoder(str(copied), {})
-
-
-@pytest.mark.parametrize("version", ["mtl.methods.lstm.trained.VERSION", "sacremoses.__version__"])
-def test_another_version_computes_the_mean_anew(copied: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
-    settings = {"seed": 1, "centre": True, "suite_data_dir": str(copied.parent / "data")}
-    before = open_encoder(str(copied), settings)
-    monkeypatch.setattr(version, "0")
-    after = open_encoder(str(copied), settings)
-    assert len(list(copied.glob("centre-*.npz"))) == 2
-    assert before.fingerprint == after.fingerprint  # what was computed is the same

@@ -5,6 +5,7 @@ import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -161,13 +162,9 @@ def refused(run: Path, out: Path, format: str, settings: dict[str, Any] | None =
     assert sorted(out.parent.glob("*")) == before
 
 
-def test_a_run_without_its_vocabulary(runs: dict[str, Path], tmp_path: Path) -> None:
-    run = shutil.copytree(runs["plain"], tmp_path / "run")
-    (run / "vocabulary.txt").unlink()
-    refused(run, tmp_path / "out", "vectors", file="vocabulary.txt")
-
-
-def test_an_empty_folder_is_used_and_bad_input_writes_nothing(runs: dict[str, Path], tmp_path: Path) -> None:
+def test_an_empty_folder_is_used_and_bad_input_writes_nothing(
+    runs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run, out = runs["plain"], tmp_path / "out"
     (tmp_path / "full").mkdir()
     (tmp_path / "full/file").touch()
@@ -179,6 +176,12 @@ def test_an_empty_folder_is_used_and_bad_input_writes_nothing(runs: dict[str, Pa
         refused(run, target, "vectors", settings)
     refused(run, out, "pickle")
     refused(Path("average"), out, "vectors")
+    damaged = shutil.copytree(run, tmp_path / "run")
+    (damaged / "vocabulary.txt").unlink()
+    refused(damaged, out, "vectors", file="vocabulary.txt")
+    with monkeypatch.context() as patch:
+        patch.setattr("mtl.vectors.export.export.open_run", lambda *given: SimpleNamespace(model="a transformer"))
+        refused(run, out, "vectors")
     out.mkdir()
     export(run, out, "vectors")
     assert sorted(path.name for path in out.iterdir()) == ["README.md", "vectors.vec"]

@@ -19,8 +19,7 @@ from sklearn.metrics import average_precision_score
 
 from mtl.api.cli import main
 from mtl.base.errors import InputError
-from mtl.vectors.encoders import ENCODERS
-from mtl.vectors.encoders.encoder import EncoderKind
+from mtl.vectors.encoders import ENCODERS, open_encoder
 from mtl.vectors.mteb.benchmark import Benchmark
 from mtl.vectors.mteb.results import find_evaluations
 from mtl.vectors.mteb.run import run_mteb
@@ -35,28 +34,14 @@ pytestmark = pytest.mark.usefixtures("offline")
 def data_dir(tmp_path: Path) -> Path:
     path = tmp_path / "data"
     write_jsonl(path / "PpcPC/test.jsonl", pairs(40, "labels"))
-    write_jsonl(path / "PpcPC/validation.jsonl", pairs(30, "labels", seed=1))
     write_jsonl(path / "SICK-R-PL/test.jsonl", pairs(50, "score"))
     return path
 
 
-class Opened:
-    """Opens encoders, and keeps them in order."""
-
-    def __init__(self, **settings: Any) -> None:
-        self.settings = settings
-        self.encoders: list[HashedEncoder] = []
-
-    def __call__(self, settings: Mapping[str, Any]) -> HashedEncoder:
-        self.encoders.append(HashedEncoder(**{**self.settings, **settings}))
-        return self.encoders[-1]
-
-
-def evaluate(folder: Path, opened: Opened | None = None, /, **given: Any) -> dict[str, Any]:
+def evaluate(folder: Path, encoder: HashedEncoder | None = None, /, **given: Any) -> dict[str, Any]:
     """The summary of an evaluation whose runs lie beside the folder of the data."""
     settings = {"data_dir": str(folder), "runs_dir": str(folder.parent / "runs"), **given}
-    choices = {"pooling": ("max", "mean")}
-    files = run_mteb(opened or Opened(), choices, settings, {"command": "mtl mteb x"})
+    files = run_mteb(lambda _: encoder or HashedEncoder(), settings, {"command": "mtl mteb x"})
     assert files.table.read_text(encoding="utf-8").startswith("# ")
     return read_json(files.summary)
 
@@ -73,10 +58,10 @@ def precision(rows: Rows) -> Any:
 
 @pytest.mark.slow
 def test_scores_are_those_of_an_independent_computation(data_dir: Path) -> None:
-    opened, times = Opened(), (1_700_000_000, 1_700_000_000)
+    encoder, times = HashedEncoder(), (1_700_000_000, 1_700_000_000)
     os.utime(data_dir / "PpcPC/test.jsonl", times)
-    summary = evaluate(data_dir, opened)
-    tasks, encoded = summary["tasks"], opened.encoders[0].encoded
+    summary = evaluate(data_dir, encoder)
+    tasks, encoded = summary["tasks"], encoder.encoded
     assert tasks["PpcPC"]["score"] == precision(pairs(40, "labels"))
     assert (tasks["PpcPC"]["metric"], tasks["PpcPC"]["main_metric"]) == ("cosine_ap", "max_ap")
     rows = pairs(50, "score")
@@ -87,11 +72,11 @@ def test_scores_are_those_of_an_independent_computation(data_dir: Path) -> None:
     assert summary["partial"] and len(summary["missing"]) == 26 and tasks["PpcPC"]["sentences"] == 80
 
     # The same command evaluates nothing again; other rows of one task evaluate that task again.
-    assert evaluate(data_dir, opened) == summary and opened.encoders[1].encoded == 0
+    assert evaluate(data_dir, encoder) == summary and encoder.encoded == encoded
     write_jsonl(data_dir / "PpcPC/test.jsonl", pairs(20, "labels"))
     os.utime(data_dir / "PpcPC/test.jsonl", times)  # as tar, rsync and `cp -p` do
-    changed = evaluate(data_dir, opened, tasks=["PpcPC"])["tasks"]
-    assert opened.encoders[2].encoded == 40 < encoded and changed["PpcPC"]["score"] == precision(pairs(20, "labels"))
+    changed = evaluate(data_dir, encoder, tasks=["PpcPC"])["tasks"]
+    assert encoder.encoded == encoded + 40 and changed["PpcPC"]["score"] == precision(pairs(20, "labels"))
     assert changed["SICK-R-PL"] == tasks["SICK-R-PL"]
 
 
@@ -109,11 +94,11 @@ def test_a_sentence_transformer_has_the_scores_of_mteb_with_the_library_alone(
 
     prompts = {"PpcPC": "kot ", "STS": "dom las ", "query": "noc ", "document": "ptak "}
     folder = write_model(data_dir.parent / "model", WORDS, prompts=prompts)
-    kind, library = ENCODERS["sentence_transformer"], SentenceTransformer(str(folder), device="cpu")
-    encoder = kind.open("sentence_transformer", {"path": str(folder)})
+    library = SentenceTransformer(str(folder), device="cpu")
+    encoder = open_encoder("sentence_transformer", {"path": str(folder)})
     encoded = patch.object(library, "encode", wraps=library.encode)
     settings = {"data_dir": str(data_dir), "runs_dir": str(data_dir.parent / "runs")}
-    files = run_mteb(lambda _: encoder, kind.choices, settings, {"command": "mtl mteb x"})
+    files = run_mteb(lambda _: encoder, settings, {"command": "mtl mteb x"})
     for name, record in read_json(files.summary)["tasks"].items():
         rows = find_rows(benchmark, name, data_dir)
         task = fresh_task(benchmark, name, "test", rows)
@@ -138,9 +123,10 @@ def test_a_sentence_transformer_has_the_scores_of_mteb_with_the_library_alone(
 @pytest.mark.slow
 def test_a_score_that_is_not_finite_is_missing(data_dir: Path, caplog: pytest.LogCaptureFixture) -> None:
     write_jsonl(data_dir / "SICK-R-PL/test.jsonl", [{**row, "score": 1.0} for row in pairs(20, "score")])
-    opened = Opened()
+    encoder = HashedEncoder()
     with caplog.at_level(logging.WARNING, logger="mtl"):
-        summary = evaluate(data_dir, opened)
+        summary = evaluate(data_dir, encoder)
+        encoded = encoder.encoded
     assert "SICK-R-PL (2 of 2): cosine_spearman is not a finite number, so the task counts as missing" in caplog.text
     assert list(summary["tasks"]) == ["PpcPC"] and "SICK-R-PL" in summary["missing"]
     assert summary["average"] == summary["tasks"]["PpcPC"]["score"]
@@ -148,7 +134,7 @@ def test_a_score_that_is_not_finite_is_missing(data_dir: Path, caplog: pytest.Lo
     assert list(found.summary["tasks"]) == ["PpcPC"]
     for path in (data_dir.parent / "runs").rglob("record.json"):
         assert "NaN" not in path.read_text(encoding="utf-8")
-    assert evaluate(data_dir, opened) == summary and opened.encoders[1].encoded == 0
+    assert evaluate(data_dir, encoder) == summary and encoder.encoded == encoded
 
 
 def test_local_rows_that_mteb_cannot_score_are_one_line(tmp_path: Path) -> None:
@@ -233,29 +219,18 @@ def test_rows_are_compared_with_what_mteb_describes(data_dir: Path, benchmark: B
 def test_result_files_and_metadata_are_those_of_mteb(data_dir: Path) -> None:
     import mteb
 
-    opened = Opened(trained_on=("klej/cbd", "klej/ar"))
-    summary = evaluate(data_dir, opened, tasks=["PpcPC"])
+    encoder = HashedEncoder(trained_on=("klej/cbd", "klej/ar"))
+    summary = evaluate(data_dir, encoder, tasks=["PpcPC"])
     (result,) = (data_dir.parent / "runs").rglob("results/*/*/PpcPC.json")
     meta = read_json(result.parent / "model_meta.json")
-    name = f"mtl/{opened.encoders[0].description.name}"
-    assert result.parts[-3:-1] == (name.replace("/", "__"), opened.encoders[0].fingerprint[:12])
+    name = f"mtl/{encoder.description.name}"
+    assert result.parts[-3:-1] == (name.replace("/", "__"), encoder.fingerprint[:12])
     assert [meta[key] for key in ("name", "embed_dim", "revision")] == [name, 32, result.parent.name]
     assert meta["languages"] == ["pol-Latn"] and sorted(meta["training_datasets"]) == ["AllegroReviews", "CBD"]
     cache = mteb.ResultCache(result.parents[3])
     read = cache.load_task_result("PpcPC", name, meta["revision"])
     assert read is not None and read.dataset_revision == summary["tasks"]["PpcPC"]["revision"]
     assert 100 * read.get_score() == pytest.approx(summary["tasks"]["PpcPC"]["main_score"])
-
-
-def test_settings_are_chosen_on_validation_rows(data_dir: Path) -> None:
-    summary = evaluate(data_dir, tasks=["SICK-R-PL"], pooling="choose")
-    choice = summary["choice"]
-    assert [tried["settings"] for tried in choice["tried"]] == [{"pooling": "max"}, {"pooling": "mean"}]
-    assert (choice["split"], choice["tasks"]) == ("validation", ["PpcPC"])
-    assert choice["tried"][1]["mean"] == precision(pairs(30, "labels", seed=1))
-    best = max(choice["tried"], key=lambda tried: tried["mean"])
-    assert choice["chosen"] == best["settings"] == summary["settings"] and summary["fingerprint"] == best["fingerprint"]
-    assert list(summary["tasks"]) == ["SICK-R-PL"]
 
 
 def test_a_swedish_benchmark_is_another_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -278,7 +253,7 @@ def test_a_folder_without_a_task_is_one_line(data_dir: Path, monkeypatch: pytest
 
 
 def test_the_command(data_dir: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setitem(ENCODERS, "hashed", EncoderKind(lambda name, settings: HashedEncoder(**settings)))
+    monkeypatch.setitem(ENCODERS, "hashed", lambda name, settings: HashedEncoder(**settings))
     folders = [f"data_dir={data_dir}", f"runs_dir={data_dir.parent}/runs"]
     command = ["mteb", "hashed", "pooling=mean", "tasks=[PpcPC]", *folders]
     assert main(command) == 0

@@ -28,7 +28,7 @@ KLEJ = HashedEncoder(trained_on=("klej/cbd", "klej/cdsc-r", "klej/polemo2.0-in",
 
 def test_summary(benchmark: Benchmark) -> None:
     records = {"CDSC-R": record(30.0), "CBD": record(60.0, REDUCED, seconds=6.0, sentences=500), "PAC": record(50.0)}
-    summary = summarize(benchmark, KLEJ.description, "abc", {"pooling": "mean"}, records, None)
+    summary = summarize(benchmark, KLEJ.description, "abc", {"pooling": "mean"}, records)
     assert list(summary["tasks"]) == ["CBD", "PAC", "CDSC-R"]
     assert summary["by_type"] == {"classification": 55.0, "sts": 30.0}
     assert summary["average"] == pytest.approx(140 / 3) and summary["average_by_type"] == 42.5
@@ -40,8 +40,7 @@ def test_summary(benchmark: Benchmark) -> None:
 
 def test_table(benchmark: Benchmark) -> None:
     records = {"CBD": record(60.0, REDUCED), "PlscClusteringS2S": record(9.5), "CDSC-R": record(30.25)}
-    choice = {"chosen": {"centre": True}, "tried": [{}, {}], "split": "validation", "tasks": ["PpcPC", "SICK-R-PL"]}
-    text = render_table(benchmark, summarize(benchmark, KLEJ.description, "abc", {}, records, choice))
+    text = render_table(benchmark, summarize(benchmark, KLEJ.description, "abc", {}, records))
     lines = {cells[0]: cells[1:] for line in text.splitlines() if (cells := [c.strip() for c in line.split("|")[1:-1]])}
     assert lines["CBD"] == ["accuracy", "reduced", "60.00†‡", "2.0", "100"]
     assert lines["PlscClusteringS2S"] == ["V-measure", "exact", "9.50", "2.0", "100"]
@@ -50,12 +49,11 @@ def test_table(benchmark: Benchmark) -> None:
     assert "- † CBD: reduced data (test: few); not comparable with published scores." in text
     assert "- PlscClusteringS2S: not comparable with published scores: mteb draws other samples" in text
     assert "- ‡ CDSC-R: the encoder was trained on its training rows (klej/cdsc-r)." in text
-    assert "- centre=True: the best of 2 combinations by the mean on the validation rows of PpcPC, SICK-R-PL." in text
     complete = {name: record(50.0) for name in benchmark.tasks}
     description = replace(KLEJ.description, settings="seed 2 (the best on dev), pooling max, not centred")
-    text = render_table(benchmark, summarize(benchmark, description, "abc", {}, records, None))
+    text = render_table(benchmark, summarize(benchmark, description, "abc", {}, records))
     assert "- Seed 2 (the best on dev), pooling max, not centred.\n" in text
-    summary = summarize(benchmark, HashedEncoder().description, "a", {}, complete, None)
+    summary = summarize(benchmark, HashedEncoder().description, "a", {}, complete)
     assert "*" not in render_table(benchmark, summary)
 
 
@@ -68,7 +66,6 @@ def test_table(benchmark: Benchmark) -> None:
         ({"tasks": {"PpcPC": record(1.0, score=None)}}, "tasks.PpcPC: has no score"),
         ({"encoder": {"title": 3}}, "encoder.title: must be a text"),
         ({"tasks": {"PpcPC": record(1.0, "good")}}, "tasks.PpcPC.data: "),
-        ({"choice": {"a": 1}}, "choice: has no split"),
     ],
 )
 def test_a_damaged_one_is_left_out(
@@ -103,8 +100,8 @@ def test_a_record_counts_for_these_versions_rows_and_metric_alone(tmp_path: Path
     assert read_record(path, key) is None  # without mteb's own file
     folder.result(path).touch()
     assert read_record(path, key) == read_record(path, {**key, "revision": "r1"}) == made
-    others = [record_key(benchmark, "PpcPC", versions, "validation"), record_key(benchmark, "CDSC-R", versions)]
-    for other in (*others, record_key(benchmark, "PpcPC", {**versions, "mtl": "2"}), {**key, "revision": "r2"}):
+    others = [record_key(benchmark, "CDSC-R", versions), record_key(benchmark, "PpcPC", {**versions, "mtl": "2"})]
+    for other in (*others, {**key, "split": "validation"}, {**key, "revision": "r2"}):
         assert read_record(path, other) is None
     path.write_text("[1", encoding="utf-8")
     assert read_record(path, key) is None

@@ -13,7 +13,6 @@ import pytest
 from input_errors import raises_input_error
 from mteb_folders import DIM, WORDS, HashedEncoder
 
-from mtl.base.locks import lock
 from mtl.vectors.mteb.benchmark import Benchmark
 
 pytest.importorskip("mteb")
@@ -128,8 +127,6 @@ def test_a_killed_search_continues_and_what_cannot_be_encoded_is_one_line(
     assert path.read_bytes() == (tmp_path / "whole" / path.name).read_bytes()
     assert run("killed") == (whole, QUERIES)
     assert run("killed", "other")[1] == QUERIES + DOCUMENTS
-    with lock(path.with_suffix(".lock")), raises_input_error():
-        run("killed")
     path.unlink()
     monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=100))
     with raises_input_error():

@@ -173,13 +173,6 @@ def test_a_training_of_other_software_does_not_continue(
         pretrain(texts, small(), left.with_name("bert"))
 
 
-def test_a_full_disk_is_said_before_the_texts_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mtl.base.files.shutil.disk_usage", lambda folder: type("Usage", (), {"free": 1000})())
-    with raises_input_error(file="bert.unfinished"):
-        pretrain(PretrainingTexts(texts=lines()), small(), tmp_path / "bert")
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.fixture
 def config(tmp_path: Path) -> str:
     path = tmp_path / "mini.yaml"
