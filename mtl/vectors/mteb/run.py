@@ -6,7 +6,6 @@ import logging
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -44,19 +43,20 @@ def import_mteb(folder: Path) -> None:
     warnings.filterwarnings("ignore", module=r"mteb\.")
 
 
-def new_cluster() -> Mapper:
-    """What encodes on a Ray cluster. Raises InputError if it is not installed."""
-    engine = ENGINES.get("ray")
-    if engine is None:
+def cluster_encoding(
+    open_encoder: OpenEncoder, settings: Mapping[str, Any], workers: int, folder: Path
+) -> Callable[[Iterable[list[str]], str | None], Iterator[np.ndarray]]:
+    """What encodes blocks of texts, with a prompt, on a Ray cluster, whose workers open the encoder and see the folder. Raises InputError if Ray
+    is not installed."""
+    if (engine := ENGINES.get("ray")) is None:
         raise InputError("needs the engine ray, which is not installed", key="workers")
-    return cast(Mapper, engine())
+    cluster, needs = cast(Mapper, engine()), Needs(gpu=float(str(settings.get("device", "cpu")).startswith("cuda")))
 
+    def encode(blocks: Iterable[list[str]], prompt: str | None) -> Iterator[np.ndarray]:
+        maker = Unit("encoder", _encoding, (open_encoder, settings, prompt), folder=folder, needs=needs)
+        return cluster.map(maker, blocks, workers)
 
-def encode_on_cluster(
-    maker: Unit, cluster: Mapper, workers: int, blocks: Iterable[list[str]], prompt: str | None
-) -> Iterator[np.ndarray]:
-    """The vectors of each block of texts. The unit opens the encoder. Raises InputError as the encoder and the cluster do."""
-    return cluster.map(replace(maker, arguments=(*maker.arguments, prompt)), blocks, workers)
+    return encode
 
 
 def _encoding(
@@ -86,7 +86,6 @@ def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mappin
     import_mteb(Path(settings.runs_dir) / "mteb")
     from mtl.vectors.mteb.evaluation import Evaluator, model_meta
 
-    cluster, elsewhere = None if settings.workers is None else new_cluster(), None
     try:
         encoder = open_encoder(encoder_settings)
     except UnknownKey as error:
@@ -97,10 +96,9 @@ def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mappin
         known = ", ".join(languages)
         logger.warning("the encoder's language is %s, but %s is in %s", description.language, benchmark.title, known)
     folder = EvaluationFolder.of(settings.runs_dir, benchmark.name, encoder)
-    if cluster is not None:
-        needs = Needs(gpu=float(str(encoder_settings.get("device", "cpu")).startswith("cuda")))
-        maker = Unit("encoder", _encoding, (open_encoder, encoder_settings), folder=folder.corpora, needs=needs)
-        elsewhere = partial(encode_on_cluster, maker, cluster, settings.workers)
+    elsewhere = None
+    if settings.workers is not None:
+        elsewhere = cluster_encoding(open_encoder, encoder_settings, settings.workers, folder.corpora)
     evaluator = Evaluator(encoder, benchmark, data_dir, folder, model_meta(encoder, benchmark), elsewhere)
     with waiting_lock(folder.path / ".lock", f"{folder.path}: another process evaluates this encoder"):
         write_text(folder.benchmark, path.read_text(encoding="utf-8"))
