@@ -125,7 +125,7 @@ print(json.dumps([statuses, sorted(sys.modules)]))
          {*TRAINING, "scipy", "sklearn"}),
         (["score {run}/seed-1/predictions --gold {run}/gold suite={folder}/liten.yaml",
           "import other {run}/seed-1/predictions suite={folder}/liten.yaml data_dir={folder}/data run_dir={out}/other",
-          "runs {out}", "report {out} --out {out}/report", "power rows=200 accuracy=80 agreement=85",
+          "runs {out}", "report {out} --out {out}/report", "power {out}",
           "init-suite {folder}/data --out {out}/guessed.yaml"],
          {*TRAINING, "torch", "sacremoses", "sklearn"}),
         (["baseline method=logistic floor.keep=true seeds=[1] suite={folder}/liten.yaml data_dir={folder}/data run_dir={out}/logistic",

@@ -19,6 +19,7 @@ from mtl.benchmark_making.audits.findings import (
     Finding,
     Part,
     TaskFiles,
+    absent_targets,
     id_findings,
     located_below,
     target_findings,
@@ -74,6 +75,8 @@ def audit(job: Job) -> Audit:
         of_task += [*_published(files, folder)]
         for part in parts:
             of_task += [*text_findings(part), *target_findings(part)]
+        if HELD_OUT in files.shown:
+            of_task += absent_targets(files.shown[HELD_OUT])
         for part in parts:
             of_task += [*field_findings(part, folder, suite.shown), *id_findings(part, folder, suite.submission.ids)]
         of_task += [*question_findings(files.files), *shared_within(files.parts)]

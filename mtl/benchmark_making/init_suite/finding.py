@@ -61,7 +61,7 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
             unreadable.append(str(path))
     tasks = _named_tasks(named, root)
     if text_folders:
-        problem = f"{listed(text_folders, 4)}: {ONE_TEXT}"
+        problem = f"{listed([root if name == '.' else name for name in text_folders], 4)}: {ONE_TEXT}"
         tasks.append(Guess(task_id(root, [task.id for task in tasks]), "", {}, problem=problem))
     unused = []
     for name in unnamed:
@@ -142,6 +142,7 @@ def _ids(names: Sequence[str], places: Iterable[tuple[str, str]]) -> list[str]:
 def _with_splits(id: str, folder: str, files: dict[str, list[Named]]) -> Guess:
     """A task of these files by split; several of one split are a question."""
     guess = Guess(id, folder, {})
+    labelled: dict[str, int] = {}  # by split, how many files of labels are beside its texts
     for split in [split for split in SPLITS if files.get(split)]:
         every = sorted(files[split], key=lambda file: (len(file.path.name), file.path.name))
         below = {file: file.path.relative_to(folder).as_posix() for file in every}
@@ -150,6 +151,7 @@ def _with_splits(id: str, folder: str, files: dict[str, list[Named]]) -> Guess:
         if len(texts) != 1 and len(labels) == 1 and len(every) == 2:  # PIQA: train.jsonl and train-labels.lst
             texts = [file for file in every if file not in labels]
         if len(texts) == 1 and labels:
+            labelled[split] = len(labels)
             others = [below[file] for file in every if file not in (*texts, *labels)]
             ways = [*(BESIDE.join([below[texts[0]], below[file]]) for file in labels), *others]
         elif parts := first_part(ways):
@@ -157,6 +159,11 @@ def _with_splits(id: str, folder: str, files: dict[str, list[Named]]) -> Guess:
             ways = [parts] if is_sure else [ways[0], f"{len(ways)} numbered files, parts of one split: {parts}"]
         guess.files[split] = ways[0]
         guess.questions += [f"files.{split}: may be {' or '.join(ways)}"] if ways[1:] else []
+    if max(labelled.values(), default=0) > 1:
+        few = [split for split, files in labelled.items() if files == 1]
+        guess.questions += [
+            f"files.{split}: may be {guess.files[split]}, or null without labels of this kind" for split in few
+        ]
     return guess
 
 

@@ -46,7 +46,10 @@ def guess_inputs(guess: Guess, tables: SplitTables, known: Mapping[str, Any], ta
             raise InputError(f"no column looks like a text: {main.listed}{reasons}{cut}")
     used |= set(guess.keys["text"])
     if "spans" not in known and not candidates and (ends := _span_columns(main)):
-        guess.questions.append(f"spans: {quoted_names(ends)} {MARKS_SPANS} (docs/how-to/own-suite.md)")
+        remedy = (
+            "an end must be the character after the last one, so add 1 where it is the last (docs/how-to/own-suite.md)"
+        )
+        guess.questions.append(f"spans: {quoted_names(ends)} {MARKS_SPANS}; {remedy}")
     if "group" not in known and (group := _group_column(main, every, target, used)):
         guess.keys["group"], guess.why["group"] = group
     used |= {known["group"]} if known.get("group") else set()

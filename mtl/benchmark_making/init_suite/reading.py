@@ -106,7 +106,7 @@ def _numbered_columns(guess: Guess, cells: Mapping[str, Sequence[Sequence[str]]]
         lacking = ", ".join(str(guess.files[split]) for split in headers)
         if others := [str(guess.files[split]) for split in cells if split not in headers and guess.files[split]]:
             remedy = "answer header=[NAME, …] with a name for each column, those that the header has among them"
-            raise InputError(f"{', '.join(others)} has a header, and {lacking} has none; {remedy}")
+            raise InputError(f"of {lacking}, not all have a header, as {', '.join(others)} has; {remedy}")
     return headers
 
 

@@ -22,7 +22,7 @@ from mtl.tasks.task import Layout
 SAMPLE_ROWS = 50_000  # of a file that are looked at
 SAMPLE_SIZE = 2**26  # characters of texts in them
 NAMELESS = "no name"  # of a column, often that of row numbers
-SPAN_LIST = "a list of spans, which reading.spans reads (docs/how-to/own-suite.md)"
+SPAN_LIST = "a list of spans, which reading.spans reads, or kind: answer in a suite file (docs/how-to/own-suite.md)"
 # The words in the names of whole numbers with which a span begins, and ends; in lists the places of these numbers.
 STARTS, STOPS = {"start", "begin", "from", "0"}, {"end", "stop", "to", "1"}
 INTEGER = re.compile("[+-]?[0-9]{1,400}")

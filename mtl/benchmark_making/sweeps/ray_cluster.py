@@ -90,14 +90,19 @@ class RayCluster:
         try:
             nodes = [node for node in self.ray.nodes() if node["Alive"]]
             self._check_needs([maker], nodes)
-            needs = self._needs(maker.needs)
-            room = int(min(self.ray.cluster_resources().get("CPU", 0) // needs["num_cpus"], workers))
+            asked = {name: size for name, size in self._wanted(maker.needs).items() if size}
+            room = sum(
+                int(min(node["Resources"].get(name, 0) // size for name, size in asked.items())) for node in nodes
+            )
             if room < workers:
                 raise InputError(f"{workers} workers do not fit into the cluster, which has room for {room}")
             if maker.folder is not None:
                 self._check_folder(maker.folder, nodes)
             remote = self.ray.remote(
-                max_restarts=RETRIES, max_task_retries=RETRIES, scheduling_strategy="SPREAD", **needs
+                max_restarts=RETRIES,
+                max_task_retries=RETRIES,
+                scheduling_strategy="SPREAD",
+                **self._options(maker.needs),
             )
             made += [remote(_Worker).remote(maker) for _ in range(workers)]
             for worker, item in zip(itertools.cycle(made), items, strict=False):
@@ -130,11 +135,16 @@ class RayCluster:
 
     def _submit(self, unit: Unit) -> Any:
         # A process for each unit: settings of torch, and memory, do not outlive it.
-        options = {"max_calls": 1, "max_retries": RETRIES, "scheduling_strategy": "SPREAD", **self._needs(unit.needs)}
+        options = {"max_calls": 1, "max_retries": RETRIES, "scheduling_strategy": "SPREAD", **self._options(unit.needs)}
         return self.ray.remote(**options)(_execute).options(name=unit.name).remote(unit)
 
-    def _needs(self, needs: Needs) -> dict[str, Any]:
-        return {"num_cpus": needs.threads or 1, "num_gpus": self._gpu(needs.gpu), "memory": needs.memory}
+    def _wanted(self, needs: Needs) -> dict[str, float]:
+        """What a unit takes of a node's resources, by Ray's name."""
+        return {"CPU": needs.threads or 1, "GPU": self._gpu(needs.gpu), "memory": needs.memory or 0}
+
+    def _options(self, needs: Needs) -> dict[str, Any]:
+        wanted = self._wanted(needs)
+        return {"num_cpus": wanted["CPU"], "num_gpus": wanted["GPU"], "memory": needs.memory}
 
     def _gpu(self, share: float | None) -> float:
         """The share of a GPU that a unit gets; None: a whole one, if the cluster has any."""
@@ -164,11 +174,10 @@ class RayCluster:
     def _check_needs(self, units: Sequence[Unit], nodes: Sequence[Any]) -> None:
         """Raise InputError if no node has what a unit needs."""
         for unit in units:
-            memory = unit.needs.memory or 0
-            wanted = {"CPU": unit.needs.threads or 1, "GPU": self._gpu(unit.needs.gpu), "memory": memory}
+            wanted = self._wanted(unit.needs)
             if not any(all(node["Resources"].get(name, 0) >= size for name, size in wanted.items()) for node in nodes):
                 asked = [f"{size:g} {name}" for name, size in wanted.items() if size and name != "memory"]
-                asked += [f"{format_bytes(memory)} of memory"] if memory else []
+                asked += [f"{format_bytes(unit.needs.memory)} of memory"] if unit.needs.memory else []
                 problem = f"no node of the cluster has what it asks for ({', '.join(asked)})"
                 raise InputError(f"{unit.name}: {problem}; see trainer.threads and resources")
 
