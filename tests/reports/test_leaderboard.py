@@ -17,9 +17,10 @@ from mtl.base.files import write_json
 from mtl.base.settings.layers import find_suite
 from mtl.reports.board import Row
 from mtl.reports.document import document
-from mtl.reports.leaderboard import Leaderboard, by_suite, comparable_samples, leaderboard, pair_tests
+from mtl.reports.leaderboard import Leaderboard, by_suite, leaderboard
 from mtl.reports.markdown import NO_TESTS, render_markdown, scores_and_tests
 from mtl.reports.notes import mark_notes
+from mtl.reports.pair_tests import comparable_samples, pair_tests
 from mtl.reports.tables import render_csv
 from mtl.runs.finished import find_runs
 from mtl.stats.comparison import PairTest
@@ -326,7 +327,7 @@ def test_beyond_some_runs_each_is_tested_against_the_best_whole_average(
 ) -> None:
     runs = find_runs(runs_dir)
     every = leaderboard(runs)
-    monkeypatch.setattr("mtl.reports.leaderboard.MOST_FOR_PAIRS", 5)
+    monkeypatch.setattr("mtl.reports.pair_tests.MOST_FOR_PAIRS", 5)
     board = leaderboard(runs)
     # Every run lacks tasks of KLEJ's average, so that the best partial average counts. Only cbd is a task of that run.
     assert [board.rows[place].name for place in board.tests.references] == ["partial"]
@@ -342,7 +343,7 @@ def test_beyond_some_runs_each_is_tested_against_the_best_whole_average(
     runs = find_runs(runs_dir)
     runs[0].suite.average = TASKS  # the suite of all runs
     rows = leaderboard(runs).rows
-    monkeypatch.setattr("mtl.reports.leaderboard.MOST_FOR_PAIRS", 5)
+    monkeypatch.setattr("mtl.reports.pair_tests.MOST_FOR_PAIRS", 5)
     assert [rows[place].name for place in pair_tests(rows).references] == ["best"]
     on_test = dict.fromkeys(["average", *TASKS], "test")
     rows = [replace(row, splits=on_test) if row.name in ("short", "worst") else row for row in rows]

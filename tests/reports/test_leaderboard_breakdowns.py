@@ -10,7 +10,8 @@ from run_folders import ROWS, VALUES, make_run, right
 
 from mtl.base.files import write_json
 from mtl.reports.board import Breakdown, Group, GroupLine, Leaderboard, Row
-from mtl.reports.leaderboard import HARD, MOST_VALUES, breakdowns, leaderboard, metric_groups
+from mtl.reports.breakdowns import HARD, MOST_VALUES, breakdowns
+from mtl.reports.leaderboard import leaderboard, metric_groups
 from mtl.reports.markdown import group_section
 from mtl.reports.tables import render_latex
 from mtl.runs.finished import find_runs

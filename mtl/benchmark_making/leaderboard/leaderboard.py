@@ -27,9 +27,9 @@ from mtl.benchmark_making.leaderboard import submission
 from mtl.benchmark_making.leaderboard.submission import Entrant, LabelledRows, ScoredSubmission, read_predictions
 from mtl.reports.board import Column, Leaderboard, PairTests, Row, Score, by_family, cost_cell
 from mtl.reports.document import document
-from mtl.reports.leaderboard import pair_tests
 from mtl.reports.markdown import rank_text
 from mtl.reports.page import render_page, render_static
+from mtl.reports.pair_tests import pair_tests
 from mtl.stats.comparison import Sample, estimate
 from mtl.tasks.metrics import lowest_score, metric_named
 from mtl.tasks.suite import AVERAGE, Suite
