@@ -173,7 +173,6 @@ class Breakdown:
     left_out: int  # how many values are not shown
     # By index of a row of the leaderboard, a score for each part.
     scores: dict[int, Sequence[Score]] = field(default_factory=dict)
-    metric: str | None = None  # of these scores; None: the task's
     counted: str = "rows"  # what the numbers of parts count
 
 

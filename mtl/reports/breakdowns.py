@@ -16,15 +16,11 @@ ANY = "any value"
 TOGETHER = "all together"
 SEPARATOR = ";"  # between the values of a row that has several
 MOST_VALUES = 50  # the most frequent values are shown, at most so many
-HARD = "hard rows (accuracy)"
-HARD_PARTS = ("no run is right", "some runs are right", "every run is right")
-MOST_RUNS = 100  # whose answers are compared row by row
-FEWEST_RUNS = 2
 
 
 def breakdowns(rows: Sequence[Row]) -> list[Breakdown]:
-    """The breakdowns of the runs among a leaderboard's rows: by columns that tasks name, parts of metrics, and how many runs are right."""
-    return [*_by_columns(rows), *_by_parts(rows), *_by_hardness(rows)]
+    """The breakdowns of the runs among a leaderboard's rows: by columns that tasks name, and by parts of metrics."""
+    return [*_by_columns(rows), *_by_parts(rows)]
 
 
 def _by_columns(rows: Sequence[Row]) -> list[Breakdown]:
@@ -58,38 +54,6 @@ def _by_parts(rows: Sequence[Row]) -> list[Breakdown]:
         all_scores = [*_scores(run, task, np.ones((1, len(gold.targets)))), *_over_seeds(100 * by_part)]
         tables.setdefault((task.id, shown), table).scores[number] = all_scores
     return list(tables.values())
-
-
-def _by_hardness(rows: Sequence[Row]) -> list[Breakdown]:
-    """The accuracy on the rows that no run, some runs or every run answers right, with all of its seeds (after Swayamdipta et al. 2020, "Dataset
-    cartography").
-
-    Only tasks with right and wrong answers are broken down, and only the first MOST_RUNS runs on the same examples. A run that gives all rows the
-    same answer says nothing about single rows, and is left out.
-    """
-    answers: dict[str, tuple[Task, str, dict[int, np.ndarray]]] = {}
-    for number, run, task in _scored(rows):
-        if not (task.labels or task.candidates) or task.id in rows[number].apart:
-            continue
-        _, key, by_row = answers.setdefault(task.id, (task, run.rows_key(task), {}))
-        if key == run.rows_key(task) and len(by_row) < MOST_RUNS:
-            predicted = run.predictions(task)
-            if task.candidates or len(np.unique(predicted)) > 1:
-                by_row[number] = predicted == run.rows(task).targets
-    tables = []
-    for task, _, by_row in answers.values():
-        if len(by_row) < FEWEST_RUNS:
-            continue
-        right = np.concatenate(list(by_row.values()))
-        share = right.mean(axis=0)
-        masks = [np.ones(len(share), dtype=bool), share == 0, (share > 0) & (share < 1), share == 1]
-        parts = [(name, mask) for name, mask in zip((ALL, *HARD_PARTS), masks, strict=True) if mask.any()]
-        table = Breakdown(task, HARD, [(name, int(mask.sum())) for name, mask in parts], 0, metric="accuracy")
-        for number, is_right in by_row.items():
-            by_part = np.stack([is_right[:, mask].mean(axis=1) for _, mask in parts], axis=1)
-            table.scores[number] = _over_seeds(100 * by_part)
-        tables.append(table)
-    return tables
 
 
 def _scored(rows: Sequence[Row]) -> Iterator[tuple[int, FinishedRun, Task]]:

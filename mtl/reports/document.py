@@ -121,7 +121,7 @@ def _breakdown(breakdown: Breakdown, scale: Scale) -> dict[str, Any]:
     return {
         "task": breakdown.task.id,
         "column": breakdown.column,
-        "metric": metric_named(breakdown.metric or breakdown.task.metric).title,
+        "metric": metric_named(breakdown.task.metric).title,
         "counted": breakdown.counted,
         "parts": [{"value": value, "count": count} for value, count in breakdown.parts],
         "left_out": breakdown.left_out,

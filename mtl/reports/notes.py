@@ -66,7 +66,7 @@ def apart_notes(rows: Sequence[Row]) -> list[str]:
     apart = _by_text((row.name, ", ".join(row.apart)) for row in rows)
     return [
         f"§ {listed(names, MOST_NAMED)}: scored on other examples of {ids} than the other runs, so not comparable with them (no test against them, "
-        "no rank, no part in the table of hard rows)."
+        "no rank)."
         for ids, names in apart.items()
     ]
 

@@ -422,9 +422,6 @@ def test_runs_on_other_examples_are_named_and_compare_with_none(
     assert re.search(r"a-elsewhere \| +– \| +– ", shown) or re.search(r"a-elsewhere − \w+ +\| +– ", shown)
     ranks = {board.rows[number].name: interval for number, interval in board.tests.ranks["cbd"].items()}
     assert ranks == {"good": (1, 1), "bad": (2, 2)}
-    # Where the table of hard rows would begin with the other examples:
-    (hard,) = board.breakdowns
-    assert {board.rows[number].name for number in hard.scores} == {"good", "bad"}
     two = leaderboard([runs["a-elsewhere"], runs["good"]])
     assert not any(two.is_best(row, "cbd") for row in two.rows if row.run)
     assert NO_TESTS in scores_and_tests(two)

@@ -57,32 +57,6 @@ def test_runs_without_the_column_are_left_out_and_other_values_stand_apart(tmp_p
     assert len(many.parts) == 1 + MOST_VALUES and many.left_out == ROWS - MOST_VALUES
 
 
-def test_rows_that_every_run_or_none_answers_right(tmp_path: Path) -> None:
-    suite = f"suite={write_alpha_suite(tmp_path)}"
-    for name, share in (("a", 0.7), ("b", 0.4), ("same", 0.5)):
-        folder = make_run(tmp_path / f"runs/{name}", right(share), [suite])
-        if name == "same":
-            for seed in read_json(folder.summary)["seeds"]:
-                path = folder.predictions(seed, "dev", "entailment")
-                first = path.read_text(encoding="utf-8").splitlines()[0]
-                path.write_text(f"{first}\n" * ROWS, encoding="utf-8")
-    board = leaderboard(find_runs(tmp_path / "runs"))
-    (found,) = [each for each in breakdowns(board.rows) if each.column == HARD and each.task.id == "entailment"]
-    runs = {row.name: (place, row.run) for place, row in enumerate(board.rows) if row.run}
-    assert set(found.scores) == {runs["a"][0], runs["b"][0]}  # one answer for all rows tells nothing of single rows
-    gold = runs["a"][1].rows(found.task).targets
-    right_by = sum((run.predictions(found.task) == gold).sum(axis=0) for run in (runs["a"][1], runs["b"][1]))
-    none, every = np.count_nonzero(right_by == 0), np.count_nonzero(right_by == 6)
-    counts = {"no run is right": none, "some runs are right": ROWS - none - every, "every run is right": every}
-    assert list(found.parts) == [("all rows", ROWS), *(part for part in counts.items() if part[1])]
-    by_part = {part[0]: score.median for part, score in zip(found.parts, found.scores[runs["a"][0]], strict=True)}
-    assert by_part.get("no run is right", 0) == 0 and by_part.get("every run is right", 100) == 100
-    accuracies = 100 * (runs["a"][1].predictions(found.task) == gold).mean(axis=1)
-    assert by_part["all rows"] == pytest.approx(np.median(accuracies))
-    assert not [each for each in breakdowns([row for row in board.rows if row.name == "a"]) if each.column == HARD]
-
-
-@pytest.fixture(scope="module")
 def board(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
     """Two runs; the older one was made before tasks had further metrics, and has no answer."""
     path = tmp_path_factory.mktemp("groups")

@@ -45,7 +45,7 @@ function drawNotes(suite, choices, rows) {
         "comparable with published ones; an average with † includes such a task.",
     ...d3
       .groups(apart, (row) => joinWithAnd(elsewhere(row)))
-      .map(([titles, of]) => `§ ${joinSome(of.map((row) => names.get(row.id)))}: scored on other examples of ${titles} than the other runs, so not comparable with them (no test against them, no rank, no part in the table of hard rows).`),
+      .map(([titles, of]) => `§ ${joinSome(of.map((row) => names.get(row.id)))}: scored on other examples of ${titles} than the other runs, so not comparable with them (no test against them, no rank).`),
     ...(suite.notes ?? []),
   ];
   const place = document.getElementById("notes");
