@@ -15,7 +15,7 @@ EXTRA = "notebook"  # the extra with pandas and matplotlib
 class MarkdownText(str):
     """A table and its notes as Markdown, which also reads well as plain text; a notebook renders it.
 
-    What strangers write into the files of a run is shown, and never becomes HTML, a link or a picture.
+    What strangers write into the files of a run is shown, and never becomes HTML, a picture, or a link that hides its address.
 
     >>> MarkdownText("| [<b>]( |")
     | [<b>]( |

@@ -20,7 +20,9 @@ from mtl.tasks.task import SPLIT_OF, Task
 
 SPLIT = "split"  # the column of a table that names the split of each row
 INDEX = "index"  # of a Series or a DataFrame
-IS_COUNT = "is_count"  # whether the index counts the rows of the table from 0
+IS_COUNT = (
+    "is_count"  # whether the index is the one that pandas makes by itself, which counts the rows of the table from 0
+)
 
 Indices = Mapping[tuple[str, str], Sequence[Any]]
 """The index of the frame that holds the rows of a split, by task id and split."""
@@ -161,8 +163,8 @@ def _rows(values: Any, task: Task, key: str) -> list[dict[str, Any]]:
     if ID in columns:
         columns[ID] = [_plain(value, f"{key}, row {row}") for row, value in enumerate(columns[ID], start=1)]
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    is_count = labels == [*range(len(rows))]
-    if labels is None or (is_count and SPLIT not in columns and type(index).__name__ == "RangeIndex"):
+    is_count = type(index).__name__ == "RangeIndex" and labels == [*range(len(rows))]
+    if labels is None or (is_count and SPLIT not in columns):
         return rows
     return [{**row, INDEX: label, IS_COUNT: is_count} for row, label in zip(rows, labels, strict=True)]
 

@@ -1,5 +1,4 @@
 import dataclasses
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +8,8 @@ from data_files import read_json
 from run_folders import ROWS, VALUES, make_run, right
 
 from mtl.base.files import write_json
-from mtl.reports.board import Breakdown, Group, GroupLine, Leaderboard, Row
-from mtl.reports.breakdowns import HARD, MOST_VALUES, breakdowns
+from mtl.reports.board import Group, GroupLine, Leaderboard
+from mtl.reports.breakdowns import MOST_VALUES, breakdowns
 from mtl.reports.leaderboard import leaderboard, metric_groups
 from mtl.reports.markdown import group_section
 from mtl.reports.tables import render_latex
@@ -19,12 +18,8 @@ from mtl.tasks.metrics import score
 from mtl.tasks.task import ScoredRows
 
 
-def by_column(rows: Sequence[Row]) -> list[Breakdown]:
-    return [each for each in breakdowns(rows) if each.column != HARD]
-
-
 def test_each_value_s_score_is_that_on_its_rows(alphas: Leaderboard) -> None:
-    (found,) = by_column(alphas.rows)
+    (found,) = breakdowns(alphas.rows)
     assert (found.task.id, found.column, found.left_out) == ("entailment", "phenomenon", 0)
     assert found.parts == (("all rows", 60), ("any value", 45), ("a", 30), ("b", 15), ("c", 15))
     cells = [VALUES[row % len(VALUES)] for row in range(ROWS)]
@@ -51,12 +46,13 @@ def test_runs_without_the_column_are_left_out_and_other_values_stand_apart(tmp_p
             recorded["entailment"]["columns"]["phenomenon"] = cells
         write_json(folder.scored_rows, recorded)
     board = leaderboard(find_runs(tmp_path / "runs"))
-    many, other = by_column(board.rows)
+    many, other = breakdowns(board.rows)
     assert [board.rows[place].name for of in (many, other) for place in of.scores] == ["many", "other"]
     assert other.parts == (("all rows", 60), ("x", 60))  # every row has a value
     assert len(many.parts) == 1 + MOST_VALUES and many.left_out == ROWS - MOST_VALUES
 
 
+@pytest.fixture(scope="module")
 def board(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
     """Two runs; the older one was made before tasks had further metrics, and has no answer."""
     path = tmp_path_factory.mktemp("groups")

@@ -83,7 +83,8 @@ def read_config(path: Path, options: Callable[[str], type[EmbedderOptions]]) -> 
     try:
         return config_of(content, options(str(embeddings.get("name") if isinstance(embeddings, dict) else None)))
     except InputError as error:
-        raise InputError(f"not a run's configuration: {error}", path=path) from None
+        remedy = "make the run again, or use the version of mtl that made it"
+        raise InputError(f"not a run's configuration of this version: {error}; {remedy}", path=path) from None
 
 
 def differences(path: Path, config: Config, keys: Collection[str] | None = None) -> list[str]:

@@ -74,11 +74,12 @@ class EncoderModel(AbsEncoder):
             yield vectors
 
     def _read(self, blocks: Iterable[list[str]]) -> Iterator[list[str]]:
-        """The blocks. While the next one is read, the encoder is not at work."""
+        """The blocks. While the next one is read, the encoder is not at work, and its seconds do not count."""
         texts = iter(blocks)
         while True:
-            self.encoding = False
+            start, self.encoding = time.monotonic(), False
             block = next(texts, None)
+            self.seconds -= time.monotonic() - start
             self.encoding = True
             if block is None:
                 return

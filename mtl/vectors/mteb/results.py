@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 from mtl.base.clock import format_duration
 from mtl.base.errors import InputError
@@ -52,6 +52,7 @@ class EvaluationSummary(TypedDict):
     seen: dict[str, list[str]]
     cost: dict[str, Amount | None]
     command: str
+    choice: NotRequired[Any]  # the settings that an earlier version of mtl chose on validation rows, if it did
 
 
 class EvaluationFolder:
@@ -244,6 +245,9 @@ def _read(folder: EvaluationFolder) -> Evaluation:
     """The evaluation in a folder. Raises InputError if it is damaged."""
     check_plain_folder(folder.path)
     summary = read_json(folder.summary, EvaluationSummary, "remove the folder and evaluate again")
+    if summary.get("choice"):
+        problem = "has settings that were chosen on validation rows, as mtl does no more; remove the folder and evaluate again"
+        raise InputError(problem, path=folder.summary)
     benchmark = load_benchmark(folder.benchmark)
     for name, evaluated in summary["tasks"].items():
         problem = "has no score" if evaluated["score"] is None else "not a task of the benchmark"

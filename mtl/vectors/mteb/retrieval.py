@@ -77,9 +77,11 @@ class CorpusSearch:
         waiting = waiting_lock(path.with_suffix(".lock"), f"{path}: another process encodes this corpus")
         with waiting, naming(path), path.open("ab") as file:
             done = min(file.tell() // row, len(self._corpus))
-            if done < len(self._corpus):
-                done -= done % BLOCK
-                check_space(self._folder, (len(self._corpus) - done) * row, "set runs_dir to another disk")
+            if done == len(self._corpus):
+                file.truncate(done * row)
+                return path
+            done -= done % BLOCK
+            check_space(self._folder, (len(self._corpus) - done) * row, "set runs_dir to another disk")
             file.truncate(done * row)
             with Progress(f"encoding the corpus of {task}", len(self._corpus), "documents", done) as bar:
                 blocks = document_blocks(self._corpus, about["task_metadata"], done)

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from mtl.base.device import device_of
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.files import write_text
@@ -44,25 +45,40 @@ def import_mteb(folder: Path) -> None:
 
 
 def cluster_encoding(
-    open_encoder: OpenEncoder, settings: Mapping[str, Any], workers: int, folder: Path
+    encoder: SentenceEncoder, open_encoder: OpenEncoder, settings: Mapping[str, Any], workers: int, folder: Path
 ) -> Callable[[Iterable[list[str]], str | None], Iterator[np.ndarray]]:
-    """What encodes blocks of texts, with a prompt, on a Ray cluster, whose workers open the encoder and see the folder. Raises InputError if Ray
-    is not installed."""
+    """What encodes blocks of texts, with a prompt, on a Ray cluster, whose workers open the same encoder and see the folder. Raises InputError if Ray
+    is not installed; the encoding raises it if a worker's encoder differs."""
     if (engine := ENGINES.get("ray")) is None:
         raise InputError("needs the engine ray, which is not installed", key="workers")
-    cluster, needs = cast(Mapper, engine()), Needs(gpu=float(str(settings.get("device", "cpu")).startswith("cuda")))
+    is_gpu = device_of(str(settings.get("device", "cpu")), "device").type == "cuda"
+    cluster, needs = cast(Mapper, engine()), Needs(gpu=float(is_gpu))
+    # A mean of texts may differ in its last digits with other CPU threads.
+    expected = getattr(encoder, "centre", None), encoder.fingerprint, encoder.versions()
 
     def encode(blocks: Iterable[list[str]], prompt: str | None) -> Iterator[np.ndarray]:
-        maker = Unit("encoder", _encoding, (open_encoder, settings, prompt), folder=folder, needs=needs)
+        maker = Unit("encoder", _encoding, (open_encoder, settings, prompt, *expected), folder=folder, needs=needs)
         return cluster.map(maker, blocks, workers)
 
     return encode
 
 
 def _encoding(
-    open_encoder: OpenEncoder, settings: Mapping[str, Any], prompt: str | None
+    open_encoder: OpenEncoder,
+    settings: Mapping[str, Any],
+    prompt: str | None,
+    centre: np.ndarray | None,
+    fingerprint: str,
+    versions: Mapping[str, str],
 ) -> Callable[[list[str]], np.ndarray]:
-    return partial(open_encoder(settings).encode, prompt=prompt)
+    """In a worker, what encodes a block of texts. Raises InputError if the encoder is not the one with this fingerprint and these versions."""
+    encoder: Any = open_encoder(settings)
+    if centre is not None:
+        encoder.centre = centre
+    if (encoder.fingerprint, encoder.versions()) != (fingerprint, versions):
+        problem = "a worker has other files or versions of the encoder than this process"
+        raise InputError(f"{problem} ({encoder.versions()}, not {versions}); make them equal", key="workers")
+    return partial(encoder.encode, prompt=prompt)
 
 
 def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mapping[str, Any]) -> EvaluationFolder:
@@ -98,7 +114,7 @@ def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mappin
     folder = EvaluationFolder.of(settings.runs_dir, benchmark.name, encoder)
     elsewhere = None
     if settings.workers is not None:
-        elsewhere = cluster_encoding(open_encoder, encoder_settings, settings.workers, folder.corpora)
+        elsewhere = cluster_encoding(encoder, open_encoder, encoder_settings, settings.workers, folder.corpora)
     evaluator = Evaluator(encoder, benchmark, data_dir, folder, model_meta(encoder, benchmark), elsewhere)
     with waiting_lock(folder.path / ".lock", f"{folder.path}: another process evaluates this encoder"):
         write_text(folder.benchmark, path.read_text(encoding="utf-8"))
