@@ -20,6 +20,7 @@ from mtl.benchmark_making.leaderboard.submission import read_labelled_rows, read
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.ensemble import ensemble_job
 from mtl.methods.floors import features
+from mtl.reports.leaderboard import leaderboard
 from mtl.runs.finished import find_runs
 from mtl.runs.folder import RunFolder
 from mtl.structured.passages import unit_features, units_of
@@ -189,11 +190,11 @@ def test_a_report_has_every_kind(folder: Path) -> None:
     assert main(["report", str(folder / "runs"), "--out", str(folder / "report")]) == 0
     page = (folder / "report/index.html").read_text(encoding="utf-8")
     assert all(name in page for name in ("macro F1 of all labels", '"source"', "span F1"))
-    parts = mtl.compare(folder / "runs", cache_dir=None).parts.query(
-        "task == 'lists' and run == 'frozen' and column == 'label'"
-    )
-    assert parts["part"].tolist()[0] == "all together" and len(parts) > 2
-    assert parts["score"].iloc[0] == pytest.approx(scores(run)["lists"])
+    board = leaderboard(find_runs(folder / "runs"))
+    (table,) = (table for table in board.breakdowns if (table.task.id, table.column) == ("lists", "label"))
+    (by_part,) = table.scores.values()
+    assert table.parts[0][0] == "all together" and len(table.parts) > 2
+    assert by_part[0].median == pytest.approx(scores(run)["lists"])
 
 
 def test_a_report_reads_long_rows_and_no_other_numbers_of_tags(own: Path) -> None:

@@ -223,14 +223,14 @@ def test_a_cluster_that_is_joined_is_not_of_this_machine_alone(tmp_path: Path, m
     assert not ray_cluster.starts_cluster()
 
 
-def test_a_lost_cluster_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_lost_cluster_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     def get(reference: object) -> None:
         raise ray.exceptions.RaySystemError("the\nhead")
 
     cluster = RayCluster()
     monkeypatch.setattr(cluster.ray, "get", get)
     with raises_input_error():
-        cluster._result(object(), Unit("seed 1", who, (tmp_path, "1")))
+        cluster._result(object(), "seed 1")
 
 
 def test_units_do_not_wait_for_a_cluster_without_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
