@@ -67,17 +67,22 @@ def with_tags(
     path: Path, rows: Iterator[tuple[int, dict[str, Any]]], columns: str
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows with two further columns, of tokens and of tags. `columns` are those of the text and of the spans, as in `Reading.spans`. Raises
-    InputError, which names the line, for a row without the text, and for spans without two integers and a type."""
+    InputError, which names the line, for a row without the text, and for spans without two integers and a type; and if no span counts."""
     name, *of_spans = columns.split(BESIDE)
-    cut = left_out = 0
+    number = cut = left_out = 0
     for line, row in rows:
         try:
-            content = text(value_of(row, name))
-            tagged = tag(content, list(_spans(row, of_spans)))
+            spans = list(_spans(row, of_spans))
+            tagged = tag(text(value_of(row, name)), spans)
         except ValueError as error:
             raise InputError(f"reading.spans: {error}", path=path, line=line) from None
-        cut, left_out = cut + tagged.cut, left_out + tagged.left_out
+        number, cut, left_out = number + len(spans), cut + tagged.cut, left_out + tagged.left_out
         yield line, {**row, TOKENS: tagged.tokens, TAGS: tagged.tags}
+    if number and number == left_out:
+        remedy = "name its first character, from 0, and the one after its last, in this order"
+        raise InputError(
+            f"reading.spans: none of {number} spans is within its text and has a word; {remedy}", path=path
+        )
     if cut or left_out:
         _report(path, cut, left_out)
 

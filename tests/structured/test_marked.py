@@ -77,6 +77,14 @@ def test_spans_that_are_none(tmp_path: Path, span: list[Any]) -> None:
         marked(path, "text + spans.0[] + spans.1[] + spans.2[]")
 
 
+def test_spans_of_which_none_counts_are_refused(tmp_path: Path) -> None:
+    """Their starts and ends are in each other's place."""
+    rows = [{"text": "and Anna", "spans": []}, {"text": "and Anna", "spans": [[8, 4, "P"]]}]
+    path = write_jsonl(tmp_path / "a.jsonl", rows)
+    with raises_input_error(file="a.jsonl"):
+        marked(path, "text + spans.0[] + spans.1[] + spans.2[]")
+
+
 def test_spans_within_words_are_logged_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", [{"text": "Annas", "spans": [{"start": 0, "end": 4, "type": "P"}]}])
     with caplog.at_level(logging.WARNING):

@@ -160,6 +160,8 @@ def _with_splits(id: str, folder: str, files: dict[str, list[Named]]) -> Guess:
         guess.files[split] = ways[0]
         guess.questions += [f"files.{split}: may be {' or '.join(ways)}"] if ways[1:] else []
     if max(labelled.values(), default=0) > 1:
+        several = "several files of labels stand beside its texts, and a task reads one"
+        guess.notes.append(f"{several}: write a task for each into the suite file")
         few = [split for split, files in labelled.items() if files == 1]
         guess.questions += [
             f"files.{split}: may be {guess.files[split]}, or null without labels of this kind" for split in few

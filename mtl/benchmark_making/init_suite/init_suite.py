@@ -101,7 +101,7 @@ def known_answers(answers: Sequence[str]) -> dict[str, dict[str, Any]]:
         match = ANSWER.fullmatch(name)
         id, key = match.groups() if match else name.removeprefix("tasks.").partition(".")[::2]
         if not (equals and name.startswith("tasks.") and id and key):
-            raise InputError("is no answer; write tasks.TASK.KEY=VALUE, as in tasks.reviews.target=stars", value=answer)
+            raise InputError(f"{answer}: is no answer; write tasks.TASK.KEY=VALUE, as in tasks.reviews.target=stars")
         try:
             content = yaml.safe_load(value)
         except (yaml.YAMLError, ValueError):

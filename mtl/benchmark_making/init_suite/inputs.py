@@ -42,7 +42,13 @@ def guess_inputs(guess: Guess, tables: SplitTables, known: Mapping[str, Any], ta
         if not guess.keys["text"] and not candidates:
             lists = quoted_names(name for name, column in main.columns.items() if column.lists)
             cut = f"; {lists} may be texts that are cut into words: write each as one text" if lists else ""
-            reasons = "".join(f"; {reason}" for reason in [*main.incomplete.values()][:MOST_REASONS])
+            lacking = [
+                quoted(name) for name in main.columns if test is not None and test.lacks(name) and name != target.name
+            ]
+            lacks = (
+                [f"{test.path.name} has no values in {', '.join(lacking[:MOST_REASONS])}"] if test and lacking else []
+            )
+            reasons = "".join(f"; {reason}" for reason in [*[*main.incomplete.values()][:MOST_REASONS], *lacks])
             raise InputError(f"no column looks like a text: {main.listed}{reasons}{cut}")
     used |= set(guess.keys["text"])
     if "spans" not in known and not candidates and (ends := _span_columns(main)):
