@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -19,10 +19,11 @@ from sklearn.metrics import average_precision_score
 
 from mtl.api.cli import main
 from mtl.base.errors import InputError
+from mtl.jobs.engines import ENGINES, Unit
 from mtl.vectors.encoders import ENCODERS, open_encoder
 from mtl.vectors.mteb.benchmark import Benchmark
 from mtl.vectors.mteb.results import find_evaluations
-from mtl.vectors.mteb.run import run_mteb
+from mtl.vectors.mteb.run import cluster_encoding, run_mteb
 
 pytest.importorskip("mteb")
 
@@ -181,6 +182,24 @@ def test_retrieval_rows_in_a_folder(corpus_dir: Path, capfd: pytest.CaptureFixtu
     """Each query is found first; mteb's own bar is not shown."""
     assert evaluate(corpus_dir)["tasks"]["SciFact-PL"]["score"] == pytest.approx(100)
     assert "Searching corpus" not in capfd.readouterr().err
+
+
+class Here:
+    """An engine whose only worker is this process."""
+
+    def map(self, maker: Unit, items: Iterable[Any], workers: int) -> Iterator[Any]:
+        return map(maker.call(*maker.arguments), items)
+
+
+def test_a_worker_with_another_encoder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(ENGINES, "ray", Here)
+    (vectors,) = cluster_encoding(HashedEncoder(), lambda settings: HashedEncoder(), {}, 1, tmp_path)(
+        [["kot pies"]], None
+    )
+    np.testing.assert_array_equal(vectors, HashedEncoder().encode(["kot pies"]))
+    for other in (HashedEncoder(name="other"), HashedEncoder(software={"mtl": "0"})):
+        with raises_input_error():
+            cluster_encoding(other, lambda settings: HashedEncoder(), {}, 1, tmp_path)([["kot pies"]], None)
 
 
 @pytest.mark.ray
