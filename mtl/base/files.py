@@ -1,4 +1,7 @@
-"""Files that appear whole or not at all: they are written beside their place, flushed to disk and moved in. An error names the user's path."""
+"""Files that appear whole or not at all, and what writing them needs: free space, flushing, and errors that name the user's path.
+
+A file is written beside its place, flushed to disk and moved in.
+"""
 
 import hashlib
 import json
@@ -15,7 +18,7 @@ from typing import Any
 from mtl.base.errors import InputError, UserError
 from mtl.base.wording import format_bytes
 
-WRITE_ERRORS = {ENOSPC, EDQUOT, EFBIG, EIO, EROFS}
+WRITE_ERRORS = {ENOSPC, EDQUOT, EFBIG, EIO, EROFS}  # of a disk that is full, damaged or read-only
 
 
 @contextmanager
@@ -46,29 +49,6 @@ def replacing(path: Path) -> Iterator[Path]:
             partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
-
-
-def _write_error(error: Exception, path: Path, partial: Path) -> OSError | None:
-    """An OSError with the user's path, if this exception is an error of a write or was raised because of one; else None."""
-    for cause in _chain(error):
-        if isinstance(cause, OSError) and cause.errno is not None:
-            number, names = cause.errno, [cause.filename, cause.filename2]
-        elif match := re.search(r"os error (\d+)", str(cause)):  # as Rust prints it
-            number, names = int(match[1]), []
-        else:
-            continue
-        below = [Path(name) for name in names if isinstance(name, str) and Path(name).is_relative_to(partial)]
-        if (below and cause is error) or (number in WRITE_ERRORS and (below or names in ([], [None, None]))):
-            blamed = path / below[0].relative_to(partial) if below else path
-            return OSError(number, os.strerror(number), str(blamed))
-    return None
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """The exception and those that caused it, up to the first UserError: a library may raise its own when a write fails."""
-    while error is not None and not isinstance(error, UserError):
-        yield error
-        error = error.__cause__ or error.__context__
 
 
 def link_or_copy(source: Path, path: Path) -> None:
@@ -122,7 +102,7 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def check_space(folder: Path, size: int, remedy: str) -> None:
-    """Raise InputError, with another remedy, if the folder's disk has less than `size` bytes free."""
+    """Raise InputError if the folder's disk has less than `size` bytes free. The error names `remedy` as the other way out."""
     free = shutil.disk_usage(folder).free
     if free < size:
         problem = f"needs {format_bytes(size)} of disk space, {format_bytes(size - free)} more than is free"
@@ -141,3 +121,27 @@ def sha256(path: Path) -> str:
     """The SHA-256 of a file's content, as 64 hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _write_error(error: Exception, path: Path, partial: Path) -> OSError | None:
+    """An OSError with the user's path, if this exception is an error of a write or was raised because of one; else None."""
+    for cause in _chain(error):
+        if isinstance(cause, OSError) and cause.errno is not None:
+            number, names = cause.errno, [cause.filename, cause.filename2]
+        elif match := re.search(r"os error (\d+)", str(cause)):  # as Rust prints it
+            number, names = int(match[1]), []
+        else:
+            continue
+        below = [Path(name) for name in names if isinstance(name, str) and Path(name).is_relative_to(partial)]
+        is_of_other_file = not below and names not in ([], [None, None])
+        if (below and cause is error) or (number in WRITE_ERRORS and not is_of_other_file):
+            blamed = path / below[0].relative_to(partial) if below else path
+            return OSError(number, os.strerror(number), str(blamed))
+    return None
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """The exception and those that caused it, up to the first UserError: a library may raise its own when a write fails."""
+    while error is not None and not isinstance(error, UserError):
+        yield error
+        error = error.__cause__ or error.__context__

@@ -27,10 +27,9 @@ FIRST_LINE = 5.0  # seconds until the first line of an operation, if there is no
 LINE_EVERY = 30.0  # seconds between two lines
 SHOW_AFTER = 1.0  # seconds until an operation is shown, so that short ones do not flicker
 DRAW_EVERY = 0.1  # seconds between two drawings
-BAR = 20  # columns
-FORECAST_AFTER = 20.0  # seconds of a training
-LONG = 3600.0  # seconds of all seeds, from which on they are foretold
-
+BAR = 20  # columns of a bar
+FORECAST_AFTER = 20.0  # seconds of training after which its speed is known
+LONG = 3600.0  # a training of all seeds that takes fewer seconds is not forecast
 
 logger = logging.getLogger("mtl")
 
@@ -142,13 +141,16 @@ class Forecast:
                 done = event.done - event.first
                 if event.seconds < FORECAST_AFTER or not done:
                     return
-                self._is_known, first = True, self._runs[0]
+                self._is_known = True
+                first = self._runs[0]
                 seeds = sum(len(run.seeds) - len(run.done) for run in self._runs)
                 seconds = event.seconds / done * total * math.ceil(seeds / first.at_once)
                 if seconds >= LONG:
                     stage = event.title.rpartition("seed ")[2].partition(" · ")[2]
-                    long = f"{stage} of {counted(seeds, 'seed')} takes about {format_duration(seconds)} at this speed"
-                    logger.warning("%s; faster: %s", long, first.faster)
+                    forecast = (
+                        f"{stage} of {counted(seeds, 'seed')} takes about {format_duration(seconds)} at this speed"
+                    )
+                    logger.warning("%s; faster: %s", forecast, first.faster)
 
 
 class Lines:
@@ -186,18 +188,18 @@ class Lines:
 class Terminal:
     """Draws on the terminal that standard error is, or in a notebook's cell."""
 
-    def __init__(self, on: Screen | Cell = screen) -> None:
-        self._screen = on
+    def __init__(self, surface: Screen | Cell = screen) -> None:
+        self._screen = surface
         self._lock = threading.RLock()
         self._runs: dict[str, RunBegun] = {}
         self._finished: dict[str, set[int]] = {}  # by run, its finished seeds
         self._seeds: dict[tuple[str, int], Scored] = {}  # by run and seed, the last scores of all tasks
         self._operations: dict[tuple[str, int], Advanced] = {}  # by title and key: keys are those of several processes
         self._remarks = set[str]()
-        self._begin = 0.0  # of the runs
-        self._trained = 0  # seeds since then
-        self._last = 0.0  # when the last one of them was finished
-        self._drawn = float("-inf")
+        self._begin = 0.0  # when the first of the runs began
+        self._trained = 0  # the number of seeds finished since then
+        self._last = 0.0  # when the last of these seeds was finished
+        self._drawn = float("-inf")  # when the display was last drawn
         self._forecast = Forecast()
 
     def show(self, event: Event) -> None:
@@ -210,6 +212,7 @@ class Terminal:
                 self._screen.draw(self.lines(self._screen.size(sys.stderr).columns), sys.stderr)
 
     def _take(self, event: Event) -> None:
+        """Keep what an event changes in the state that is drawn."""
         match event:
             case Advanced():
                 self._operations[event.title, event.key] = event
@@ -273,14 +276,16 @@ class Terminal:
 
 
 def _operation(operation: Advanced, width: int) -> str:
-    share, ascii = operation.share(), "utf" not in (sys.stderr.encoding or "").lower()
-    bar = "" if share is None else tqdm.format_meter(share, 1, 0, ascii=ascii, bar_format=f"{{bar:{BAR}}}")
+    """The line of an operation: its title, padded to `width`, its bar and its facts."""
+    share = operation.share()
+    is_ascii = "utf" not in (sys.stderr.encoding or "").lower()
+    bar = "" if share is None else tqdm.format_meter(share, 1, 0, ascii=is_ascii, bar_format=f"{{bar:{BAR}}}")
     facts = " · ".join(filter(None, [operation.amount(), operation.time(), operation.note]))
     return "  ".join(filter(None, [operation.title.ljust(width), bar, facts]))
 
 
 def set_display(display: Callable[[Event], None] | None) -> None:
-    """Let this function show the events of this process; None: the one that fits standard error."""
+    """Let a function show the events of this process. None stands for the display that fits standard error."""
     global _display
     _display = display
 
@@ -289,10 +294,16 @@ def show(event: Event) -> None:
     """Give an event to the display of this process."""
     global _display
     if _display is None:
-        in_cell = type(sys.stderr).__module__.startswith("ipykernel.")  # of a notebook
-        display = Terminal() if draws(sys.stderr) else Terminal(Cell()) if in_cell else Lines()
-        _display = display.show
+        _display = _fitting_display().show
     _display(event)
+
+
+def _fitting_display() -> "Lines | Terminal":
+    """The display that fits standard error."""
+    if draws(sys.stderr):
+        return Terminal()
+    is_notebook = type(sys.stderr).__module__.startswith("ipykernel.")
+    return Terminal(Cell()) if is_notebook else Lines()
 
 
 @contextmanager

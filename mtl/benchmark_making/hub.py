@@ -25,7 +25,7 @@ from mtl.data.columns import Value, listed
 from mtl.data.examples import read_examples
 from mtl.data.fetching.archives import UNPACKED_LIMIT
 from mtl.data.fetching.download import checksum_problem
-from mtl.data.files import numbered_alike
+from mtl.data.files import numbered_names
 from mtl.data.hashes import GIT
 from mtl.data.records import read_records
 from mtl.tasks.task import NUMBERED, SPLITS, HubSource, Task
@@ -132,7 +132,7 @@ def _mirrored(task: Task, files: Collection[str]) -> list[str]:
         names = [PurePosixPath(task.folder, name).as_posix() for name in task.file_names(split)]
         if task.layout(split, Path()).part == NUMBERED:
             try:
-                names = numbered_alike(names[0], files)
+                names = numbered_names(names[0], files)
             except ValueError as error:
                 raise InputError(f"{names[0]}: {error}; check files and hub.revision") from None
         paths |= dict.fromkeys(names)

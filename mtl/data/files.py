@@ -1,4 +1,4 @@
-"""Data files as lines of text, with errors that name file and line."""
+"""Data files: their lines as text, with errors that name file and line, and the files of one table in numbered parts."""
 
 import codecs
 import os
@@ -15,16 +15,16 @@ MOST_LINES = 20_000_000  # of a data file
 WIDE = re.compile("utf[-_]?(16|32)", re.IGNORECASE)  # encodings whose line feeds have several bytes
 
 
-def numbered(path: Path) -> list[Path]:
+def numbered_files(path: Path) -> list[Path]:
     """The files that differ from this one in their number alone, in the order of their numbers. Raises InputError if one is missing."""
     try:
-        names = numbered_alike(path.name, [file.name for file in path.parent.iterdir()])
+        names = numbered_names(path.name, [file.name for file in path.parent.iterdir()])
         return [inside(path.parent, name) for name in names]
     except (OSError, ValueError) as error:
         raise InputError(f"cannot be read in parts: {error}", path=path) from None
 
 
-def numbered_alike(name: str, names: Iterable[str]) -> list[str]:
+def numbered_names(name: str, names: Iterable[str]) -> list[str]:
     """Those names that differ from this one in the number before the suffix alone, as train-00000-of-00003.parquet, part-0.jsonl, in the
     order of their numbers; they may also differ in a hash of 16 digits after it. Raises ValueError if a number is missing, or stands twice."""
     number = re.search(r"(\d+)(-of-(\d+))?(-[0-9a-f]{16})?((\.[A-Za-z]+)?(\.(gz|bz2|xz|zst))?)$", name)
@@ -35,7 +35,8 @@ def numbered_alike(name: str, names: Iterable[str]) -> list[str]:
     found = sorted((int(match[1]), each) for each in names if (match := re.fullmatch(pattern, each)))
     numbers = [number for number, _ in found]
     count = len(found)
-    if not found or count != int(number[3] or count) or numbers not in ([*range(count)], [*range(1, count + 1)]):
+    is_complete = numbers in ([*range(count)], [*range(1, count + 1)]) and count == int(number[3] or count)
+    if not found or not is_complete:
         shown = ", ".join(map(str, numbers[:20]))
         raise ValueError(f"its parts have the numbers {shown}; one is missing, or stands twice")
     return [each for _, each in found]
@@ -60,16 +61,6 @@ def unpacked_lines(path: Path) -> Iterator[bytes]:
             yield line
 
 
-def _check_data(path: Path, first: bytes) -> None:
-    """Raise InputError if the first line of a file says that it is something else than data."""
-    if first.startswith(b"version https://git-lfs.github.com/spec/"):
-        raise InputError("is a pointer of Git LFS, not the data; get it with git lfs pull", path=path)
-    if re.match(rb"\s*<(!doctype html|html)", first, re.IGNORECASE):
-        raise InputError("is a page of HTML, as of a login or an error, not the data; download it again", path=path)
-    if b"\0" in first and declared_encoding(first) == "utf-8" and first.count(b"\0") * 4 < len(first):
-        raise InputError("is no text; a data file is text, or parquet", path=path)
-
-
 def declared_encoding(head: bytes) -> str:
     """The encoding that the start of a file shows: utf-16 or utf-32 by its byte order mark, else utf-8."""
     if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
@@ -92,19 +83,21 @@ def data_lines(path: Path, encoding: str | None) -> Iterator[str]:
         yield _decoded(line, encoding, path, number)
 
 
-def _decoded(content: bytes, encoding: str, path: Path, line: int) -> str:
-    try:
-        return content.decode(encoding)
-    except UnicodeError as error:
-        remedy = "save the file as UTF-8, or say what it is: reading: {encoding: …}"
-        byte = f" (byte {error.object[error.start]:#04x})" if isinstance(error, UnicodeDecodeError) else ""
-        raise InputError(f"not {encoding.upper()}{byte}; {remedy}", path=path, line=line) from None
-
-
 def split_lines(content: bytes, name: str, before: int = 0, most: int = MOST_LINES) -> list[str]:
-    """The lines of a UTF-8 file's content, which `before` lines precede, without their ends. Raises InputError with the line that is not UTF-8,
-    and for more than `most` lines, before they take memory."""
-    if content.count(b"\n") > most or (content.count(b"\n") == most and not content.endswith(b"\n")):
+    """The lines of a UTF-8 file's content, without their ends.
+
+    Args:
+        content: the content of the file, or a part of it.
+        name: the name of the file, for errors.
+        before: the number of lines of the file that precede the content.
+        most: the most lines that the content may have.
+
+    Raises:
+        InputError: with the line that is not UTF-8, and for more than `most` lines, before they take memory.
+    """
+    ends = content.count(b"\n")
+    count = ends if not content or content.endswith(b"\n") else ends + 1
+    if count > most:
         raise InputError(f"has more than {most:,} lines; leave out those that are not needed", path=name)
     lines = decode(content, name, before).split("\n")
     if lines[-1] == "":
@@ -113,7 +106,8 @@ def split_lines(content: bytes, name: str, before: int = 0, most: int = MOST_LIN
 
 
 def decode(content: bytes, name: str, before: int = 0) -> str:
-    """The text of a UTF-8 file's content, without a byte order mark. The rest is as in `split_lines`."""
+    """The text of a UTF-8 file's content, without a byte order mark. The arguments are those of `split_lines`. Raises InputError with the
+    line that is not UTF-8."""
     if before == 0:
         content = content.removeprefix(codecs.BOM_UTF8)
     try:
@@ -131,3 +125,22 @@ def read_bytes(path: Path) -> bytes:
             problem = f"has more than {FILE_LIMIT // 2**30} GiB; leave out rows that are not needed"
             raise InputError(problem, path=path)
         return file.read()
+
+
+def _check_data(path: Path, first: bytes) -> None:
+    """Raise InputError if the first line of a file says that it is something else than data."""
+    if first.startswith(b"version https://git-lfs.github.com/spec/"):
+        raise InputError("is a pointer of Git LFS, not the data; get it with git lfs pull", path=path)
+    if re.match(rb"\s*<(!doctype html|html)", first, re.IGNORECASE):
+        raise InputError("is a page of HTML, as of a login or an error, not the data; download it again", path=path)
+    if b"\0" in first and declared_encoding(first) == "utf-8" and first.count(b"\0") * 4 < len(first):
+        raise InputError("is no text; a data file is text, or parquet", path=path)
+
+
+def _decoded(content: bytes, encoding: str, path: Path, line: int) -> str:
+    try:
+        return content.decode(encoding)
+    except UnicodeError as error:
+        remedy = "save the file as UTF-8, or say what it is: reading: {encoding: …}"
+        byte = f" (byte {error.object[error.start]:#04x})" if isinstance(error, UnicodeDecodeError) else ""
+        raise InputError(f"not {encoding.upper()}{byte}; {remedy}", path=path, line=line) from None

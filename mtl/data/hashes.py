@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mtl.base.files import sha256
-from mtl.data.files import numbered
+from mtl.data.files import numbered_files
 from mtl.tasks.task import NUMBERED, SPLITS, Task
 
 GIT = "git:"  # before a checksum that is the id of a git blob
@@ -29,7 +29,7 @@ def hash_files(tasks: Sequence[Task], data_dir: Path) -> list[HashedFile]:
     for task in tasks:
         for split in SPLITS:
             first, layout = task.path(split, data_dir), task.layout(split, data_dir)
-            parts = numbered(first) if first and first.is_file() and layout.part == NUMBERED else [first]
+            parts = numbered_files(first) if first and first.is_file() and layout.part == NUMBERED else [first]
             for path in filter(None, (*parts, layout.beside)):
                 if path.is_file():
                     changed = path == first and is_changed(path, task.checksums.get(split))

@@ -1,6 +1,7 @@
-"""Which dev rows choose. Those that repeat a training row of their task prefer models that have memorised their training rows.
+"""The dev rows on which a run chooses its checkpoint, thresholds and settings: without those that repeat a training row of their task.
 
-With `choose_on_repeats=false`, they choose no checkpoint, threshold, setting of a floor, or seed for new rows. They are still predicted and scored.
+Rows that repeat a training row prefer models that have memorised their training rows. With `choose_on_repeats=false`, nothing is chosen on them:
+no checkpoint, threshold, setting of a floor, or seed for new rows. They are still predicted and scored.
 """
 
 from collections.abc import Sequence
@@ -13,32 +14,38 @@ from mtl.data.sampled import sample_text
 from mtl.data.splits import CHOOSING
 from mtl.tasks.task import Task
 
-LEAST = 50  # rows: fewer new ones choose worse than all rows do
+LEAST_ROWS = 50  # without a repeat; fewer rows choose worse than all rows do
 
 
-def unordered(task: Task, texts: Sequence[str]) -> tuple[str, ...]:
+def without_order(task: Task, texts: Sequence[str]) -> tuple[str, ...]:
     """A row's texts without the order that has no meaning: of the two texts of a pair, and of a choice's candidates. The order of three or more
     texts has one: in an analogy, it says what is asked."""
     return tuple(texts) if task.candidates is None and len(texts) > 2 else tuple(sorted(texts))
 
 
 def without_repeats(dataset: Dataset) -> Dataset:
-    """The dataset where those dev rows choose that repeat no training row of their task; all dev rows of the task, if these are fewer than LEAST."""
+    """The dataset in which only the dev rows that repeat no training row of their task choose. If a task has fewer than LEAST_ROWS such rows, all of
+    its dev rows choose."""
     choosing = {}
     for task in dataset.trained_tasks:
         splits = dataset.splits[task.id]
         if "dev" not in splits:
             continue
-        every = dataset.choosing_rows(task)
+        all_rows = dataset.choosing_rows(task)
         trained = set(_keys(dataset, task, splits["train"]))
         new = np.flatnonzero([key not in trained for key in _keys(dataset, task, splits[dataset.choosing_split(task)])])
-        if len(new) < len(every):
-            choosing[task.id] = new if len(new) >= LEAST else every
+        if len(new) < len(all_rows):
+            choosing[task.id] = new if len(new) >= LEAST_ROWS else all_rows
     return replace(dataset, choosing=choosing)
 
 
 def choosing_notes(dataset: Dataset, chooses: bool = True) -> list[str]:
-    """What tables say of dev rows that do not score, and, of a method that `chooses` on dev, of those that did not choose."""
+    """The notes on dev rows that are not scored, and on dev rows on which nothing was chosen.
+
+    Args:
+        dataset: the dataset of a run.
+        chooses: whether the method of the run chooses anything on dev; if not, the second kind of notes is left out.
+    """
     samples = {id: sample for id, sample in dataset.samples.items() if CHOOSING in dataset.splits[id]}
     scored = sample_text(samples, dict.fromkeys(samples, "dev"))
     notes = [f"Scored on the dev rows that choose nothing (choosing_share): {scored}."] if samples else []
@@ -48,11 +55,11 @@ def choosing_notes(dataset: Dataset, chooses: bool = True) -> list[str]:
     left_out = {id: rows[id] - len(chosen) for id, chosen in dataset.choosing.items()}
     counts = [f"{count:,} of {rows[id]:,} ({id})" for id, count in left_out.items() if count]
     few = [id for id, count in left_out.items() if not count]
-    return [
-        *notes,
-        *([f"Dev rows that repeat a training row chose nothing: {', '.join(counts)}."] if counts else []),
-        *([f"All dev rows chose, since fewer than {LEAST} repeat no training row: {', '.join(few)}."] if few else []),
-    ]
+    if counts:
+        notes.append(f"Dev rows that repeat a training row chose nothing: {', '.join(counts)}.")
+    if few:
+        notes.append(f"All dev rows chose, since fewer than {LEAST_ROWS} repeat no training row: {', '.join(few)}.")
+    return notes
 
 
 def _keys(dataset: Dataset, task: Task, split: Split) -> list[tuple[object, ...]]:
@@ -69,7 +76,7 @@ def _keys(dataset: Dataset, task: Task, split: Split) -> list[tuple[object, ...]
         spans = [] if split.spans is None else split.spans[row].tolist()
         marked = [
             (plain(texts[side]), *(len(plain(texts[side][:end])) for end in span))
-            for (side, _), span in zip(task.marked, spans, strict=False)
+            for (side, _), span in zip(task.marked, spans, strict=False)  # a split may have no spans
         ]
-        keys.append((unordered(task, [plain(text) for text in texts]), *sorted(marked)))
+        keys.append((without_order(task, [plain(text) for text in texts]), *sorted(marked)))
     return keys

@@ -22,7 +22,7 @@ from mtl.base.errors import InputError
 from mtl.base.wings import wings
 from mtl.data.columns import LIST, TAGS, TOKENS, parquet_names, parquet_rows, text, value_of
 from mtl.data.conll import conll_columns, sentences
-from mtl.data.files import data_lines, numbered
+from mtl.data.files import data_lines, numbered_files
 from mtl.data.json_rows import json_rows, parse_row
 from mtl.tasks.task import BESIDE, NUMBERED, Layout
 
@@ -80,7 +80,7 @@ def stream_rows(
 def _rows_of_parts(path: Path, layout: Layout, columns: Sequence[str] | None) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows of a file in parts. Their lines are counted on from part to part."""
     before = 0
-    for file in numbered(path):
+    for file in numbered_files(path):
         line = 0
         for line, row in stream_rows(file, replace(layout, part=None), columns):
             yield before + line, row

@@ -9,7 +9,7 @@ from mtl.base.extras import check_installed
 from mtl.base.settings.schema import Config
 from mtl.base.wings import trainings
 from mtl.embedders import EMBEDDERS
-from mtl.embedders.recipes import Recipe, check_recipe, fetchable, vector_path
+from mtl.embedders.recipes import Recipe, check_source, fetchable, vector_path
 from mtl.tasks.suite import Suite
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Vectors:
             assert wing is not None
             wing.train_recipe(recipe, suite, data_dir, held_out, self.path, device)
         if not recipe.url:
-            check_recipe(suite, data_dir, held_out, self.path)
+            check_source(suite, data_dir, held_out, self.path)
 
 
 def find_vectors(config: Config, suite: Suite) -> Vectors | None:

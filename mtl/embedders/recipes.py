@@ -22,6 +22,7 @@ from mtl.tasks.task import is_sha256
 
 logger = logging.getLogger("mtl")
 
+VECTOR_SUFFIXES = (".bin", ".vec", ".txt", ".gz", ".zip", ".kv")  # a name with one of them is a path, not a recipe
 # The default share of held-out rows (configs/baseline.yaml). Vectors trained with it have the file name of the recipe.
 PLAIN_HELD_OUT = 0.1
 
@@ -64,10 +65,15 @@ def fetchable(embeddings: str) -> list[str]:
 
 
 def fetch_embeddings(name: str, recipe: str | None = None, embeddings_dir: str = "embeddings") -> Path:
-    """Download the pretrained vectors of a recipe and return their path. Raises InputError if it cannot be done.
+    """Download the pretrained vectors of a recipe, unless they are there, and return their path.
 
     Args:
+        name: the kind of embeddings: fasttext, glove or elmo.
         recipe: a name or a path; None: the first recipe of published vectors for this kind of embeddings, by its name.
+        embeddings_dir: the folder of embeddings, which receives the file.
+
+    Raises:
+        InputError: if there is no such recipe, if it names no address, or if the download fails.
     """
     if recipe is None:
         names = fetchable(name)
@@ -76,19 +82,19 @@ def fetch_embeddings(name: str, recipe: str | None = None, embeddings_dir: str =
             raise InputError(f"embeddings fetch: {message}")
         recipe = names[0]
         logger.info("recipe=%s", recipe)
-    named = load_recipe(recipe)
-    path = Path(embeddings_dir) / named.file
+    chosen = load_recipe(recipe)
+    path = Path(embeddings_dir) / chosen.file
     if path.exists():
         return path
-    if named.url is None:
-        by_hand = f"; get {named.title} from {named.source}, and put it at {path}" if named.source else ""
-        raise InputError(f"names no address to download from{by_hand}", key="recipe", value=named.name)
+    if chosen.url is None:
+        by_hand = f"; get {chosen.title} from {chosen.source}, and put it at {path}" if chosen.source else ""
+        raise InputError(f"names no address to download from{by_hand}", key="recipe", value=chosen.name)
     from mtl.data.fetching.archives import gunzip
     from mtl.data.fetching.download import download
 
-    packed = named.url.endswith(".gz") and path.suffix != ".gz"
+    packed = chosen.url.endswith(".gz") and path.suffix != ".gz"
     archive = path.with_name(path.name + ".gz") if packed else path
-    download(named.url, archive, named.sha256, named.size)
+    download(chosen.url, archive, chosen.sha256, chosen.size)
     if packed:
         gunzip(archive, path)
         archive.unlink()
@@ -98,7 +104,7 @@ def fetch_embeddings(name: str, recipe: str | None = None, embeddings_dir: str =
 def vector_path(name: str, embeddings_dir: Path, held_out: float) -> tuple[Path, Recipe | None]:
     """The file or folder of the vectors that a path or a recipe's name means, and the recipe. It need not exist. Vectors that a recipe trains have a
     different file for each share of training rows that are held out."""
-    if Path(name).exists() or Path(name).suffix in (".bin", ".vec", ".txt", ".gz", ".zip", ".kv") or "/" in name:
+    if Path(name).exists() or Path(name).suffix in VECTOR_SUFFIXES or "/" in name:
         return Path(name), None
     recipe = load_recipe(name)
     path = embeddings_dir / recipe.file
@@ -118,7 +124,7 @@ def noted_source(path: Path) -> str | None:
     return note.read_text(encoding="utf-8").partition("\n")[0].strip() if note.is_file() else None
 
 
-def check_recipe(suite: Suite, data_dir: Path, held_out: float, path: Path) -> None:
+def check_source(suite: Suite, data_dir: Path, held_out: float, path: Path) -> None:
     """Raise InputError unless the vectors at `path` were trained on the texts that a recipe would train on now."""
     if noted_source(path) != suite_source(suite, data_dir, held_out):
         changed = "the data, the choice of held-out rows or the tokenizer has changed"

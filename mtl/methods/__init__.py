@@ -1,6 +1,6 @@
-"""Methods: one registry entry for each way to predict a suite's targets.
+"""The registry of methods: one entry for each way to predict a suite's targets.
 
-What trains nothing is here: ensembles of finished runs, and predictions that another system made (`mtl import`).
+The two methods that train nothing are defined here: ensembles of finished runs, and predictions that another system made (`mtl import`).
 """
 
 from pathlib import Path
@@ -23,10 +23,12 @@ class EnsembleKind(MethodKind):
     reads = ("ensemble.", "trainer.accelerator")
 
     def title(self, config: Config) -> str:
-        return " of ".join(filter(None, ["ensemble", ", ".join(_names(config))]))
+        names = ", ".join(_run_names(config))
+        return f"ensemble of {names}" if names else "ensemble"
 
     def folder(self, config: Config) -> str:
-        return "-".join(["ensemble", *_names(config), *(["by-seed"] if config.ensemble.by_seed else [])])
+        ending = ["by-seed"] if config.ensemble.by_seed else []
+        return "-".join(["ensemble", *_run_names(config), *ending])
 
     def is_one_system(self, config: Config) -> bool:
         return not config.ensemble.by_seed
@@ -48,10 +50,6 @@ class EnsembleKind(MethodKind):
 
     def sources(self, config: Config) -> list[Path]:
         return [Path(run) / "summary.json" for run in config.ensemble.runs]
-
-
-def _names(config: Config) -> list[str]:
-    return [Path(run).resolve().name for run in config.ensemble.runs]
 
 
 class ImportedKind(MethodKind):
@@ -95,7 +93,12 @@ METHODS: Registry[MethodKind] = Registry(
 
 
 def method_name(name: str) -> str:
-    """The name itself. Raises InputError if it is not the name of a method."""
+    """The name, once it is checked. Raises InputError if no method has it."""
     if name not in METHODS:
         raise InputError(f"must be one of {', '.join(METHODS)}", key="method", value=name)
     return name
+
+
+def _run_names(config: Config) -> list[str]:
+    """The names of the folders of an ensemble's members."""
+    return [Path(run).resolve().name for run in config.ensemble.runs]

@@ -37,15 +37,22 @@ class Finetuning:
     input: TaskInput
     seed: int
     folder: Path  # receives what `fit` writes
-    start: str = "after stage 1"  # what the first validation comes after, for messages
+    start: str = "after stage 1"  # when the first validation is made, as messages say it
 
     def train(self, heads: Heads) -> Network:
-        """The task's network with its best weights, trained from the head of stage 1, or loaded if this stage has finished. The weights of stage 1
-        are the first candidate for the best ones, so the score on dev after stage 2 is never lower than before. The task's head in `heads` is changed
-        to the best one."""
-        lone = new_heads(self.config, [self.task], heads.outputs, heads.dim)
-        lone.layers[0] = heads[self.task.id]
-        network = Network([self.task], lone, self.input.encoder)
+        """Train the task's network from the head of stage 1, or load it if this stage has finished.
+
+        The weights of stage 1 are the first candidate for the best ones, so the score on dev after stage 2 is never lower than before.
+
+        Args:
+            heads: the heads of stage 1. The task's head among them is changed to the best one.
+
+        Returns:
+            The network with its best weights.
+        """
+        own_heads = new_heads(self.config, [self.task], heads.outputs, heads.dim)
+        own_heads.layers[0] = heads[self.task.id]
+        network = Network([self.task], own_heads, self.input.encoder)
         if not load_finished(network, self.folder):
             self._fit(network)
         if self.config.finetune.threshold in SHIFTS and shifted_outputs(self.task):
@@ -54,7 +61,9 @@ class Finetuning:
 
     def predict(self, network: Network, answered: Task) -> Predictions:
         """The predictions for `answered`, which is this task or a task that its head answers: (rows,) by split, without train."""
-        kind, answers, size = target_kind(self.task), self.data.answers(self.task), self.config.finetune.batch_size
+        kind = target_kind(self.task)
+        answers = self.data.answers(self.task)
+        size = self.config.finetune.batch_size
         # The network has only this task's head, so the rows are predicted as rows of this task.
         splits = self.data.splits[answered.id]
         codes = self.input.codes(network, self.task.id, splits, size, self.config.trainer)
@@ -62,13 +71,15 @@ class Finetuning:
         return {name: kind.head.decode(of_split, answers, texts[name]) for name, of_split in codes.items()}
 
     def _choose_threshold(self, network: Network) -> None:
+        """Choose the decision thresholds on dev, unless the checkpoint has them, and add them to the biases in the network and the checkpoint."""
         if recorded_shifts(self.folder, self.task) is not None:
             return
-        dev, config = self.data.dev(self.task), self.config
+        config = self.config
+        dev = self.data.dev(self.task)
         network.to(device_of(config.trainer.accelerator))
         size = config.finetune.batch_size
         outputs = self.input.computed(row_outputs, network, self.task.id, dev, size, config.trainer)
-        shifts = chosen_shifts(self.config.finetune.threshold, self.task, outputs, dev.targets)
+        shifts = chosen_shifts(config.finetune.threshold, self.task, outputs, dev.targets)
         network.to("cpu")
         with torch.no_grad():
             for number, shift in shifts.items():
@@ -78,17 +89,23 @@ class Finetuning:
         content = read_checkpoint(path, Checkpoint)
         weights = network.state_dict()
         content["state_dict"] = {name: weights[name] for name in weights if name in content["state_dict"]}
-        content["threshold_shift"] = [*shifts.values()] if len(shifts) > 1 else shift
+        values = list(shifts.values())
+        content["threshold_shift"] = values if len(values) > 1 else values[0]
         write_checkpoint(path, content)
         show(Detail(f"seed {self.seed} · stage 2 · {self.task.id} · threshold on dev: {shift_text(shifts)}"))
 
     def _fit(self, network: Network) -> None:
+        """Train the network and load its best weights."""
         settings = self.config.finetune
         rows = self.data.train(self.task, self.config.loss, self.seed)
         steps = pass_batches(rows, settings.batch_size)
         total_steps = steps * settings.max_epochs
         fit_tasks(
-            *(self.config, self.data, network, self.input, {self.task.id: rows}),
+            self.config,
+            self.data,
+            network,
+            self.input,
+            {self.task.id: rows},
             falling_adam(settings.learning_rate, settings.final_learning_rate, total_steps),
             (settings.batch_size, settings.batch_size),
             steps=steps,

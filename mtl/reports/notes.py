@@ -78,7 +78,7 @@ def run_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
     notes = [f"{listed(names, MOST_NAMED)}: {note}" for note, names in noted.items()]
     if further := len(notes[MOST_NAMED:]):
         notes[MOST_NAMED:] = [f"There are {further:,} more notes of single runs, in the runs' summary.json."]
-    if held_out := {id: n for _, summary in summaries for id, n in summary["held_out"].items()}:
+    if held_out := {id: count for _, summary in summaries for id, count in summary["held_out"].items()}:
         counts = ", ".join(f"{count} of {id}" for id, count in held_out.items())
         notes.append(f"Where a task has no dev file, dev is examples held out of the training file: {counts}.")
     unanswered = _by_text((name, ", ".join(summary.get("unanswered") or ())) for name, summary in summaries)
@@ -98,19 +98,10 @@ def run_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
     return notes
 
 
-def _by_text(texts: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """The names that have the same text, by text; empty texts are left out."""
-    by_text: dict[str, list[str]] = {}
-    for name, text in texts:
-        if text:
-            by_text.setdefault(text, []).append(name)
-    return by_text
-
-
 def settings_spreads(runs: Sequence[FinishedRun], suite: Suite) -> list[SettingsSpread]:
     """The spread of each model of which two or more settings have scores on the same tasks and the same rows. Runs with the same title are runs of
-    one model, as the runs of a sweep's grid are. The score of a setting is the median over its seeds; each seed's is that of its best checkpoint,
-    as in the paper, which has one seed."""
+    one model, as the runs of a sweep's grid are. The score of a setting is the median over its seeds; the score of a seed is that of its
+    best checkpoint, as in the paper, which has one seed."""
     models: dict[tuple[Any, ...], list[FinishedRun]] = {}
     for run in runs:
         rows = tuple((task.id, run.rows_key(task)) for task in run.tasks)
@@ -125,12 +116,12 @@ def settings_spreads(runs: Sequence[FinishedRun], suite: Suite) -> list[Settings
         settings = list(by_setting.values())
         if len(settings) < 2:
             continue
-        configs = [_setting(runs[0], read) for runs in settings]
+        configs = [_setting(same_setting[0], read) for same_setting in settings]
         recorded = dict.fromkeys(key for config in configs for key in config)
         keys = [key for key in recorded if any(config.get(key) != configs[0].get(key) for config in configs)]
         deviations = {}
         for task in alike[0].tasks:
-            scores = [[score for run in runs for score in run.dev_scores(task)] for runs in settings]
+            scores = [[score for run in same_setting for score in run.dev_scores(task)] for same_setting in settings]
             if all(scores):
                 deviations[task.id] = pstdev(map(median, scores))
         spreads.append(SettingsSpread(title, len(settings), keys, deviations, suite.mean(deviations)))
@@ -138,9 +129,23 @@ def settings_spreads(runs: Sequence[FinishedRun], suite: Suite) -> list[Settings
 
 
 def _setting(run: FinishedRun, read: Sequence[str] | None) -> dict[str, Any]:
-    """The values that make a run's setting, by dotted key: those that are not null and that its method reads; None: it reads all."""
+    """The values that make a run's setting, by dotted key: those that are not null and that its method reads.
+
+    Args:
+        run: the run.
+        read: the keys that its method reads; None: all keys.
+    """
     return {
         key: value
         for key, value in run.summary["config"].items()
         if value is not None and not matches(key, SAME_MODEL) and (read is None or matches(key, read))
     }
+
+
+def _by_text(texts: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """The names that have the same text, by text; empty texts are left out."""
+    by_text: dict[str, list[str]] = {}
+    for name, text in texts:
+        if text:
+            by_text.setdefault(text, []).append(name)
+    return by_text

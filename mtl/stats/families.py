@@ -16,7 +16,7 @@ from scipy.special import gammainccinv, gammaincinv, ndtr, stdtr
 from mtl.stats.comparison import LEVEL, NEGLIGIBLE, PairTest, Sample, bessel, total_variance
 
 PRIOR_FREEDOM = 8.0  # with 16, runs with unlike spreads and numbers of seeds have false verdicts in 6 % of the families
-NODES = 48  # of the mean over χ²
+NODES = 48  # the points at which the mean over χ² is computed
 RARE = 1e-12  # the probability of a χ² beyond the nodes, on each side; no smaller p is computed
 BLOCK = 2**16  # the most values that are computed at once
 
@@ -106,9 +106,10 @@ def seed_parts(columns: Mapping[Column, Mapping[Run, Sample]]) -> dict[Column, S
     """The variance over seeds of each run on each column, as the family estimates it."""
     pooled: dict[Column, tuple[np.ndarray, np.ndarray]] = {}
     # Summed over columns, S² of the run and what the other runs let expect, both relative to the column's median.
-    observed, expected = dict[Run, float](), dict[Run, float]()
+    observed: dict[Run, float] = {}
+    expected: dict[Run, float] = {}
     for column, by_run in columns.items():
-        pooled[column] = variance, prior = _pooled(list(by_run.values()))
+        pooled[column] = variance, prior = _priors(list(by_run.values()))
         scale = float(np.median([sample.variance for sample in by_run.values() if sample.varies] or [0.0])) or 1.0
         for number, (run, sample) in enumerate(by_run.items()):
             if prior[number]:
@@ -116,7 +117,8 @@ def seed_parts(columns: Mapping[Column, Mapping[Run, Sample]]) -> dict[Column, S
                 expected[run] = expected.get(run, 0.0) + float(variance[number]) / scale
     parts = {}
     for column, by_run in columns.items():
-        samples, (variance, prior) = by_run.values(), pooled[column]
+        samples = by_run.values()
+        variance, prior = pooled[column]
         factors = [max(1.0, observed[run] / expected[run]) if expected.get(run) else 1.0 for run in by_run]
         seeds = np.array([len(sample.by_seed) for sample in samples])
         varies = np.array([sample.varies for sample in samples])
@@ -132,24 +134,25 @@ def seed_parts(columns: Mapping[Column, Mapping[Run, Sample]]) -> dict[Column, S
     return parts
 
 
-def _pooled(samples: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray]:
+def _priors(samples: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray]:
     """For each run, the variance that the seeds of the other runs let expect of its own, and the degrees of freedom of this prior; 0 without
     others. Runs differ in the errors that each seed makes on rows of its own, which are known from the resamples. The rest of S², by which some
     seeds are better on all rows, is pooled."""
     freedom = np.array([(len(sample.by_seed) - 1) * sample.varies for sample in samples], dtype=np.float64)
     errors = np.array([len(sample.by_seed) * sample.counted_with_rows for sample in samples])
     skill = freedom * ([sample.variance for sample in samples] - errors)
-    # Of the other runs:
-    freedom_left = freedom.sum() - freedom
-    count_left = np.count_nonzero(freedom) - (freedom > 0)
+    # For each run, the sums over all other runs.
+    others_freedom = freedom.sum() - freedom
+    others_count = np.count_nonzero(freedom) - (freedom > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        variance = np.maximum(0.0, (skill.sum() - skill) / freedom_left) + errors
-        prior = 1 / (1 / PRIOR_FREEDOM + 1 / (PRIOR_FREEDOM * count_left) + 1 / freedom_left)
-    has_prior = (freedom > 0) & (freedom_left > 0)
+        variance = np.maximum(0.0, (skill.sum() - skill) / others_freedom) + errors
+        prior = 1 / (1 / PRIOR_FREEDOM + 1 / (PRIOR_FREEDOM * others_count) + 1 / others_freedom)
+    has_prior = (freedom > 0) & (others_freedom > 0)
     return np.where(has_prior, variance, 0.0), np.where(has_prior, prior, 0.0)
 
 
 def _column_tests(samples: Sequence[Sample], parts: SeedParts) -> ColumnTests:
+    """The tests of every two of these runs on one column."""
     scores = np.array([sample.by_seed.mean() for sample in samples])
     difference = scores[:, None] - scores
     rows, spread = rows_variance(samples)
@@ -159,9 +162,9 @@ def _column_tests(samples: Sequence[Sample], parts: SeedParts) -> ColumnTests:
         """p, but not below that of a sign test in which one run is better on every group, and 1 for equal scores."""
         return np.where(np.abs(difference) < NEGLIGIBLE, 1.0, np.maximum(p, least))
 
-    p = bounded(_alone(samples, difference, rows, spread))
-    above = np.triu_indices(len(p), 1)
-    p.T[above] = p[above]  # a matrix product may round its two halves differently
+    p = bounded(_p_alone(samples, difference, rows, spread))
+    upper = np.triu_indices(len(p), 1)
+    p.T[upper] = p[upper]  # a matrix product may round its two halves differently
     with np.errstate(divide="ignore", invalid="ignore"):
         rows_freedom = np.where(spread > 0, rows**2 / spread, np.inf)
     variance, freedom, counted = parts.of_pairs()
@@ -173,7 +176,8 @@ def _column_tests(samples: Sequence[Sample], parts: SeedParts) -> ColumnTests:
 
 
 def rows_variance(samples: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray]:
-    """The variance of each difference over rows, and the sum over sets of rows of v² / f, both (runs, runs)."""
+    """The variance of each difference over rows, and the sum of v² / f, both (runs, runs): v is the part of one set
+    of rows in the variance, and f are its degrees of freedom."""
     variance = np.zeros((len(samples), len(samples)))
     spread = np.zeros_like(variance)
     for rows in samples[0].means:
@@ -187,8 +191,8 @@ def rows_variance(samples: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray]:
     return variance, spread
 
 
-def _alone(samples: Sequence[Sample], difference: np.ndarray, rows: np.ndarray, spread: np.ndarray) -> np.ndarray:
-    """p of `compare`, but for its least value."""
+def _p_alone(samples: Sequence[Sample], difference: np.ndarray, rows: np.ndarray, spread: np.ndarray) -> np.ndarray:
+    """The p-values of the tests alone, as `mtl.stats.comparison.compare` computes them, but without their lower bound."""
     of_seeds = np.array([sample.seed_variance for sample in samples])
     left = np.array([max(0.0, sample.seed_variance - sample.counted_with_rows) for sample in samples])
     squares = of_seeds**2 / [max(1, len(sample.by_seed) - 1) for sample in samples]
@@ -213,7 +217,9 @@ def with_holm(
     ordered = np.sort(np.array(list(tails.values())) if family is None else family)
     corrected = _stepped_down(ordered)
     holm = {key: float(corrected[np.searchsorted(ordered, tail)]) for key, tail in tails.items()}
-    return {key: t if t.p is None else replace(t, p_holm=max(t.p, holm[key])) for key, t in tests.items()}
+    return {
+        key: test if test.p is None else replace(test, p_holm=max(test.p, holm[key])) for key, test in tests.items()
+    }
 
 
 def all_tails(family: Mapping[Column, ColumnTests]) -> np.ndarray:
@@ -236,7 +242,7 @@ def rank_intervals(family: Mapping[Column, ColumnTests]) -> dict[Column, list[tu
     largest = largest_rejected(all_tails(family))
     intervals = {}
     for column, tests in family.items():
-        # run (first axis) than run (second axis)
+        # Whether the run of the first axis is better than the run of the second axis.
         better = (tests.difference > 0) & (tests.tail <= largest) & (tests.p < LEVEL)
         lows, highs = 1 + better.sum(axis=0), len(better) - better.sum(axis=1)
         intervals[column] = list(zip(lows.tolist(), highs.tolist(), strict=True))

@@ -33,7 +33,7 @@ CHOICE = Task(id="choice", kind="choice", text=["q"], candidates=["a[]"], target
 
 def choosing(monkeypatch: pytest.MonkeyPatch, task: Task, train: Sequence[Example], dev: Sequence[Example]) -> Dataset:
     """The dataset of this task, where one new dev row is enough to choose."""
-    monkeypatch.setattr(repeats, "LEAST", 1)
+    monkeypatch.setattr(repeats, "LEAST_ROWS", 1)
     return without_repeats(build_dataset([TaskExamples(task, {"train": list(train), "dev": list(dev)}, [])]))
 
 
@@ -81,12 +81,12 @@ def test_a_note_counts_the_repeats(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_with_few_new_rows_all_rows_choose() -> None:
-    dev = single("a", *(f"new {number}" for number in range(repeats.LEAST)))
+    dev = single("a", *(f"new {number}" for number in range(repeats.LEAST_ROWS)))
     train = single("a", "b")
     enough = without_repeats(build_dataset([TaskExamples(TEXT, {"train": train, "dev": dev}, [])]))
-    assert enough.choosing_rows(TEXT).tolist() == list(range(1, repeats.LEAST + 1))
+    assert enough.choosing_rows(TEXT).tolist() == list(range(1, repeats.LEAST_ROWS + 1))
     few = without_repeats(build_dataset([TaskExamples(TEXT, {"train": train, "dev": dev[:-1]}, [])]))
-    assert few.choosing_rows(TEXT).tolist() == list(range(repeats.LEAST))
+    assert few.choosing_rows(TEXT).tolist() == list(range(repeats.LEAST_ROWS))
     assert choosing_notes(few) == ["All dev rows chose, since fewer than 50 repeat no training row: text."]
 
 
@@ -171,7 +171,7 @@ def choices(run: Path) -> dict[str, Any]:
 def test_a_run_chooses_as_if_the_repeated_rows_were_not_there(
     folders: tuple[Path, Path], settings: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(repeats, "LEAST", REPEATED)
+    monkeypatch.setattr(repeats, "LEAST_ROWS", REPEATED)
     if "method=transformer" in settings:
         texts = [line for path in folders[0].rglob("train.jsonl") for line in path.read_text(encoding="utf-8").split()]
         settings = (*settings, f"transformer.path={write_bert(tmp_path / 'bert', texts)}")

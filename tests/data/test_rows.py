@@ -130,7 +130,7 @@ def test_numbered_parts_are_one_file(tmp_path: Path, suffix: str) -> None:
     refused(lambda: read_records(first, ["n"], layout=layout), file=names[0])
     many = f"a-0-of-{10**20}{suffix}"
     with pytest.raises(ValueError, match="one is missing"):  # at once: so many numbers would fill any memory
-        files.numbered_alike(many, [many])
+        files.numbered_names(many, [many])
 
 
 def test_two_files_line_by_line(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from mtl.base.wording import counted
 from mtl.benchmark_making.audits.findings import Finding, Part, excerpt, located_below, places, plain
 from mtl.data.examples import Example
 from mtl.data.records import Value, read_fields
-from mtl.data.repeats import unordered
+from mtl.data.repeats import without_order
 from mtl.runs.folder import scored_rows
 from mtl.tasks.metrics import metric_named, score
 from mtl.tasks.target_kind import Target
@@ -207,7 +207,7 @@ def _by_texts(part: Part) -> Index:
     """The rows of a part by all their texts."""
     index: Index = defaultdict(list)
     for key, rows in part.lines.items():
-        index[unordered(part.task, key)] += rows
+        index[without_order(part.task, key)] += rows
     return index
 
 
@@ -225,7 +225,7 @@ def _shared_rows(part: Part, source: Part, role: str) -> Finding | None:
     matches: list[tuple[Example, list[Example]]] = []  # a row, and the rows of `source` that are the same
     reordered = 0
     for key, row in zip(part.keys, part.rows, strict=True):
-        candidates = index.get(unordered(part.task, key), ())
+        candidates = index.get(without_order(part.task, key), ())
         if equal := [candidate for candidate in candidates if part.marked(candidate) == part.marked(row)]:
             matches.append((row, equal))
             reordered += key not in source.lines
@@ -254,7 +254,7 @@ def _shared_texts(part: Part, source: Part, index: Index, train: Index) -> Findi
     matches = [
         (row, index[texts])
         for key, row in zip(part.keys, part.rows, strict=True)
-        if (texts := unordered(part.task, key)) in index and texts not in train
+        if (texts := without_order(part.task, key)) in index and texts not in train
     ]
     if not matches:
         return None

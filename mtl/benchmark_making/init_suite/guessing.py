@@ -83,8 +83,8 @@ def guess_task(files: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
 def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) -> bool:
     """Guess the keys of a task with labels, numbers, words or a choice. Returns whether the test file has targets."""
     if "target" not in known:
-        is_one = known.get("kind", KIND) != KIND or bool({"range", "candidates"} & {*known})
-        chosen = target_column(sources.main, sources.test, is_one)
+        has_one_label = known.get("kind", KIND) != KIND or bool({"range", "candidates"} & {*known})
+        chosen = target_column(sources.main, sources.test, has_one_label)
     elif labels := named_labels(sources.main, known):
         chosen = TargetColumn(sources.main.columns[labels.columns[0]], GIVEN, labels.question, labels)
     else:

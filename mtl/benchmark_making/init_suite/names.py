@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from mtl.data.files import numbered_alike
+from mtl.data.files import numbered_names
 from mtl.data.rows import PACKED, SUFFIXES
 from mtl.tasks.task import NUMBERED, PART, SPLIT_OF
 
@@ -89,7 +89,7 @@ def first_part(names: Sequence[str]) -> str | None:
     if len(names) == 1 and (total is None or int(total[1]) < 2):
         return first
     try:
-        is_whole = len(numbered_alike(first, names)) == len(names)
+        is_whole = len(numbered_names(first, names)) == len(names)
     except ValueError:
         is_whole = total is not None  # the reader says what is missing
     return f"{first}{PART}{NUMBERED}" if is_whole else None

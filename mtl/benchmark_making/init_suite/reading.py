@@ -27,11 +27,12 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> Split
     task = Task(id=guess.id, folder=guess.folder, text=[], target="", metric="", files=guess.files)
     paths = {split: path for split in guess.files if (path := task.path(split, data_dir))}
     sniffed = {split: sniff(path, task.layout(split, data_dir)) for split, path in paths.items()}
-    reading = _reading(guess, sniffed, known)
+    reading = _common_reading(guess, sniffed, known)
     layouts = {split: replace(task.layout(split, data_dir), reading=reading) for split in paths}
     headers: dict[str, list[str]] = {}
     if "header" not in known:
-        cells = {s: sniffed[s].rows for s in paths if form_of(paths[s], layouts[s]) in TABLES and sniffed[s].rows}
+        tabular = [split for split in paths if form_of(paths[split], layouts[split]) in TABLES]
+        cells = {split: sniffed[split].rows for split in tabular if sniffed[split].rows}
         headers = _numbered_columns(guess, cells)
     elif known["header"] is not True:
         guess.declare(GIVEN, header=known["header"])
@@ -54,10 +55,10 @@ def is_writable(value: object) -> bool:
         return "${" not in value and not any("\ud800" <= sign <= "\udfff" for sign in value)
     if isinstance(value, dict):
         return all(map(is_writable, value.values()))
-    return all(map(is_writable, value)) if isinstance(value, list) else True
+    return not isinstance(value, list) or all(map(is_writable, value))
 
 
-def _reading(guess: Guess, sniffed: Mapping[str, Sniffed], known: Mapping[str, Any]) -> Reading:
+def _common_reading(guess: Guess, sniffed: Mapping[str, Sniffed], known: Mapping[str, Any]) -> Reading:
     """How all files of a task are read, which the guess declares, with questions. Raises InputError if they are read in several ways."""
     readings = [file.reading for file in sniffed.values()]
     quoted_cells = next((reading.quoted for reading in readings if reading.quoted is not None), None)
@@ -84,14 +85,26 @@ def _declared(reading: Reading) -> dict[str, Any]:
 
 
 def _numbered_columns(guess: Guess, cells: Mapping[str, Sequence[Sequence[str]]]) -> dict[str, list[str]]:
-    """The names column_1 and so on for each table without a header, from the cells of the first rows of each table, with questions in the guess,
-    which leaves out tables with fewer or more columns than the first one. Raises InputError if other tables have a header."""
+    """The names column_1, column_2 and so on, for each table without a header.
+
+    Questions are added to the guess, and it leaves out tables with fewer or more columns than the first one without a header.
+
+    Args:
+        guess: the guess of the task.
+        cells: by split, the cells of the first rows of its table.
+
+    Returns:
+        The names by split, without the tables that have a header.
+
+    Raises:
+        InputError: if some of the tables have a header and others have none.
+    """
     headers: dict[str, list[str]] = {}
     # Files whose lines have as many cells are looked at together: those with a header have the same one.
     for width in dict.fromkeys(len(rows[0]) for rows in cells.values()):
         splits = [split for split, rows in cells.items() if len(rows[0]) == width]
         headed, question = _has_header({str(guess.files[split]): cells[split] for split in splits})
-        if headers and not headed:  # all that lack a header get the same one
+        if headers and not headed:  # all tables without a header have the same names
             first, header = next(iter(headers.items()))
             for split in splits:
                 other = f"{guess.files[first]} has {len(header)}, and neither has a header"
@@ -111,10 +124,16 @@ def _numbered_columns(guess: Guess, cells: Mapping[str, Sequence[Sequence[str]]]
 
 
 def _has_header(heads: Mapping[str, Sequence[Sequence[str]]]) -> tuple[bool, str | None]:
-    """Whether tables of a task, by file name the cells of their first rows, have a header line, and the question where that is not certain."""
+    """Whether the tables of a task have a header line, and the question if that is not certain.
+
+    Args:
+        heads: by file name, the cells of the first rows of the table.
+    """
     first_lines = [tuple(rows[0]) for rows in heads.values()]
-    name, line = next(iter(heads)), first_lines[0]
-    columns = list(zip(*(row for row in heads[name] if len(row) == len(line)), strict=True))
+    name = next(iter(heads))
+    line = first_lines[0]
+    full_rows = [row for row in heads[name] if len(row) == len(line)]
+    columns = list(zip(*full_rows, strict=True))
     # A value that occurs again in its column is hardly the column's name, and neither is a number.
     recurring = {cells[0] for cells in columns if cells.count(cells[0]) > 1}
     has_numbers = any(all(map(NUMBER.fullmatch, cells)) for cells in columns)
@@ -123,8 +142,8 @@ def _has_header(heads: Mapping[str, Sequence[Sequence[str]]]) -> tuple[bool, str
         return True, None
     longer = [cells for cells in columns if len(cells) > 2 and not NUMBER.fullmatch(cells[0])]
     in_all_files = set[str]() if are_equal else set.intersection(*map(set, first_lines)) - recurring
-    usual = {*LABEL_NAMES, *TEXT_WORDS} & {word.strip().lower() for word in line}
-    is_named = bool(in_all_files or usual or any(all(map(NUMBER.fullmatch, cells[1:])) for cells in longer))
+    usual_names = {*LABEL_NAMES, *TEXT_WORDS} & {word.strip().lower() for word in line}
+    is_named = bool(in_all_files or usual_names or any(all(map(NUMBER.fullmatch, cells[1:])) for cells in longer))
     if is_named != has_numbers and (is_named or len(set(first_lines)) == len(first_lines)):
         return is_named, None
     if recurring and not are_equal and not is_named:

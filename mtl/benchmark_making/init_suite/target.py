@@ -1,5 +1,7 @@
-"""Which column of a task holds the target, or which columns several labels of each row. Where the evidence is not unique, the answer is a question
-that lists the candidates."""
+"""Find the column of a task that holds the target, or the columns that hold several labels of each row.
+
+Where several columns may be the target, the answer has a question that lists them.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -23,27 +25,27 @@ from mtl.benchmark_making.init_suite.several import SeveralLabels, several_label
 from mtl.benchmark_making.init_suite.tables import NAMELESS, FileColumn, FileTable
 from mtl.benchmark_making.init_suite.wording import quoted, quoted_names
 
-LIKELY_NAMES = {
-    *("target", "targets", "gold", "class", "judgment", "judgement", "score", "rating", "stars", "grade", "similarity", "duplicate"),
-}  # fmt: skip
-NAMES = {*LABEL_NAMES, "target", "targets", "gold"}  # of columns that may be targets whatever they hold, also lists
+# Columns with these names may be targets whatever they hold, also lists.
+SURE_NAMES = {*LABEL_NAMES, "target", "targets", "gold"}
+# Columns with one of these words in their names are targets if no column has a name in LABEL_NAMES.
+LIKELY_NAMES = {"target", "targets", "gold", "class", "judgment", "judgement"}
+LIKELY_NAMES |= {"score", "rating", "stars", "grade", "similarity", "duplicate"}
 # Names of targets beside columns of candidates.
 CHOICE_NAMES = {"answer", "correct", "key", "answerkey", "solution", "answer_key", "correct_answer", "answer_idx", "answer_index"}  # fmt: skip
 NESTED = "lists of objects: mtl reads one row for each question, so write one row for each object"
-MOST_REASONS = 2  # in a message, why columns are not the target
+MOST_REASONS = 2  # a message says of so many columns why they are not the target
 
 
 class TargetColumn(NamedTuple):
-    """The guess of the target's column, the reason, and the question where another column may be it, too; and how several labels of a row
-    stand in it, if they do."""
+    """The guess of the target's column."""
 
     column: FileColumn
-    why: str
-    question: str | None = None
-    several: SeveralLabels | None = None
+    why: str  # the reason for the guess
+    question: str | None = None  # which asks the user, if another column may be the target
+    several: SeveralLabels | None = None  # how several labels of a row stand in the column, if they do
 
 
-def target_column(main: FileTable, test: FileTable | None, is_one: bool = False) -> TargetColumn:
+def target_column(main: FileTable, test: FileTable | None, has_one_label: bool = False) -> TargetColumn:
     """The column that holds the targets.
 
     In this order: the one column whose name says so; the one column with labels or numbers without values in the test file; the one
@@ -52,25 +54,26 @@ def target_column(main: FileTable, test: FileTable | None, is_one: bool = False)
     Args:
         main: the rows with targets.
         test: the test file, if it is another one.
-        is_one: whether a row has one label.
+        has_one_label: whether the known keys say that a row has one label, so that columns of several labels are not looked for.
 
     Raises:
         InputError: if no column fits, which says what mtl cannot read.
     """
-    every = possible_targets(main)
-    named = _named(main, every)
-    lacking = [column for column in every if test is not None and test.lacks(column.name)]
-    candidates = named or lacking or every or _repeated_words(main)
-    several = None if is_one else several_labels(main, candidates)
+    possible = possible_targets(main)
+    named = _columns_by_name(main, possible)
+    lacking = [column for column in possible if test is not None and test.lacks(column.name)]
+    candidates = named or lacking or possible or _repeated_words(main)
+    several = None if has_one_label else several_labels(main, candidates)
     certain = {column.name for column in named if _is_named(column)}
     if several is not None and (not certain or certain & set(several.columns)):
         return _target_of_several(main, several, candidates)
-    if not every:
+    if not possible:
         raise InputError(_no_target(main))
     # A column is certain if it alone has such a name, or if the test file lacks the values of it alone.
-    pools = [named, [column for column in named if column in lacking]] if named else [lacking, every]
+    pools = [named, [column for column in named if column in lacking]] if named else [lacking, possible]
     pool = next((pool for pool in pools if len(pool) == 1), candidates)
-    first, question = pool[0], f"target: {with_counts(pool)} may be the target"
+    first = pool[0]
+    question = f"target: {with_counts(pool)} may be the target"
     if len(pool) > 1:
         return TargetColumn(first, f"one of {len(pool)} that may be it", question)
     if first in named or first in lacking:
@@ -79,23 +82,6 @@ def target_column(main: FileTable, test: FileTable | None, is_one: bool = False)
     if _unread(main) or is_source(first):
         return TargetColumn(first, "perhaps", f"{question}, or say where the rows come from{_unread(main)}")
     return TargetColumn(first, "the only column with labels or numbers")
-
-
-def _repeated_words(table: FileTable) -> list[FileColumn]:
-    """The columns of texts that repeat, most of one word: sets of labels may be too many for categories."""
-    words = [column for column in table.columns.values() if column.several_words * 2 < column.rows]
-    return [column for column in words if 1 < len(column.counts) <= column.rows / REPEATED]
-
-
-def _target_of_several(table: FileTable, several: SeveralLabels, candidates: Sequence[FileColumn]) -> TargetColumn:
-    """Columns with several labels of a row as the target, with a question where others may be it, too."""
-    first = table.columns[several.columns[0]]
-    others = [column for column in candidates if column.name not in several.columns and not is_source(column)]
-    question = several.question
-    if others and not (first.lists and first.words[-1] in NAMES):
-        entry = f"{quoted(several.target)} (several labels of a row, in {several.form})"
-        question = f"target: {entry}, {with_counts(others)} may be the target"
-    return TargetColumn(first, several.form, question, several)
 
 
 def possible_targets(table: FileTable) -> list[FileColumn]:
@@ -113,11 +99,28 @@ def possible_targets(table: FileTable) -> list[FileColumn]:
     return plain if any(_is_named(column) or LIKELY_NAMES & set(column.words) for column in plain) else distinct
 
 
+def _repeated_words(table: FileTable) -> list[FileColumn]:
+    """The columns of texts that repeat, most of one word: sets of labels may be too many for categories."""
+    words = [column for column in table.columns.values() if column.several_words * 2 < column.rows]
+    return [column for column in words if 1 < len(column.counts) <= column.rows / REPEATED]
+
+
+def _target_of_several(table: FileTable, several: SeveralLabels, candidates: Sequence[FileColumn]) -> TargetColumn:
+    """Columns with several labels of a row as the target, with a question where others may be it, too."""
+    first = table.columns[several.columns[0]]
+    others = [column for column in candidates if column.name not in several.columns and not is_source(column)]
+    question = several.question
+    if others and not (first.lists and first.words[-1] in SURE_NAMES):
+        entry = f"{quoted(several.target)} (several labels of a row, in {several.form})"
+        question = f"target: {entry}, {with_counts(others)} may be the target"
+    return TargetColumn(first, several.form, question, several)
+
+
 def _may_be_target(column: FileColumn) -> bool:
     """Whether a column holds several labels or numbers, and no ids."""
     if column.lists or column.is_blank or is_meta(column) or is_id(column) or len(column.counts) < 2:
         return False
-    return bool(column.numbers) or is_category(column) or column.name.lower() in NAMES
+    return bool(column.numbers) or is_category(column) or column.name.lower() in SURE_NAMES
 
 
 def _is_named(column: FileColumn) -> bool:
@@ -125,7 +128,7 @@ def _is_named(column: FileColumn) -> bool:
     return column.name.lower() in LABEL_NAMES or column.words[-1] in LABEL_NAMES
 
 
-def _named(main: FileTable, columns: Sequence[FileColumn]) -> list[FileColumn]:
+def _columns_by_name(main: FileTable, columns: Sequence[FileColumn]) -> list[FileColumn]:
     """Those of the columns whose names say that they are targets; several are a question. Raises InputError if such a column lacks values in some
     rows."""
     for names in (LABEL_NAMES, LIKELY_NAMES):  # in the order of the file's columns
@@ -140,7 +143,7 @@ def _named(main: FileTable, columns: Sequence[FileColumn]) -> list[FileColumn]:
 
 
 def _no_target(table: FileTable) -> str:
-    """Why no column can be the target, with what mtl cannot read."""
+    """Why no column can be the target, and what in the file mtl cannot read."""
     if objects := [name for name, what in table.unread.items() if "objects" in what]:
         return f"{quoted_names(objects)}: {NESTED}"
     targets = [column for column in table.columns.values() if _is_named(column)]
@@ -151,4 +154,5 @@ def _no_target(table: FileTable) -> str:
 
 
 def _unread(table: FileTable) -> str:
+    """The columns that mtl cannot read and why, as the end of a message; empty if there are none."""
     return "".join(f"; {quoted(name)} is {what}" for name, what in table.unread.items() if what != NAMELESS)

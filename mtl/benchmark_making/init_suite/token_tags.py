@@ -15,11 +15,11 @@ from mtl.benchmark_making.init_suite.wording import count, quoted
 from mtl.data.columns import LIST
 from mtl.data.rows import form_of
 
-TOKEN_LABELS = "token_labels"
-TOKEN_COLUMNS = {"token", "tokens", "word", "words", "form", "forms"}
+TOKEN_LABELS = "token_labels"  # the kind of such a task in a suite file
+TOKEN_COLUMNS = {"token", "tokens", "word", "words", "form", "forms"}  # words in the names of columns of tokens
 ENTITY_TAG = re.compile("O|[BIESLUM](-.+)?")
-MOST_TAGS = 500
-UNEQUAL = 10  # at most one row in so many may have lists of unequal lengths by mistake
+MOST_TAGS = 500  # different ones in a column
+ROWS_PER_MISTAKE = 10  # at least; if more rows have lists of unequal lengths, they are not tags of the tokens
 ROWS_PER_TAG = 3  # on average, at least
 
 Rows = Sequence[Sequence[str]]  # the words of each row
@@ -33,8 +33,8 @@ class Tagged(NamedTuple):
 
 
 def tagged_columns(table: FileTable, known: Mapping[str, Any]) -> Tagged | None:
-    """The columns of tokens and tags of a file; None if it has none, or if known keys say that the task is another one. Raises InputError
-    for a known target that is none, and where a few rows lack tags."""
+    """The columns of tokens and tags of a file; None if it has none, or if the known keys say that the task is of
+    another kind. Raises InputError if the known target has no tags, and if a few rows have too few or too many tags."""
     rows = _words_by_column(table)
     are_named = [name for name in rows if TOKEN_COLUMNS & set(table.columns[name].words)]
     tokens = _token_column(rows, are_named, known.get("text"))
@@ -44,10 +44,11 @@ def tagged_columns(table: FileTable, known: Mapping[str, Any]) -> Tagged | None:
     for name in [name for name in rows if name != tokens]:
         pairs = zip(rows[name], rows[tokens], strict=True)
         unequal = [number for number, (row, words) in enumerate(pairs) if len(row) != len(words)]
-        column, few = table.columns[name], UNEQUAL * len(unequal) <= len(rows[tokens])
+        column = table.columns[name]
+        are_few = ROWS_PER_MISTAKE * len(unequal) <= len(rows[tokens])
         if not unequal and _are_tags(column, rows[name]):
             tags[name] = rows[name]
-        elif unequal and few and tokens in are_named and column.lists:
+        elif unequal and are_few and tokens in are_named and column.lists:
             number = unequal[0]
             sizes = f"{count(len(rows[name][number]), 'tag')} for {count(len(rows[tokens][number]), 'word')}"
             where = f"{sizes} of {quoted(tokens)} in row {number} (from 0)"
@@ -57,10 +58,12 @@ def tagged_columns(table: FileTable, known: Mapping[str, Any]) -> Tagged | None:
         return None  # lists of other things, as of candidates
     target = known.get("target")
     if target is None or target in tags:
-        return Tagged(tokens, {target: tags[target]} if target else tags) if tags else None
+        if not tags:
+            return None
+        return Tagged(tokens, {target: tags[target]} if target else tags)
     if known.get("kind") == TOKEN_LABELS or (target in rows and str(target).endswith(LIST)):
-        lacks = f"{quoted(str(target))} has not one of at most {MOST_TAGS} tags"
-        raise InputError(f"{lacks} for each of {quoted(tokens)}")
+        problem = f"{quoted(str(target))} has not one of at most {MOST_TAGS} tags for each of {quoted(tokens)}"
+        raise InputError(problem)
     return None
 
 
@@ -96,12 +99,13 @@ def guess_tokens(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mappi
 
 
 def _words_by_column(table: FileTable) -> dict[str, Rows]:
-    """The columns of lists, or in a file without lists those with several words in a row; but for columns that only count."""
+    """The words of each column of lists. In a file without lists, the words of each column of texts that has several words in a row. Columns that
+    only number the words are left out."""
     rows: dict[str, Rows] = {name: column.lists for name, column in table.columns.items() if column.lists}
     if not rows:
         rows = {name: _words(column) for name, column in table.columns.items()}
         rows = {name: words for name, words in rows.items() if max(map(len, words), default=0) > 1}
-    return {name: words for name, words in rows.items() if not all(map(_counts, words))}
+    return {name: words for name, words in rows.items() if not all(map(_are_positions, words))}
 
 
 def _token_column(rows: Mapping[str, Rows], are_named: Sequence[str], text: Any) -> str | None:
@@ -112,8 +116,8 @@ def _token_column(rows: Mapping[str, Rows], are_named: Sequence[str], text: Any)
     return max(candidates, key=lambda name: len(_distinct(rows[name])), default=None)
 
 
-def _counts(row: Sequence[str]) -> bool:
-    """Whether the values count the row from 1 or 0."""
+def _are_positions(row: Sequence[str]) -> bool:
+    """Whether the values are the positions in the row, from 0 or from 1."""
     return any(list(row) == [str(base + number) for number in range(len(row))] for base in (0, 1))
 
 

@@ -36,10 +36,10 @@ STEPS: dict[str, type[Any]] = {
     "split": splitting.SplitRows,
 }
 
-TEXT = "text"  # the column of a sentence's text, in a file of tokens
-
 # The number of tables that a step takes, where it is not one; None: two or more.
 TABLES = {"stack": None, "pairs": 2}
+
+TEXT = "text"  # the column of a sentence's text, in a file of tokens
 
 
 @dataclass
@@ -59,7 +59,7 @@ class RecipeSource:
 
 
 @dataclass
-class Form:
+class RecipeKeys:
     """The keys of a recipe, but for steps and tasks, which are checked one by one."""
 
     name: str
@@ -73,7 +73,7 @@ class Form:
 
 
 @dataclass(frozen=True)
-class Use:
+class StepUse:
     """A step as a recipe uses it."""
 
     number: int
@@ -85,8 +85,8 @@ class Use:
 
 
 @dataclass
-class Written:
-    """What a task's files hold."""
+class TaskFiles:
+    """What the files of a task hold, and in which format."""
 
     table: str  # its rows; their column `split` says which file each of them is in
     # By column of the file, the table's column; default: those that the task names, under the same names.
@@ -99,9 +99,9 @@ class TaskRecipe:
     """A recipe whose keys are checked."""
 
     path: Path
-    form: Form  # whose tasks have what their declarations in the suite file have, but for their files
-    uses: list[Use]
-    written: dict[str, Written]  # by task
+    form: RecipeKeys  # whose tasks have what their declarations in the suite file have, but for their files
+    uses: list[StepUse]
+    written: dict[str, TaskFiles]  # by task
 
     def suite(self, files: Mapping[str, Mapping[str, int]]) -> tuple[dict[str, Any], Suite]:
         """The content of the suite file, and the suite that it declares.
@@ -130,30 +130,25 @@ def load_recipe(path: Path) -> TaskRecipe:
     """
     raw = read_yaml(path)
     try:
-        form = typed(Form, raw)
+        form = typed(RecipeKeys, raw)
         if not form.sources or not form.tasks:
             raise InputError("must name at least one", key="sources" if not form.sources else "tasks")
         made = {name: f"sources.{name}" for name in form.sources}  # tables, and the key of what makes each
-        unread, uses = set(made), list[Use]()
+        unread = set(made)
+        uses: list[StepUse] = []
         last = next(iter(made)) if len(made) == 1 else None  # the table of the step before
         for number, keys in enumerate(form.steps, start=1):
-            uses.append(use := _use(number, dict(_section(keys, f"steps.{number}")), list(made), last))
-            last, key = use.into, f"steps.{number}.{use.name}"
+            use = _use(number, dict(_section(keys, f"steps.{number}")), list(made), last)
+            uses.append(use)
+            last = use.into
+            key = f"steps.{number}.{use.name}"
             unread -= set(use.tables)
             if last in unread:
                 raise InputError(f"replaces table {last!r}, which nothing has read", key=key)
             made[last] = key
             unread.add(last)
-        written = {}
-        for id, own in form.tasks.items():
-            section = f"tasks.{id}"
-            data = {"table": last or next(iter(made)), **_section(own.pop("data", {}), f"{section}.data")}
-            written[id] = typed(Written, data, f"{section}.data.")
-            if own_files := sorted({"files", "rows", "folder", "source", "hub"} & set(own)):
-                raise InputError("is written by mtl make; leave it out", key=f"{section}.{own_files[0]}")
-            if (table := written[id].table) not in made:
-                raise InputError(f"no table {table!r}; there are {', '.join(made)}", key=f"{section}.data.table")
-            unread.discard(table)
+        written = {id: _task_files(id, keys, made, last) for id, keys in form.tasks.items()}
+        unread -= {files.table for files in written.values()}
         if unread:
             name = min(unread)
             raise InputError(f"makes table {name!r}, which nothing reads; use it, or leave this out", key=made[name])
@@ -165,13 +160,21 @@ def load_recipe(path: Path) -> TaskRecipe:
 
 
 def _section(given: Any, key: str) -> dict[str, Any]:
+    """What a recipe gives under a key. Raises InputError if it is no mapping."""
     if not isinstance(given, dict):
         raise InputError("must hold keys and values", key=key)
     return given
 
 
-def _use(number: int, given: dict[str, Any], known: list[str], last: str | None) -> Use:
-    """A step, whose options are checked. last: the table that it takes if it names none."""
+def _use(number: int, given: dict[str, Any], known: list[str], last: str | None) -> StepUse:
+    """A step of the recipe, with its options checked. Raises InputError.
+
+    Args:
+        number: the position of the step in the recipe, from 1.
+        given: the keys of the step; those that are not options are removed.
+        known: the names of the tables that there are before it.
+        last: the table that it takes if it names none; None if there are several.
+    """
     name = str(given.pop("step", None))
     if name not in STEPS:
         raise InputError(f"no step {name!r}; {advice(name, STEPS, 'steps')}", key=f"steps.{number}.step")
@@ -182,7 +185,7 @@ def _use(number: int, given: dict[str, Any], known: list[str], last: str | None)
             raise InputError("there are several sources: name the table", key=f"{section}table")
     else:
         tables = given.pop("tables", None)
-        if not isinstance(tables, list) or len(tables) != (count or max(2, len(tables))):
+        if not isinstance(tables, list) or len(tables) < 2 or (count is not None and len(tables) != count):
             raise InputError(f"must be a list of {'two' if count else 'at least two'} tables", key=f"{section}tables")
     tables = list(map(str, tables))
     if unknown := [table for table in tables if table not in known]:
@@ -190,7 +193,19 @@ def _use(number: int, given: dict[str, Any], known: list[str], last: str | None)
     into = str(given.pop("into_table", tables[0] if len(tables) == 1 else ""))
     if not into:
         raise InputError("several tables become one: name it", key=f"{section}into_table")
-    return Use(number, name, typed(STEPS[name], given, section), given, tables, into)
+    return StepUse(number, name, typed(STEPS[name], given, section), given, tables, into)
+
+
+def _task_files(id: str, keys: dict[str, Any], made: Mapping[str, str], last: str | None) -> TaskFiles:
+    """What a task's files hold; `data` is removed from its keys. Raises InputError for keys that mtl make writes, and for an unknown table."""
+    section = f"tasks.{id}"
+    data = {"table": last or next(iter(made)), **_section(keys.pop("data", {}), f"{section}.data")}
+    files = typed(TaskFiles, data, f"{section}.data.")
+    if made_keys := sorted({"files", "rows", "folder", "source", "hub"} & set(keys)):
+        raise InputError("is written by mtl make; leave it out", key=f"{section}.{made_keys[0]}")
+    if files.table not in made:
+        raise InputError(f"no table {files.table!r}; there are {', '.join(made)}", key=f"{section}.data.table")
+    return files
 
 
 def read_source(name: str, source: RecipeSource, data_dir: Path) -> Table:

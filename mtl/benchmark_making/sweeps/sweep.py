@@ -28,9 +28,9 @@ logger = logging.getLogger("mtl")
 
 SECTIONS = ("title", "settings", "grid", "runs", "select")
 # Keys that determine the name of the folder of a run without other settings.
-PLAIN = ("suite", "data_dir", "method", "embeddings", "variant", "architecture", "preset")
+BASE_KEYS = ("suite", "data_dir", "method", "embeddings", "variant", "architecture", "preset")
 # Keys that are not part of a run's name. The path of vectors or of a transformer is part of it, because runs may differ in it.
-UNNAMED = {*PLAIN, *INDIFFERENT} - {"embeddings.path", "transformer.path"}
+UNNAMED = {*BASE_KEYS, *INDIFFERENT} - {"embeddings.path", "transformer.path"}
 MOST_RUNS = 100_000  # of a grid
 LONGEST_NAME = 200  # bytes; file systems take 255
 EACH = "each"  # the value of tasks: in a sweep file that makes a run for each task
@@ -71,7 +71,7 @@ def load_sweep(name: str, overrides: Mapping[str, Any] | None = None, only: Sequ
             name, missing data or vectors, folders with another configuration.
     """
     path = find_yaml("sweep", name, shipped("configs") / "sweep")
-    title, entries, select = _read(path)
+    title, entries, select = _read_sweep_file(path)
     if select is not None and only:
         raise InputError(f"--only {only[0]}: {path} chooses among its runs (select:), and needs all of them")
     within = "" if select is None else f"{path.stem}/{SETTINGS}"
@@ -114,7 +114,8 @@ def run_sweep(sweep: Sweep, make: Make, make_together: MakeTogether, report: Cal
         InputError, DivergedError: as a run does. The error of a finished run is raised at once, that of another run after all runs
             have ended and the report is written.
     """
-    busy, search = list[str](), sweep.search
+    busy: list[str] = []
+    search = sweep.search
     try:
         for rung in [sweep.runs] if search is None else search.rungs():
             try:
@@ -126,7 +127,7 @@ def run_sweep(sweep: Sweep, make: Make, make_together: MakeTogether, report: Cal
             if busy:
                 break  # the choice needs all runs
         if search is not None and not busy:
-            with _named(str(sweep.path)):
+            with _errors_begin_with(str(sweep.path)):
                 make(search.job())
     except UserError:
         if any(run.is_finished for run in sweep.runs):
@@ -142,30 +143,34 @@ def run_sweep(sweep: Sweep, make: Make, make_together: MakeTogether, report: Cal
 
 
 def _make_runs(path: Path, runs: Sequence[Job], make: Make, make_together: MakeTogether, busy: list[str]) -> None:
-    """Check the finished ones of these runs, and make the others; `busy` gets the names of those that other processes are at work on."""
+    """Check the finished ones of these runs, and make the others.
+
+    `busy` receives the names of the runs that other processes are making, also when an error of another run is raised.
+    """
     from mtl.jobs.baseline import run_baseline
 
     runs = sorted(runs, key=lambda run: not run.is_finished)
     waiting = [run for run in runs if not run.is_finished]
     for number, run in enumerate(runs[: len(runs) - len(waiting)], start=1):
         logger.info("run %d of %d: %s", number, len(runs), run.name)
-        with suppress(BusyError), _named(f"{path}: run {run.name}"):  # then another process checks it
+        # A run that is busy is checked by another process.
+        with suppress(BusyError), _errors_begin_with(f"{path}: run {run.name}"):
             run_baseline(run)
-    with _named(str(path)):
+    with _errors_begin_with(str(path)):
         if waiting and waiting[0].config.runs_apart:
             make_together(waiting)
         else:
             _make_in_turn(waiting, make, len(runs), busy)
 
 
-def _make_in_turn(waiting: Sequence[Job], make: Make, runs: int, busy: list[str]) -> None:
-    """Make runs one after another. `runs` counts the finished ones too."""
+def _make_in_turn(waiting: Sequence[Job], make: Make, total: int, busy: list[str]) -> None:
+    """Make runs one after another. `total` counts the finished ones too; `busy` is as in `_make_runs`."""
     import torch
 
     threads = torch.get_num_threads()
     failures = Failures(len(waiting))
-    for number, run in enumerate(waiting, start=runs - len(waiting) + 1):
-        logger.info("run %d of %d: %s", number, runs, run.name)
+    for number, run in enumerate(waiting, start=total - len(waiting) + 1):
+        logger.info("run %d of %d: %s", number, total, run.name)
         torch.set_num_threads(threads)  # the last run may have set its own trainer.threads
         try:
             with resources_as_input():
@@ -179,7 +184,7 @@ def _make_in_turn(waiting: Sequence[Job], make: Make, runs: int, busy: list[str]
 
 
 @contextmanager
-def _named(where: str) -> Iterator[None]:
+def _errors_begin_with(where: str) -> Iterator[None]:
     """Errors within the block begin with `where`."""
     try:
         yield
@@ -195,7 +200,7 @@ class _Entry(NamedTuple):
     settings: Mapping[str, Any]  # by dotted keys
 
 
-def _read(path: Path) -> tuple[str, list[_Entry], Select | None]:
+def _read_sweep_file(path: Path) -> tuple[str, list[_Entry], Select | None]:
     """The title of a sweep file, its runs, and how to choose among them. Raises InputError."""
     content = read_yaml(path)
     if unknown := [str(key) for key in content if key not in SECTIONS]:
@@ -240,7 +245,7 @@ def _load_all(path: Path, entries: Sequence[_Entry], overrides: Mapping[str, Any
         entry = _Entry(label, [key for key in naming if key not in overrides], {**settings, **overrides})
         try:
             parts = _task_by_task(entry) if settings.get("tasks") == EACH else [entry]
-            runs = [(part, _load(part.settings, partial(_placed, within, part))) for part in parts]
+            runs = [(part, _load(part.settings, partial(_with_folder, within, part))) for part in parts]
         except InputError as error:
             name = label or f"{number} ({', '.join(f'{key}={value}' for key, value in settings.items())})"
             raise InputError(f"run {name}: {error}", path=path) from None
@@ -251,10 +256,10 @@ def _load_all(path: Path, entries: Sequence[_Entry], overrides: Mapping[str, Any
                 reason = f"{job.data_dir} has no files" if tasks else f"suite {job.suite.name} has no task"
                 logger.info("left out: %s, since %s for it", name, reason)
                 continue
-            yield _placed(within, part, job)
+            yield _with_folder(within, part, job)
 
 
-def _placed(within: str, entry: _Entry, job: Job) -> Job:
+def _with_folder(within: str, entry: _Entry, job: Job) -> Job:
     """The run with its name, and with the folder of this name."""
     name = entry.label or _name(entry, job)
     if len(name.encode()) > LONGEST_NAME:
@@ -265,7 +270,7 @@ def _placed(within: str, entry: _Entry, job: Job) -> Job:
 def _task_by_task(entry: _Entry) -> list[_Entry]:
     """An entry for each trained task and those that its head answers; the entry itself if the method has no task."""
     label = entry.label
-    settings = {key: value for key, value in entry.settings.items() if (key, value) != ("tasks", EACH)}
+    settings = {key: value for key, value in entry.settings.items() if key != "tasks" or value != EACH}
     job = _load(settings)
     if is_idle(job):
         return [_Entry(label, entry.naming, settings)]
@@ -299,9 +304,9 @@ def _name(entry: _Entry, job: Job) -> str:
     """
     settings = entry.settings
     preset = {} if job.config.preset == PAPER else {"preset": job.config.preset}  # the machine may have chosen it
-    plain = flatten_config(load_job({**preset, **{key: settings[key] for key in PLAIN if key in settings}}).config)
+    base = flatten_config(load_job({**preset, **{key: settings[key] for key in BASE_KEYS if key in settings}}).config)
     flat = flatten_config(job.config)
-    changed = [key for key in entry.naming if key not in UNNAMED and flat[key] != plain.get(key)]
+    changed = [key for key in entry.naming if key not in UNNAMED and flat[key] != base.get(key)]
     return ",".join([job.folder.path.name, *(f"{key}={_in_a_name(flat[key])}" for key in changed)])
 
 
@@ -316,7 +321,7 @@ def _in_a_name(value: Any) -> str:
 def _check_ready(path: Path, runs: Sequence[Job]) -> None:
     """Raise InputError if the folder of a run has another configuration, or if data or vectors are missing and cannot be made."""
     for run in runs:
-        with _named(f"{path}: run {run.name}"):
+        with _errors_begin_with(f"{path}: run {run.name}"):
             run.check_folder()
             if run.is_finished:
                 continue

@@ -1,5 +1,8 @@
-"""Units in processes of this machine. Their events come through the pipe that is the standard error of each; this process alone draws. What
-libraries or a crash write there goes the same way, and appears above what is drawn."""
+"""The engine that executes each unit in a process of this machine.
+
+A process sends its events through the pipe that is its standard error, and only the parent process draws them. What libraries or a crash write
+to standard error goes the same way, and appears above what is drawn.
+"""
 
 import io
 import logging
@@ -36,7 +39,7 @@ logger = logging.getLogger("mtl")
 
 
 @dataclass(frozen=True)
-class Running:
+class RunningUnit:
     """A unit that is being executed."""
 
     unit: Unit
@@ -46,48 +49,43 @@ class Running:
 
 
 class Processes:
-    """`mtl.jobs.engines.Engine` that starts a process for each unit. Unless a unit asks for a number of CPU threads, it has an equal share of the
+    """`mtl.jobs.engines.Engine` that starts a process for each unit.
+
+    Unless a unit asks for a number of CPU threads, it has an equal share of the
     machine's: that of `at_a_time` units, also if fewer are left, so that its results do not depend on the others. If there are several GPUs, they
-    are assigned in turn."""
+    are assigned in turn.
+    """
 
     def run(self, units: Sequence[Unit], at_a_time: int, done: Done) -> None:
-        context = multiprocessing.get_context("spawn")
+        """Execute the units, as `mtl.jobs.engines.Engine.run` describes it."""
         shares = {unit.name: _places(unit, at_a_time) for unit in units}
         slots = list(range(min([len(units), *shares.values()])))
         waiting = list(units)
         ended: set[str] = set()
-        running: dict[Any, Running] = {}  # by the end of the pipe on which the process reports
-        begun, slow = set[Any](), set[Any]()  # of these ends, those whose process has begun, or is said to be slow
+        running: dict[Any, RunningUnit] = {}  # by its report: the end of the pipe on which the process reports
+        begun: set[Any] = set()  # the reports of processes that have begun
+        slow: set[Any] = set()  # the reports of processes that a warning has named
         try:
             while waiting or running:
                 while slots and (unit := ready(waiting, ended)) is not None:
                     waiting.remove(unit)
-                    report, its_end = context.Pipe(duplex=False)
-                    printed, its_errors = context.Pipe(duplex=False)
-                    process = context.Process(target=_execute, args=(unit, its_end, its_errors))
-                    slot = slots.pop(0)
                     threads = unit.needs.threads or max(1, torch.get_num_threads() // shares[unit.name])
-                    with _share(slot, threads):
-                        process.start()
-                    its_end.close()  # so that the pipes end with the process
-                    its_errors.close()
-                    shown = relay(os.fdopen(os.dup(printed.fileno()), "rb") if RELAYED else io.BytesIO())
-                    printed.close()
-                    running[report] = Running(unit, slot, process, shown)
+                    report, started = _start(unit, slots.pop(0), threads)
+                    running[report] = started
                 assert running, "units wait for each other"
                 starting = running.keys() - begun - slow
                 reporting = connection.wait(list(running), SLOW_START if starting else None)
-                for end in () if reporting else starting:
-                    late = running[end].unit.name, running[end].process.pid, SLOW_START
-                    logger.warning("%s: its process (%s) has not begun in %d s; Ctrl-C ends all", *late)
-                    slow.add(end)
-                for ready_end in reporting:
-                    if ready_end not in begun and _has_begun(ready_end):
-                        begun.add(ready_end)
+                if not reporting:
+                    for report in starting:
+                        _warn_of_slow_start(running[report])
+                    slow |= starting
+                for report in reporting:
+                    if report not in begun and _has_begun(report):
+                        begun.add(report)
                         continue
-                    finished = running.pop(ready_end)
+                    finished = running.pop(report)
                     slots.append(finished.slot)
-                    value = _result(ready_end, finished)
+                    value = _result(report, finished)
                     ended.add(finished.unit.name)
                     done(finished.unit, value)
         finally:
@@ -105,9 +103,29 @@ def _places(unit: Unit, at_a_time: int) -> int:
     return min(at_a_time, machine_memory() // memory)
 
 
+def _start(unit: Unit, slot: int, threads: int) -> tuple[Any, RunningUnit]:
+    """Start the process of a unit. Returns the end of the pipe on which it reports, and the running unit."""
+    context = multiprocessing.get_context("spawn")
+    report, child_report = context.Pipe(duplex=False)
+    errors, child_errors = context.Pipe(duplex=False)
+    process = context.Process(target=_execute, args=(unit, child_report, child_errors))
+    with _share(slot, threads):
+        process.start()
+    child_report.close()  # so that the pipes end with the process
+    child_errors.close()
+    thread = relay(os.fdopen(os.dup(errors.fileno()), "rb") if RELAYED else io.BytesIO())
+    errors.close()
+    return report, RunningUnit(unit, slot, process, thread)
+
+
+def _warn_of_slow_start(running: RunningUnit) -> None:
+    message = "%s: its process (%s) has not begun in %d s; Ctrl-C ends all"
+    logger.warning(message, running.unit.name, running.process.pid, SLOW_START)
+
+
 @contextmanager
 def _share(slot: int, threads: int) -> Iterator[None]:
-    """Within the block, the environment that a process inherits which starts there names its CPU threads and its GPU."""
+    """Within the block, the environment names the CPU threads and the GPU of a process that starts there and inherits it."""
     share = {"OMP_NUM_THREADS": str(threads)}
     if torch.cuda.is_available():
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
@@ -153,7 +171,7 @@ def _has_begun(report: Any) -> bool:
     return True
 
 
-def _result(report: Any, running: Running) -> Any:
+def _result(report: Any, running: RunningUnit) -> Any:
     """What a unit's process reports. Raises the error that it reports, and the one for a process that ended without a report."""
     try:
         reported = report.recv()
@@ -196,8 +214,12 @@ def _stop(processes: Sequence[Any]) -> None:
 
 
 def send(prefix: str, event: Event) -> None:
-    """The display of a process that trains a seed: send an event to the process that reads this one's standard error. The prefix stands before
-    titles and details, as in "random-frozen · "; it is empty if there is only one run."""
+    """Send an event to the process that reads this one's standard error. This is the display of a process that executes a unit.
+
+    Args:
+        prefix: the text before titles and details, as in "random-frozen · "; empty if there is only one run.
+        event: the event.
+    """
     line = MARK + msgspec.json.encode(_prefixed(prefix, event)) + b"\n"
     with suppress(OSError):
         os.write(2, line)

@@ -16,21 +16,30 @@ from mtl.methods.transformer.model_files import AGAIN, check_folder, stored_weig
 from mtl.methods.transformer.pretrained import check_place, open_parts, opened
 from mtl.vectors.export.tokenizer import is_moses
 
-READ = (".json", ".safetensors", ".txt", ".model", ".jinja")  # ends of the names of files that a model consists of
+MODEL_FILES = (".json", ".safetensors", ".txt", ".model", ".jinja")  # ends of the names of a model's files
 # The modules with weights, each with its configuration, whose sizes must be those of the file of weights.
 WEIGHTED = {
-    **{"Transformer": "sentence_*config.json", "StaticEmbedding": "", "WordEmbeddings": "wordembedding_config.json"},
-    **{"LSTM": "lstm_config.json", "Dense": "config.json", "LayerNorm": "config.json"},
+    "Transformer": "sentence_*config.json",
+    "StaticEmbedding": "",
+    "WordEmbeddings": "wordembedding_config.json",
+    "LSTM": "lstm_config.json",
+    "Dense": "config.json",
+    "LayerNorm": "config.json",
 }
 SUPPORTED = (*WEIGHTED, "Pooling", "Normalize", "Dropout")
-# Of a transformer. The keys that are missing here are arguments for loaders of transformers, or for vectors of single tokens.
+# The supported settings of a transformer. Others are arguments for loaders of transformers, or for vectors of single tokens.
 TRANSFORMER_KEYS = {
-    *("max_seq_length", "do_lower_case", "transformer_task", "modality_config", "module_output_name"),
-    *("processing_kwargs", "unpad_inputs"),
+    "max_seq_length",
+    "do_lower_case",
+    "transformer_task",
+    "modality_config",
+    "module_output_name",
+    "processing_kwargs",
+    "unpad_inputs",
 }
 
 
-class Listed(TypedDict):
+class ListedModule(TypedDict):
     """A module in modules.json: its class, and its folder below that of the model."""
 
     type: str
@@ -46,19 +55,21 @@ class ModelConfig(TypedDict):
 
 
 def local_folder(path: str) -> Path:
-    """The folder with the model, after it is downloaded from the Hub if `path` is no folder. Raises InputError."""
+    """The folder with the model, after it is downloaded from the Hub if `path` is no folder. Raises InputError if there is no such
+    model, or if it cannot be downloaded."""
     import_transformers()
     check_place("path", path)
     if Path(path).is_dir():
         return Path(path)
     from huggingface_hub import snapshot_download
 
-    patterns = [f"*{end}" for end in READ]
+    patterns = [f"*{end}" for end in MODEL_FILES]
     return Path(opened(path, "the model", lambda trust_remote_code: snapshot_download(path, allow_patterns=patterns)))
 
 
 def check_model(folder: Path) -> list[tuple[str, Path]]:
-    """The model's modules in order, each with its class and its folder. Raises InputError for a model that must or need not be read."""
+    """The model's modules in order, each with its class and its folder. Raises InputError for a model that is damaged, that is
+    not supported, or that would run code."""
     check_folder(folder, is_moses)
     if not (folder / "modules.json").is_file():
         message = "has no modules.json, as models of sentence-transformers have; for a transformer, use the encoder transformer"
@@ -68,7 +79,7 @@ def check_model(folder: Path) -> list[tuple[str, Path]]:
     if kind not in (None, "SentenceTransformer"):
         raise InputError(f"is a {kind}, which gives no vector for a text; name a SentenceTransformer", path=config)
     modules = []
-    for listed in read_json(folder / "modules.json", list[Listed], AGAIN):
+    for listed in read_json(folder / "modules.json", list[ListedModule], AGAIN):
         below = PurePosixPath(listed["path"])
         if below.is_absolute() or ".." in below.parts or "\\" in listed["path"]:
             message = f"{listed['path']!r} is no folder of this model; {AGAIN}"
@@ -85,7 +96,7 @@ def check_model(folder: Path) -> list[tuple[str, Path]]:
 
 
 def load_model(folder: Path, device: str) -> Any:
-    """The model in a folder that `check_model` has read. Raises InputError."""
+    """The model in a folder that `check_model` has passed. Raises InputError if the library cannot read it."""
     from sentence_transformers import SentenceTransformer
 
     logging.getLogger("sentence_transformers").setLevel(logging.ERROR)  # hides what it logs about models in general
@@ -107,19 +118,28 @@ def _check_module(name: str, folder: Path) -> None:
         raise InputError(f"has no weights in safetensors, and pickles are not read; {remedy}", path=folder)
     if name == "Transformer":
         open_parts(str(folder), str(folder), "auto")  # sentence-transformers would draw weights that the files lack
-    for path in folder.glob(WEIGHTED[name]) if WEIGHTED[name] else ():
-        config = read_json(path, dict[str, Any], AGAIN)
-        if name != "Transformer":
-            described, most = prod(n for n in config.values() if type(n) is int and n > 0), stored_weights(folder)
-            if described > most:
-                message = f"describes {described:,} weights, and the files hold {most:,} at most; {AGAIN}"
-                raise InputError(message, path=path)
-            continue
-        # Other settings let sentence-transformers do more than read texts with the transformer.
-        if odd := [key for key, value in config.items() if key not in TRANSFORMER_KEYS and value]:
-            message = f"such a setting is not supported; {AGAIN}, or remove it where you trust it"
-            raise InputError(message, path=path, key=odd[0])
-        for modality in (config.get("modality_config") or {}).values():
-            if not isinstance(modality, dict) or modality.get("method") != "forward":
-                message = "must name the method forward alone; other models are not supported"
-                raise InputError(message, path=path, key="modality_config")
+    if WEIGHTED[name]:
+        for path in folder.glob(WEIGHTED[name]):
+            config = read_json(path, dict[str, Any], AGAIN)
+            if name == "Transformer":
+                _check_transformer_settings(path, config)
+            else:
+                _check_size(path, config, stored_weights(folder))
+
+
+def _check_size(path: Path, config: Mapping[str, Any], stored: int) -> None:
+    """Raise InputError if a module's configuration describes more weights than its files hold."""
+    described = prod(value for value in config.values() if type(value) is int and value > 0)
+    if described > stored:
+        raise InputError(f"describes {described:,} weights, and the files hold {stored:,} at most; {AGAIN}", path=path)
+
+
+def _check_transformer_settings(path: Path, config: Mapping[str, Any]) -> None:
+    """Raise InputError for settings that let sentence-transformers do more than read texts with the transformer."""
+    if unsupported := [key for key, value in config.items() if key not in TRANSFORMER_KEYS and value]:
+        message = f"such a setting is not supported; {AGAIN}, or remove it where you trust it"
+        raise InputError(message, path=path, key=unsupported[0])
+    for modality in (config.get("modality_config") or {}).values():
+        if not isinstance(modality, dict) or modality.get("method") != "forward":
+            message = "must name the method forward alone; other models are not supported"
+            raise InputError(message, path=path, key="modality_config")

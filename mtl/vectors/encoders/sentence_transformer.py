@@ -29,7 +29,7 @@ from mtl.methods.transformer.inputs import encodable
 from mtl.methods.transformer.model_files import AGAIN
 from mtl.methods.transformer.pretrained import PROBE, opened
 from mtl.vectors.encoders.encoder import Description, SentenceEncoder, check_language
-from mtl.vectors.encoders.sentence_model import READ, check_model, load_model, local_folder
+from mtl.vectors.encoders.sentence_model import MODEL_FILES, check_model, load_model, local_folder
 
 DOCUMENT_NAMES = ("passage", "corpus")  # which the library also takes for "document"
 # What mteb's registry may say to the loader of a model that the library alone computes.
@@ -128,7 +128,7 @@ class SentenceTransformerEncoder(SentenceEncoder):
         content = hashlib.sha256(repr((sorted(self._model.prompts.items()), self._settings.prompt)).encode())
         folders = {folder for _, folder in self._modules} | {self._folder}
         for path in sorted(path for folder in folders if folder.is_dir() for path in folder.iterdir()):
-            if path.is_file() and path.suffix in READ:
+            if path.is_file() and path.suffix in MODEL_FILES:
                 content.update(f"{path.relative_to(self._folder).as_posix()} {sha256(path)}".encode())
         return content.hexdigest()
 
