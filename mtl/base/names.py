@@ -39,6 +39,31 @@ ABSENT = {
     **dict.fromkeys(("seed", "random_seed"), "set seeds=[3] for the one seed 3; seeds=3 means seeds 1 to 3"),
     **dict.fromkeys(("do_pretrain", "load_model"), "a run trains both stages, and uses a finished stage 1 again"),
 }
+# What to do without a setting, or a section of settings, that earlier versions had.
+REMOVED = {
+    "distill": "mtl ensemble averages the outputs of finished runs",
+    **dict.fromkeys(
+        ("transformer.freeze", "transformer.layer_decay"),
+        "variant=frozen keeps the whole transformer fixed, variant=finetune trains all of it",
+    ),
+    **dict.fromkeys(("transformer.joint", "transformer.joint_epochs"), "train with variant=finetune"),
+    "transformer.final_learning_rate": "the learning rate falls to 0",
+    "pretrain.warmup_steps": "set a smaller pretrain.learning_rate",
+    "embeddings.init_std": "random vectors begin at N(0, 1)",
+    "embeddings.map": "set embeddings.trainable=true",
+    "static.vectors": "static.path=FOLDER is a model of sentence-transformers",
+    "word_vectors.ignore_case": "change the case in the data",
+    "floor.word_ngrams": "n-grams of words have always 1 to 2 words",
+    "floor.char_ngrams": "n-grams of characters have always 2 to 5 characters",
+    "floor.vectorizers": "all four are tried",
+    "floor.separator": "joined texts always have ' [SEP] ' between them",
+    "lead.sentences": "the number that is best on the training examples is chosen",
+    **dict.fromkeys(
+        ("pretrain.average", "encoder.variational_dropout", "loss.r_drop", "static.weighting")
+        + ("word_vectors.exclude_question", "pretrain.checkpoint", "finetune.encoder_dropout"),
+        "no result was better with it; leave it out",
+    ),
+}
 
 
 def is_file_name(name: object) -> bool:
@@ -81,12 +106,15 @@ def meant(name: str, known: Iterable[str]) -> list[str]:
 
 
 def advice(name: str, known: Collection[str], what: str, section: str = "") -> str:
-    """The advice of a message about an unknown name: which names may be meant, or else the known names that are most alike.
+    """The advice of a message about an unknown name: what to do without a setting that is gone, which names may be meant, or else the known names
+    that are most alike.
 
     Args:
         what: a word for the known names, such as "keys".
         section: the section that all of them are in, with its dot; it is put before each.
     """
+    if removed := [text for key, text in REMOVED.items() if f"{section}{name}.".startswith(f"{key}.")]:
+        return f"it is gone: {removed[0]}"
     if not known:
         return "none is known here"
     if names := meant(name, known):

@@ -15,19 +15,20 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.untrusted import inside, parse_json
-from mtl.data.columns import nullable_value, value_of
+from mtl.data.columns import LIST, nullable_value, value_of
 from mtl.data.examples import read_examples, row_size, target_cell, target_value
 from mtl.data.files import read_bytes, split_lines
 from mtl.data.hashes import is_changed
 from mtl.data.json_rows import parse_row
 from mtl.data.records import column_names
+from mtl.data.rows import stream_rows
 from mtl.runs.folder import scored_rows
 from mtl.submissions.files import SPLITS
 from mtl.tasks.metrics import score
 from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import Layout, Task
+from mtl.tasks.task import BESIDE, Layout, Task
 
 PREDICTION = "prediction"
 FACTS = ("name", "family", "parameters")  # what `fill` may name: of the system, its method and its size
@@ -142,11 +143,19 @@ def labelled_file(task: Task, split: str, folder: Path) -> Path | None:
     """The task's file of a split in a data folder if every row has its target. A test file may also be called test.tsv."""
     names = dict.fromkeys([task.file(split), *(["test.tsv"] if split == "test" else [])])
     for path in (inside(folder, f"{task.folder or '.'}/{name}") for name in names if name):
-        columns = column_names(path, layout_of(task, split, path, folder)) if path.is_file() else []
-        has_targets = {*task.target_columns} <= {*columns}
-        if has_targets and (path.suffix != ".jsonl" or read_row_file(task, split, path).labelled):
+        if path.is_file() and _has_targets(task, split, path, layout_of(task, split, path, folder)):
             return path
     return None
+
+
+def _has_targets(task: Task, split: str, path: Path, layout: Layout) -> bool:
+    if layout.reading.spans is not None:
+        # A row whose text has no span has an empty list; without a list, it is not labelled.
+        spans = layout.reading.spans.split(BESIDE)[1].removesuffix(LIST).split(".")[0]
+        plain = replace(layout, reading=replace(layout.reading, spans=None))
+        return all(row.get(spans) is not None for _, row in stream_rows(path, plain))
+    has_columns = {*task.target_columns} <= {*column_names(path, layout)}
+    return has_columns and (path.suffix != ".jsonl" or read_row_file(task, split, path).labelled)
 
 
 def _label(task: Task, row: dict[str, Any]) -> Any:

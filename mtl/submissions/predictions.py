@@ -17,10 +17,11 @@ from mtl.base.typed import typed
 from mtl.data.files import split_lines
 from mtl.submissions.answers import Labels
 from mtl.submissions.check import read_entry, read_submission, submitted_rows
+from mtl.submissions.data_rows import DataRows
 from mtl.submissions.entry import PREDICTION, Figures, RowFile, data_files, file_name, fill_entry, measure
 from mtl.submissions.files import JSON_LINES, prediction_names, rows_name
 from mtl.submissions.format import Checked
-from mtl.submissions.lines import DataRows, PredictionLines, read_cells, read_json_by_id, read_json_lines
+from mtl.submissions.lines import PredictionLines, read_cells, read_json_by_id, read_json_lines
 from mtl.submissions.rows import data_remarks
 from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import Target
@@ -59,7 +60,7 @@ def read_sources(path: Path, contents: Mapping[str, bytes], suite: Suite, rows: 
         if of_rows:
             sources[id, split] = RowFile(task, file, split_lines(contents[name], file, most=most))
         elif name.endswith(".jsonl"):
-            sources[id, split] = read_json_lines(contents[name], file, most)
+            sources[id, split] = read_json_lines(task, contents[name], file, suite.submission.ids, most)
         elif name.endswith(".json"):
             sources[id, split] = read_json_by_id(contents[name], file)
         else:

@@ -106,7 +106,7 @@ def test_bad_lines(lines: list[Line | str], home: Path) -> None:
 
 @pytest.mark.parametrize("file", ["dev_pred_grad.tsv", "dev_pred_grad.jsonl", "grad/dev.jsonl"])
 def test_lines_are_counted_before_they_take_memory(file: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mtl.submissions.lines.MORE_LINES", 10)
+    monkeypatch.setattr("mtl.submissions.data_rows.MORE_LINES", 10)
     write("dev_pred_par.tsv", "target", *PAR)
     Path("theirs", file).parent.mkdir(exist_ok=True)
     write(file, *["1"] * 15)
