@@ -42,26 +42,20 @@ ABSENT = {
 # What to do without a setting, or a section of settings, that earlier versions had.
 REMOVED = {
     "distill": "mtl ensemble averages the outputs of finished runs",
-    **dict.fromkeys(
-        ("transformer.freeze", "transformer.layer_decay"),
-        "variant=frozen keeps the whole transformer fixed, variant=finetune trains all of it",
-    ),
+    **dict.fromkeys(("transformer.freeze", "transformer.layer_decay"), "variant=frozen keeps the whole model fixed"),
     **dict.fromkeys(("transformer.joint", "transformer.joint_epochs"), "train with variant=finetune"),
-    "transformer.final_learning_rate": "the learning rate falls to 0",
     "pretrain.warmup_steps": "set a smaller pretrain.learning_rate",
-    "embeddings.init_std": "random vectors begin at N(0, 1)",
     "embeddings.map": "set embeddings.trainable=true",
     "static.vectors": "static.path=FOLDER is a model of sentence-transformers",
     "word_vectors.ignore_case": "change the case in the data",
-    "floor.word_ngrams": "n-grams of words have always 1 to 2 words",
-    "floor.char_ngrams": "n-grams of characters have always 2 to 5 characters",
-    "floor.vectorizers": "all four are tried",
-    "floor.separator": "joined texts always have ' [SEP] ' between them",
-    "lead.sentences": "the number that is best on the training examples is chosen",
     **dict.fromkeys(
-        ("pretrain.average", "encoder.variational_dropout", "loss.r_drop", "static.weighting")
-        + ("word_vectors.exclude_question", "pretrain.checkpoint", "finetune.encoder_dropout"),
-        "no result was better with it; leave it out",
+        (
+            *("floor.word_ngrams", "floor.char_ngrams", "floor.vectorizers", "floor.separator", "lead.sentences"),
+            *("transformer.final_learning_rate", "embeddings.init_std", "static.weighting", "pretrain.average"),
+            *("pretrain.checkpoint", "finetune.encoder_dropout", "encoder.variational_dropout", "loss.r_drop"),
+            "word_vectors.exclude_question",
+        ),
+        "leave it out; CHANGELOG.md says what stands in its place",
     ),
 }
 

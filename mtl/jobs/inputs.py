@@ -14,8 +14,8 @@ from mtl.base.untrusted import read_json
 from mtl.base.wings import lazy
 from mtl.base.wording import listed
 from mtl.data.dataset import Dataset, fingerprints, load_dataset
+from mtl.data.fetching.fetch import write_generated
 from mtl.data.repeats import without_repeats
-from mtl.data.splits import check_present
 from mtl.jobs.imports import fingerprint_name
 from mtl.jobs.job import Job
 from mtl.jobs.machine import device_of, prepare_machine
@@ -85,7 +85,7 @@ def check_begun(job: Job) -> Summary | None:
         return None
     if not job.data_dir.is_dir():
         if job.config.data_dir is not None and differences(folder.config, job.config, ["data_dir"]):
-            check_present(job.suite, tasks, job.data_dir)  # raises
+            write_generated(job.suite, job.data_dir)  # raises
         logger.info("%s: no such folder; the finished run is not compared with its data", job.data_dir)
     seeds = ", ".join(map(str, finished["seeds"]))
     logger.info("%s: this run is finished (seeds %s); remove the folder to run it again", folder.path, seeds)

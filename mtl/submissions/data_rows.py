@@ -4,7 +4,6 @@ import logging
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from mtl.data.columns import text
 from mtl.data.records import Record, column_names, read_records
 from mtl.data.sampled import RowSample
 from mtl.submissions.answers import answer_targets
-from mtl.submissions.entry import RowFile, read_row_file, show
+from mtl.submissions.entry import show
 from mtl.submissions.lines import ID, PredictionLines, row_key
 from mtl.tasks.task import Layout, Task
 
@@ -48,11 +47,6 @@ class DataRows:
         """The most lines that a file of their predictions may have: with a header, and some to say how many are too many."""
         return max(len(self), self.sample.whole if self.sample else 0) + MORE_LINES
 
-    @cached_property
-    def objects(self) -> RowFile | None:
-        """The file as rows of JSON objects; None for another format."""
-        return read_row_file(self.task, self.split, self.file) if self.file.suffix == ".jsonl" else None
-
     def put(
         self, lines: PredictionLines, ids: Sequence[str], spellings: Mapping[str, str] | None
     ) -> tuple[np.ndarray, int]:
@@ -63,15 +57,7 @@ class DataRows:
             ids: the columns that may hold the rows' ids; the first that the data file has does. After them, `id`.
             spellings: what answers mean (`mtl.submissions.answers`); None: a prediction is a target as it stands.
         """
-        count = len(lines.values)
-        order = self.in_order(count) if lines.ids is None else self._by_id(lines, lines.ids, self._row_ids(lines, ids))
-        if order is None:
-            rule = "; without ids, each row has one, in their order" if lines.typed else ""
-            raise lines.error(f"{count} predictions for {self._described}{rule}", count - 1)
-        order = [lines.by_place[position] for position in order] if lines.places is not None else order
-        order = self._by_columns(lines, order) if lines.columns else order
-        if lines.places is not None and lines.numbers is not None:
-            self._check_numbers(lines, *lines.numbers, order, ids)
+        order = self.order(lines, ids)
         if spellings is not None:
             answers = [lines.answer(position) for position in order]
             return answer_targets(self.task, spellings, answers, self.targets, self.candidates)
@@ -80,7 +66,24 @@ class DataRows:
             raise errors[0]
         return targets, 0
 
-    def in_order(self, count: int) -> Sequence[int] | None:
+    def order(self, lines: PredictionLines, ids: Sequence[str]) -> Sequence[int]:
+        """For each row, the position of its prediction. Arguments and errors are those of `put`."""
+        count, first = len(lines.values), lines.first_number
+        order = self._in_order(count)
+        if lines.ids is not None and first is None:
+            order = self._by_id(lines, lines.ids, self._row_ids(lines, ids))
+        elif lines.ids is not None and order is not None:
+            order = self._by_id(lines, lines.ids, {str(first + number): row for row, number in enumerate(order)})
+        if lines.columns and (order is not None or lines.are_rows):
+            order = self._by_columns(lines, order)
+        if order is None:
+            rule = "; without ids, each row has one, in their order" if lines.typed else ""
+            raise lines.error(f"{count} predictions for {self._described}{rule}", count - 1)
+        if first is not None:
+            self._check_numbers(lines, order, ids)
+        return order
+
+    def _in_order(self, count: int) -> Sequence[int] | None:
         """For each row, its position in a file of this many rows; None if that is neither the number of these rows nor, where they are a
         sample, that of all rows of the split."""
         if self.sample is not None and count == self.sample.whole:
@@ -101,48 +104,49 @@ class DataRows:
                 return self.task.layout(split, None)
         return self.task.plain_layout
 
-    def _by_columns(self, lines: PredictionLines, order: Sequence[int]) -> Sequence[int]:
+    def _by_columns(self, lines: PredictionLines, order: Sequence[int] | None) -> Sequence[int] | None:
         """For each row, the position of the prediction with its values in the columns that stand beside both: as in `order` if it fits, else in
         another order. Raises InputError for values of no row, for ids of rows with other values, and for an order that the values leave open."""
-        names = [name for name in lines.columns if name in column_names(self.file, self._layout)]
-        if not names:
-            columns = ", ".join(lines.columns)
-            logger.info("%s: read in the order of the rows: %s has no column %s", lines.name, self.file, columns)
+        present = column_names(self.file, self._layout)
+        columns = {name: lines.columns[name] for name in lines.columns if name in present}
+        if not columns:
+            if texts := [name for name in lines.columns if name in self.task.text_columns]:
+                problem = f"has a column {texts[0]!r}, and {self.file} has none to compare it with"
+                remedy = (
+                    "name the folder of the data, or leave the column out if the lines are in the order of the rows"
+                )
+                raise lines.error(f"{problem}; {remedy}", 0)
             return order
-        records = self._records([], names)
+        records = self._records([], list(columns))
         of_rows = [row_key(record.values) for record in records]
-        of_lines = [row_key(values) for values in zip(*(lines.columns[name] for name in names), strict=True)]
-        unlike = [row for row, position in enumerate(order) if of_lines[position] != of_rows[row]]
+        of_lines = [row_key(values) for values in zip(*columns.values(), strict=True)]
+        placed = [None] * len(self) if order is None else [of_lines[position] for position in order]
+        unlike = [row for row, key in enumerate(of_rows) if key != placed[row]]
         if not unlike:
             return order
         positions, counts = defaultdict[str, list[int]](list), Counter(of_rows)
         for position, key in enumerate(of_lines):
             positions[key].append(position)
-        lacking = [
-            row for row in unlike if lines.ids is not None or len(positions[of_rows[row]]) < counts[of_rows[row]]
-        ]
-        if lacking:
-            position, record = order[lacking[0]], records[lacking[0]]
-            pairs = zip(names, (lines.columns[name][position] for name in names), record.values, strict=True)
-            name, value, expected = next(pair for pair in pairs if row_key(pair[1:2]) != row_key(pair[2:]))
-            problem = f"column {name!r} has {show(str(value))}, and line {record.line} of {self.file} has {show(str(expected))}"
-            raise lines.error(
-                f"{problem}; predict these rows, or leave the column out if its values are changed", position
-            )
+        has_ids = lines.ids is not None and lines.first_number is None
+        for row in unlike:
+            if has_ids or len(positions[of_rows[row]]) < counts[of_rows[row]]:
+                line, names, values = records[row].line, ", ".join(columns), list(records[row].values)
+                problem = f"the row on line {line} of {self.file}, with {names} {show(values)}, is not here"
+                remedy = "predict these rows, or leave out columns whose values are changed"
+                raise lines.error(f"{problem}; {remedy}", None if order is None else order[row])
         for key in counts:
             first, *others = positions[key]
             if unequal := [position for position in others if lines.values[position] != lines.values[first]]:
-                problem = f"predictions differ for rows with the same {', '.join(names)} ({show(str(lines.columns[names[0]][first]))})"
-                remedy = f"put the lines into the order of {self.file}, or add a column {ID!r}"
-                raise lines.error(f"{problem}, and the lines have another order than the rows; {remedy}", unequal[0])
-        logger.info("%s: put to the rows of %s by %s: it has another order", lines.name, self.file, ", ".join(names))
+                problem = f"rows with the same {', '.join(columns)} have different predictions here"
+                remedy = f"put the lines into the order of the rows of {self.file}, or add a column {ID!r}"
+                raise lines.error(f"{problem}; {remedy}", unequal[0])
+        logger.info("%s: put to the rows of %s by %s: it has another order", lines.name, self.file, ", ".join(columns))
         return [positions[key].pop() for key in of_rows]
 
-    def _check_numbers(
-        self, lines: PredictionLines, column: str, numbers: Sequence[str], order: Sequence[int], ids: Sequence[str]
-    ) -> None:
+    def _check_numbers(self, lines: PredictionLines, order: Sequence[int], ids: Sequence[str]) -> None:
         """Raise InputError if the numbers may be ids that put the predictions to other rows: the data file has a column with the name of the one
         that numbers the predictions and other values in it, or a column of ids that are all among the numbers."""
+        column, numbers = str(lines.counter), lines.ids or ()
         for name in column_names(self.file, self._layout):
             is_same = name.lower() == column.lower()
             records = self._records([], [name]) if is_same or name in (*ids, ID) else []
@@ -166,7 +170,7 @@ class DataRows:
         """The number of each row by its id."""
         names = column_names(self.file, self._layout)
         column = next((column for column in (*ids, ID) if column in names), None)
-        if column is None and lines.numbers is not None:
+        if column is None and lines.counter is not None:
             raise self._not_numbered(lines, 0)
         if column is None:
             problem = f"has ids, and {self.file} has no column {' or '.join(dict.fromkeys([*ids, ID]))}"
@@ -183,9 +187,7 @@ class DataRows:
 
     def _not_numbered(self, lines: PredictionLines, position: int) -> InputError:
         """What is wrong with a column that has neither the numbers nor the ids of the rows."""
-        assert lines.numbers is not None
-        column, cells = lines.numbers
-        name = f"column {column!r}"
+        name, cells = f"column {lines.counter!r}", lines.ids or ()
         problem = f"{name} has {show(cells[position])}, which neither numbers {self._described} from 0 or 1 nor is an id of theirs"
         if repeated := next((cell for cell, count in Counter(cells).items() if count > 1), None):
             problem = f"{name} repeats {repeated}"
@@ -199,7 +201,7 @@ class DataRows:
                 problem = f"id {show(value)} must be a text or a whole number"
             elif (row := known.get(text(value))) is None and self.sample:
                 continue  # of another row of the split
-            elif row is None and lines.numbers is not None:
+            elif row is None and lines.counter is not None:
                 raise self._not_numbered(lines, position)
             elif row is None:
                 problem = f"id {show(value)} is not among {self._described}; is this another file's?"

@@ -98,16 +98,11 @@ class RowFile:
             raise errors[0]
         return targets
 
-    def keys(self, id: str | None) -> list[str]:
-        """For each row what identifies it: its texts and spans, and the value of `id`. Raises InputError if it lacks one of these."""
-        keys = []
-        for number, row in enumerate(self.rows, start=1):
-            try:
-                texts = [value_of(row, column) for column in (*self.task.text_columns, *self.task.span_columns)]
-            except ValueError as error:
-                raise InputError(str(error), path=self.name, line=number) from None
-            keys.append(json.dumps([id and row[id], *texts]))
-        return keys
+    @property
+    def sizes(self) -> np.ndarray | None:
+        """The number of candidates or of units of each row, int64 (rows,), if targets depend on it and all are known."""
+        sizes = [_size(self.task, row) for row in self.rows]
+        return None if None in sizes else np.array(sizes, dtype=np.int64)
 
     def with_predictions(self, predictions: Sequence[Any]) -> str:
         """The file's rows with these JSON values as predictions. Raises InputError for a row that has this key already."""

@@ -1,4 +1,4 @@
-"""Predictions one after another, in any form that is not the data's own rows: tables, JSON Lines, an object by ids, lists of Python."""
+"""Predictions one after another, as they stand in tables, in JSON Lines, in an object by ids, in the data's rows, and in lists of Python."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -41,17 +41,18 @@ class PredictionLines:
     lines: Sequence[int] | None = None  # the line that each begins on; None: they are of a list
     typed: bool = True  # whether the values have types
     escaped: bool = False  # whether they are texts as `TargetKind.to_line` writes them
-    ids: Sequence[Any] | None = None  # those of their rows, values with a type; None: they are known by `places`
-    places: Sequence[int] | None = None  # the numbers of their rows, from 0; None: they are in the order of the rows
-    # A column that numbers the rows, if it is one by its name, and its cells; None: there is none.
-    numbers: tuple[str, Sequence[str]] | None = None
+    ids: Sequence[Any] | None = None  # those of their rows, values with a type; None: they are in the order of the rows
+    counter: str | None = None  # the column of the ids, if these may be numbers of rows by its name
     columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # of the rows (`row_columns`) that stand beside
+    are_rows: bool = False  # whether they stand in rows of the data, of which there may be more than are wanted
 
     @cached_property
-    def by_place(self) -> Sequence[int]:
-        """The positions of the predictions in the order of their rows."""
-        count = len(self.values)
-        return range(count) if self.places is None else sorted(range(count), key=self.places.__getitem__)
+    def first_number(self) -> int | None:
+        """The number of the first row, 0 or 1, if the ids number the rows, in any order; None if they do not."""
+        if self.counter is None or self.ids is None:
+            return None
+        numbers, count = {*self.ids}, len(self.values)
+        return next((first for first in (0, 1) if numbers == {str(first + row) for row in range(count)}), None)
 
     def error(self, message: str, position: int | None = None) -> InputError:
         """What is wrong with the prediction at a position, from 0; None: with the whole file or list."""
@@ -178,37 +179,28 @@ def read_cells(task: Task, content: bytes, name: str, ids: Sequence[str], most: 
     columns = {
         column: [cells[header.index(column.lower())] for cells in rows[1:]]
         for column in row_columns(task, ids)
-        if column.lower() in header and header.index(column.lower()) != value
+        if column.lower() in header and header.index(column.lower()) not in (value, *keys[:1])
     }
     values, escaped = [cells[value] for cells in rows[1:]], name.endswith(".tsv")
     table = partial(PredictionLines, name, values, places[1:], typed=False, escaped=escaped, columns=columns)
     if not keys:
         return table()
     key = keys[0]
-    named = [cells[key] for cells in rows[1:]]
     may_count = header[key] in NUMBERS and header[key] not in map(str.lower, ids)
-    return table(**keyed(rows[0][key].strip(), named)) if may_count else table(ids=named)
+    return table(ids=[cells[key] for cells in rows[1:]], counter=rows[0][key].strip() if may_count else None)
 
 
-def keyed(column: str, cells: Sequence[str]) -> dict[str, Any]:
-    """What a column that numbers the rows by its name says of predictions, as keywords of `PredictionLines`: the numbers of their rows, if the
-    cells are such from 0 or 1 in any order; else their ids."""
-    count, numbers = len(cells), (column, cells)
-    for first in (0, 1):
-        place = {str(first + row): row for row in range(count)}
-        if set(cells) == place.keys():
-            return {"places": [place[cell] for cell in cells], "numbers": numbers}
-    return {"ids": cells, "numbers": numbers}
-
-
-def read_json_lines(task: Task, content: bytes, name: str, ids: Sequence[str], most: int) -> PredictionLines:
-    """The predictions in the file `name` with an object on each line. The arguments are those of `read_cells`. Raises InputError, which names the
-    line."""
+def read_json_lines(
+    task: Task, content: bytes, name: str, ids: Sequence[str], most: int, are_rows: bool = False
+) -> PredictionLines:
+    """The predictions in the file `name` with an object on each line. Raises InputError, which names the line. The arguments are those of
+    `read_cells`, and `are_rows`: whether the objects are the data's rows, which their columns tell apart, and not the key `id`."""
     lines = []
-    columns: dict[str, list[Any]] = {column: [] for column in row_columns(task, ids)}
+    keys = (PREDICTION,) if are_rows else (ID, PREDICTION)
+    columns: dict[str, list[Any]] = {column: [] for column in row_columns(task, ids) if column not in keys}
     for number, written in enumerate(split_lines(content, name, most=most), start=1):
         row = parse_row(name, number, written)
-        lines.append({key: _flat(name, number, key, row[key]) for key in (ID, PREDICTION) if key in row})
+        lines.append({key: _flat(name, number, key, row[key]) for key in keys if key in row})
         for column, values in columns.items():
             values.append(optional_value(row, column))
     if not lines:
@@ -220,9 +212,10 @@ def read_json_lines(task: Task, content: bytes, name: str, ids: Sequence[str], m
             difference = "an id, and line 1 has none" if ID in line else "no id, and line 1 has one"
             raise InputError(f"has {difference}; write the ids of all rows, or of none", path=name, line=number)
     line_ids = [line[ID] for line in lines] if ID in lines[0] else None
-    beside = {column: values for column, values in columns.items() if any(value is not None for value in values)}
+    needed = task.text_columns if are_rows else []
+    beside = {name: values for name, values in columns.items() if name in needed or any(v is not None for v in values)}
     predictions, numbers = [line[PREDICTION] for line in lines], range(1, len(lines) + 1)
-    return PredictionLines(name, predictions, numbers, ids=line_ids, columns=beside)
+    return PredictionLines(name, predictions, numbers, ids=line_ids, columns=beside, are_rows=are_rows)
 
 
 def read_json_by_id(content: bytes, name: str) -> PredictionLines:

@@ -89,13 +89,11 @@ def _pairs(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held
     if unscored:
         logger.info("%s: one split of a task is scored; not scored: %s", path, ", ".join(sorted(unscored)))
     if not pairs:
-        reading = tasks[0].reading
-        column = reading.spans if reading and reading.spans else tasks[0].target
         example = Path(tasks[0].folder, tasks[0].files["test"] or "test.tsv")
         raise InputError(
             f"no predictions of suite {suite.name} with gold targets in {gold_dir}; files are called"
             f" {FILE.format(split='test', task='TASK')} or dev_pred_… (in a run: seed-1/predictions), gold targets"
-            f" are in files like {example}, with a column {column!r} in every row, or in a run's gold folder",
+            f" are in files like {example}, with a column {tasks[0].target!r} in every row, or in a run's gold folder",
             path=path,
         )
     return pairs
