@@ -79,20 +79,22 @@ def _placed(
 ) -> tuple[PredictionLines, Sequence[int]]:
     """Predictions, and for each row of a data file the position of its own: among those that the submission has for the file's split, or else among
     all of the task, which are given by split. Raises InputError for a row without a prediction, or with several different ones."""
-    parts = list(submitted.values())
-    columns = [name for name in parts[0].columns if all(name in part.columns for part in parts)]
+    ids, (first, *others) = suite.submission.ids, submitted.values()
+    try:
+        lines = submitted.get(data.split, first)
+        return lines, data.order(lines, ids)
+    except InputError:
+        if not others:
+            raise
+    parts = [first, *others]
+    columns = [name for name in first.columns if all(name in part.columns for part in others)]
     every = PredictionLines(
         ", ".join(part.name for part in parts),
         [value for part in parts for value in part.values],
         columns={name: [value for part in parts for value in part.columns[name]] for name in columns},
         are_rows=True,
     )
-    for lines in (submitted.get(data.split, every), every):
-        try:
-            return lines, data.order(lines, suite.submission.ids)
-        except InputError as error:
-            problem = error
-    raise problem
+    return every, data.order(every, ids)
 
 
 def rejoin(
