@@ -99,6 +99,11 @@ def meant(name: str, known: Iterable[str]) -> list[str]:
     return (in_section or fitting or difflib.get_close_matches(name, names, 1))[:MOST]
 
 
+def removed(key: str) -> str | None:
+    """What to do without a setting that earlier versions had; None for any other key."""
+    return next((instead for name, instead in REMOVED.items() if f"{key}.".startswith(f"{name}.")), None)
+
+
 def advice(name: str, known: Collection[str], what: str, section: str = "") -> str:
     """The advice of a message about an unknown name: what to do without a setting that is gone, which names may be meant, or else the known names
     that are most alike.
@@ -107,8 +112,8 @@ def advice(name: str, known: Collection[str], what: str, section: str = "") -> s
         what: a word for the known names, such as "keys".
         section: the section that all of them are in, with its dot; it is put before each.
     """
-    if removed := [text for key, text in REMOVED.items() if f"{section}{name}.".startswith(f"{key}.")]:
-        return f"it is gone: {removed[0]}"
+    if (instead := removed(section + name)) is not None:
+        return f"it is gone: {instead}"
     if not known:
         return "none is known here"
     if names := meant(name, known):

@@ -20,9 +20,8 @@ from mtl.tasks.targets import target_kind
 from mtl.tasks.task import SPLIT_OF, Task
 
 SPLIT = "split"  # the column of a table that names the split of each row
-INDEX = "index"  # of a Series or a DataFrame
+INDEX = "label of the index"  # of a row of a Series or a DataFrame; no column has this name
 IS_COUNT = "is_count"  # whether the index is the one that pandas makes by itself, which counts the rows from 0
-COLUMNS = "columns"  # those of the data's rows (`row_columns`) that stand beside predictions
 
 Indices = Mapping[tuple[str, str], Sequence[Any]]
 """The index of the frame that holds the rows of a split, by task id and split."""
@@ -90,7 +89,7 @@ def predicted_values(predictions: Sequence[Any], suite: Suite, indices: Indices)
                 beside = row_columns(suite.tasks[id], suite.submission.ids)
                 for split, rows in _by_split(values, suite.tasks[id], f"{key}.{id}", beside).items():
                     ids = _ids(rows, split, indices.get((id, split), []), f"{key}.{id}")
-                    columns = {name: [row[COLUMNS][name] for row in rows] for name in rows[0].get(COLUMNS, ())}
+                    columns = {name: [row[name] for row in rows] for name in beside if name in rows[0] and name != ID}
                     predicted = [row[PREDICTION] for row in rows]
                     lines[id, split] = PredictionLines(f"{key}.{id}.{split}", predicted, ids=ids, columns=columns)
         seeds.append(PredictedValues(f"predictions-{number + 1}", lines))
@@ -139,7 +138,7 @@ def _rows(values: Any, task: Task, key: str, beside: Sequence[str]) -> list[dict
     """The rows of a list, an array, a mapping by id, or a table. Predictions are in its column prediction, in its only one beside id and split, or in
     one for each label. Rows without ids have their labels of its index, unless it is the one that pandas makes by itself for the rows of a split.
     `beside` are the columns of the data that rows keep."""
-    kind, index = target_kind(task), getattr(values, INDEX, None)
+    kind, index = target_kind(task), getattr(values, "index", None)
     if hasattr(values, "columns"):
         columns = _table_columns(values, kind, key, beside)
     elif isinstance(values, Mapping) and all(
@@ -167,7 +166,8 @@ def _table_columns(table: Any, kind: TargetKind, key: str, beside: Sequence[str]
     """The columns of a table under the names that `_rows` gives them. Raises InputError unless one, or one for each label, has predictions."""
     columns: dict[str, Iterable[Any]] = {name: table[name] for name in (ID, SPLIT) if name in table.columns}
     names = [name for name in table.columns if name not in columns]
-    kept = {name: table[column] for name in beside if (column := name.removesuffix(LIST)) in names}
+    if PREDICTION in names:
+        columns |= {name: table[column] for name in beside if (column := name.removesuffix(LIST)) in names}
     if PREDICTION in names or len(names) == 1:
         columns[PREDICTION] = table[PREDICTION if PREDICTION in names else names[0]]
     elif kind.has_parts and {*names} == {*kind.labels}:
@@ -176,8 +176,6 @@ def _table_columns(table: Any, kind: TargetKind, key: str, beside: Sequence[str]
     else:
         problem = f"the table has no column {PREDICTION!r}; it has {', '.join(map(str, names))}"
         raise InputError(problem, key=key)
-    if kept and PREDICTION in names:
-        columns[COLUMNS] = [dict(zip(kept, row, strict=True)) for row in zip(*kept.values(), strict=True)]
     return columns
 
 

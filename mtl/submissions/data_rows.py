@@ -112,9 +112,7 @@ class DataRows:
         if not columns:
             if texts := [name for name in lines.columns if name in self.task.text_columns]:
                 problem = f"has a column {texts[0]!r}, and {self.file} has none to compare it with"
-                remedy = (
-                    "name the folder of the data, or leave the column out if the lines are in the order of the rows"
-                )
+                remedy = "name the data's folder, or leave the column out if the lines are in the order of the rows"
                 raise lines.error(f"{problem}; {remedy}", 0)
             return order
         records = self._records([], list(columns))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from data_files import read_column, read_json, write_jsonl
 from input_errors import refused
-from rows_suite import write_rows_suite
+from rows_suite import read, write_rows_suite
 
 import mtl
 from mtl.api.cli import main
@@ -66,7 +66,7 @@ def test_a_data_frame(home: Path) -> None:
     frame = pandas.DataFrame({"id": ["g3", "g2", "g1", "g0"], "prediction": GRAD})
     run = imported({"grad": frame, "par": pandas.Series(["ja", "nej"])})
     assert predicted(run, "dev", "grad") == ["0.0", "2.0", "1.5", "3.0"]
-    rows = [json.loads(line) for line in Path("data/grad/dev.jsonl").read_text(encoding="utf-8").splitlines()]
+    rows = [json.loads(line) for line in read(Path("data/grad/dev.jsonl"))]
     texts = pandas.DataFrame({"text": [row["text"] for row in rows], "prediction": GRAD})
     for name, given in (("order", texts), ("shuffled", texts[::-1].reset_index(drop=True))):
         assert predicted(imported({"grad": given}, name), "dev", "grad") == [str(value) for value in GRAD]
