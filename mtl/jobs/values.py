@@ -153,7 +153,7 @@ def _rows(values: Any, task: Task, key: str, beside: Sequence[str]) -> list[dict
     if ID in columns:
         columns[ID] = [_plain(value, f"{key}, row {row}") for row, value in enumerate(columns[ID], start=1)]
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    if ID in columns or not hasattr(index, "tolist"):
+    if ID in columns or index is None or not hasattr(index, "tolist"):
         return rows
     labels = index.tolist()
     is_count = type(index).__name__ == "RangeIndex" and labels == [*range(len(rows))]

@@ -72,7 +72,7 @@ class DataRows:
         order = self._in_order(count)
         if lines.ids is not None and first is None:
             order = self._by_id(lines, lines.ids, self._row_ids(lines, ids))
-        elif lines.ids is not None and order is not None:
+        elif lines.ids is not None and first is not None and order is not None:
             order = self._by_id(lines, lines.ids, {str(first + number): row for row, number in enumerate(order)})
         if lines.columns and (order is not None or lines.are_rows):
             order = self._by_columns(lines, order)
