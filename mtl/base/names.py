@@ -39,6 +39,18 @@ ABSENT = {
     **dict.fromkeys(("seed", "random_seed"), "set seeds=[3] for the one seed 3; seeds=3 means seeds 1 to 3"),
     **dict.fromkeys(("do_pretrain", "load_model"), "a run trains both stages, and uses a finished stage 1 again"),
 }
+# What stands here in place of commands and options that earlier versions had.
+ABSENT_COMMANDS = {
+    "mtl rm": "delete the folder of the run, as in rm -r runs/SUITE/NAME",
+    "mtl prune": "delete cache/ while nothing runs; keep cache/frames if it holds your DataFrames",
+    "mtl completion": "mtl baseline --help lists the settings",
+    **dict.fromkeys(
+        ("mtl audit --sheet", "mtl audit --check-sheet"), "fill in the sheet by hand; mtl audit prints sizes and labels"
+    ),
+    "mtl audit --share": "near duplicates always share 0.8 of their n-grams",
+    "mtl audit --floors": "--artefacts always uses a linear SVM",
+    "mtl sweep --watch": "repeat mtl sweep FILE --plan",
+}
 
 
 def is_file_name(name: object) -> bool:

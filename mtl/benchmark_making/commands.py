@@ -171,7 +171,8 @@ def _run_together(runs: "Sequence[Job]", command: str) -> None:
 
 def _sweep(arguments: argparse.Namespace) -> None:
     from mtl.base.folders import check_written
-    from mtl.benchmark_making.sweeps.sweep import load_sweep, run_sweep
+    from mtl.benchmark_making.sweeps.making import run_sweep
+    from mtl.benchmark_making.sweeps.sweep import load_sweep
     from mtl.jobs.job import parse_settings
 
     sweep = load_sweep(arguments.file, parse_settings(arguments.settings), arguments.only)

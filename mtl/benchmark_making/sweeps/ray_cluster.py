@@ -56,82 +56,78 @@ class RayCluster:
         self.ray = ray
 
     def run(self, units: Sequence[Unit], at_a_time: int, done: Done) -> None:
+        """As `mtl.jobs.engines.Engine.run`."""
         if not units:
             return
-        begun = self._connect()
         running: dict[Any, Unit] = {}
+        with self._connected(units):
+            try:
+                waiting = list(units)
+                ended: set[str] = set()
+                while waiting or running:
+                    while len(running) < at_a_time and (unit := ready(waiting, ended)) is not None:
+                        waiting.remove(unit)
+                        running[self._submit(unit)] = unit
+                    assert running, "units wait for each other"
+                    reference = self._next_ended(list(running))
+                    unit = running.pop(reference)
+                    value = self._result(reference, unit.name)
+                    ended.add(unit.name)
+                    done(unit, value)
+            finally:
+                for reference in running:
+                    with suppress(Exception):  # it may have ended meanwhile, or its node is lost
+                        self.ray.cancel(reference, force=True)
+
+    def map(self, maker: Unit, items: Iterable[Any], workers: int) -> Iterator[Any]:
+        """As `mtl.jobs.engines.Mapper.map`."""
+        workers_made, waiting = list[Any](), deque[Any]()
+        with self._connected([maker]) as nodes:
+            try:
+                asked = {name: size for name, size in self._wanted(maker.needs).items() if size}
+                room = sum(
+                    int(min(node["Resources"].get(name, 0) // size for name, size in asked.items())) for node in nodes
+                )
+                if room < workers:
+                    raise InputError(f"{workers} workers do not fit into the cluster, which has room for {room}")
+                retries = {"max_restarts": RETRIES, "max_task_retries": RETRIES}
+                remote = self.ray.remote(scheduling_strategy="SPREAD", **retries, **self._options(maker.needs))
+                workers_made += [remote(_Worker).remote(maker) for _ in range(workers)]
+                for worker, item in zip(itertools.cycle(workers_made), items, strict=False):
+                    waiting.append(worker.work.remote(item))
+                    if len(waiting) == IN_FLIGHT * workers:
+                        yield self._result(self._next_ended([waiting[0]]), maker.name)
+                        waiting.popleft()
+                while waiting:
+                    yield self._result(self._next_ended([waiting[0]]), maker.name)
+                    waiting.popleft()
+            finally:
+                for worker in workers_made:
+                    with suppress(Exception):  # it, or its node, may be lost
+                        self.ray.kill(worker)
+
+    @contextmanager
+    def _connected(self, units: Sequence[Unit]) -> Iterator[list[Any]]:
+        """The nodes of the cluster, to which a connection exists within the block. Raises InputError if there is no cluster, or if its nodes do not
+        have what the units need."""
+        is_new = not self.ray.is_initialized()
+        if is_new:
+            address = os.environ.get("RAY_ADDRESS")
+            try:
+                check_listens(address or "")
+                self.ray.init(log_to_driver=True, logging_level="warning", configure_logging=True)
+            except (OSError, OverflowError, RuntimeError, ValueError) as error:
+                where = f"RAY_ADDRESS={address}: " if address else ""
+                raise InputError(f"engine=ray: {where}cannot be had: {_line(error)}") from None
         try:
             nodes = [node for node in self.ray.nodes() if node["Alive"]]
             self._check_needs(units, nodes)
             for folder in sorted({unit.folder for unit in units if unit.folder is not None}):
                 self._check_folder(folder, nodes)
-            waiting = list(units)
-            ended: set[str] = set()
-            while waiting or running:
-                while len(running) < at_a_time and (unit := ready(waiting, ended)) is not None:
-                    waiting.remove(unit)
-                    running[self._submit(unit)] = unit
-                assert running, "units wait for each other"
-                reference = self._next_ended(list(running))
-                unit = running.pop(reference)
-                value = self._result(reference, unit.name)
-                ended.add(unit.name)
-                done(unit, value)
+            yield nodes
         finally:
-            for reference in running:
-                with suppress(Exception):  # it may have ended meanwhile, or its node is lost
-                    self.ray.cancel(reference, force=True)
-            if begun:
+            if is_new:
                 self.ray.shutdown()
-
-    def map(self, maker: Unit, items: Iterable[Any], workers: int) -> Iterator[Any]:
-        """As `mtl.jobs.engines.Mapper.map`."""
-        begun, made, waiting = self._connect(), list[Any](), deque[Any]()
-        try:
-            nodes = [node for node in self.ray.nodes() if node["Alive"]]
-            self._check_needs([maker], nodes)
-            asked = {name: size for name, size in self._wanted(maker.needs).items() if size}
-            room = sum(
-                int(min(node["Resources"].get(name, 0) // size for name, size in asked.items())) for node in nodes
-            )
-            if room < workers:
-                raise InputError(f"{workers} workers do not fit into the cluster, which has room for {room}")
-            if maker.folder is not None:
-                self._check_folder(maker.folder, nodes)
-            remote = self.ray.remote(
-                max_restarts=RETRIES,
-                max_task_retries=RETRIES,
-                scheduling_strategy="SPREAD",
-                **self._options(maker.needs),
-            )
-            made += [remote(_Worker).remote(maker) for _ in range(workers)]
-            for worker, item in zip(itertools.cycle(made), items, strict=False):
-                waiting.append(worker.work.remote(item))
-                if len(waiting) == IN_FLIGHT * workers:
-                    yield self._result(self._next_ended([waiting[0]]), maker.name)
-                    waiting.popleft()
-            while waiting:
-                yield self._result(self._next_ended([waiting[0]]), maker.name)
-                waiting.popleft()
-        finally:
-            for worker in made:
-                with suppress(Exception):  # it, or its node, may be lost
-                    self.ray.kill(worker)
-            if begun:
-                self.ray.shutdown()
-
-    def _connect(self) -> bool:
-        """Connect to the cluster; return whether this call has begun it or connected to it."""
-        if self.ray.is_initialized():
-            return False
-        address = os.environ.get("RAY_ADDRESS")
-        try:
-            check_listens(address or "")
-            self.ray.init(log_to_driver=True, logging_level="warning", configure_logging=True)
-        except (OSError, OverflowError, RuntimeError, ValueError) as error:
-            where = f"RAY_ADDRESS={address}: " if address else ""
-            raise InputError(f"engine=ray: {where}cannot be had: {_line(error)}") from None
-        return True
 
     def _submit(self, unit: Unit) -> Any:
         # A process for each unit: settings of torch, and memory, do not outlive it.
@@ -143,6 +139,7 @@ class RayCluster:
         return {"CPU": needs.threads or 1, "GPU": self._gpu(needs.gpu), "memory": needs.memory or 0}
 
     def _options(self, needs: Needs) -> dict[str, Any]:
+        """The same, as options of Ray."""
         wanted = self._wanted(needs)
         return {"num_cpus": wanted["CPU"], "num_gpus": wanted["GPU"], "memory": needs.memory}
 

@@ -15,8 +15,9 @@ from input_errors import raises_input_error
 from mtl.api.cli import main
 from mtl.base.errors import BusyError, DivergedError
 from mtl.base.files import write_json
+from mtl.benchmark_making.sweeps.making import run_sweep
 from mtl.benchmark_making.sweeps.plan import plan_text
-from mtl.benchmark_making.sweeps.sweep import Sweep, load_sweep, run_sweep
+from mtl.benchmark_making.sweeps.sweep import Sweep, load_sweep
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job, load_job, parse_settings
 from mtl.methods.predictor import Predictor
