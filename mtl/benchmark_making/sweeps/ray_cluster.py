@@ -9,7 +9,7 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,8 @@ from mtl.jobs.engines import Done, Needs, Unit, ready, result_or_error
 RETRIES = 3  # of a unit whose process or node is lost
 IN_FLIGHT = 2  # items that a worker has at once, so that it never waits for the next one
 PROBE_TIMEOUT = 300.0  # seconds until a node must have answered
-CONNECT_TIMEOUT = 10.0  # seconds within which something must listen at the cluster's address
+CONNECT_TIMEOUT = 10.0  # seconds within which the cluster's address must answer
 LOOK_EVERY = 30.0  # seconds between two looks whether any node is left
-CONNECT_EVERY = 1.0  # seconds between two attempts
 ENVIRONMENT = {  # variables that Ray reads, where the user has not set them
     "RAY_AUTH_MODE": "token",  # Ray's own default only since 2.60
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -81,7 +80,7 @@ class RayCluster:
 
     def map(self, maker: Unit, items: Iterable[Any], workers: int) -> Iterator[Any]:
         """As `mtl.jobs.engines.Mapper.map`."""
-        workers_made, waiting = list[Any](), deque[Any]()
+        actors, waiting = list[Any](), deque[Any]()
         with self._connected([maker]) as nodes:
             try:
                 asked = {name: size for name, size in self._wanted(maker.needs).items() if size}
@@ -92,8 +91,8 @@ class RayCluster:
                     raise InputError(f"{workers} workers do not fit into the cluster, which has room for {room}")
                 retries = {"max_restarts": RETRIES, "max_task_retries": RETRIES}
                 remote = self.ray.remote(scheduling_strategy="SPREAD", **retries, **self._options(maker.needs))
-                workers_made += [remote(_Worker).remote(maker) for _ in range(workers)]
-                for worker, item in zip(itertools.cycle(workers_made), items, strict=False):
+                actors += [remote(_Worker).remote(maker) for _ in range(workers)]
+                for worker, item in zip(itertools.cycle(actors), items, strict=False):
                     waiting.append(worker.work.remote(item))
                     if len(waiting) == IN_FLIGHT * workers:
                         yield self._result(self._next_ended([waiting[0]]), maker.name)
@@ -102,7 +101,7 @@ class RayCluster:
                     yield self._result(self._next_ended([waiting[0]]), maker.name)
                     waiting.popleft()
             finally:
-                for worker in workers_made:
+                for worker in actors:
                     with suppress(Exception):  # it, or its node, may be lost
                         self.ray.kill(worker)
 
@@ -130,22 +129,20 @@ class RayCluster:
                 self.ray.shutdown()
 
     def _submit(self, unit: Unit) -> Any:
-        # A process for each unit: settings of torch, and memory, do not outlive it.
+        """Begin the unit in a process of its own, which settings of torch, and memory, do not outlive. Returns Ray's reference to its result."""
         options = {"max_calls": 1, "max_retries": RETRIES, "scheduling_strategy": "SPREAD", **self._options(unit.needs)}
         return self.ray.remote(**options)(_execute).options(name=unit.name).remote(unit)
 
     def _wanted(self, needs: Needs) -> dict[str, float]:
         """What a unit takes of a node's resources, by Ray's name."""
-        return {"CPU": needs.threads or 1, "GPU": self._gpu(needs.gpu), "memory": needs.memory or 0}
+        # A whole GPU if the unit asks for no share, and if the cluster has any.
+        gpu = float("GPU" in self.ray.cluster_resources()) if needs.gpu is None else needs.gpu
+        return {"CPU": needs.threads or 1, "GPU": gpu, "memory": needs.memory or 0}
 
     def _options(self, needs: Needs) -> dict[str, Any]:
         """The same, as options of Ray."""
         wanted = self._wanted(needs)
         return {"num_cpus": wanted["CPU"], "num_gpus": wanted["GPU"], "memory": needs.memory}
-
-    def _gpu(self, share: float | None) -> float:
-        """The share of a GPU that a unit gets; None: a whole one, if the cluster has any."""
-        return share if share is not None else float("GPU" in self.ray.cluster_resources())
 
     def _next_ended(self, running: list[Any]) -> Any:
         """The first of these references whose unit ends. Raises InputError if no node is left, where Ray would wait for ever."""
@@ -218,16 +215,8 @@ def starts_cluster() -> bool:
 def check_listens(address: str) -> None:
     """Raise OSError if nothing listens at an address HOST:PORT, where Ray itself would repeat its messages for minutes. Other forms
     (auto, local, ray://…) are Ray's to check."""
-    match = re.fullmatch(r"\[?([^/\[\]]+)\]?:(\d+)", address)
-    end = time.monotonic() + CONNECT_TIMEOUT
-    while match is not None:
-        try:
-            socket.create_connection((match[1], int(match[2])), timeout=CONNECT_TIMEOUT).close()
-            return
-        except OSError:
-            if time.monotonic() + CONNECT_EVERY > end:
-                raise
-        time.sleep(CONNECT_EVERY)
+    if (match := re.fullmatch(r"\[?([^/\[\]]+)\]?:(\d+)", address)) is not None:
+        socket.create_connection((match[1], int(match[2])), timeout=CONNECT_TIMEOUT).close()
 
 
 def _describe(probe: str) -> dict[str, str | None]:
@@ -245,6 +234,7 @@ def _describe(probe: str) -> dict[str, str | None]:
 
 
 def node_difference(node: str, folder: Path, here: dict[str, str | None], remote: dict[str, str | None]) -> str:
+    """What a node lacks that this machine has, and what to do. `here` and `remote` are what `_describe` says on each."""
     if remote["folder"] != here["folder"]:
         return f"node {node}: does not see {folder}; results, data and caches must be in a file system that all nodes share"
     name = next(name for name in here if here[name] != remote[name])
@@ -274,4 +264,5 @@ def _execute(unit: Unit) -> Any:
 
 
 def _line(error: BaseException) -> str:
+    """An error as one line, which may be cut."""
     return (" ".join(str(error).split()) or type(error).__name__)[:300]

@@ -125,16 +125,6 @@ def test_dev_chooses_a_setting_for_each_task(
     assert len(find_runs(tuned / "settings")) == 7
 
 
-def test_one_setting_for_all_tasks(given: dict[str, Any], planned: Planned, tmp_path: Path) -> None:
-    search(sweep_of(tmp_path, given, "{on: dev, each: suite}"), with_scores(planned))
-    means = {
-        name: median(np.mean(list(planned[name, seed].values())) for seed in SEEDS)
-        for name in (f"length-{length}" for length in LENGTHS)
-    }
-    chosen = read_json(tmp_path / "runs/liten/tuned/summary.json")["settings"]
-    assert set(chosen.values()) == {max(means, key=lambda name: means[name])} and list(chosen) == list(TASKS)
-
-
 def test_an_interrupted_search_continues_and_another_choice_is_made_again(
     given: dict[str, Any], planned: Planned, tmp_path: Path
 ) -> None:
