@@ -25,12 +25,7 @@ from mtl.benchmark_making.audits.findings import (
     target_findings,
     text_findings,
 )
-from mtl.benchmark_making.audits.leaks import (
-    field_findings,
-    question_findings,
-    shared_across,
-    shared_within,
-)
+from mtl.benchmark_making.audits.leaks import field_findings, shared_across, shared_within
 from mtl.data.hashes import changed_splits, hash_files
 from mtl.data.held_out import hold_out
 from mtl.data.splits import check_present, has_files, read_split
@@ -79,7 +74,7 @@ def audit(job: Job) -> Audit:
             of_task += absent_targets(files.shown[HELD_OUT])
         for part in parts:
             of_task += [*field_findings(part, folder, suite.shown), *id_findings(part, folder, suite.submission.ids)]
-        of_task += [*question_findings(files.files), *shared_within(files.parts)]
+        of_task += shared_within(files.parts)
     for finding in shared_across([files.parts for files in read]):
         findings[finding.task].append(finding)
     sections = [f"## {inert(suite.title)}: audit of {inert(str(folder))}", *sizes, _targets(read)]

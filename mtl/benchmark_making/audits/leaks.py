@@ -1,19 +1,13 @@
-"""Ways around a task: fields that are no input of a model and predict the target, questions that answer each other, and texts that occur both in
-training rows and in rows that a score is computed on.
+"""Ways around a task: fields that are no input of a model and predict the target, such as a part of speech or a source, and texts that occur
+both in training rows and in rows that a score is computed on."""
 
-Such a field is a part of speech or a source. Analogies answer each other if their pairs stand in other questions, and choices if their
-rows share the candidates.
-"""
-
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
 from mtl.base.errors import InputError
-from mtl.base.wording import counted
 from mtl.benchmark_making.audits.findings import Finding, Part, excerpt, located_below, places, plain
 from mtl.data.examples import Example
 from mtl.data.records import Value, read_fields
@@ -32,15 +26,6 @@ STANDARD_ERRORS = 3.0
 # The values that a field may have, as a share of its rows. Above it, most values occur once, as in a column of ids.
 MOST_VALUES = 0.5
 FOLDS = 5
-# A choice counts as one with shared candidates if at least half of its rows share their whole list with other rows. Fewer rows
-# change a score less than another seed does.
-SHARED_SHARE = 0.5
-# A list is compared with its rows' answers if it has at most twice as many candidates as rows. In longer lists, the answers of
-# few rows are different by chance.
-MOST_CANDIDATES = 2
-# Of the rows that share their candidates, how many must be the only row with their answer. With as many rows as candidates,
-# 37 % are by chance (1 / e), and with half as many 61 %.
-ALONE_SHARE = 0.9
 
 Key = tuple[str, ...]  # the texts of a row, in a form for comparison
 Index = dict[Key, list[Example]]  # rows by their texts; the two orders of a pair have one key
@@ -117,62 +102,6 @@ def guess(
     if removed < LEAST_REMOVED or gains.mean() < STANDARD_ERRORS * gains.std() / np.sqrt(len(gains)):
         return None
     return guessed, float(removed)
-
-
-def question_findings(parts: dict[str, Part]) -> list[Finding]:
-    """The findings in a task's files with targets, by split."""
-    findings = []
-    for part in (part for part in parts.values() if all(row.target is not None for row in part.rows)):
-        if part.task.candidates is not None:
-            findings.append(shared_candidates(part))
-        elif len(part.task.text) > 2 and target_kind(part.task).dtype is object:
-            findings.append(answered_by_pairs(part))
-    return [finding for finding in findings if finding]
-
-
-def answered_by_pairs(part: Part) -> Finding | None:
-    """Analogy questions that a dictionary of the pairs (first text, second text) in the file's own questions answers, asked for the third."""
-    pairs: dict[str, Counter[str]] = defaultdict(Counter)
-    for row in part.rows:
-        pairs[plain(row.texts[0])][plain(row.texts[1])] += 1
-    ordered = {word: [answer for answer, _ in answers.most_common()] for word, answers in pairs.items()}
-    answered = [(plain(str(row.target)), ordered.get(plain(row.texts[2]), [])) for row in part.rows]
-    rows, (word, answer, asked) = len(part.rows), part.task.text[:3]
-    first = sum(target in answers[:1] for target, answers in answered)
-    constant = Counter(row.target for row in part.rows).most_common(1)[0][1]
-    if first <= constant or first - constant < LEAST_REMOVED * (rows - constant):
-        return None
-    count = sum(target in answers for target, answers in answered)
-    has = f"has the right answer to {count} of {rows} questions ({count / rows:.1%}), in {first} of them as its most frequent one"
-    what = f"a dictionary of the pairs ({word}, {answer}) in the file's own questions, asked for {asked}, {has}"
-    meaning = "a system that collects these pairs needs to know no words; build nothing from questions that are scored"
-    return part.finding("answers", count, what, meaning, part.file)
-
-
-def shared_candidates(part: Part) -> Finding | None:
-    """Rows of a choice that share their candidates, of which each is the right answer of one row only."""
-    shared = len(part.task.text)
-    lists: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    for number, key in enumerate(part.keys):
-        if key:
-            lists[tuple(sorted(key[shared:]))].append(number)
-    groups = [rows for key, rows in lists.items() if len(rows) > 1 and len(key) <= MOST_CANDIDATES * len(rows)]
-    count = sum(map(len, groups))
-    if count < SHARED_SHARE * len(part.rows):
-        return None
-    alone = 0
-    for numbers in groups:
-        rows = [part.rows[number] for number in numbers]
-        right = Counter(plain(row.inputs[int(row.target or 0)][-1]) for row in rows)
-        alone += sum(number == 1 for number in right.values())
-    if alone < ALONE_SHARE * count:
-        return None
-    share = f"{part.of(count, 'share', 'shares')} all candidates with other rows, in {counted(len(groups), 'list')}"
-    such = excerpt(part.rows[groups[0][0]].texts[0])
-    what = f"{share}, and {alone} of them are the only row with their answer, such as {such}"
-    meaning = "a system that chooses for the rows of a list jointly solves an easier task; say so, or answer each row by itself"
-    where = part.where(part.rows[number] for number in sorted(chain.from_iterable(groups)))
-    return part.finding("shared candidates", count, what, meaning, where)
 
 
 def shared_within(parts: dict[str, Part]) -> list[Finding]:

@@ -21,7 +21,6 @@ from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making.audits.audit import Audit, TaskFiles, read_files
 from mtl.benchmark_making.audits.findings import Finding, Part, excerpt, plain
 from mtl.benchmark_making.similarity import NEAR_NGRAM, near_duplicates
-from mtl.data.columns import opened_parquet, parquet_errors
 from mtl.data.examples import Example
 from mtl.data.files import read_bytes
 from mtl.data.rows import PACKED, form_of
@@ -204,7 +203,7 @@ def write_clean(job: Job, out: Path) -> str:
 
 
 def copy_rows(path: Path, copy: Path, lines: Sequence[int], left_out: Container[int], layout: Layout) -> None:
-    """Copy a file without some of its rows. All others keep their bytes, but for those of a parquet file, which is written anew.
+    """Copy a file without some of its rows. All others keep their bytes.
 
     Raises InputError for an unknown suffix, a file that cannot be read, and one whose rows are not lines of it.
 
@@ -212,14 +211,7 @@ def copy_rows(path: Path, copy: Path, lines: Sequence[int], left_out: Container[
         lines: where the rows of the file begin, as `Record.line` says, in their order.
         left_out: those of the rows that are left out.
     """
-    form = form_of(path, layout)
-    if form == "parquet" and not layout.part:
-        kept_rows = [line - 1 for line in lines if line not in left_out]
-        problem, remedy = "cannot be copied", "check that it is a whole parquet file"
-        with opened_parquet(path) as file, parquet_errors(path, problem, remedy) as (_, parquet):
-            parquet.write_table(file.read().take(kept_rows), copy)
-        return
-    if form in ("json", "parquet") or layout.part or layout.beside or path.suffix.lower() in PACKED:
+    if form_of(path, layout) in ("json", "parquet") or layout.part or layout.beside or path.suffix.lower() in PACKED:
         problem = "rows can be left out of plain files with a row a line only"
         raise InputError(f"{problem}; write the rows as .jsonl", path=path)
     content = BytesIO(read_bytes(path)).readlines()  # a line feed ends a line, and nothing else

@@ -14,7 +14,6 @@ from mtl.benchmark_making.audits.leaks import (
     field_findings,
     guess,
     non_inputs,
-    question_findings,
     shared_across,
     shared_within,
 )
@@ -126,19 +125,6 @@ def test_removed_errors_where_a_group_is_guessed_from_other_groups() -> None:
     targets = np.array([float(row // 4 % 2) for row in range(ROWS)])
     assert guess(LABELS, names, targets, [None] * ROWS) is not None
     assert guess(LABELS, names, targets, names) is None
-
-
-def test_analogies_and_choices_that_answer_each_other() -> None:
-    pairs = [(f"a{i}", f"b{i}") for i in range(6)]
-    rows = [(*pairs[i], pairs[(i + 1) % 6][0]) for i in range(6)]
-    answers = [pairs[(i + 1) % 6][1] for i in range(6)]
-    found = only(question_findings({"train": part(*rows, targets=answers, task=ANALOGY)}))
-    assert found.kind == "answers" and "has the right answer to 6 of 6 questions (100.0%)" in found.what
-    shared = part(("q", "x", "y"), ("r", "x", "y"), ("s", "z", "w"), targets=[0, 1, 0], task=CHOICE)
-    found = only(question_findings({"train": shared}))
-    assert (found.kind, found.count, found.where) == ("shared candidates", 2, "val/train.tsv:2, 3")
-    alike = part(("q", "x", "y"), ("r", "x", "y"), targets=[0, 0], task=CHOICE)
-    assert question_findings({"train": alike}) == []
 
 
 def test_rows_of_dev_in_train_and_how_many_a_memorising_model_gets_right() -> None:
