@@ -157,8 +157,7 @@ class PowerSettings:
 
 
 def power_report(runs_dir: Path, settings: PowerSettings, cache_dir: Path | None = None) -> str:
-    """What the tests of the finished runs below a folder can show, in Markdown: a table for each suite. Raises InputError if there is no finished
-    run, or if a run's files cannot be read."""
+    """What the tests of the finished runs below a folder can show, in Markdown: a table for each suite. Raises InputError if there are none."""
     cache = SampleCache(cache_dir and cache_dir / "resampled")
     runs = find_runs(runs_dir, cache.check)
     if not runs:

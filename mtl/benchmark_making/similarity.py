@@ -1,5 +1,4 @@
-"""How similar two texts are: the share of the first one's units that the second one has. Units are counted, so that every machine gets the same
-similarities.
+"""How similar two texts are: the share of the first one's units that the second one has, by counts that are the same on every machine.
 
 Pairs are searched among all pairs of many texts, block by block: memory grows with the number of texts, not of pairs.
 """
@@ -51,8 +50,7 @@ def ngrams(text: str) -> list[str]:
 
 
 def units_of(texts: Sequence[str]) -> Units:
-    """The function that divides a text into units: byte pairs, which are learned from these texts. Raises InputError if that would take too
-    long."""
+    """The function that divides a text into byte pairs, which are learned from these texts. Raises InputError if that would take too long."""
     counts = Counter(word for text in texts for word in words(text))
     # Each merge of a word rewrites the whole word, and makes it shorter by a symbol at least.
     if sum(len(word) * min(len(word), MERGES) for word in counts) > MOST_REWRITTEN:

@@ -142,16 +142,6 @@ class TokenizedTexts:
         """The number of tokens of each text, int64 (texts,)."""
         return np.diff(self.starts)
 
-    def shortened(self, max_length: int) -> "TokenizedTexts":
-        """The same texts, each cut to its first `max_length` tokens."""
-        short = copy.copy(self)
-        lengths = self.lengths
-        positions = np.arange(len(self.tokens)) - np.repeat(self.starts[:-1], lengths)
-        short.tokens = self.tokens[positions < max_length]
-        short.starts = np.concatenate([[0], np.cumsum(np.minimum(lengths, max_length))])
-        short.cut += int((lengths > max_length).sum())
-        return short
-
     def with_further(self, further: Sequence[Sequence[str]]) -> "TokenizedTexts":
         """The same texts, and after them further texts of at least one token each. They are not in `index`."""
         longer = copy.copy(self)

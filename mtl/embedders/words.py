@@ -1,7 +1,7 @@
 """A vector for each word of a run's vocabulary, drawn at random or read from a file."""
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
 
@@ -190,13 +190,11 @@ class Coverage:
         found: of words with a vector.
         from_ngrams: of words whose vectors come from their character n-grams.
         unknown: of words without a vector in the embeddings' file or vocabulary, also if they get a random one (`embeddings.missing=random`).
-        unknown_types: bool (types,), the words without a vector.
     """
 
     found: tuple[int, int]
     from_ngrams: tuple[int, int]
     unknown: tuple[int, int]
-    unknown_types: np.ndarray = field(repr=False, compare=False)
 
     def __str__(self) -> str:
         kinds = {"known": self.found, "from n-grams": self.from_ngrams, "unknown": self.unknown}
@@ -219,9 +217,8 @@ def coverage(texts: TokenizedTexts, has_vector: np.ndarray, from_ngrams: np.ndar
     counts = np.bincount(texts.tokens, minlength=len(has_vector))
     words = np.array([word not in BOUNDARIES for word in texts.types], dtype=bool)
     built = np.zeros_like(has_vector) if from_ngrams is None else from_ngrams
-    unknown = ~(has_vector | built)
 
     def size(kind: np.ndarray) -> tuple[int, int]:
         return int((kind & words).sum()), int(counts[kind & words].sum())
 
-    return Coverage(size(has_vector), size(built), size(unknown), unknown)
+    return Coverage(size(has_vector), size(built), size(~(has_vector | built)))

@@ -21,15 +21,9 @@ from mtl.data.text import (
 )
 
 
-def test_moses_does_not_escape_and_shortened_texts_equal_texts_tokenized_with_that_length() -> None:
+def test_moses_does_not_escape() -> None:
     tokens = moses("pl")('Czytał "Potop" & <b>, 3,5 zł.')
     assert tokens == ["Czytał", '"', "Potop", '"', "&", "<", "b", ">", ",", "3,5", "zł", "."]
-    whole, cut = TokenizedTexts(TEXTS, "pl", 100), TokenizedTexts(TEXTS, "pl", 3)
-    short = whole.shortened(3)
-    assert [short.words(i) for i in range(len(short))] == [cut.words(i) for i in range(len(cut))]
-    assert (short.cut, short.empty, short.index) == (cut.cut, cut.empty, cut.index)
-    np.testing.assert_array_equal(short.lengths, cut.lengths)
-    assert whole.lengths.max() == 5
 
 
 TEXTS = ["a b a", "c", "a b a", "", "d e f g h", " "]

@@ -1,5 +1,4 @@
-"""Check a suite's data for errors, duplicates and leaks between splits, count its tokens, and write a report, in Markdown that is also readable
-in a terminal."""
+"""Check a suite's data for errors, duplicates and leaks between splits, count its tokens, and write a report."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -12,7 +11,7 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.base.progress import progress
 from mtl.base.settings.schema import Config
-from mtl.base.terminal import MISSING, inert, markdown_table
+from mtl.base.terminal import inert, markdown_table
 from mtl.base.wording import counted
 from mtl.benchmark_making.audits.findings import (
     HELD_OUT,
@@ -30,10 +29,7 @@ from mtl.data.hashes import changed_splits, hash_files
 from mtl.data.held_out import hold_out
 from mtl.data.splits import check_present, has_files, read_split
 from mtl.data.text import TokenizedTexts
-from mtl.embedders import EMBEDDERS
-from mtl.embedders.interface import EmbeddingsRequest
 from mtl.jobs.job import Job
-from mtl.methods import METHODS
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import SPLITS, Task
@@ -58,12 +54,12 @@ class Audit:
 
 
 def audit(job: Job) -> Audit:
-    """Read the suite's data as a run does, and check it. Raises InputError without data, and if the embeddings cannot be loaded."""
+    """Read the suite's data as a run does, and check it. Raises InputError without data."""
     config, suite, folder = job.config, job.suite, job.data_dir
     if not any(has_files(task, folder) for task in job.tasks):
         check_present(suite, job.tasks, folder)
     read = [read_files(suite, task, folder, config.held_out) for task in job.tasks]
-    sizes = _sizes(config, suite, folder, read)
+    sizes = _sizes(config, suite, read)
     findings = {files.task.id: list(files.findings) for files in read}
     for files in progress(read, "auditing", "tasks"):
         of_task, parts = findings[files.task.id], list(files.files.values())
@@ -82,20 +78,17 @@ def audit(job: Job) -> Audit:
 
 
 def read_files(suite: Suite, task: Task, folder: Path, share: float) -> TaskFiles:
-    """Read a task's files, whose rows of train are held out by this share if there is no dev file.
-
-    A file that cannot be read gives a finding with the reader's message.
-    """
+    """Read a task's files. If there is no dev file, this share of train is held out. A file that cannot be read gives a finding."""
     files: dict[str, Part] = {}
     findings: list[Finding] = []
     paths = {split: path for split in SPLITS if (path := task.path(split, folder))}
     absent = [split for split, path in paths.items() if not path.exists()]
     if absent:
         names = ", ".join(f"{task.folder}/{task.files[split]}".lstrip("/") for split in absent)
-        every = len(absent) == len(paths)
+        all_absent = len(absent) == len(paths)
         why = "its publisher has withdrawn the data; " if task.withdrawn else ""
-        left = "leaves the task out" if every and suite.allow_missing else "must leave the task out (tasks=)"
-        what = f"{'all' if every else 'some'} of its files are missing: {names}"
+        left = "leaves the task out" if all_absent and suite.allow_missing else "must leave the task out (tasks=)"
+        what = f"{'all' if all_absent else 'some'} of its files are missing: {names}"
         findings.append(Finding("missing", task.id, "", 1, what, f"{why}a run {left}"))
     for split, path in paths.items():
         if split in absent:
@@ -134,57 +127,25 @@ def _published(files: TaskFiles, folder: Path) -> Iterator[Finding]:
             yield part.finding("checksum", 1, what, meaning, part.file)
 
 
-def _sizes(config: Config, suite: Suite, data_dir: Path, tasks: Sequence[TaskFiles]) -> tuple[str, str]:
-    """The table of rows, lengths in tokens, cut texts and unknown words, and what its columns mean. Raises InputError if the embeddings cannot be
-    loaded."""
-    words = [text for files in tasks for part in files.files.values() for row in part.rows for text in row.texts]
-    uncut = TokenizedTexts(words, suite.language, sys.maxsize, Path(config.cache_dir))
-    read = uncut.shortened(config.max_length)
-
-    def numbers_of(part: Part) -> np.ndarray:
-        """The numbers of the texts of all rows, with both texts of a pair, int64 (rows × texts per row,)."""
-        return np.array([uncut.index[text] for row in part.rows for text in row.texts], dtype=np.int64)
-
-    unknown = None  # of each text, the tokens without a vector
-    training = [numbers_of(files.parts["train"]) for files in tasks if "train" in files.parts]
-    if training and METHODS[config.method].reads_key("embeddings"):
-        unknown = _unknown_tokens(config, suite, data_dir, read, np.unique(np.concatenate(training)))
-    table = [["task", "split", "rows", "median length", "longest", "cut", "unknown words"]]
+def _sizes(config: Config, suite: Suite, tasks: Sequence[TaskFiles]) -> tuple[str, str]:
+    """The table of rows, lengths in tokens and cut texts, and what its columns mean."""
+    all_texts = [text for files in tasks for part in files.files.values() for row in part.rows for text in row.texts]
+    texts = TokenizedTexts(all_texts, suite.language, sys.maxsize, Path(config.cache_dir))
+    table = [["task", "split", "rows", "median length", "longest", "cut"]]
     for files in tasks:
         for split, part in files.shown.items():
-            texts = numbers_of(part)
-            lengths = uncut.lengths[texts]
-            share = MISSING if unknown is None else f"{unknown[texts].sum() / read.lengths[texts].sum():.1%}"
-            cut = f"{(lengths > config.max_length).mean():.1%}"
-            cells = [str(len(part.rows)), f"{np.median(lengths):g}", str(lengths.max()), cut, share]
-            table.append([files.task.id, split, *cells])
-    vectors = "" if unknown is None else f" with embeddings={config.embeddings.name}"
+            lengths = texts.lengths[[texts.index[text] for row in part.rows for text in row.texts]]
+            cells = [f"{np.median(lengths):g}", str(lengths.max()), f"{(lengths > config.max_length).mean():.1%}"]
+            table.append([files.task.id, split, str(len(part.rows)), *cells])
     note = (
-        f"Lengths are in tokens, of each text of a pair separately; cut: share of texts longer than max_length={config.max_length};"
-        f" unknown words: share of all tokens that have no vector{vectors}."
+        f"Lengths are in tokens, of each text of a pair separately; cut: share of texts longer than max_length={config.max_length}."
         " Held-out rows are part of the training file and are also counted there."
     )
     return markdown_table(table, left=2), note
 
 
-def _unknown_tokens(
-    config: Config, suite: Suite, data_dir: Path, texts: TokenizedTexts, training: np.ndarray
-) -> np.ndarray:
-    """Of each text, the number of tokens that the embeddings do not know, int64 (texts,). training: the numbers of the texts that a run trains on."""
-    from mtl.base.device import device_of
-    from mtl.embedders.find import find_vectors
-
-    device = device_of(config.trainer.accelerator)
-    if vectors := find_vectors(config, suite):
-        vectors.check_obtainable()
-        vectors.train_if_missing(suite, data_dir, config.held_out, device)
-    path = None if vectors is None else vectors.path
-    request = EmbeddingsRequest(config.embeddings, texts, training, path, Path(config.cache_dir), device)
-    unknown = EMBEDDERS[config.embeddings.name].build(request).coverage.unknown_types[texts.tokens]
-    return np.add.reduceat(unknown.astype(np.int64), texts.starts[:-1])
-
-
 def _targets(tasks: Sequence[TaskFiles]) -> str:
+    """The table of the targets in each file, or an empty text if no file has targets."""
     table = [["task", "split", "targets"]]
     for files in tasks:
         kind = target_kind(files.task)

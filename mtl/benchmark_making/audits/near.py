@@ -37,14 +37,13 @@ OUTDATED = {"generated", "source", "hub", "checksums", "submission"}
 
 @dataclass(frozen=True)
 class Near:
-    """A row, and the row that is most like it in another split, or among the earlier rows of its own. The similarity is the share of the
-    n-grams of both rows that both have; 1 for the same texts."""
+    """A row, and the row that is most like it in another split, or among the earlier rows of its own."""
 
     part: Part
     row: Example
     source: Part
     match: Example
-    similarity: float
+    similarity: float  # the share of the n-grams of both rows that both have; 1 for the same texts
 
     @property
     def repeats(self) -> bool:

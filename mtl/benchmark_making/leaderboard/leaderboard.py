@@ -62,8 +62,9 @@ def check_submissions(suite: Suite, folder: Path, data_dir: Path, rules: Rules) 
         InputError: if there is no submission, or no data to compare with.
     """
     tasks = submission.read_public_rows(suite, data_dir, rules.split)
-    split = rules.split
-    return _judge(folder, data_dir, rules, lambda path, _: read_predictions(path, suite, split, tasks), "checking")
+    return _judge(
+        folder, data_dir, rules, lambda path, _: read_predictions(path, suite, rules.split, tasks), "checking"
+    )
 
 
 def make_leaderboard(suite: Suite, folder: Path, gold: Path, out: Path, rules: Rules) -> dict[str, str]:

@@ -84,8 +84,7 @@ def _make_rung(sweep: Sweep, runs: Sequence[Job], make: Make, make_together: Mak
 
 
 def _make_in_turn(waiting: Sequence[Job], make: Make, total: int) -> tuple[list[str], Failures]:
-    """Make runs one after another. Returns the names of the runs that other processes are making, and the errors of the others. `total` counts the
-    finished runs, too."""
+    """Make runs one after another, of a `total` that counts the finished ones, too. Returns the names of busy runs, and the errors of others."""
     import torch
 
     threads = torch.get_num_threads()
