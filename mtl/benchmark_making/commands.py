@@ -84,7 +84,7 @@ def _audit(arguments: argparse.Namespace) -> int:
 
     job = job_of(arguments.settings)
     if arguments.write_clean is not None:
-        from mtl.benchmark_making.audits.near import write_clean
+        from mtl.benchmark_making.audits.clean import write_clean
 
         print(write_clean(job, arguments.write_clean))
         return 0

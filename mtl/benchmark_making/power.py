@@ -1,19 +1,8 @@
 """`mtl power`, and the note of a report: the smallest difference that a test shows in most cases, and how many rows or seeds a difference needs.
 
-The test is that of `mtl.stats.comparison`: a difference over its standard error, at 5 %, two-sided, without Holm's correction. If the true
-difference is d and its standard error e, the quotient follows a noncentral t distribution with noncentrality d / e. The smallest difference is
-the d with which the quotient exceeds the critical value in 80 % of the cases (Cohen 1988, section 2.3; for benchmarks of language understanding,
-Card et al. 2020, "With little power comes great responsibility"). The common approximation of d / e as the sum of two quantiles of Student's t
-is too small below about five degrees of freedom: with two, as of three seeds, it reaches a power of 77 %.
-
-Rows and seeds give the variance of a difference, and each part follows their number:
-
-- rows: what both systems' rows have in common for all seeds is divided by the number of groups of rows;
-- errors that a seed makes on rows of its own: divided by the number of groups and by that of seeds;
-- seeds that are better or worse on all rows: divided by the number of seeds.
-
-On the same rows, the part of rows is the variance of the paired difference. On other rows, each system has rows of its own of the same kind, and the
-variances of both scores add. benchmarks/power.py measures how often differences of the stated size are shown.
+The test is that of `mtl.stats.comparison`, without Holm's correction: a difference over its standard error, which follows a noncentral t
+distribution around the true difference. docs/explanation/intervals-and-tests.md says how its variance follows from the numbers of rows and seeds,
+and benchmarks/power.py measures how often differences of the stated size are shown.
 """
 
 import math

@@ -31,6 +31,7 @@ MOST_NEAR = 5_000_000  # pairs that it finds
 
 Units = Callable[[str], list[str]]
 Check = Callable[[int], object]  # of a number of pairs; raises an error if they are too many
+Numbers = Sequence[np.ndarray]  # of each text of both sides, int64
 
 
 def words(text: str) -> list[str]:
@@ -153,20 +154,13 @@ class TextComparison:
         return _in_common(self.left, self.right) / self.sizes
 
     def pairs(
-        self,
-        keys: Sequence[np.ndarray],
-        apart: Sequence[np.ndarray],
-        most: int | None,
-        least: bool,
-        low: float,
-        check: Check,
-        title: str,
+        self, keys: Numbers, apart: Numbers, most: int | None, least: bool, low: float, check: Check, title: str
     ) -> Pairs:
         """For each first text, second texts with at least this similarity: all, or the most or the least similar, the first of equal ones.
 
         Args:
-            keys: int64, of each text of both sides: only texts with the same key are a pair.
-            apart: int64, likewise: texts with the same value are no pair.
+            keys: only texts with the same key are a pair.
+            apart: texts with the same value are no pair.
             check: gets the number of pairs that are kept, as they become more.
         """
         parts = [Pairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))]
@@ -205,7 +199,7 @@ def _in_common(ours: csr_matrix, theirs: csr_matrix) -> np.ndarray:
     return np.asarray(ours.multiply(theirs).sum(axis=1), dtype=np.float64).ravel()
 
 
-def _blocks(keys: Sequence[np.ndarray]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _blocks(keys: Numbers) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The numbers of the texts of both sides that have the same key, in blocks of at most BLOCK pairs (or of one first text)."""
     order = [np.argsort(side, kind="stable") for side in keys]
     for key in np.intersect1d(keys[0], keys[1]):

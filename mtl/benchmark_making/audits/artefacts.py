@@ -59,6 +59,8 @@ ONE_TEXT = (
 
 # What a floor reads: changes a task and its dataset, or returns None where the part does not exist.
 Change = Callable[[Task, Dataset], tuple[Task, Dataset] | None]
+Build = Callable[[BuildRequest], Method]
+Settings = dict[str, object]  # of a floor, by dotted keys
 
 
 @dataclass(frozen=True)
@@ -106,9 +108,9 @@ def find_artefacts(job: Job) -> list[Artefacts]:
 
     Raises InputError for data that cannot be read, and if no task has its files, or none is one that the floors can learn.
     """
-    present = {task.id for task in present_tasks(job.suite, job.data_dir)}
-    found = [task for task in job.tasks if task.id in present]
-    dataset = load_dataset(job.suite, found or job.tasks, job.data_dir, job.config.held_out)
+    with_files = {task.id for task in present_tasks(job.suite, job.data_dir)}
+    present = [task for task in job.tasks if task.id in with_files]
+    dataset = load_dataset(job.suite, present or job.tasks, job.data_dir, job.config.held_out)
     tasks = [
         task
         for task in dataset.trained_tasks
@@ -121,6 +123,7 @@ def find_artefacts(job: Job) -> list[Artefacts]:
 
 
 def _artefacts(job: Job, dataset: Dataset, texts: TokenizedTexts, task: Task) -> Artefacts:
+    """What one task gives away."""
     # No word of one text should tell the relation of two. Of single texts, words are often what the task is about.
     has_words = bool(task.is_pair and task.labels) and not target_kind(task).by_unit
     words, tested = telling_words(task, dataset.splits[task.id]["train"], texts.words) if has_words else ([], 0)
@@ -152,8 +155,14 @@ def _side(side: int, task: Task, dataset: Dataset) -> tuple[Task, Dataset] | Non
     return alone, replace(dataset, tasks=[alone], splits={task.id: splits})
 
 
-def _whole(task: Task, dataset: Dataset) -> tuple[Task, Dataset] | None:
+def _whole(task: Task, dataset: Dataset) -> tuple[Task, Dataset]:
+    """All texts of a row."""
     return task, replace(dataset, tasks=[task], splits={task.id: dataset.splits[task.id]})
+
+
+def _whole_pair(task: Task, dataset: Dataset) -> tuple[Task, Dataset] | None:
+    """Both texts of a pair."""
+    return _whole(task, dataset) if task.is_pair else None
 
 
 class LengthFloor(Floor):
@@ -176,35 +185,25 @@ class LengthFeatures(RowFeatures):
         return np.concatenate([flat, differences, abs(differences)], axis=1)
 
 
-SVM: dict[str, object] = {
-    "method": "svm",
-    "floor.features": "pair",
-    "floor.choice": "candidates",
-    "floor.grid.C": [0.1, 1.0],
-}
+SVM: Settings = {"method": "svm", "floor.features": "pair", "floor.choice": "candidates", "floor.grid.C": [0.1, 1.0]}
 # By part, what is read, and the floor that reads it with its settings.
-PARTS: dict[str, tuple[Change, Callable[[BuildRequest], Method], dict[str, object]]] = {
+PARTS: dict[str, tuple[Change, Build, Settings]] = {
     EVERYTHING: (_whole, Floor, SVM),
     FIRST: (partial(_side, 0), Floor, SVM),
     SECOND: (partial(_side, 1), Floor, SVM),
     LENGTHS: (_whole, LengthFloor, {"method": "static", "floor.features": "pair", "floor.grid.alpha": [1.0]}),
-    OVERLAP: (
-        lambda task, dataset: _whole(task, dataset) if task.is_pair else None,
-        Floor,
-        {"method": "overlap", "floor.features": "pair"},
-    ),
+    OVERLAP: (_whole_pair, Floor, {"method": "overlap", "floor.features": "pair"}),
     CONSTANT: (_whole, Floor, {"method": "constant"}),
 }
 
 
 def _interval(values: np.ndarray) -> tuple[float, float]:
+    """The interval of resampled values, (resamples,)."""
     low, high = np.quantile(values, [LEVEL / 2, 1 - LEVEL / 2])
     return float(low), float(high)
 
 
-def _predictions(
-    job: Job, build: Callable[[BuildRequest], Method], settings: dict[str, object], task: Task, dataset: Dataset
-) -> np.ndarray:
+def _predictions(job: Job, build: Build, settings: Settings, task: Task, dataset: Dataset) -> np.ndarray:
     """The targets of the scored rows that a floor predicts, (rows,)."""
     shared = {"suite": job.config.suite, "max_length": job.config.max_length, "cache_dir": job.config.cache_dir}
     config = load_job({**shared, **settings}).config

@@ -134,14 +134,15 @@ def _write_tasks(
 
 def _provenance(
     recipe: TaskRecipe,
-    sources: Mapping[str, dict[str, Any]],
-    done: Sequence[Done],
-    tasks: Mapping[str, Any],
+    sources: dict[str, Any],
+    done: list[Done],
+    tasks: dict[str, Any],
     used: set[Origin],
     folder: Path,
 ) -> dict[str, Any]:
     """The content of provenance.json, which lists the files that the folder has before it. `used`: as in `_dropped_lines`."""
     used_by_file = Counter(origin.file for origin in used)
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
     return {
         "mtl": VERSION,
         "recipe": {"file": recipe.path.name, "sha256": sha256(recipe.path)},
@@ -149,9 +150,7 @@ def _provenance(
         "sources": {name: {**about, "rows_used": used_by_file[about["file"]]} for name, about in sources.items()},
         "steps": [about for about, _ in done],
         "tasks": tasks,
-        "files": {
-            path.relative_to(folder).as_posix(): sha256(path) for path in sorted(folder.rglob("*")) if path.is_file()
-        },
+        "files": {path.relative_to(folder).as_posix(): sha256(path) for path in files},
     }
 
 

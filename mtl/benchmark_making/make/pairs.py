@@ -13,7 +13,7 @@ from msgspec import Meta
 from mtl.base.errors import InputError
 from mtl.base.typed import AT_LEAST_ONE
 from mtl.benchmark_making.make.table import SourceRow, Table, Work
-from mtl.benchmark_making.similarity import Pairs, TextComparison, Units, sentences, units_of
+from mtl.benchmark_making.similarity import Numbers, Pairs, TextComparison, Units, sentences, units_of
 
 SIMILARITY = "similarity"  # the column of the steps pairs and similarity
 MOST_SENTENCES = 10  # of a text that is cut
@@ -86,12 +86,7 @@ class PairRows:
         return Table(first.name, names, rows)
 
     def _search(
-        self,
-        work: Work,
-        tables: Sequence[Table],
-        texts: Sequence[list[str]],
-        same: list[np.ndarray],
-        groups: list[np.ndarray],
+        self, work: Work, tables: Sequence[Table], texts: Sequence[list[str]], same: Numbers, groups: Numbers
     ) -> Pairs:
         """The pairs, by the numbers of their rows. Raises InputError for too many."""
         is_one_side = tables[0] is tables[1] and self.texts[0] == self.texts[1]
@@ -113,7 +108,7 @@ class PairRows:
         return found
 
 
-def _repeated(found: Pairs, groups: Sequence[np.ndarray]) -> list[str | None]:
+def _repeated(found: Pairs, groups: Numbers) -> list[str | None]:
     """Why a pair is dropped: a more similar pair, or an earlier one that is as similar, has the same two groups."""
     both = np.sort(np.stack([groups[0][found.lefts], groups[1][found.rights]]), axis=0)
     order = np.argsort(-found.values, kind="stable")
