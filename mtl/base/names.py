@@ -48,7 +48,6 @@ ABSENT_COMMANDS = {
         ("mtl audit --sheet", "mtl audit --check-sheet"), "fill in the sheet by hand; mtl audit prints sizes and labels"
     ),
     "mtl audit --share": "near duplicates always share 0.8 of their n-grams",
-    "mtl audit --floors": "--artefacts always uses a linear SVM",
     "mtl sweep --watch": "repeat mtl sweep FILE --plan",
 }
 

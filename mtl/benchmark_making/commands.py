@@ -204,9 +204,8 @@ def _power(arguments: argparse.Namespace) -> None:
     from mtl.benchmark_making.power import PowerSettings, power_report
     from mtl.jobs.job import parse_settings
 
-    words = arguments.settings
-    folders = [word for word in words if "=" not in word or Path(word).exists()]
-    settings = typed(PowerSettings, parse_settings([word for word in words if word not in folders]))
+    folders = [word for word in arguments.settings if "=" not in word or Path(word).exists()]
+    settings = typed(PowerSettings, parse_settings([word for word in arguments.settings if word not in folders]))
     if len(folders) > 1:
         raise InputError("name one folder", path=folders[-1])
     print(power_report(Path(folders[0] if folders else "runs"), settings, results.CACHE))

@@ -119,7 +119,7 @@ def read_answers(paths: Sequence[Path], job: Job, key: Key, key_file: Path) -> l
     people: dict[str, Person] = {}
     for path in paths:
         records = read_records(path, COLUMNS)
-        id, sample, name = _head(records[0])
+        id, sample, name = map(text, records[0].values[:3])
         person = people.setdefault(slug_of(name), Person(name))
         try:
             if id not in key["tasks"]:
@@ -139,15 +139,9 @@ def read_answers(paths: Sequence[Path], job: Job, key: Key, key_file: Path) -> l
     return list(people.values())
 
 
-def _head(record: Record) -> tuple[str, str, str]:
-    """The task, the sample and the name on a line of a file."""
-    id, sample, name = map(text, record.values[:3])
-    return id, sample, name
-
-
 def _read_targets(path: Path, records: Sequence[Record], job: Job, key: Key, id: str) -> np.ndarray:
     """The targets (rows,) that the lines of a file mean, in the order of the rows in the data file."""
-    task, first = job.suite.tasks[id], _head(records[0])
+    task = job.suite.tasks[id]
     kind, file = target_kind(task), scored_file(task, job.data_dir)
     check_present(job.suite, [task], job.data_dir)
     part, sample = take_sample(read_task(task, job.data_dir, job.config.held_out), key["tasks"][id]["lines"])
@@ -158,8 +152,8 @@ def _read_targets(path: Path, records: Sequence[Record], job: Job, key: Key, id:
         line, answer = map(text, record.values[3:])
         row = int(line) if DIGITS.fullmatch(line) else -1
         try:
-            if (head := _head(record)) != first:
-                column = next(COLUMNS[i] for i in range(len(head)) if head[i] != first[i])
+            if changed := [i for i in range(3) if text(record.values[i]) != text(records[0].values[i])]:
+                column = COLUMNS[changed[0]]
                 raise ValueError(f"has another {column} than line {records[0].line}; a file is of one person and form")
             if row not in rows:
                 raise ValueError(f"line {line!r} of {file} is not in the sample; export the answers again")

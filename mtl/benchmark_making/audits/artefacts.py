@@ -99,7 +99,7 @@ class Artefacts:
 def audit_artefacts(job: Job) -> Audit:
     """What the tasks of a job give away. Raises InputError as `find_artefacts`."""
     artefacts, scale = find_artefacts(job), job.suite.shown
-    findings = [finding for of_task in artefacts for finding in artefact_findings(of_task, scale)]
+    findings = [finding for task_artefacts in artefacts for finding in artefact_findings(task_artefacts, scale)]
     return Audit(findings, render_artefacts(job.suite, artefacts))
 
 
@@ -256,16 +256,16 @@ def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -
 def artefact_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
     """What a task gives away clearly."""
     task, words = artefacts.task, artefacts.words
-    scores = {each.part: each.score for each in artefacts.scores}
+    scores = {part_score.part: part_score.score for part_score in artefacts.scores}
     constant, everything = scores[CONSTANT], scores[EVERYTHING] - scores[CONSTANT]
-    for each in sorted(artefacts.scores, key=lambda each: -each.score):
-        part, gain = each.part, each.score - constant
-        is_sure = gain >= LARGE_SHARE * everything and each.gain[0] > max(0, SURE_SHARE * everything)
+    for part_score in sorted(artefacts.scores, key=lambda part_score: -part_score.score):
+        part, gain = part_score.part, part_score.score - constant
+        is_sure = gain >= LARGE_SHARE * everything and part_score.gain[0] > max(0, SURE_SHARE * everything)
         # A pair's overlap is a part of most tasks; it is a fault where hardly anything else is needed.
         if part in (EVERYTHING, CONSTANT) or not is_sure or (part == OVERLAP and gain < NEARLY_ALL * everything):
             continue
-        ends = _ends(each.gain, scale)
-        shown = f"{part} scores {scale.show(each.score)}, the constant answer {scale.show(constant)}"
+        ends = _ends(part_score.gain, scale)
+        shown = f"{part} scores {scale.show(part_score.score)}, the constant answer {scale.show(constant)}"
         beside = f" and everything {scale.show(scores[EVERYTHING])}" if everything > 0 else ""
         gained = f"; the gain over the constant answer is {scale.show(gain)} ({1 - LEVEL:.0%} interval {ends})"
         remedy = REMEDIES.get(part, ONE_TEXT)
@@ -283,15 +283,16 @@ def artefact_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
 
 def render_artefacts(suite: Suite, artefacts: Sequence[Artefacts]) -> list[str]:
     """The sections of the report before the findings, in Markdown, which also reads well in a terminal."""
-    scale, scores = suite.shown, [{each.part: each for each in of_task.scores} for of_task in artefacts]
-    parts = [part for part in PARTS if any(part in of_task for of_task in scores)]
+    scale, scores = (
+        suite.shown,
+        [{score.part: score for score in task_artefacts.scores} for task_artefacts in artefacts],
+    )
+    parts = [part for part in PARTS if any(part in by_part for by_part in scores)]
     table = [["task", "split", *parts]]
-    for of_task, by_part in zip(artefacts, scores, strict=True):
-        cells = [
-            f"{scale.show(each.score)} ({_ends(each.interval, scale)})" if (each := by_part.get(part)) else MISSING
-            for part in parts
-        ]
-        table.append([of_task.task.id, of_task.task.scored_split, *cells])
+    for task_artefacts, by_part in zip(artefacts, scores, strict=True):
+        cells = {part: f"{scale.show(made.score)} ({_ends(made.interval, scale)})" for part, made in by_part.items()}
+        task = task_artefacts.task
+        table.append([task.id, task.scored_split, *(cells.get(part, MISSING) for part in parts)])
     return [
         f"## {inert(suite.title)}: annotation artefacts",
         markdown_table(table, left=2),

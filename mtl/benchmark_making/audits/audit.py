@@ -62,15 +62,16 @@ def audit(job: Job) -> Audit:
     sizes = _sizes(config, suite, read)
     findings = {files.task.id: list(files.findings) for files in read}
     for files in progress(read, "auditing", "tasks"):
-        of_task, parts = findings[files.task.id], list(files.files.values())
-        of_task += [*_published(files, folder)]
+        task_findings, parts = findings[files.task.id], list(files.files.values())
+        task_findings += _published(files, folder)
         for part in parts:
-            of_task += [*text_findings(part), *target_findings(part)]
+            task_findings += [*text_findings(part), *target_findings(part)]
         if HELD_OUT in files.shown:
-            of_task += absent_targets(files.shown[HELD_OUT])
+            task_findings += absent_targets(files.shown[HELD_OUT])
         for part in parts:
-            of_task += [*field_findings(part, folder, suite.shown), *id_findings(part, folder, suite.submission.ids)]
-        of_task += shared_within(files.parts)
+            task_findings += field_findings(part, folder, suite.shown)
+            task_findings += id_findings(part, folder, suite.submission.ids)
+        task_findings += shared_within(files.parts)
     for finding in shared_across([files.parts for files in read]):
         findings[finding.task].append(finding)
     sections = [f"## {inert(suite.title)}: audit of {inert(str(folder))}", *sizes, _targets(read)]

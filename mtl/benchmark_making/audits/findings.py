@@ -138,14 +138,14 @@ class Part:
     def finding(self, kind: str, count: int, what: str, meaning: str, where: str = "") -> Finding:
         return Finding(kind, self.task.id, self.split, count, what, meaning, where)
 
-    def of(self, count: int, many: str, single: str) -> str:
+    def rows_text(self, count: int, many: str, single: str) -> str:
         """The subject and verb of a message: "3 of 40 rows have", "1 of 40 rows has"."""
         return f"{count} of {len(self.rows)} rows {single if count == 1 else many}"
 
-    def finding_of(self, kind: str, rows: Sequence[Example], what: str, meaning: str) -> Iterator[Finding]:
+    def rows_finding(self, kind: str, rows: Sequence[Example], what: str, meaning: str) -> Iterator[Finding]:
         """The finding that some rows have something, if there are any."""
         if rows:
-            have = self.of(len(rows), "have", "has")
+            have = self.rows_text(len(rows), "have", "has")
             yield self.finding(kind, len(rows), f"{have} {what}", meaning, self.where(rows))
 
 
@@ -186,7 +186,7 @@ def text_findings(part: Part) -> list[Finding]:
     """The findings about the texts alone."""
     rows = [row for row in part.rows if not all(map(str.strip, row.texts))]
     what = "an empty text, or one with only whitespace"
-    blank = part.finding_of("blank", rows, what, "a model has nothing to predict the target from")
+    blank = part.rows_finding("blank", rows, what, "a model has nothing to predict the target from")
     return [*blank, *quoting(part), *damaged_texts(part)]
 
 
@@ -207,7 +207,7 @@ def quoting(part: Part) -> Iterator[Finding]:
     count, marked = sum(map(marks, rows)), sum('"' in cell for column in columns for cell in column)
     cells = f"{count} of the {counted(marked, 'cell')} with quotation marks"
     what = f"the quotation marks of a CSV writer: {cells} are wrapped in them, with inner ones doubled"
-    return part.finding_of("quoting", rows, what, "a run reads the added marks as part of the text")
+    return part.rows_finding("quoting", rows, what, "a run reads the added marks as part of the text")
 
 
 def damaged_texts(part: Part) -> Iterator[Finding]:
@@ -215,7 +215,7 @@ def damaged_texts(part: Part) -> Iterator[Finding]:
     for kind, pattern, what, meaning in CONVERSIONS:
         found = [(row, text, hit) for row in part.rows for text in row.texts if (hit := _first(pattern, text))]
         if rows := list(dict.fromkeys(row for row, _, _ in found)):
-            contain = part.of(len(rows), "contain", "contains")
+            contain = part.rows_text(len(rows), "contain", "contains")
             shown = what.format(_around(*found[0][1:]))
             yield part.finding(kind, len(rows), f"{contain} {shown}", meaning, part.where(rows))
 
@@ -245,7 +245,7 @@ def duplicates(part: Part) -> Iterator[Finding]:
     if repeated:
         example = repeated[0][0]
         alike = "texts and target" if example.target is not None else "texts"
-        repeat = part.of(len(repeated), "repeat", "repeats")
+        repeat = part.rows_text(len(repeated), "repeat", "repeats")
         what = f"{repeat} an earlier row ({alike}), such as {excerpt(example.texts[0])}"
         meaning = f"repeated rows count twice in {'training' if part.split == 'train' else 'the score'}"
         pairs = [f"{row.line} = {first.line}" for row, first in sorted(repeated, key=lambda pair: pair[0].line)]
@@ -283,7 +283,7 @@ def id_findings(part: Part, data_dir: Path, ids: Sequence[str]) -> Iterator[Find
         if value is not None and (line := first.setdefault(value, record.line)) != record.line:
             repeated.append((f"{record.line} = {line}", value))
     if repeated:
-        what = f"{part.of(len(repeated), 'have', 'has')} the id of an earlier row, such as {column} {excerpt(str(repeated[0][1]))}"
+        what = f"{part.rows_text(len(repeated), 'have', 'has')} the id of an earlier row, such as {column} {excerpt(str(repeated[0][1]))}"
         meaning = "mtl import cannot put predictions to these rows by their ids; give each row its own"
         yield part.finding("ids", len(repeated), what, meaning, places(part.file, [pair for pair, _ in repeated]))
 

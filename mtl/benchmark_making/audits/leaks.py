@@ -161,7 +161,7 @@ def _shared_rows(part: Part, source: Part, role: str) -> Finding | None:
     if not matches:
         return None
     count = len(matches)
-    what = f"{part.of(count, 'also occur', 'also occurs')} in {source.split}, such as {excerpt(matches[0][0].texts[0])}"
+    what = f"{part.rows_text(count, 'also occur', 'also occurs')} in {source.split}, such as {excerpt(matches[0][0].texts[0])}"
     if reordered:
         order = "the two texts swapped" if part.task.candidates is None else "their texts in another order"
         what += f"; {reordered} of them with {order}"
@@ -187,7 +187,7 @@ def _shared_texts(part: Part, source: Part, index: Index, train: Index) -> Findi
     ]
     if not matches:
         return None
-    occur = part.of(len(matches), "also occur", "also occurs")
+    occur = part.rows_text(len(matches), "also occur", "also occurs")
     what = f"{occur} in {source.split} of {source.task.id}, such as {excerpt(matches[0][0].texts[0])}"
     meaning = "stage 1 trains on all tasks together, and the encoder has seen the texts"
     if part.task.answered_by == source.task.id:

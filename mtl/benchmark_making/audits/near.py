@@ -120,7 +120,7 @@ def near_findings(near: Sequence[Near]) -> list[Finding]:
         answered = "answers them without understanding" if agreeing or not known else "answers them wrongly"
         meaning = "they count twice" if split == source else f"a model that memorised these rows {answered}"
         row = f"an earlier row of {source}" if split == source else f"a row of {source}"
-        what = f"{part.of(len(hits), 'are', 'is')} nearly the same as {row}"
+        what = f"{part.rows_text(len(hits), 'are', 'is')} nearly the same as {row}"
         what += f", {agreeing} of them with the same target" if known else ""
         findings.append(part.finding("near duplicates", len(hits), f"{what}; the least similar: {pairs}", meaning))
     return findings

@@ -62,9 +62,8 @@ def check_submissions(suite: Suite, folder: Path, data_dir: Path, rules: Rules) 
         InputError: if there is no submission, or no data to compare with.
     """
     tasks = submission.read_public_rows(suite, data_dir, rules.split)
-    return _judge(
-        folder, data_dir, rules, lambda path, _: read_predictions(path, suite, rules.split, tasks), "checking"
-    )
+    split = rules.split
+    return _judge(folder, data_dir, rules, lambda path, _: read_predictions(path, suite, split, tasks), "checking")
 
 
 def make_leaderboard(suite: Suite, folder: Path, gold: Path, out: Path, rules: Rules) -> dict[str, str]:
@@ -95,7 +94,7 @@ def make_leaderboard(suite: Suite, folder: Path, gold: Path, out: Path, rules: R
         scored.append(submission.score_submission(path, about, suite, rules.split, tasks))
 
     refused = _judge(folder, gold, rules, score, "scoring")
-    scored.sort(key=lambda each: each.name)
+    scored.sort(key=lambda system: system.name)
     board = build_board(suite, tasks, scored, rules.split)
     reasons = {name: reason for name, reason in refused.items() if reason}
     entries = _best_first(board, scored)
@@ -126,19 +125,20 @@ def _judge(
     for path in submission.find_submissions(folder):
         with attempt(path):
             described.append((path, submission.read_about(path)))
-    described.sort(key=lambda each: (each[1].date or "", each[0].name))
+    described.sort(key=lambda entry: (entry[1].date or "", entry[0].name))
     taken = Counter[tuple[str, str]]()  # by team and month
     for path, about in progress(described, title, "submissions"):
-        own = unicodedata.normalize("NFKC", about.team or "").strip().casefold(), (about.date or "")[:7]
+        month = (about.date or "")[:7]
+        key = unicodedata.normalize("NFKC", about.team or "").strip().casefold(), month
         with attempt(path):
             if rules.limit is not None and not (about.team and about.date):
                 problem = "needs team and date, as this leaderboard limits a team's submissions"
                 raise InputError(problem, path=path / submission.ABOUT)
-            if rules.limit is not None and taken[own] >= rules.limit:
+            if rules.limit is not None and taken[key] >= rules.limit:
                 limit = f"team {about.team} may make {counted(rules.limit, 'submission')} a month"
-                raise InputError(f"{limit}, and this is one more in {own[1]}", path=path)
+                raise InputError(f"{limit}, and this is one more in {month}", path=path)
             take(path, about)
-            taken[own] += 1
+            taken[key] += 1
     return refused
 
 

@@ -82,8 +82,7 @@ def _line(number: int, about: Mapping[str, Any]) -> str:
     """A step in one line, for people."""
     options = ", ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in about["options"].items())
     taken = " and ".join(f"{rows} rows of {name}" for name, rows in about["rows_in"].items())
-    given = f" ({options})" if options else ""
-    return f"{number}. {about['step']}{given}: {taken} → {about['rows_out']} rows of {about['into']}"
+    return f"{number}. {about['step']}{f' ({options})' if options else ''}: {taken} → {about['rows_out']} rows of {about['into']}"
 
 
 def _run_steps(recipe: TaskRecipe, tables: dict[str, Table]) -> list[Done]:

@@ -60,9 +60,8 @@ def _make_rung(sweep: Sweep, runs: Sequence[Job], make: Make, make_together: Mak
     """Check the finished ones of these runs, and make the others. Returns the names of the runs that other processes are making."""
     from mtl.jobs.baseline import run_baseline
 
-    finished, waiting = list[Job](), list[Job]()
-    for run in runs:
-        (finished if run.is_finished else waiting).append(run)
+    finished = [run for run in runs if run.is_finished]
+    waiting = [run for run in runs if not run.is_finished]
     for number, run in enumerate(finished, start=1):
         logger.info("run %d of %d: %s", number, len(runs), run.name)
         # A run that is busy is checked by another process.
