@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Annotated
@@ -133,8 +134,8 @@ def _fewest(enough: Callable[[float], bool], least: int) -> float:
     if not enough(math.inf):
         return NEVER
     numbers = range(least, LARGEST_NUMBER + 1)
-    place = bisect_left(numbers, True, key=enough)
-    return numbers[place] if place < len(numbers) else NEVER
+    position = bisect_left(numbers, True, key=enough)
+    return numbers[position] if position < len(numbers) else NEVER
 
 
 @dataclass
@@ -180,17 +181,15 @@ def _line(board: Leaderboard, column: str, tested: Sequence[Tested], settings: P
     samples = [(board.rows[one].samples[column], board.rows[other].samples[column]) for (one, other), _ in tested]
     same, other = ([compared(*pair) for pair in samples] for compared in (same_rows, other_rows))
     seeds, difference = sorted({len(sample.by_seed) for pair in samples for sample in pair}), settings.difference
+    smallest = partial(Design.smallest_difference, seeds=settings.seeds)
     return [
         escaped(board.columns[column].title),
         escaped(board.columns[column].metric),
         f"{same[0].groups:,}",
         str(settings.seeds or "–".join(map(str, dict.fromkeys((seeds[0], seeds[-1]))))),
-        *(
-            _shown(_median(designs, lambda each: each.smallest_difference(seeds=settings.seeds)), board.scale.show)
-            for designs in (same, other)
-        ),
-        _shown(_median(same, lambda each: each.groups_for(difference, settings.seeds)), _whole),
-        _shown(_median(same, lambda each: each.seeds_for(difference)), _whole),
+        *(_shown(_median(designs, smallest), board.scale.show) for designs in (same, other)),
+        _shown(_median(same, lambda design: design.groups_for(difference, settings.seeds)), _whole),
+        _shown(_median(same, lambda design: design.seeds_for(difference)), _whole),
         f"{sum(test.holds for _, test in tested)} of {len(tested)}",
     ]
 
@@ -228,8 +227,10 @@ def _median(designs: Sequence[Design], figure: Callable[[Design], float]) -> flo
 
 
 def _shown(figure: float | None, show: Callable[[float], str]) -> str:
+    """A figure as a cell: NEVER is "never"."""
     return MISSING if figure is None else "never" if figure == NEVER else show(figure)
 
 
 def _whole(count: float) -> str:
+    """A number of rows or seeds, rounded up."""
     return f"{math.ceil(count):,}"

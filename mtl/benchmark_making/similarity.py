@@ -119,11 +119,11 @@ def _characters(word: str) -> list[str]:
 def _merged(symbols: Sequence[str], pair: tuple[str, str]) -> list[str]:
     """The symbols with each occurrence of the pair as one symbol."""
     merged: list[str] = []
-    place = 0
-    while place < len(symbols):
-        both = tuple(symbols[place : place + 2]) == pair
-        merged.append("".join(pair) if both else symbols[place])
-        place += 1 + both
+    position = 0
+    while position < len(symbols):
+        is_pair = tuple(symbols[position : position + 2]) == pair
+        merged.append("".join(pair) if is_pair else symbols[position])
+        position += 2 if is_pair else 1
     return merged
 
 
@@ -215,8 +215,8 @@ def _first(pairs: Pairs, most: int | None, least: bool) -> Pairs:
     """For each first text its most similar (or least similar) pairs, at most so many; the first second text of equal ones."""
     order = np.lexsort((pairs.rights, pairs.values if least else -pairs.values, pairs.lefts))
     lefts = pairs.lefts[order]
-    place = np.arange(len(lefts)) - np.searchsorted(lefts, lefts)
-    return Pairs(*(column[order][place < (most or len(lefts))] for column in pairs))
+    rank = np.arange(len(lefts)) - np.searchsorted(lefts, lefts)
+    return Pairs(*(column[order][rank < (most or len(lefts))] for column in pairs))
 
 
 def near_duplicates(texts: Sequence[str], share: float) -> Iterator[tuple[int, int, float]]:
@@ -230,15 +230,15 @@ def near_duplicates(texts: Sequence[str], share: float) -> Iterator[tuple[int, i
     rarity = np.argsort(np.argsort(frequency, kind="stable"))
     prefix = csr_matrix((sets.data, rarity[sets.indices], sets.indptr), shape=sets.shape, copy=True)
     prefix.sort_indices()
-    place = np.arange(prefix.nnz) - np.repeat(prefix.indptr[:-1], sizes)
-    prefix.data[place > np.repeat(sizes - np.ceil(share * sizes - 1e-6), sizes)] = 0
+    rank = np.arange(prefix.nnz) - np.repeat(prefix.indptr[:-1], sizes)
+    prefix.data[rank > np.repeat(sizes - np.ceil(share * sizes - 1e-6), sizes)] = 0
     prefix.eliminate_zeros()
     compared = int(np.bincount(prefix.indices, minlength=1)[prefix.indices].sum())
     fewer = "give fewer texts, or in a recipe a larger near:"
     if compared > MOST_COMPARED:
         many = f"so many texts have rare n-grams in common that {compared:,} comparisons would be needed"
         raise InputError(f"{many}; {fewer}")
-    transposed, step, found = prefix.T.tocsr(), max(1, BLOCK // max(1, len(texts))), 0
+    transposed, step, kept = prefix.T.tocsr(), max(1, BLOCK // max(1, len(texts))), 0
     for start in progress(range(0, len(texts), step), "near duplicates", "blocks"):
         common = (prefix[start : start + step] @ transposed).tocoo()
         later, earlier = common.row.astype(np.int64) + start, common.col.astype(np.int64)
@@ -249,7 +249,7 @@ def near_duplicates(texts: Sequence[str], share: float) -> Iterator[tuple[int, i
             shared = _in_common(sets[ours], sets[theirs])
             values = shared / (sizes[ours] + sizes[theirs] - shared)
             near = values >= share
-            found += int(near.sum())
-            if found > MOST_NEAR:
+            kept += int(near.sum())
+            if kept > MOST_NEAR:
                 raise InputError(f"more than {MOST_NEAR:,} pairs of texts are nearly the same; {fewer}")
             yield from zip(ours[near].tolist(), theirs[near].tolist(), values[near].tolist(), strict=True)

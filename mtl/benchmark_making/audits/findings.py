@@ -57,6 +57,7 @@ WRAPPED_SHARE = 0.5
 
 
 def is_wrapped(cell: str) -> bool:
+    """Whether the cell begins and ends with a quotation mark."""
     return len(cell) > 1 and cell[0] == cell[-1] == '"'
 
 
@@ -136,6 +137,7 @@ class Part:
         return places(self.file, [str(row.line) for row in islice(rows, SHOWN + 1)])
 
     def finding(self, kind: str, count: int, what: str, meaning: str, where: str = "") -> Finding:
+        """A finding in these rows."""
         return Finding(kind, self.task.id, self.split, count, what, meaning, where)
 
     def rows_text(self, count: int, many: str, single: str) -> str:
@@ -213,17 +215,17 @@ def quoting(part: Part) -> Iterator[Finding]:
 def damaged_texts(part: Part) -> Iterator[Finding]:
     """Rows whose texts contain characters that come from a wrong conversion, not from an author."""
     for kind, pattern, what, meaning in CONVERSIONS:
-        found = [(row, text, hit) for row in part.rows for text in row.texts if (hit := _first(pattern, text))]
-        if rows := list(dict.fromkeys(row for row, _, _ in found)):
+        hits = [(row, text, hit) for row in part.rows for text in row.texts if (hit := _first(pattern, text))]
+        if rows := list(dict.fromkeys(row for row, _, _ in hits)):
             contain = part.rows_text(len(rows), "contain", "contains")
-            shown = what.format(_around(*found[0][1:]))
+            shown = what.format(_around(*hits[0][1:]))
             yield part.finding(kind, len(rows), f"{contain} {shown}", meaning, part.where(rows))
 
 
 def _first(pattern: str, text: str) -> str | None:
     """The first place that fits a pattern, but for what looks like an entity of HTML and is none."""
-    found = (match[match.lastindex or 0] for match in re.finditer(pattern, text))
-    return next((hit for hit in found if hit[0] != "&" or html.unescape(hit) != hit), None)
+    hits = (match[match.lastindex or 0] for match in re.finditer(pattern, text))
+    return next((hit for hit in hits if hit[0] != "&" or html.unescape(hit) != hit), None)
 
 
 def _around(text: str, hit: str) -> str:

@@ -107,8 +107,8 @@ def guess(
 def shared_within(parts: dict[str, Part]) -> list[Finding]:
     """Rows of dev and test that also occur in train of the same task, and rows of test that also occur in dev; held-out rows count as dev."""
     pairs = [("dev", "train"), ("test", "train"), ("test", "dev")]
-    found = [_shared_rows(parts[one], parts[other], other) for one, other in pairs if {one, other} <= {*parts}]
-    return [finding for finding in found if finding]
+    present = [(parts[split], parts[source], source) for split, source in pairs if {split, source} <= {*parts}]
+    return [finding for shared in present if (finding := _shared_rows(*shared))]
 
 
 def shared_across(tasks: Sequence[dict[str, Part]]) -> list[Finding]:

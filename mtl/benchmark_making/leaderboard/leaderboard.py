@@ -158,7 +158,7 @@ def build_board(
     suite: Suite, tasks: Mapping[str, LabelledRows], scored: Sequence[ScoredSubmission], split: str
 ) -> Leaderboard:
     """The leaderboard of submissions. Scores and intervals are rounded as the suite shows them; ranks are those of the scores before."""
-    rows, scale = by_family(_row(suite, each, split) for each in scored), suite.shown
+    rows, scale = by_family(_row(suite, system, split) for system in scored), suite.shown
     marks = [
         f"{scale.heading}, on the labels of {split}, rounded. AVG is the mean over {suite.average_text}. "
         "A system without one of these has no average."
@@ -166,7 +166,7 @@ def build_board(
     if partial := [id for id in suite.averaged if id not in tasks]:
         marks.append(f"* AVG is without {', '.join(partial)}, which have no labels here.")
     columns = {AVERAGE: Column("AVG", "mean")}
-    for id, task in ((id, each.task) for id, each in tasks.items() if any(id in row.scores for row in rows)):
+    for id, task in ((id, tasks[id].task) for id in tasks if any(id in row.scores for row in rows)):
         metric = metric_named(task.metric).title
         columns[id] = Column(task.title, metric, task.metric, id, id in suite.averaged)
     title, tests, facts = f"{suite.title}, {split}", PairTests(ranks=pair_tests(rows).ranks), [SYSTEMS_NOTE]
@@ -174,6 +174,7 @@ def build_board(
 
 
 def _row(suite: Suite, scored: ScoredSubmission, split: str) -> Row:
+    """The row of the board for a submission."""
     system, samples = scored.system, scored.samples
     scores = {id: _score(suite, samples[id], lowest_score(suite.tasks[id])) for id in samples if id != AVERAGE}
     means = {}

@@ -56,10 +56,10 @@ def find_submissions(folder: Path) -> list[Path]:
     """The folders in a folder, each a submission, in order of their names. Raises InputError if there are none."""
     if not folder.is_dir():
         raise InputError("no such folder; it must hold a folder for each submission", path=folder)
-    found = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
-    if not found:
+    folders = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    if not folders:
         raise InputError("holds no submission: a folder with predictions", path=folder)
-    return found
+    return folders
 
 
 def read_about(folder: Path) -> Entrant:

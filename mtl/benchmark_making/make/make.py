@@ -89,18 +89,18 @@ def _run_steps(recipe: TaskRecipe, tables: dict[str, Table]) -> list[Done]:
     """Do all steps. `tables` holds the tables of the sources, and receives those of the steps."""
     done: list[Done] = []
     added = 0
-    for place, use in enumerate(recipe.uses):
+    for number, use in enumerate(recipe.uses, start=1):
         taken = [tables[name] for name in use.tables]
         work = Work(recipe.path, use.number, use.name, recipe.keys.seed, added)
         table = use.step.run(work, *taken)
         added = work.added
         rows = {name: len(tables[name].rows) for name in use.tables}
         if not table.rows:
-            before = " and ".join(f"{counted(number, 'row')} of {name}" for name, number in rows.items())
+            before = " and ".join(f"{counted(count, 'row')} of {name}" for name, count in rows.items())
             raise work.error(f"no row is left of {before}; give other options, or check the step before")
         tables[use.into] = Table(use.into, table.columns, table.rows)
         # Rows that a step does not choose for a new table are dropped only if nothing reads the table that it took later.
-        readers = {name for later in recipe.uses[place + 1 :] for name in later.tables}
+        readers = {name for later in recipe.uses[number:] for name in later.tables}
         readers |= {files.table for files in recipe.written.values()}
         stays = len(taken) == 1 and use.into not in use.tables and use.tables[0] in readers
         dropped = [] if stays else work.dropped

@@ -100,11 +100,9 @@ class Search:
         config, suite = self.runs[0].config, self.runs[0].suite
         heads = {task.id: task.answered_by or task.id for run in self.runs for task in run.run_tasks}
         trained = sum(run.folder.scores(seed).exists() for run in self.runs for seed in config.seeds)
-        halving = f", with halving by {self.select.halving}" if self.select.halving else ""
+        cost = f"{trained} seeds trained" + (f", with halving by {self.select.halving}" if self.select.halving else "")
         seeds = ", ".join(map(str, config.seeds))
-        search = (
-            f"one of {self.settings} for each task, by the median over seeds {seeds}; {trained} seeds trained{halving}"
-        )
+        search = f"one of {self.settings} for each task, by the median over seeds {seeds}; {cost}"
         flat, tasks = flatten_config(config), [id for id in suite.tasks if id in heads]
         copied = {key: flat[key] for key in COPIED if flat[key] is not None}
         names = {id: self.kept[heads[id]][0].name for id in tasks}
@@ -126,9 +124,8 @@ class Search:
         for run in runs:
             files = [run.folder.scores(seed) for seed in seeds]
             if all(file.exists() for file in files):
-                scores[run.name] = median(
-                    dev_score(file, read_json(file, SeedScores), run.suite, task) for file in files
-                )
+                by_seed = [dev_score(file, read_json(file, SeedScores), run.suite, task) for file in files]
+                scores[run.name] = median(by_seed)
         if not scores:
             raise DivergedError(f"{self.path}: {task}: no setting is left to choose, since all diverged")
         return sorted((run for run in runs if run.name in scores), key=lambda run: -scores[run.name])

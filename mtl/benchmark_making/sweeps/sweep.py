@@ -65,11 +65,6 @@ class RunEntry:
     naming: Sequence[str]  # the keys that its name is made from otherwise: those that the file sets for this run alone
     settings: Mapping[str, Any]  # by dotted keys
 
-    def with_overrides(self, overrides: Mapping[str, Any]) -> "RunEntry":
-        """The entry with settings of the command line, which are no part of a name."""
-        naming = [key for key in self.naming if key not in overrides]
-        return RunEntry(self.label, naming, {**self.settings, **overrides})
-
     def run(self, within: str) -> Job:
         """The run, in a folder `within` that of the suite. Raises InputError."""
         if "run_dir" in self.settings:
@@ -109,8 +104,7 @@ class RunEntry:
 
         It does not depend on the other runs, so that a run keeps its name when others are added to the file.
         """
-        # The machine may have chosen the preset.
-        preset = {} if job.config.preset == PAPER else {"preset": job.config.preset}
+        preset = {} if job.config.preset == PAPER else {"preset": job.config.preset}  # the machine may have chosen it
         named = {key: self.settings[key] for key in BASE_KEYS if key in self.settings}
         base, flat = flatten_config(load_job({**preset, **named}).config), flatten_config(job.config)
         changed = [key for key in self.naming if key not in UNNAMED and flat[key] != base.get(key)]
@@ -196,7 +190,8 @@ def _settings(path: Path, where: str, value: Any) -> dict[str, Any]:
 def _load_all(path: Path, entries: Sequence[RunEntry], overrides: Mapping[str, Any], within: str) -> Iterator[Job]:
     """The runs of a sweep file, without those whose method has no task, in a folder `within` that of the suite. An error names the run."""
     for number, listed in enumerate(entries, 1):
-        entry = listed.with_overrides(overrides)
+        naming = [key for key in listed.naming if key not in overrides]  # what all runs share is no part of their names
+        entry = RunEntry(listed.label, naming, {**listed.settings, **overrides})
         try:
             runs = entry.runs_by_task(within) if listed.settings.get("tasks") == EACH else [entry.run(within)]
         except InputError as error:
