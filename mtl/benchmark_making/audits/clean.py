@@ -48,22 +48,22 @@ def write_clean(job: Job, out: Path) -> str:
         for hit in near
         if not hit.repeats or (hit.part.split == hit.source.split == "train" and "dev" not in files.files)
     ]
-    lines = defaultdict[str, set[int]](set)
+    removed = defaultdict[str, set[int]](set)  # by file, where its rows that leave begin
     for _, hit in removals:
-        lines[hit.part.file].add(hit.row.line)
+        removed[hit.part.file].add(hit.row.line)
     parts = {part.file: part for files in read for part in files.files.values()}
-    if empty := [file for file, gone in lines.items() if len(gone) == len(parts[file].rows)]:
+    if empty := [file for file, lines in removed.items() if len(lines) == len(parts[file].rows)]:
         raise InputError("no row of it would stay; leave its task out (tasks=)", path=job.data_dir / empty[0])
-    gone = [(len(lines[file]), part) for file, part in parts.items() if lines[file]]
-    left = [f"{count} of {len(part.rows)} rows of {part.task.id} {part.split}" for count, part in gone]
+    counts = [(len(removed[file]), part) for file, part in parts.items() if removed[file]]
+    shares = [f"{count} of {len(part.rows)} rows of {part.task.id} {part.split}" for count, part in counts]
     grams = f"{SHARE:g} or more of their character {NEAR_NGRAM}-grams"
-    what = f"{', '.join(left) or 'no row'} left out, as {grams} stand in a row of dev or test"
+    what = f"{', '.join(shares) or 'no row'} left out, as {grams} stand in a row of dev or test"
     with new_folder(out) as partial:
         for file, part in parts.items():
             source, copy = job.data_dir / file, partial / "data" / file
             copy.parent.mkdir(parents=True, exist_ok=True)
             layout = part.task.layout(part.split, job.data_dir)
-            copy_rows(source, copy, [row.line for row in part.rows], lines[file], layout)
+            copy_rows(source, copy, [row.line for row in part.rows], removed[file], layout)
         _write_suite(job, f"a copy without near duplicates: {what}", partial / "suite.yaml")
         log = [json.dumps(_log_entry(task, hit), ensure_ascii=False) + "\n" for task, hit in removals]
         write_text(partial / REMOVED, "".join(log))
