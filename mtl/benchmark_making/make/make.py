@@ -104,7 +104,7 @@ def _run_steps(recipe: TaskRecipe, tables: dict[str, Table]) -> list[Done]:
         readers |= {files.table for files in recipe.written.values()}
         stays = len(taken) == 1 and use.into not in use.tables and use.tables[0] in readers
         dropped = [] if stays else work.dropped
-        about = {"step": use.name, "options": use.options, "rows_in": rows, "into": use.into}
+        about: dict[str, Any] = {"step": use.name, "options": use.options, "rows_in": rows, "into": use.into}
         about |= {"rows_out": len(table.rows), "dropped": len(dropped)}
         done.append((about | ({"facts": work.facts} if work.facts else {}), dropped))
     return done
