@@ -129,18 +129,28 @@ def _published(files: TaskFiles, folder: Path) -> Iterator[Finding]:
 
 
 def _sizes(config: Config, suite: Suite, tasks: Sequence[TaskFiles]) -> tuple[str, str]:
-    """The table of rows, lengths in tokens and cut texts, and what its columns mean."""
+    """The table of rows, lengths in tokens, cut texts and new words, and what its columns mean."""
     all_texts = [text for files in tasks for part in files.files.values() for row in part.rows for text in row.texts]
     texts = TokenizedTexts(all_texts, suite.language, sys.maxsize, Path(config.cache_dir))
-    table = [["task", "split", "rows", "median length", "longest", "cut"]]
+
+    def numbers(part: Part) -> list[int]:
+        """The numbers of the texts of all rows."""
+        return [texts.index[text] for row in part.rows for text in row.texts]
+
+    training = [number for files in tasks if "train" in files.parts for number in numbers(files.parts["train"])]
+    is_training = np.isin(np.repeat(np.arange(len(texts)), texts.lengths), training)  # bool (tokens,)
+    is_new = ~np.isin(texts.tokens, texts.tokens[is_training])
+    new_tokens = np.add.reduceat(is_new.astype(np.int64), texts.starts[:-1])  # (texts,)
+    table = [["task", "split", "rows", "median length", "longest", "cut", "new words"]]
     for files in tasks:
         for split, part in files.shown.items():
-            lengths = texts.lengths[[texts.index[text] for row in part.rows for text in row.texts]]
+            lengths = texts.lengths[numbers(part)]
             cells = [f"{np.median(lengths):g}", str(lengths.max()), f"{(lengths > config.max_length).mean():.1%}"]
+            cells.append(f"{new_tokens[numbers(part)].sum() / lengths.sum():.1%}")
             table.append([files.task.id, split, str(len(part.rows)), *cells])
     note = (
-        f"Lengths are in tokens, of each text of a pair separately; cut: share of texts longer than max_length={config.max_length}."
-        " Held-out rows are part of the training file and are also counted there."
+        f"Lengths are in tokens, of each text of a pair separately; cut: share of texts longer than max_length={config.max_length};"
+        " new words: share of all tokens that are in no training text. Held-out rows are part of the training file and are also counted there."
     )
     return markdown_table(table, left=2), note
 

@@ -51,9 +51,9 @@ CONVERSIONS = (
 HELD_OUT = "dev (held out)"  # the split of rows of train that no dev file has
 SHOWN = 3  # line numbers that a finding names
 EXCERPT = 40  # characters of a text that a finding quotes
-# If more than half of a column's cells are wrapped in quotation marks, all of them count as quoted, even without inner marks:
-# a column of quotations is rare.
-WRAPPED_SHARE = 0.5
+WRAPPED_SHARE = (
+    0.5  # of a column's cells: if more are wrapped, all of them count as quoted, since a column of quotations is rare
+)
 
 
 def is_wrapped(cell: str) -> bool:
@@ -62,11 +62,8 @@ def is_wrapped(cell: str) -> bool:
 
 
 def is_quoted(cell: str) -> bool:
-    """Whether the cell looks like the output of a CSV writer with quoting: wrapped, and every inner quotation mark doubled.
-
-    Such a writer turns 'a "b" c' into '"a ""b"" c"'. A wrapped cell without inner marks may be an ordinary quotation, so
-    it does not count.
-    """
+    """Whether the cell looks like the output of a CSV writer, which turns 'a "b" c' into '"a ""b"" c"': wrapped, with inner quotation marks that are
+    all doubled. A wrapped cell without inner marks may be an ordinary quotation."""
     inner = cell[1:-1]
     return is_wrapped(cell) and '"' in inner and '"' not in inner.replace('""', "")
 

@@ -111,7 +111,7 @@ def _run_steps(recipe: TaskRecipe, tables: dict[str, Table]) -> list[Done]:
 
 
 def _write_tasks(
-    recipe: TaskRecipe, tables: Mapping[str, Table], folder: Path
+    recipe: TaskRecipe, tables: dict[str, Table], folder: Path
 ) -> tuple[Suite, dict[str, Any], set[Origin]]:
     """Write the suite file and the files of its tasks.
 

@@ -39,10 +39,8 @@ class SplitRows:
     def check(self) -> None:
         shares = self.shares.values()
         if not set(self.shares) <= set(SPLITS) or min(shares, default=0) <= 0 or sum(shares) > 1 + 1e-9:
-            problem = (
-                f"must be shares of {', '.join(SPLITS)}, or of some of them, greater than 0 and together at most 1"
-            )
-            raise InputError(problem, key="shares")
+            wanted = "or of some of them, greater than 0 and together at most 1"
+            raise InputError(f"must be shares of {', '.join(SPLITS)}, {wanted}", key="shares")
 
     def run(self, work: Work, table: Table) -> Table:
         total, keys, strata = len(table.rows), self.keys, [""] * len(table.rows)

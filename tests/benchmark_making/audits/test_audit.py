@@ -130,16 +130,19 @@ tasks:
 """
 
 
-def test_lengths(tmp_path: Path) -> None:
+def test_lengths_and_new_words(tmp_path: Path) -> None:
     (tmp_path / "ord.yaml").write_text(WORDS, encoding="utf-8")
     write_tsv(tmp_path / "train.tsv", ("text", "label"), ("sol regn sol", "a"), ("regn vind vind snö", "b"))
     write_tsv(tmp_path / "dev.tsv", ("text", "label"), ("sol sol sol sol sol hagel", "a"), ("regn vind snö is", "b"))
     settings = [f"suite={tmp_path / 'ord.yaml'}", f"data_dir={tmp_path}", f"cache_dir={tmp_path / 'cache'}"]
 
     def audited(*more: str) -> list[list[str]]:
-        """The median, the longest and the cut of train and dev."""
+        """The median, the longest, the cut and the new words of train and dev."""
         lines = [line.strip("|").split("|") for line in run(settings, *more).report.splitlines() if "| ton" in line]
-        return [[cell.strip() for cell in cells[3:]] for cells in lines if len(cells) == 6]
+        return [[cell.strip() for cell in cells[3:]] for cells in lines if len(cells) == 7]
 
-    assert audited() == [["3.5", "4", "0.0%"], ["5", "6", "0.0%"]]
-    assert audited("max_length=3") == [["3.5", "4", "50.0%"], ["5", "6", "100.0%"]]
+    # dev: hagel and is, of 10 tokens.
+    assert audited() == [["3.5", "4", "0.0%", "0.0%"], ["5", "6", "0.0%", "20.0%"]]
+    assert audited("max_length=3") == [["3.5", "4", "50.0%", "0.0%"], ["5", "6", "100.0%", "20.0%"]]
+    (tmp_path / "train.tsv").unlink()
+    assert audited() == [["5", "6", "0.0%", "100.0%"]]
