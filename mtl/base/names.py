@@ -58,6 +58,17 @@ REMOVED = {
         "leave it out; CHANGELOG.md says what stands in its place",
     ),
 }
+# What stands here in place of commands and options that earlier versions had.
+ABSENT_COMMANDS = {
+    "mtl rm": "delete the folder of the run, as in rm -r runs/SUITE/NAME",
+    "mtl prune": "delete cache/ while nothing runs; keep cache/frames if it holds your DataFrames",
+    "mtl completion": "mtl baseline --help lists the settings",
+    **dict.fromkeys(
+        ("mtl audit --sheet", "mtl audit --check-sheet"), "fill in the sheet by hand; mtl audit prints sizes and labels"
+    ),
+    "mtl audit --share": "near duplicates always share 0.8 of their n-grams",
+    "mtl sweep --watch": "repeat mtl sweep FILE --plan",
+}
 
 
 def is_file_name(name: object) -> bool:

@@ -28,11 +28,12 @@ def add_commands(commands: Commands) -> None:
     audit.add_argument("--strict", action="store_true", help="exit status 1 if anything is found")
     instead = audit.add_mutually_exclusive_group()
     gives_away = "instead: annotation artefacts, which simple baselines show that read a part of an example"
-    instead.add_argument("--artefacts", action="store_true", help=gives_away)
-    instead.add_argument("--near", action="store_true", help="instead: near duplicates, within and between splits")
+    instead.add_argument("--artefacts", action="store_const", const="artefacts", dest="check", help=gives_away)
+    duplicates = "instead: near duplicates, within and between splits"
+    instead.add_argument("--near", action="store_const", const="near", dest="check", help=duplicates)
     clean = "instead: a copy of the data without training examples that are near duplicates of dev or test examples"
     instead.add_argument("--write-clean", type=Path, metavar="DIR", help=clean)
-    audit.set_defaults(run=_audit)
+    audit.set_defaults(run=_audit, check="data")
 
     annotate = commands.add_parser("annotate", help="write forms in which people annotate a sample of examples")
     annotate.add_argument("suite", metavar="SUITE", help="a suite's name or file")
@@ -83,11 +84,11 @@ def _audit(arguments: argparse.Namespace) -> int:
 
     job = job_of(arguments.settings)
     if arguments.write_clean is not None:
-        from mtl.benchmark_making.audits.near import write_clean
+        from mtl.benchmark_making.audits.clean import write_clean
 
         print(write_clean(job, arguments.write_clean))
         return 0
-    done = audit_job(job, "near" if arguments.near else "artefacts" if arguments.artefacts else "data")
+    done = audit_job(job, arguments.check)
     print(done.report)
     return 1 if arguments.strict and done.findings else 0
 
@@ -99,9 +100,9 @@ def _annotate(arguments: argparse.Namespace) -> None:
 
     settings: dict[str, Any] = parse_settings(arguments.settings)
     check_known(settings, {"task", "rows", "seed", "out", "data_dir", "held_out"})
-    of_job: dict[str, Any] = {key: settings.pop(key) for key in ("data_dir", "held_out") if key in settings}
+    job_keys: dict[str, Any] = {key: settings.pop(key) for key in ("data_dir", "held_out") if key in settings}
     out = settings.pop("out", None)
-    sample, job = read_sample_settings(settings), load_job({**of_job, "suite": arguments.suite})
+    sample, job = read_sample_settings(settings), load_job({**job_keys, "suite": arguments.suite})
     if out is None:
         raise InputError("name a new folder for the forms and their key", key="out")
     for path in write_forms(job, sample, Path(str(out))):
@@ -137,22 +138,21 @@ def _leaderboard(arguments: argparse.Namespace) -> None:
 
     settings = parse_settings(arguments.settings)
     rules = typed(Rules, {key: settings.pop(key) for key in ("split", "limit") if key in settings})
-    given = {key: str(settings.pop(key)) for key in ("gold", "out") if key in settings}
+    gold, out = (settings.pop(key, None) for key in ("gold", "out"))
     suite = load_suite(find_suite(arguments.suite))
-    if "gold" in given:
-        if "out" not in given:
-            raise InputError("name the folder of the site", key="out")
-        if settings:
-            raise InputError("is not used with gold=", key=next(iter(settings)))
-        site = Path(given["out"])
-        refused = make_leaderboard(suite, arguments.submissions, Path(given["gold"]), site, rules)
-    else:
+    if (gold is None) != (out is None):
+        raise InputError("name the folder of the site" if out is None else "is used with gold= alone", key="out")
+    if gold is None:
         job = load_job({**settings, "suite": arguments.suite})
         refused = check_submissions(suite, arguments.submissions, job.data_dir, rules)
+    elif settings:
+        raise InputError("is not used with gold=", key=next(iter(settings)))
+    else:
+        refused = make_leaderboard(suite, arguments.submissions, Path(str(gold)), Path(str(out)), rules)
     for name, reason in refused.items():
         print(f"{name}: refused: {reason}" if reason else f"{name}: valid")
-    if "gold" in given:
-        print(site / "index.html")
+    if gold is not None:
+        print(Path(str(out), "index.html"))
     elif count := sum(map(bool, refused.values())):
         problem = f"{count} of {counted(len(refused), 'submission')} would be refused"
         raise InputError(problem, path=arguments.submissions)
@@ -171,7 +171,8 @@ def _run_together(runs: "Sequence[Job]", command: str) -> None:
 
 def _sweep(arguments: argparse.Namespace) -> None:
     from mtl.base.folders import check_written
-    from mtl.benchmark_making.sweeps.sweep import load_sweep, run_sweep
+    from mtl.benchmark_making.sweeps.making import run_sweep
+    from mtl.benchmark_making.sweeps.sweep import load_sweep
     from mtl.jobs.job import parse_settings
 
     sweep = load_sweep(arguments.file, parse_settings(arguments.settings), arguments.only)
@@ -192,8 +193,8 @@ def _sweep(arguments: argparse.Namespace) -> None:
 
         print(write_report(Path(config.runs_dir), arguments.out, arguments.command, Path(config.cache_dir)), flush=True)
 
-    make, make_together = (partial(function, command=arguments.command) for function in (run_and_print, _run_together))
-    if busy := run_sweep(sweep, make, make_together, report):
+    make = partial(run_and_print, command=arguments.command)
+    if busy := run_sweep(sweep, make, partial(_run_together, command=arguments.command), report):
         runs = counted(len(sweep.runs), "run")
         print(f"{len(busy)} of {runs} busy in another process: {', '.join(busy)}", flush=True)
 
@@ -203,9 +204,8 @@ def _power(arguments: argparse.Namespace) -> None:
     from mtl.benchmark_making.power import PowerSettings, power_report
     from mtl.jobs.job import parse_settings
 
-    words = arguments.settings
-    folders = [word for word in words if "=" not in word or Path(word).exists()]
-    settings = typed(PowerSettings, parse_settings([word for word in words if word not in folders]))
+    folders = [word for word in arguments.settings if "=" not in word or Path(word).exists()]
+    settings = typed(PowerSettings, parse_settings([word for word in arguments.settings if word not in folders]))
     if len(folders) > 1:
         raise InputError("name one folder", path=folders[-1])
     print(power_report(Path(folders[0] if folders else "runs"), settings, results.CACHE))

@@ -1,19 +1,8 @@
 """`mtl power`, and the note of a report: the smallest difference that a test shows in most cases, and how many rows or seeds a difference needs.
 
-The test is that of `mtl.stats.comparison`: a difference over its standard error, at 5 %, two-sided, without Holm's correction. If the true
-difference is d and its standard error e, the quotient follows a noncentral t distribution with noncentrality d / e. The smallest difference is
-the d with which the quotient exceeds the critical value in 80 % of the cases (Cohen 1988, section 2.3; for benchmarks of language understanding,
-Card et al. 2020, "With little power comes great responsibility"). The common approximation of d / e as the sum of two quantiles of Student's t
-is too small below about five degrees of freedom: with two, as of three seeds, it reaches a power of 77 %.
-
-Rows and seeds give the variance of a difference, and each part follows their number:
-
-- rows: what both systems' rows have in common for all seeds is divided by the number of groups of rows;
-- errors that a seed makes on rows of its own: divided by the number of groups and by that of seeds;
-- seeds that are better or worse on all rows: divided by the number of seeds.
-
-On the same rows, the part of rows is the variance of the paired difference. On other rows, each system has rows of its own of the same kind, and the
-variances of both scores add. benchmarks/power.py measures how often differences of the stated size are shown.
+The test is that of `mtl.stats.comparison`, without Holm's correction: a difference over its standard error, which follows a noncentral t
+distribution around the true difference. docs/explanation/intervals-and-tests.md says how its variance follows from the numbers of rows and seeds,
+and benchmarks/power.py measures how often differences of the stated size are shown.
 """
 
 import math
@@ -21,6 +10,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Annotated
@@ -144,8 +134,8 @@ def _fewest(enough: Callable[[float], bool], least: int) -> float:
     if not enough(math.inf):
         return NEVER
     numbers = range(least, LARGEST_NUMBER + 1)
-    place = bisect_left(numbers, True, key=enough)
-    return numbers[place] if place < len(numbers) else NEVER
+    position = bisect_left(numbers, True, key=enough)
+    return numbers[position] if position < len(numbers) else NEVER
 
 
 @dataclass
@@ -157,8 +147,7 @@ class PowerSettings:
 
 
 def power_report(runs_dir: Path, settings: PowerSettings, cache_dir: Path | None = None) -> str:
-    """What the tests of the finished runs below a folder can show, in Markdown: a table for each suite. Raises InputError if there is no finished
-    run, or if a run's files cannot be read."""
+    """What the tests of the finished runs below a folder can show, in Markdown: a table for each suite. Raises InputError if there are none."""
     cache = SampleCache(cache_dir and cache_dir / "resampled")
     runs = find_runs(runs_dir, cache.check)
     if not runs:
@@ -192,17 +181,15 @@ def _line(board: Leaderboard, column: str, tested: Sequence[Tested], settings: P
     samples = [(board.rows[one].samples[column], board.rows[other].samples[column]) for (one, other), _ in tested]
     same, other = ([compared(*pair) for pair in samples] for compared in (same_rows, other_rows))
     seeds, difference = sorted({len(sample.by_seed) for pair in samples for sample in pair}), settings.difference
+    smallest = partial(Design.smallest_difference, seeds=settings.seeds)
     return [
         escaped(board.columns[column].title),
         escaped(board.columns[column].metric),
         f"{same[0].groups:,}",
         str(settings.seeds or "–".join(map(str, dict.fromkeys((seeds[0], seeds[-1]))))),
-        *(
-            _shown(_median(designs, lambda each: each.smallest_difference(seeds=settings.seeds)), board.scale.show)
-            for designs in (same, other)
-        ),
-        _shown(_median(same, lambda each: each.groups_for(difference, settings.seeds)), _whole),
-        _shown(_median(same, lambda each: each.seeds_for(difference)), _whole),
+        *(_shown(_median(designs, smallest), board.scale.show) for designs in (same, other)),
+        _shown(_median(same, lambda design: design.groups_for(difference, settings.seeds)), _whole),
+        _shown(_median(same, lambda design: design.seeds_for(difference)), _whole),
         f"{sum(test.holds for _, test in tested)} of {len(tested)}",
     ]
 
@@ -240,8 +227,10 @@ def _median(designs: Sequence[Design], figure: Callable[[Design], float]) -> flo
 
 
 def _shown(figure: float | None, show: Callable[[float], str]) -> str:
+    """A figure as a cell: NEVER is "never"."""
     return MISSING if figure is None else "never" if figure == NEVER else show(figure)
 
 
 def _whole(count: float) -> str:
+    """A number of rows or seeds, rounded up."""
     return f"{math.ceil(count):,}"

@@ -1,5 +1,4 @@
-"""How similar two texts are: the share of the first one's units that the second one has. Units are counted, so that every machine gets the same
-similarities.
+"""How similar two texts are: the share of the first one's units that the second one has, by counts that are the same on every machine.
 
 Pairs are searched among all pairs of many texts, block by block: memory grows with the number of texts, not of pairs.
 """
@@ -32,6 +31,7 @@ MOST_NEAR = 5_000_000  # pairs that it finds
 
 Units = Callable[[str], list[str]]
 Check = Callable[[int], object]  # of a number of pairs; raises an error if they are too many
+Numbers = Sequence[np.ndarray]  # of each text of both sides, int64
 
 
 def words(text: str) -> list[str]:
@@ -51,8 +51,7 @@ def ngrams(text: str) -> list[str]:
 
 
 def units_of(texts: Sequence[str]) -> Units:
-    """The function that divides a text into units: byte pairs, which are learned from these texts. Raises InputError if that would take too
-    long."""
+    """The function that divides a text into byte pairs, which are learned from these texts. Raises InputError if that would take too long."""
     counts = Counter(word for text in texts for word in words(text))
     # Each merge of a word rewrites the whole word, and makes it shorter by a symbol at least.
     if sum(len(word) * min(len(word), MERGES) for word in counts) > MOST_REWRITTEN:
@@ -120,11 +119,11 @@ def _characters(word: str) -> list[str]:
 def _merged(symbols: Sequence[str], pair: tuple[str, str]) -> list[str]:
     """The symbols with each occurrence of the pair as one symbol."""
     merged: list[str] = []
-    place = 0
-    while place < len(symbols):
-        both = tuple(symbols[place : place + 2]) == pair
-        merged.append("".join(pair) if both else symbols[place])
-        place += 1 + both
+    position = 0
+    while position < len(symbols):
+        is_pair = tuple(symbols[position : position + 2]) == pair
+        merged.append("".join(pair) if is_pair else symbols[position])
+        position += 2 if is_pair else 1
     return merged
 
 
@@ -155,20 +154,13 @@ class TextComparison:
         return _in_common(self.left, self.right) / self.sizes
 
     def pairs(
-        self,
-        keys: Sequence[np.ndarray],
-        apart: Sequence[np.ndarray],
-        most: int | None,
-        least: bool,
-        low: float,
-        check: Check,
-        title: str,
+        self, keys: Numbers, apart: Numbers, most: int | None, least: bool, low: float, check: Check, title: str
     ) -> Pairs:
         """For each first text, second texts with at least this similarity: all, or the most or the least similar, the first of equal ones.
 
         Args:
-            keys: int64, of each text of both sides: only texts with the same key are a pair.
-            apart: int64, likewise: texts with the same value are no pair.
+            keys: only texts with the same key are a pair.
+            apart: texts with the same value are no pair.
             check: gets the number of pairs that are kept, as they become more.
         """
         parts = [Pairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))]
@@ -207,7 +199,7 @@ def _in_common(ours: csr_matrix, theirs: csr_matrix) -> np.ndarray:
     return np.asarray(ours.multiply(theirs).sum(axis=1), dtype=np.float64).ravel()
 
 
-def _blocks(keys: Sequence[np.ndarray]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _blocks(keys: Numbers) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The numbers of the texts of both sides that have the same key, in blocks of at most BLOCK pairs (or of one first text)."""
     order = [np.argsort(side, kind="stable") for side in keys]
     for key in np.intersect1d(keys[0], keys[1]):
@@ -223,8 +215,8 @@ def _first(pairs: Pairs, most: int | None, least: bool) -> Pairs:
     """For each first text its most similar (or least similar) pairs, at most so many; the first second text of equal ones."""
     order = np.lexsort((pairs.rights, pairs.values if least else -pairs.values, pairs.lefts))
     lefts = pairs.lefts[order]
-    place = np.arange(len(lefts)) - np.searchsorted(lefts, lefts)
-    return Pairs(*(column[order][place < (most or len(lefts))] for column in pairs))
+    rank = np.arange(len(lefts)) - np.searchsorted(lefts, lefts)
+    return Pairs(*(column[order][rank < (most or len(lefts))] for column in pairs))
 
 
 def near_duplicates(texts: Sequence[str], share: float) -> Iterator[tuple[int, int, float]]:
@@ -238,15 +230,15 @@ def near_duplicates(texts: Sequence[str], share: float) -> Iterator[tuple[int, i
     rarity = np.argsort(np.argsort(frequency, kind="stable"))
     prefix = csr_matrix((sets.data, rarity[sets.indices], sets.indptr), shape=sets.shape, copy=True)
     prefix.sort_indices()
-    place = np.arange(prefix.nnz) - np.repeat(prefix.indptr[:-1], sizes)
-    prefix.data[place > np.repeat(sizes - np.ceil(share * sizes - 1e-6), sizes)] = 0
+    rank = np.arange(prefix.nnz) - np.repeat(prefix.indptr[:-1], sizes)
+    prefix.data[rank > np.repeat(sizes - np.ceil(share * sizes - 1e-6), sizes)] = 0
     prefix.eliminate_zeros()
     compared = int(np.bincount(prefix.indices, minlength=1)[prefix.indices].sum())
     fewer = "give fewer texts, or in a recipe a larger near:"
     if compared > MOST_COMPARED:
         many = f"so many texts have rare n-grams in common that {compared:,} comparisons would be needed"
         raise InputError(f"{many}; {fewer}")
-    transposed, step, found = prefix.T.tocsr(), max(1, BLOCK // max(1, len(texts))), 0
+    transposed, step, kept = prefix.T.tocsr(), max(1, BLOCK // max(1, len(texts))), 0
     for start in progress(range(0, len(texts), step), "near duplicates", "blocks"):
         common = (prefix[start : start + step] @ transposed).tocoo()
         later, earlier = common.row.astype(np.int64) + start, common.col.astype(np.int64)
@@ -257,7 +249,7 @@ def near_duplicates(texts: Sequence[str], share: float) -> Iterator[tuple[int, i
             shared = _in_common(sets[ours], sets[theirs])
             values = shared / (sizes[ours] + sizes[theirs] - shared)
             near = values >= share
-            found += int(near.sum())
-            if found > MOST_NEAR:
+            kept += int(near.sum())
+            if kept > MOST_NEAR:
                 raise InputError(f"more than {MOST_NEAR:,} pairs of texts are nearly the same; {fewer}")
             yield from zip(ours[near].tolist(), theirs[near].tolist(), values[near].tolist(), strict=True)

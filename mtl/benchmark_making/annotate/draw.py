@@ -30,12 +30,13 @@ KEY = "key.json"
 
 @dataclass(frozen=True)
 class SampleSettings:
-    """What sample is drawn: of these tasks, as many rows of each, from the split that scores them. The seed is of the draw and of the order in
-    which rows, and candidates of a row, are shown."""
+    """What sample is drawn, from the split that scores each task."""
 
     task: list[str]
-    rows: Annotated[int, Meta(ge=2, le=5000)] = 50
-    seed: Annotated[int, Meta(ge=0, lt=2**32)] = 1
+    rows: Annotated[int, Meta(ge=2, le=5000)] = 50  # of each task
+    seed: Annotated[int, Meta(ge=0, lt=2**32)] = (
+        1  # of the draw, and of the order in which rows and their candidates are shown
+    )
 
 
 def read_sample_settings(settings: Mapping[str, Any]) -> SampleSettings:

@@ -1,24 +1,21 @@
-"""Runs of what people answered: one of each person, and one of their majority, scored on the rows of the sample alone; and how far people agree.
+"""Runs of what people answered: one of each person, and one of their majority, scored on the rows of the sample alone.
 
-The files that people export from forms are not trusted. Krippendorff's α ("Computing Krippendorff's Alpha-Reliability", 2011) is 1 minus the
-disagreement within rows as a share of the disagreement of all answers pooled, here for any number of people without gaps. `mtl.tasks.metrics` has
-the same α for two coders, with weights.
+The files that people export from forms are not trusted.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from mtl.base.errors import InputError
 from mtl.base.wording import listed
+from mtl.benchmark_making.annotate.agreement import agreement_text, majority
 from mtl.benchmark_making.annotate.draw import sample_id
 from mtl.benchmark_making.annotate.form import COLUMNS, is_answers
 from mtl.data.columns import text
@@ -30,20 +27,15 @@ from mtl.jobs.imports import import_job, key_of
 from mtl.jobs.job import Job, load_job
 from mtl.runs.folder import FILE
 from mtl.submissions.format import write_predictions
-from mtl.tasks.metrics import MEAN
 from mtl.tasks.target_kind import Target
-from mtl.tasks.targets import first_kind, target_kind
-from mtl.tasks.task import Task
+from mtl.tasks.targets import target_kind
 
 FAMILY = "people"
-MOST_PAIRS = 10  # of people that are named; the others are counted
 LEAST_FOR_MAJORITY = 3  # people; of two, each would be the majority
 UNUSED = ("run_dir", "seed", "system", "labels", "tasks")  # settings of `mtl import` that answers of people cannot have
 MAJORITY = "majority"  # the name of what all people answer together
 MOST_NAMED = 3  # lines in one message; the others are counted
 DIGITS = re.compile("[0-9]{1,15}")
-# The distance of two answers: whether they differ, of their ranks among all, or of the numbers.
-Level = Literal["nominal", "ordinal", "interval"]
 
 
 @dataclass
@@ -106,76 +98,17 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
             title, notes = person.name, ["Answers of a person."]
             if person is together:
                 title, notes = f"majority of {len(people)} people", majority_notes
-            own = Path(folder, slug_of(person.name))
-            own.mkdir()
+            predictions = Path(folder, slug_of(person.name))
+            predictions.mkdir()
             for id, answers in person.answers.items():
                 task = job.suite.tasks[id]
-                write_predictions(own / FILE.format(split=task.scored_split, task=id), task, answers, "task")
+                write_predictions(predictions / FILE.format(split=task.scored_split, task=id), task, answers, "task")
             about = {"title": title, "family": FAMILY, "notes": [*notes, *agreement_notes]}
             imported = {f"imported.{key}": value for key, value in about.items()}
-            jobs.append(import_job(f"{name}-{own.name}", [own], {**settings, **imported}))
+            jobs.append(import_job(f"{name}-{predictions.name}", [predictions], {**settings, **imported}))
         for person_job in jobs:
             person_job.check_folder()
         yield jobs, [*agreement_notes, *majority_notes]
-
-
-def level_of(task: Task) -> Level:
-    """Nominal for labels and choices; for numbers interval, or ordinal where the task's metric, Spearman's correlation, reads ranks alone."""
-    if first_kind(task.kind) != "number":
-        return "nominal"
-    return "ordinal" if set(task.metric.split(MEAN)) == {"spearman"} else "interval"
-
-
-def alpha(answers: np.ndarray, level: Level) -> float:
-    """Krippendorff's α; 1 without any disagreement.
-
-    The mean squared distance of two answers is twice their variance, so α is a ratio of variances. Of nominal answers, it is that of
-    indicators of each answer, summed; of ordinal ones, that of their mean ranks among all answers.
-
-    Args:
-        answers: float64 (people, rows), two people or more.
-
-    >>> alpha(np.array([[0.0, 1, 2, 2], [0, 1, 2, 1]]), "nominal")
-    0.6666666666666667
-    """
-    values = answers[..., None]
-    if level == "ordinal":
-        values = rankdata(answers).reshape(values.shape)
-    elif level == "nominal":
-        values = (values == np.unique(answers)).astype(np.float64)
-    within = values.var(axis=0, ddof=1).mean(axis=0).sum()
-    pooled = values.reshape(-1, values.shape[-1]).var(axis=0, ddof=1).sum()
-    return 1.0 if within == 0 else float(1 - within / pooled)
-
-
-def agreement_text(task: Task, people: Sequence[str], answers: np.ndarray) -> str:
-    """α of answers, float64 (people, rows), and the agreement of each pair, in one sentence."""
-    level, pairs = level_of(task), []
-    for (one, first), (other, second) in combinations(zip(people, answers, strict=True), 2):
-        shown = f"{(first == second).mean():.1%}" if level == "nominal" else f"{np.abs(first - second).mean():.3g}"
-        pairs.append(f"{one} and {other} {shown}")
-    what = "equal answers" if level == "nominal" else "mean absolute difference"
-    return (
-        f"Agreement on {task.id} ({answers.shape[1]} rows): Krippendorff's α, {level}, of {', '.join(people)}: "
-        f"{alpha(answers, level):.3f}; {what}: {listed(pairs, MOST_PAIRS)}."
-    )
-
-
-def majority(task: Task, answers: np.ndarray) -> tuple[np.ndarray, str]:
-    """The most frequent answer of each row of float64 (people, rows), or the mean of its numbers, and in one sentence how it was made.
-
-    Where several answers are the most frequent, the one of the person who agrees most with the others on all rows is taken.
-    """
-    people = f"of {len(answers)} people"
-    if level_of(task) != "nominal":
-        return answers.mean(axis=0), f"The majority on {task.id} is the mean of the numbers {people}."
-    agreeing = (answers[:, None] == answers[None]).sum(axis=(1, 2))
-    ordered = answers[np.argsort(-agreeing, kind="stable")]
-    counts = (ordered[:, None] == ordered[None]).sum(axis=0)  # of each person's answer in its row
-    chosen = ordered[counts.argmax(axis=0), np.arange(answers.shape[1])]  # the first of the most frequent
-    tied = int(((counts == counts.max(axis=0)) & (ordered != chosen)).any(axis=0).sum())
-    ties = f"; of the {tied} tied rows, that of the person who agrees most with the others" if tied else ""
-    return chosen, f"The majority on {task.id} is each row's most frequent answer {people}{ties}."
 
 
 def read_answers(paths: Sequence[Path], job: Job, key: Key, key_file: Path) -> list[Person]:
@@ -186,7 +119,7 @@ def read_answers(paths: Sequence[Path], job: Job, key: Key, key_file: Path) -> l
     people: dict[str, Person] = {}
     for path in paths:
         records = read_records(path, COLUMNS)
-        id, sample, name = _head(records[0])
+        id, sample, name = map(text, records[0].values[:3])
         person = people.setdefault(slug_of(name), Person(name))
         try:
             if id not in key["tasks"]:
@@ -206,15 +139,9 @@ def read_answers(paths: Sequence[Path], job: Job, key: Key, key_file: Path) -> l
     return list(people.values())
 
 
-def _head(record: Record) -> tuple[str, str, str]:
-    """The task, the sample and the name on a line of a file."""
-    id, sample, name = map(text, record.values[:3])
-    return id, sample, name
-
-
 def _read_targets(path: Path, records: Sequence[Record], job: Job, key: Key, id: str) -> np.ndarray:
     """The targets (rows,) that the lines of a file mean, in the order of the rows in the data file."""
-    task, first = job.suite.tasks[id], _head(records[0])
+    task = job.suite.tasks[id]
     kind, file = target_kind(task), scored_file(task, job.data_dir)
     check_present(job.suite, [task], job.data_dir)
     part, sample = take_sample(read_task(task, job.data_dir, job.config.held_out), key["tasks"][id]["lines"])
@@ -225,8 +152,8 @@ def _read_targets(path: Path, records: Sequence[Record], job: Job, key: Key, id:
         line, answer = map(text, record.values[3:])
         row = int(line) if DIGITS.fullmatch(line) else -1
         try:
-            if (head := _head(record)) != first:
-                column = next(COLUMNS[i] for i in range(len(head)) if head[i] != first[i])
+            if changed := [i for i in range(3) if text(record.values[i]) != text(records[0].values[i])]:
+                column = COLUMNS[changed[0]]
                 raise ValueError(f"has another {column} than line {records[0].line}; a file is of one person and form")
             if row not in rows:
                 raise ValueError(f"line {line!r} of {file} is not in the sample; export the answers again")

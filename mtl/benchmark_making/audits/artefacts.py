@@ -59,6 +59,8 @@ ONE_TEXT = (
 
 # What a floor reads: changes a task and its dataset, or returns None where the part does not exist.
 Change = Callable[[Task, Dataset], tuple[Task, Dataset] | None]
+Build = Callable[[BuildRequest], Method]
+Settings = dict[str, object]  # of a floor, by dotted keys
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ class Artefacts:
 def audit_artefacts(job: Job) -> Audit:
     """What the tasks of a job give away. Raises InputError as `find_artefacts`."""
     artefacts, scale = find_artefacts(job), job.suite.shown
-    findings = [finding for of_task in artefacts for finding in artefact_findings(of_task, scale)]
+    findings = [finding for task_artefacts in artefacts for finding in artefact_findings(task_artefacts, scale)]
     return Audit(findings, render_artefacts(job.suite, artefacts))
 
 
@@ -106,9 +108,9 @@ def find_artefacts(job: Job) -> list[Artefacts]:
 
     Raises InputError for data that cannot be read, and if no task has its files, or none is one that the floors can learn.
     """
-    present = {task.id for task in present_tasks(job.suite, job.data_dir)}
-    found = [task for task in job.tasks if task.id in present]
-    dataset = load_dataset(job.suite, found or job.tasks, job.data_dir, job.config.held_out)
+    with_files = {task.id for task in present_tasks(job.suite, job.data_dir)}
+    present = [task for task in job.tasks if task.id in with_files]
+    dataset = load_dataset(job.suite, present or job.tasks, job.data_dir, job.config.held_out)
     tasks = [
         task
         for task in dataset.trained_tasks
@@ -121,6 +123,7 @@ def find_artefacts(job: Job) -> list[Artefacts]:
 
 
 def _artefacts(job: Job, dataset: Dataset, texts: TokenizedTexts, task: Task) -> Artefacts:
+    """What one task gives away."""
     # No word of one text should tell the relation of two. Of single texts, words are often what the task is about.
     has_words = bool(task.is_pair and task.labels) and not target_kind(task).by_unit
     words, tested = telling_words(task, dataset.splits[task.id]["train"], texts.words) if has_words else ([], 0)
@@ -152,8 +155,14 @@ def _side(side: int, task: Task, dataset: Dataset) -> tuple[Task, Dataset] | Non
     return alone, replace(dataset, tasks=[alone], splits={task.id: splits})
 
 
-def _whole(task: Task, dataset: Dataset) -> tuple[Task, Dataset] | None:
+def _whole(task: Task, dataset: Dataset) -> tuple[Task, Dataset]:
+    """All texts of a row."""
     return task, replace(dataset, tasks=[task], splits={task.id: dataset.splits[task.id]})
+
+
+def _whole_pair(task: Task, dataset: Dataset) -> tuple[Task, Dataset] | None:
+    """Both texts of a pair."""
+    return _whole(task, dataset) if task.is_pair else None
 
 
 class LengthFloor(Floor):
@@ -176,35 +185,25 @@ class LengthFeatures(RowFeatures):
         return np.concatenate([flat, differences, abs(differences)], axis=1)
 
 
-SVM: dict[str, object] = {
-    "method": "svm",
-    "floor.features": "pair",
-    "floor.choice": "candidates",
-    "floor.grid.C": [0.1, 1.0],
-}
+SVM: Settings = {"method": "svm", "floor.features": "pair", "floor.choice": "candidates", "floor.grid.C": [0.1, 1.0]}
 # By part, what is read, and the floor that reads it with its settings.
-PARTS: dict[str, tuple[Change, Callable[[BuildRequest], Method], dict[str, object]]] = {
+PARTS: dict[str, tuple[Change, Build, Settings]] = {
     EVERYTHING: (_whole, Floor, SVM),
     FIRST: (partial(_side, 0), Floor, SVM),
     SECOND: (partial(_side, 1), Floor, SVM),
     LENGTHS: (_whole, LengthFloor, {"method": "static", "floor.features": "pair", "floor.grid.alpha": [1.0]}),
-    OVERLAP: (
-        lambda task, dataset: _whole(task, dataset) if task.is_pair else None,
-        Floor,
-        {"method": "overlap", "floor.features": "pair"},
-    ),
+    OVERLAP: (_whole_pair, Floor, {"method": "overlap", "floor.features": "pair"}),
     CONSTANT: (_whole, Floor, {"method": "constant"}),
 }
 
 
 def _interval(values: np.ndarray) -> tuple[float, float]:
+    """The interval of resampled values, (resamples,)."""
     low, high = np.quantile(values, [LEVEL / 2, 1 - LEVEL / 2])
     return float(low), float(high)
 
 
-def _predictions(
-    job: Job, build: Callable[[BuildRequest], Method], settings: dict[str, object], task: Task, dataset: Dataset
-) -> np.ndarray:
+def _predictions(job: Job, build: Build, settings: Settings, task: Task, dataset: Dataset) -> np.ndarray:
     """The targets of the scored rows that a floor predicts, (rows,)."""
     shared = {"suite": job.config.suite, "max_length": job.config.max_length, "cache_dir": job.config.cache_dir}
     config = load_job({**shared, **settings}).config
@@ -257,16 +256,16 @@ def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -
 def artefact_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
     """What a task gives away clearly."""
     task, words = artefacts.task, artefacts.words
-    scores = {each.part: each.score for each in artefacts.scores}
+    scores = {part_score.part: part_score.score for part_score in artefacts.scores}
     constant, everything = scores[CONSTANT], scores[EVERYTHING] - scores[CONSTANT]
-    for each in sorted(artefacts.scores, key=lambda each: -each.score):
-        part, gain = each.part, each.score - constant
-        is_sure = gain >= LARGE_SHARE * everything and each.gain[0] > max(0, SURE_SHARE * everything)
+    for part_score in sorted(artefacts.scores, key=lambda part_score: -part_score.score):
+        part, gain = part_score.part, part_score.score - constant
+        is_sure = gain >= LARGE_SHARE * everything and part_score.gain[0] > max(0, SURE_SHARE * everything)
         # A pair's overlap is a part of most tasks; it is a fault where hardly anything else is needed.
         if part in (EVERYTHING, CONSTANT) or not is_sure or (part == OVERLAP and gain < NEARLY_ALL * everything):
             continue
-        ends = _ends(each.gain, scale)
-        shown = f"{part} scores {scale.show(each.score)}, the constant answer {scale.show(constant)}"
+        ends = _ends(part_score.gain, scale)
+        shown = f"{part} scores {scale.show(part_score.score)}, the constant answer {scale.show(constant)}"
         beside = f" and everything {scale.show(scores[EVERYTHING])}" if everything > 0 else ""
         gained = f"; the gain over the constant answer is {scale.show(gain)} ({1 - LEVEL:.0%} interval {ends})"
         remedy = REMEDIES.get(part, ONE_TEXT)
@@ -284,15 +283,16 @@ def artefact_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
 
 def render_artefacts(suite: Suite, artefacts: Sequence[Artefacts]) -> list[str]:
     """The sections of the report before the findings, in Markdown, which also reads well in a terminal."""
-    scale, scores = suite.shown, [{each.part: each for each in of_task.scores} for of_task in artefacts]
-    parts = [part for part in PARTS if any(part in of_task for of_task in scores)]
+    scale, scores = (
+        suite.shown,
+        [{score.part: score for score in task_artefacts.scores} for task_artefacts in artefacts],
+    )
+    parts = [part for part in PARTS if any(part in by_part for by_part in scores)]
     table = [["task", "split", *parts]]
-    for of_task, by_part in zip(artefacts, scores, strict=True):
-        cells = [
-            f"{scale.show(each.score)} ({_ends(each.interval, scale)})" if (each := by_part.get(part)) else MISSING
-            for part in parts
-        ]
-        table.append([of_task.task.id, of_task.task.scored_split, *cells])
+    for task_artefacts, by_part in zip(artefacts, scores, strict=True):
+        cells = {part: f"{scale.show(made.score)} ({_ends(made.interval, scale)})" for part, made in by_part.items()}
+        task = task_artefacts.task
+        table.append([task.id, task.scored_split, *(cells.get(part, MISSING) for part in parts)])
     return [
         f"## {inert(suite.title)}: annotation artefacts",
         markdown_table(table, left=2),

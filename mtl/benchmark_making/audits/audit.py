@@ -1,5 +1,4 @@
-"""Check a suite's data for errors, duplicates and leaks between splits, count its tokens, and write a report, in Markdown that is also readable
-in a terminal."""
+"""Check a suite's data for errors, duplicates and leaks between splits, count its tokens, and write a report."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -25,12 +24,7 @@ from mtl.benchmark_making.audits.findings import (
     target_findings,
     text_findings,
 )
-from mtl.benchmark_making.audits.leaks import (
-    field_findings,
-    question_findings,
-    shared_across,
-    shared_within,
-)
+from mtl.benchmark_making.audits.leaks import field_findings, question_findings, shared_across, shared_within
 from mtl.data.hashes import changed_splits, hash_files
 from mtl.data.held_out import hold_out
 from mtl.data.splits import check_present, has_files, read_split
@@ -71,15 +65,16 @@ def audit(job: Job) -> Audit:
     sizes = _sizes(config, suite, folder, read)
     findings = {files.task.id: list(files.findings) for files in read}
     for files in progress(read, "auditing", "tasks"):
-        of_task, parts = findings[files.task.id], list(files.files.values())
-        of_task += [*_published(files, folder)]
+        task_findings, parts = findings[files.task.id], list(files.files.values())
+        task_findings += _published(files, folder)
         for part in parts:
-            of_task += [*text_findings(part), *target_findings(part)]
+            task_findings += [*text_findings(part), *target_findings(part)]
         if HELD_OUT in files.shown:
-            of_task += absent_targets(files.shown[HELD_OUT])
+            task_findings += absent_targets(files.shown[HELD_OUT])
         for part in parts:
-            of_task += [*field_findings(part, folder, suite.shown), *id_findings(part, folder, suite.submission.ids)]
-        of_task += [*question_findings(files.files), *shared_within(files.parts)]
+            task_findings += field_findings(part, folder, suite.shown)
+            task_findings += id_findings(part, folder, suite.submission.ids)
+        task_findings += [*question_findings(files.files), *shared_within(files.parts)]
     for finding in shared_across([files.parts for files in read]):
         findings[finding.task].append(finding)
     sections = [f"## {inert(suite.title)}: audit of {inert(str(folder))}", *sizes, _targets(read)]
@@ -87,20 +82,17 @@ def audit(job: Job) -> Audit:
 
 
 def read_files(suite: Suite, task: Task, folder: Path, share: float) -> TaskFiles:
-    """Read a task's files, whose rows of train are held out by this share if there is no dev file.
-
-    A file that cannot be read gives a finding with the reader's message.
-    """
+    """Read a task's files. If there is no dev file, this share of train is held out. A file that cannot be read gives a finding."""
     files: dict[str, Part] = {}
     findings: list[Finding] = []
     paths = {split: path for split in SPLITS if (path := task.path(split, folder))}
     absent = [split for split, path in paths.items() if not path.exists()]
     if absent:
         names = ", ".join(f"{task.folder}/{task.files[split]}".lstrip("/") for split in absent)
-        every = len(absent) == len(paths)
+        all_absent = len(absent) == len(paths)
         why = "its publisher has withdrawn the data; " if task.withdrawn else ""
-        left = "leaves the task out" if every and suite.allow_missing else "must leave the task out (tasks=)"
-        what = f"{'all' if every else 'some'} of its files are missing: {names}"
+        left = "leaves the task out" if all_absent and suite.allow_missing else "must leave the task out (tasks=)"
+        what = f"{'all' if all_absent else 'some'} of its files are missing: {names}"
         findings.append(Finding("missing", task.id, "", 1, what, f"{why}a run {left}"))
     for split, path in paths.items():
         if split in absent:
@@ -190,6 +182,7 @@ def _unknown_tokens(
 
 
 def _targets(tasks: Sequence[TaskFiles]) -> str:
+    """The table of the targets in each file, or an empty text if no file has targets."""
     table = [["task", "split", "targets"]]
     for files in tasks:
         kind = target_kind(files.task)

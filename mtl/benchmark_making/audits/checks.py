@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from mtl.benchmark_making.audits.findings import Finding
     from mtl.jobs.job import Job
 
-audit_data = lazy("mtl.benchmark_making.audits.audit:audit")
-# The only one that trains, and so needs torch.
-audit_artefacts = lazy("mtl.benchmark_making.audits.artefacts:audit_artefacts")
-audit_near = lazy("mtl.benchmark_making.audits.near:audit_near")
+# By its name, what makes the check; imported only then, since artefacts need torch.
+CHECKS: dict[str, Callable[["Job"], "Audit"]] = {
+    "data": lazy("mtl.benchmark_making.audits.audit:audit"),
+    "artefacts": lazy("mtl.benchmark_making.audits.artefacts:audit_artefacts"),
+    "near": lazy("mtl.benchmark_making.audits.near:audit_near"),
+}
 
 
 class AuditReport:
@@ -70,7 +72,6 @@ def audit(*settings: Settings, check: str = "data", **named: Any) -> AuditReport
 
 def audit_job(job: "Job", check: str = "data") -> "Audit":
     """One of the checks of a job's data; `audit` explains the arguments. Raises InputError."""
-    checks: dict[str, Callable[[Job], Audit]] = {"data": audit_data, "artefacts": audit_artefacts, "near": audit_near}
-    if check not in checks:
-        raise InputError(f"unknown; known: {', '.join(checks)}", key="check", value=check)
-    return checks[check](job)
+    if check not in CHECKS:
+        raise InputError(f"unknown; known: {', '.join(CHECKS)}", key="check", value=check)
+    return CHECKS[check](job)

@@ -51,21 +51,19 @@ CONVERSIONS = (
 HELD_OUT = "dev (held out)"  # the split of rows of train that no dev file has
 SHOWN = 3  # line numbers that a finding names
 EXCERPT = 40  # characters of a text that a finding quotes
-# If more than half of a column's cells are wrapped in quotation marks, all of them count as quoted, even without inner marks:
-# a column of quotations is rare.
-WRAPPED_SHARE = 0.5
+WRAPPED_SHARE = (
+    0.5  # of a column's cells: if more are wrapped, all of them count as quoted, since a column of quotations is rare
+)
 
 
 def is_wrapped(cell: str) -> bool:
+    """Whether the cell begins and ends with a quotation mark."""
     return len(cell) > 1 and cell[0] == cell[-1] == '"'
 
 
 def is_quoted(cell: str) -> bool:
-    """Whether the cell looks like the output of a CSV writer with quoting: wrapped, and every inner quotation mark doubled.
-
-    Such a writer turns 'a "b" c' into '"a ""b"" c"'. A wrapped cell without inner marks may be an ordinary quotation, so
-    it does not count.
-    """
+    """Whether the cell looks like the output of a CSV writer, which turns 'a "b" c' into '"a ""b"" c"': wrapped, with inner quotation marks that are
+    all doubled. A wrapped cell without inner marks may be an ordinary quotation."""
     inner = cell[1:-1]
     return is_wrapped(cell) and '"' in inner and '"' not in inner.replace('""', "")
 
@@ -136,16 +134,17 @@ class Part:
         return places(self.file, [str(row.line) for row in islice(rows, SHOWN + 1)])
 
     def finding(self, kind: str, count: int, what: str, meaning: str, where: str = "") -> Finding:
+        """A finding in these rows."""
         return Finding(kind, self.task.id, self.split, count, what, meaning, where)
 
-    def of(self, count: int, many: str, single: str) -> str:
+    def rows_text(self, count: int, many: str, single: str) -> str:
         """The subject and verb of a message: "3 of 40 rows have", "1 of 40 rows has"."""
         return f"{count} of {len(self.rows)} rows {single if count == 1 else many}"
 
-    def finding_of(self, kind: str, rows: Sequence[Example], what: str, meaning: str) -> Iterator[Finding]:
+    def rows_finding(self, kind: str, rows: Sequence[Example], what: str, meaning: str) -> Iterator[Finding]:
         """The finding that some rows have something, if there are any."""
         if rows:
-            have = self.of(len(rows), "have", "has")
+            have = self.rows_text(len(rows), "have", "has")
             yield self.finding(kind, len(rows), f"{have} {what}", meaning, self.where(rows))
 
 
@@ -186,7 +185,7 @@ def text_findings(part: Part) -> list[Finding]:
     """The findings about the texts alone."""
     rows = [row for row in part.rows if not all(map(str.strip, row.texts))]
     what = "an empty text, or one with only whitespace"
-    blank = part.finding_of("blank", rows, what, "a model has nothing to predict the target from")
+    blank = part.rows_finding("blank", rows, what, "a model has nothing to predict the target from")
     return [*blank, *quoting(part), *damaged_texts(part)]
 
 
@@ -207,23 +206,23 @@ def quoting(part: Part) -> Iterator[Finding]:
     count, marked = sum(map(marks, rows)), sum('"' in cell for column in columns for cell in column)
     cells = f"{count} of the {counted(marked, 'cell')} with quotation marks"
     what = f"the quotation marks of a CSV writer: {cells} are wrapped in them, with inner ones doubled"
-    return part.finding_of("quoting", rows, what, "a run reads the added marks as part of the text")
+    return part.rows_finding("quoting", rows, what, "a run reads the added marks as part of the text")
 
 
 def damaged_texts(part: Part) -> Iterator[Finding]:
     """Rows whose texts contain characters that come from a wrong conversion, not from an author."""
     for kind, pattern, what, meaning in CONVERSIONS:
-        found = [(row, text, hit) for row in part.rows for text in row.texts if (hit := _first(pattern, text))]
-        if rows := list(dict.fromkeys(row for row, _, _ in found)):
-            contain = part.of(len(rows), "contain", "contains")
-            shown = what.format(_around(*found[0][1:]))
+        hits = [(row, text, hit) for row in part.rows for text in row.texts if (hit := _first(pattern, text))]
+        if rows := list(dict.fromkeys(row for row, _, _ in hits)):
+            contain = part.rows_text(len(rows), "contain", "contains")
+            shown = what.format(_around(*hits[0][1:]))
             yield part.finding(kind, len(rows), f"{contain} {shown}", meaning, part.where(rows))
 
 
 def _first(pattern: str, text: str) -> str | None:
     """The first place that fits a pattern, but for what looks like an entity of HTML and is none."""
-    found = (match[match.lastindex or 0] for match in re.finditer(pattern, text))
-    return next((hit for hit in found if hit[0] != "&" or html.unescape(hit) != hit), None)
+    hits = (match[match.lastindex or 0] for match in re.finditer(pattern, text))
+    return next((hit for hit in hits if hit[0] != "&" or html.unescape(hit) != hit), None)
 
 
 def _around(text: str, hit: str) -> str:
@@ -245,7 +244,7 @@ def duplicates(part: Part) -> Iterator[Finding]:
     if repeated:
         example = repeated[0][0]
         alike = "texts and target" if example.target is not None else "texts"
-        repeat = part.of(len(repeated), "repeat", "repeats")
+        repeat = part.rows_text(len(repeated), "repeat", "repeats")
         what = f"{repeat} an earlier row ({alike}), such as {excerpt(example.texts[0])}"
         meaning = f"repeated rows count twice in {'training' if part.split == 'train' else 'the score'}"
         pairs = [f"{row.line} = {first.line}" for row, first in sorted(repeated, key=lambda pair: pair[0].line)]
@@ -283,7 +282,7 @@ def id_findings(part: Part, data_dir: Path, ids: Sequence[str]) -> Iterator[Find
         if value is not None and (line := first.setdefault(value, record.line)) != record.line:
             repeated.append((f"{record.line} = {line}", value))
     if repeated:
-        what = f"{part.of(len(repeated), 'have', 'has')} the id of an earlier row, such as {column} {excerpt(str(repeated[0][1]))}"
+        what = f"{part.rows_text(len(repeated), 'have', 'has')} the id of an earlier row, such as {column} {excerpt(str(repeated[0][1]))}"
         meaning = "mtl import cannot put predictions to these rows by their ids; give each row its own"
         yield part.finding("ids", len(repeated), what, meaning, places(part.file, [pair for pair, _ in repeated]))
 

@@ -1,8 +1,7 @@
-"""Ways around a task: fields that are no input of a model and predict the target, questions that answer each other, and texts that occur both in
-training rows and in rows that a score is computed on.
+"""Ways around a task: fields that are no input of a model and predict the target, such as a part of speech or a source, questions that answer each
+other, and texts that occur both in training rows and in rows that a score is computed on.
 
-Such a field is a part of speech or a source. Analogies answer each other if their pairs stand in other questions, and choices if their
-rows share the candidates.
+Analogies answer each other if their pairs stand in other questions, and choices if their rows share the candidates.
 """
 
 from collections import Counter, defaultdict
@@ -167,7 +166,9 @@ def shared_candidates(part: Part) -> Finding | None:
         alone += sum(number == 1 for number in right.values())
     if alone < ALONE_SHARE * count:
         return None
-    share = f"{part.of(count, 'share', 'shares')} all candidates with other rows, in {counted(len(groups), 'list')}"
+    share = (
+        f"{part.rows_text(count, 'share', 'shares')} all candidates with other rows, in {counted(len(groups), 'list')}"
+    )
     such = excerpt(part.rows[groups[0][0]].texts[0])
     what = f"{share}, and {alone} of them are the only row with their answer, such as {such}"
     meaning = "a system that chooses for the rows of a list jointly solves an easier task; say so, or answer each row by itself"
@@ -178,8 +179,8 @@ def shared_candidates(part: Part) -> Finding | None:
 def shared_within(parts: dict[str, Part]) -> list[Finding]:
     """Rows of dev and test that also occur in train of the same task, and rows of test that also occur in dev; held-out rows count as dev."""
     pairs = [("dev", "train"), ("test", "train"), ("test", "dev")]
-    found = [_shared_rows(parts[one], parts[other], other) for one, other in pairs if {one, other} <= {*parts}]
-    return [finding for finding in found if finding]
+    present = [(parts[split], parts[source], source) for split, source in pairs if {split, source} <= {*parts}]
+    return [finding for shared in present if (finding := _shared_rows(*shared))]
 
 
 def shared_across(tasks: Sequence[dict[str, Part]]) -> list[Finding]:
@@ -232,7 +233,7 @@ def _shared_rows(part: Part, source: Part, role: str) -> Finding | None:
     if not matches:
         return None
     count = len(matches)
-    what = f"{part.of(count, 'also occur', 'also occurs')} in {source.split}, such as {excerpt(matches[0][0].texts[0])}"
+    what = f"{part.rows_text(count, 'also occur', 'also occurs')} in {source.split}, such as {excerpt(matches[0][0].texts[0])}"
     if reordered:
         order = "the two texts swapped" if part.task.candidates is None else "their texts in another order"
         what += f"; {reordered} of them with {order}"
@@ -258,7 +259,7 @@ def _shared_texts(part: Part, source: Part, index: Index, train: Index) -> Findi
     ]
     if not matches:
         return None
-    occur = part.of(len(matches), "also occur", "also occurs")
+    occur = part.rows_text(len(matches), "also occur", "also occurs")
     what = f"{occur} in {source.split} of {source.task.id}, such as {excerpt(matches[0][0].texts[0])}"
     meaning = "stage 1 trains on all tasks together, and the encoder has seen the texts"
     if part.task.answered_by == source.task.id:

@@ -94,7 +94,7 @@ def make_leaderboard(suite: Suite, folder: Path, gold: Path, out: Path, rules: R
         scored.append(submission.score_submission(path, about, suite, rules.split, tasks))
 
     refused = _judge(folder, gold, rules, score, "scoring")
-    scored.sort(key=lambda each: each.name)
+    scored.sort(key=lambda system: system.name)
     board = build_board(suite, tasks, scored, rules.split)
     reasons = {name: reason for name, reason in refused.items() if reason}
     entries = _best_first(board, scored)
@@ -125,19 +125,20 @@ def _judge(
     for path in submission.find_submissions(folder):
         with attempt(path):
             described.append((path, submission.read_about(path)))
-    described.sort(key=lambda each: (each[1].date or "", each[0].name))
+    described.sort(key=lambda entry: (entry[1].date or "", entry[0].name))
     taken = Counter[tuple[str, str]]()  # by team and month
     for path, about in progress(described, title, "submissions"):
-        own = unicodedata.normalize("NFKC", about.team or "").strip().casefold(), (about.date or "")[:7]
+        month = (about.date or "")[:7]
+        key = unicodedata.normalize("NFKC", about.team or "").strip().casefold(), month
         with attempt(path):
             if rules.limit is not None and not (about.team and about.date):
                 problem = "needs team and date, as this leaderboard limits a team's submissions"
                 raise InputError(problem, path=path / submission.ABOUT)
-            if rules.limit is not None and taken[own] >= rules.limit:
+            if rules.limit is not None and taken[key] >= rules.limit:
                 limit = f"team {about.team} may make {counted(rules.limit, 'submission')} a month"
-                raise InputError(f"{limit}, and this is one more in {own[1]}", path=path)
+                raise InputError(f"{limit}, and this is one more in {month}", path=path)
             take(path, about)
-            taken[own] += 1
+            taken[key] += 1
     return refused
 
 
@@ -157,7 +158,7 @@ def build_board(
     suite: Suite, tasks: Mapping[str, LabelledRows], scored: Sequence[ScoredSubmission], split: str
 ) -> Leaderboard:
     """The leaderboard of submissions. Scores and intervals are rounded as the suite shows them; ranks are those of the scores before."""
-    rows, scale = by_family(_row(suite, each, split) for each in scored), suite.shown
+    rows, scale = by_family(_row(suite, system, split) for system in scored), suite.shown
     marks = [
         f"{scale.heading}, on the labels of {split}, rounded. AVG is the mean over {suite.average_text}. "
         "A system without one of these has no average."
@@ -165,7 +166,7 @@ def build_board(
     if partial := [id for id in suite.averaged if id not in tasks]:
         marks.append(f"* AVG is without {', '.join(partial)}, which have no labels here.")
     columns = {AVERAGE: Column("AVG", "mean")}
-    for id, task in ((id, each.task) for id, each in tasks.items() if any(id in row.scores for row in rows)):
+    for id, task in ((id, tasks[id].task) for id in tasks if any(id in row.scores for row in rows)):
         metric = metric_named(task.metric).title
         columns[id] = Column(task.title, metric, task.metric, id, id in suite.averaged)
     title, tests, facts = f"{suite.title}, {split}", PairTests(ranks=pair_tests(rows).ranks), [SYSTEMS_NOTE]
@@ -173,6 +174,7 @@ def build_board(
 
 
 def _row(suite: Suite, scored: ScoredSubmission, split: str) -> Row:
+    """The row of the board for a submission."""
     system, samples = scored.system, scored.samples
     scores = {id: _score(suite, samples[id], lowest_score(suite.tasks[id])) for id in samples if id != AVERAGE}
     means = {}

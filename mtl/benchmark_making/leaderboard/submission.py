@@ -56,10 +56,10 @@ def find_submissions(folder: Path) -> list[Path]:
     """The folders in a folder, each a submission, in order of their names. Raises InputError if there are none."""
     if not folder.is_dir():
         raise InputError("no such folder; it must hold a folder for each submission", path=folder)
-    found = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
-    if not found:
+    folders = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    if not folders:
         raise InputError("holds no submission: a folder with predictions", path=folder)
-    return found
+    return folders
 
 
 def read_about(folder: Path) -> Entrant:
@@ -126,14 +126,14 @@ def read_labelled_rows(suite: Suite, gold: Path, split: str) -> dict[str, Labell
         if (path := labelled_file(task, split, gold)) is not None:
             scored = replace(task, scored="test" if split == "test" else "dev", breakdown=None)
             examples = read_split(scored, path, split, layout_of(task, split, path, gold))
-            described, rows = describe_rows(scored, examples), scored_rows(scored, examples)
+            described = describe_rows(scored, examples)
             groups = described["groups"]
             # A single group cannot be resampled, so then each row is a group.
-            own = groups if groups is not None and len(set(groups)) > 1 else range(len(examples))
-            numbers = np.unique(np.array(own), return_inverse=True)[1]
+            resampled = groups if groups is not None and len(set(groups)) > 1 else range(len(examples))
+            numbers = np.unique(np.array(resampled), return_inverse=True)[1]
             rows_key = hashlib.sha256(repr((described["texts"], groups)).encode()).hexdigest()
             data = _data_rows(scored, split, path, examples)
-            tasks[task.id] = LabelledRows(scored, data, rows, row_groups(rows_key, numbers))
+            tasks[task.id] = LabelledRows(scored, data, scored_rows(scored, examples), row_groups(rows_key, numbers))
     if not tasks:
         raise InputError(f"has no {split} file of suite {suite.name} with a label in every row", path=gold)
     return tasks
@@ -143,8 +143,7 @@ def read_public_rows(suite: Suite, data_dir: Path, split: str) -> dict[str, Data
     """The rows of the tasks with a file in the folder, by task id, without labels. Raises InputError as `read_labelled_rows`."""
     tasks = {}
     for task in suite.tasks.values():
-        path = task.path(split, data_dir)
-        if path is not None and path.is_file():
+        if (path := task.path(split, data_dir)) is not None and path.is_file():
             examples = read_examples(task, path, False, task.layout(split, data_dir))
             tasks[task.id] = _data_rows(task, split, path, examples)
     if not tasks:
@@ -171,14 +170,15 @@ def score_submission(
     folder: Path, system: Entrant, suite: Suite, split: str, tasks: Mapping[str, LabelledRows]
 ) -> ScoredSubmission:
     """A submission with its scores on the labelled rows. Raises InputError as `read_predictions`; it says nothing of labels."""
-    predicted = read_predictions(folder, suite, split, {id: own.data for id, own in tasks.items()})
+    predicted = read_predictions(folder, suite, split, {id: labelled.data for id, labelled in tasks.items()})
     samples, parts = {}, {}
-    for id, own in ((id, own) for id, own in tasks.items() if id in predicted):
-        targets, part = predicted[id][None], own.groups.in_average
-        means = resampled_scores(own.task, targets, own.rows, own.groups)[0]
-        in_average = means if part is own.groups else resampled_scores(own.task, targets, own.rows, part)[0]
-        value = np.array([score(own.task, predicted[id], own.rows)])
-        samples[id], parts[id] = Sample(value, {own.groups.rows: means}, 0.0, True), {part.rows: in_average}
+    for id in (id for id in tasks if id in predicted):
+        targets, task, rows, groups = predicted[id], tasks[id].task, tasks[id].rows, tasks[id].groups
+        means = resampled_scores(task, targets[None], rows, groups)[0]
+        part = groups.in_average
+        in_average = means if part is groups else resampled_scores(task, targets[None], rows, part)[0]
+        value = np.array([score(task, targets, rows)])
+        samples[id], parts[id] = Sample(value, {groups.rows: means}, 0.0, True), {part.rows: in_average}
     averaged = [id for id in suite.averaged if id in tasks]
     if averaged and set(averaged) <= set(samples):
         mean = np.array([suite.mean({id: float(sample.by_seed[0]) for id, sample in samples.items()})])

@@ -15,7 +15,7 @@ from mtl.base.settings.layers import find_yaml, shipped
 from mtl.base.version import VERSION
 from mtl.base.wording import counted
 from mtl.benchmark_making.data_files import write_records
-from mtl.benchmark_making.make.recipe import TaskRecipe, load_recipe, read_source
+from mtl.benchmark_making.make.recipe import TaskRecipe, load_recipe
 from mtl.benchmark_making.make.table import SPLIT, Dropped, Origin, SourceRow, Table, Work
 from mtl.data.columns import LIST, Value, listed
 from mtl.data.examples import read_examples
@@ -46,22 +46,25 @@ def make(name: str, out: Path, data_dir: Path | None = None) -> str:
     path = find_yaml("recipe", name, shipped("configs") / "recipe")
     recipe = load_recipe(path)
     check_new_folder(out)
-    folder, sample = data_dir or path.parent, recipe.form.sample
+    folder, sample = data_dir or path.parent, recipe.keys.sample
     if data_dir is None and sample is not None:
         if sample not in CORPORA:
             raise InputError(f"must be {', '.join(CORPORA)}", path=path, key="sample", value=sample)
         folder = Path("data", sample)
         write_sample(sample, folder)
     tables, sources = {}, {}
-    for each, source in recipe.form.sources.items():
-        tables[each] = read_source(each, source, folder)
+    for table, source in recipe.keys.sources.items():
+        tables[table] = source.read(table, folder)
         digest = sha256(folder / source.file.partition(PART)[0])
-        sources[each] = {"file": source.file, "rows": len(tables[each].rows), "sha256": digest}
-    rows = [row for table in tables.values() for row in table.rows]
+        sources[table] = {"file": source.file, "rows": len(tables[table].rows), "sha256": digest}
+    source_rows = [row for table in tables.values() for row in table.rows]
     try:
         done = _run_steps(recipe, tables)
         with new_folder(out) as partial:
-            suite = _write_all(recipe, tables, done, sources, rows, partial)
+            suite, tasks, used = _write_tasks(recipe, tables, partial)
+            dropped = [json.dumps(line, ensure_ascii=False) + "\n" for line in _dropped_lines(done, source_rows, used)]
+            write_text(partial / DROPPED, "".join(dropped))
+            write_json(partial / PROVENANCE, _provenance(recipe, sources, done, tasks, used, partial))
     except InputError as error:
         # Rows know the names of their files below the data folder; people see the paths.
         if error.path in {source["file"] for source in sources.values()}:
@@ -79,71 +82,75 @@ def _line(number: int, about: Mapping[str, Any]) -> str:
     """A step in one line, for people."""
     options = ", ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in about["options"].items())
     taken = " and ".join(f"{rows} rows of {name}" for name, rows in about["rows_in"].items())
-    given = f" ({options})" if options else ""
-    return f"{number}. {about['step']}{given}: {taken} → {about['rows_out']} rows of {about['into']}"
+    return f"{number}. {about['step']}{f' ({options})' if options else ''}: {taken} → {about['rows_out']} rows of {about['into']}"
 
 
 def _run_steps(recipe: TaskRecipe, tables: dict[str, Table]) -> list[Done]:
-    """Do all steps; `tables` gets their tables."""
+    """Do all steps. `tables` holds the tables of the sources, and receives those of the steps."""
     done: list[Done] = []
     added = 0
-    for place, use in enumerate(recipe.uses):
+    for number, use in enumerate(recipe.uses, start=1):
         taken = [tables[name] for name in use.tables]
-        work = Work(recipe.path, use.number, use.name, recipe.form.seed, added)
+        work = Work(recipe.path, use.number, use.name, recipe.keys.seed, added)
         table = use.step.run(work, *taken)
         added = work.added
         rows = {name: len(tables[name].rows) for name in use.tables}
         if not table.rows:
-            given = " and ".join(f"{counted(number, 'row')} of {name}" for name, number in rows.items())
-            raise work.error(f"no row is left of {given}; give other options, or check the step before")
+            before = " and ".join(f"{counted(count, 'row')} of {name}" for name, count in rows.items())
+            raise work.error(f"no row is left of {before}; give other options, or check the step before")
         tables[use.into] = Table(use.into, table.columns, table.rows)
-        # Rows that a step does not choose for a new table are dropped only if nothing reads their own table later.
-        readers = {name for later in recipe.uses[place + 1 :] for name in later.tables}
-        readers |= {own.table for own in recipe.written.values()}
+        # Rows that a step does not choose for a new table are dropped only if nothing reads the table that it took later.
+        readers = {name for later in recipe.uses[number:] for name in later.tables}
+        readers |= {files.table for files in recipe.written.values()}
         stays = len(taken) == 1 and use.into not in use.tables and use.tables[0] in readers
         dropped = [] if stays else work.dropped
-        about = {"step": use.name, "options": use.given, "rows_in": rows, "into": use.into, "rows_out": len(table.rows)}
-        facts = {"facts": work.facts} if work.facts else {}
-        done.append(({**about, "dropped": len(dropped), **facts}, dropped))
+        about: dict[str, Any] = {"step": use.name, "options": use.options, "rows_in": rows, "into": use.into}
+        about |= {"rows_out": len(table.rows), "dropped": len(dropped)}
+        done.append((about | ({"facts": work.facts} if work.facts else {}), dropped))
     return done
 
 
-def _write_all(
-    recipe: TaskRecipe,
-    tables: Mapping[str, Table],
-    done: Sequence[Done],
-    sources: Mapping[str, Any],
-    rows_given: Sequence[SourceRow],
-    folder: Path,
-) -> Suite:
-    """Write all files into a folder. Returns the suite, as read from its file. `sources`: what the provenance says of each, whose rows
-    are `rows_given`."""
-    splits = {id: _by_split(recipe, id, tables[own.table]) for id, own in recipe.written.items()}
-    rows = {id: {name: len(own) for name, own in by_split.items()} for id, by_split in splits.items()}
-    content, suite = recipe.suite(rows)
-    tasks: dict[str, dict[str, Any]] = {}
-    for id, own in recipe.written.items():
-        changed = _write_task(recipe, suite.tasks[id], tables[own.table], splits[id], folder)
-        tasks[id] = {"table": own.table, "rows": rows[id], "cells_changed": changed}
+def _write_tasks(
+    recipe: TaskRecipe, tables: dict[str, Table], folder: Path
+) -> tuple[Suite, dict[str, Any], set[Origin]]:
+    """Write the suite file and the files of its tasks.
+
+    Returns:
+        The suite, what the provenance says of each task, and the rows of sources that the files are made of.
+    """
+    splits = {id: _by_split(recipe, id, tables[files.table]) for id, files in recipe.written.items()}
+    counts = {id: {name: len(rows) for name, rows in by_split.items()} for id, by_split in splits.items()}
+    content, suite = recipe.suite(counts)
+    tasks: dict[str, Any] = {}
+    for id, files in recipe.written.items():
+        changed = _write_task(recipe, suite.tasks[id], tables[files.table], splits[id], folder)
+        tasks[id] = {"table": files.table, "rows": counts[id], "cells_changed": changed}
     head = f"# Made by mtl make from {recipe.path.name}; {PROVENANCE} says how.\n"
     write_text(folder / "suite.yaml", head + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120))
-    written = [row for by_split in splits.values() for own in by_split.values() for row in own]
-    used = {origin for row in written for origin in row.origins}
-    lines = [json.dumps(line, ensure_ascii=False) + "\n" for line in _dropped_lines(done, rows_given, used)]
-    write_text(folder / DROPPED, "".join(lines))
+    written = [row for by_split in splits.values() for rows in by_split.values() for row in rows]
+    return suite, tasks, {origin for row in written for origin in row.origins}
+
+
+def _provenance(
+    recipe: TaskRecipe,
+    sources: dict[str, Any],
+    done: list[Done],
+    tasks: dict[str, Any],
+    used: set[Origin],
+    folder: Path,
+) -> dict[str, Any]:
+    """The content of provenance.json, which lists the files that the folder has before it. `used`: as in `_dropped_lines`."""
+    used_by_file = Counter(origin.file for origin in used)
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    of_file = Counter(origin.file for origin in used)
-    provenance = {
+    return {
         "mtl": VERSION,
         "recipe": {"file": recipe.path.name, "sha256": sha256(recipe.path)},
-        "seed": recipe.form.seed,
-        "sources": {name: {**own, "rows_used": of_file[own["file"]]} for name, own in sources.items()},
+        "seed": recipe.keys.seed,
+        "sources": {name: {**about, "rows_used": used_by_file[about["file"]]} for name, about in sources.items()},
         "steps": [about for about, _ in done],
         "tasks": tasks,
         "files": {path.relative_to(folder).as_posix(): sha256(path) for path in files},
     }
-    write_json(folder / PROVENANCE, provenance)
-    return suite
 
 
 def _by_split(recipe: TaskRecipe, id: str, table: Table) -> dict[str, list[SourceRow]]:
@@ -156,7 +163,7 @@ def _by_split(recipe: TaskRecipe, id: str, table: Table) -> dict[str, list[Sourc
         if (name := row.cell(SPLIT)) not in SPLITS:
             raise row.error(f"{name!r} in column {SPLIT!r} must be {', '.join(SPLITS)}; change it by a step map")
         rows[name].append(row)
-    return {name: own for name, own in rows.items() if own}
+    return {name: of_split for name, of_split in rows.items() if of_split}
 
 
 def _write_task(
@@ -194,6 +201,7 @@ def _write_task(
 
 
 def _value(row: SourceRow, column: str) -> Value:
+    """A value that is to be written. Raises InputError, which names the source's line, where there is none."""
     if (value := row.values.get(column)) is None:
         raise row.error(f"nothing stands in column {column!r}, which is to be written; drop such rows before")
     return value

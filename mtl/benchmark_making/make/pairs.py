@@ -13,7 +13,7 @@ from msgspec import Meta
 from mtl.base.errors import InputError
 from mtl.base.typed import AT_LEAST_ONE
 from mtl.benchmark_making.make.table import SourceRow, Table, Work
-from mtl.benchmark_making.similarity import Pairs, TextComparison, Units, sentences, units_of
+from mtl.benchmark_making.similarity import Numbers, Pairs, TextComparison, Units, sentences, units_of
 
 SIMILARITY = "similarity"  # the column of the steps pairs and similarity
 MOST_SENTENCES = 10  # of a text that is cut
@@ -71,27 +71,22 @@ class PairRows:
         names = [*first.columns, *columns.values(), SIMILARITY]
         if twice := [name for name, count in Counter(names).items() if count > 1]:
             raise work.error(f"a pair would have two columns {twice[0]!r}; rename that one before", "tables")
-        found = self._search(work, tables, texts, same, groups)
-        work.added = work.claim(len(found.lefts), first.width + second.width + 1)
+        pairs = self._search(work, tables, texts, same, groups)
+        work.added = work.claim(len(pairs.lefts), first.width + second.width + 1)
         rows = []
-        for left, right, value in zip(*map(np.ndarray.tolist, found), strict=True):
+        for left, right, value in zip(*map(np.ndarray.tolist, pairs), strict=True):
             one, other = first.rows[left], second.rows[right]
             further = {new: other.values.get(old) for old, new in columns.items()}
             rows.append(SourceRow({**one.values, **further, SIMILARITY: value}, (*one.origins, *other.origins)))
         if self.one_per_groups:
-            rows = work.chosen(rows, _repeated(found, groups))
-        for table, used in ((first, found.lefts), (second, found.rights)):
+            rows = work.chosen(rows, _repeated(pairs, groups))
+        for table, used in ((first, pairs.lefts), (second, pairs.rights)):
             for number in sorted(set(range(len(table.rows))) - set(used.tolist())):
                 work.drop(table.rows[number], "in no pair")
         return Table(first.name, names, rows)
 
     def _search(
-        self,
-        work: Work,
-        tables: Sequence[Table],
-        texts: Sequence[list[str]],
-        same: list[np.ndarray],
-        groups: list[np.ndarray],
+        self, work: Work, tables: Sequence[Table], texts: Sequence[list[str]], same: Numbers, groups: Numbers
     ) -> Pairs:
         """The pairs, by the numbers of their rows. Raises InputError for too many."""
         is_one_side = tables[0] is tables[1] and self.texts[0] == self.texts[1]
@@ -104,19 +99,20 @@ class PairRows:
         if self.scope == "across":  # texts without a common unit are no pair
             keys, apart, low = same, groups, max(self.at_least, np.nextafter(0, 1))
         else:
-            row_or_side = [np.arange(len(own)) if is_one_side else np.full(len(own), i) for i, own in enumerate(texts)]
+            sizes = [len(side) for side in texts]
+            row_or_side = [np.arange(size) if is_one_side else np.full(size, i) for i, size in enumerate(sizes)]
             keys, apart, low = groups, row_or_side, self.at_least
-        found = comparison.pairs(keys, apart, self.most, self.order == "least_similar", low, check, title)
+        pairs = comparison.pairs(keys, apart, self.most, self.order == "least_similar", low, check, title)
         if is_one_side:  # a pair may stand there twice, the second time the other way round
-            _, first = np.unique(np.sort(np.stack([found.lefts, found.rights]), axis=0), axis=1, return_index=True)
-            found = Pairs(*(each[np.sort(first)] for each in found))
-        return found
+            _, first = np.unique(np.sort(np.stack([pairs.lefts, pairs.rights]), axis=0), axis=1, return_index=True)
+            pairs = Pairs(*(column[np.sort(first)] for column in pairs))
+        return pairs
 
 
-def _repeated(found: Pairs, groups: Sequence[np.ndarray]) -> list[str | None]:
+def _repeated(pairs: Pairs, groups: Numbers) -> list[str | None]:
     """Why a pair is dropped: a more similar pair, or an earlier one that is as similar, has the same two groups."""
-    both = np.sort(np.stack([groups[0][found.lefts], groups[1][found.rights]]), axis=0)
-    order = np.argsort(-found.values, kind="stable")
+    both = np.sort(np.stack([groups[0][pairs.lefts], groups[1][pairs.rights]]), axis=0)
+    order = np.argsort(-pairs.values, kind="stable")
     _, best = np.unique(both[:, order], axis=1, return_index=True)
     kept = set(order[best].tolist())
     return [None if number in kept else "a more similar pair has the same two groups" for number in range(len(order))]
@@ -171,13 +167,14 @@ class Cut:
         return table.with_rows(row.with_values(**{self.column: text}) for row, text in rows)
 
     def _best_run(self, parts: Sequence[str], wanted: set[str], units: Units) -> str:
-        own = [set(units(part)) for part in parts]
+        """The run of these sentences that has most of the wanted units, after the penalty."""
+        units_by_part = [set(units(part)) for part in parts]
         divisors = list(accumulate([self.penalty] * min(MOST_SENTENCES, len(parts)), operator.mul))
         best, value = (0, 1), (-1.0, 0)
         for start in range(len(parts)):
             run = set[str]()
             for size, divisor in enumerate(divisors[: len(parts) - start], start=1):
-                run |= own[start + size - 1]
+                run |= units_by_part[start + size - 1]
                 shared = len(wanted & run)
                 reached = shared / max(1, len(wanted)) / divisor, -size
                 if reached > value:

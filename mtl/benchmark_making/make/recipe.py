@@ -44,7 +44,7 @@ TEXT = "text"  # the column of a sentence's text, in a file of tokens
 
 @dataclass
 class RecipeSource:
-    """One source of a recipe."""
+    """A data file that a recipe reads."""
 
     file: str  # its path below the data folder
     header: list[str] | None = None  # the columns of a file without a header line, or of a file of tokens
@@ -56,6 +56,25 @@ class RecipeSource:
             raise InputError("must be a path below the data folder, without '..'", key="file", value=self.file)
         if self.reading is not None and (problem := self.reading.problem):
             raise InputError(problem, key="reading")
+
+    def read(self, name: str, data_dir: Path) -> Table:
+        """The rows of the source with all of its columns, those of lists included, as a table with this name.
+
+        A row may lack values. A sentence of a file of tokens whose text no comment says has its tokens with spaces between them as its text.
+
+        Raises:
+            InputError: as `mtl.data.records.read_records` does, and for a link that leads out of the data folder.
+        """
+        file, _, part = self.file.partition(PART)
+        path, layout = inside(data_dir, file), Layout(self.header, self.reading or Reading(), part or None)
+        columns = column_names(path, layout)
+        rows = []
+        for record in read_records(path, [], columns, layout):
+            values: Values = dict(zip(columns, record.values, strict=True))
+            if isinstance(tokens := values.get(TOKENS), list) and values.get(TEXT) is None:
+                values = {**values, TEXT: " ".join(tokens)}
+            rows.append(SourceRow(values, (Origin(self.file, record.line),)))
+        return Table(name, list(dict.fromkeys([*([TEXT] if TOKENS in columns else []), *columns])), rows)
 
 
 @dataclass
@@ -79,8 +98,8 @@ class StepUse:
     number: int
     name: str
     step: Any  # an instance of its class in `STEPS`
-    given: Mapping[str, Any]  # the options as the recipe has them
-    tables: list[str]  # that it takes
+    options: Mapping[str, Any]  # as the recipe has them
+    tables: list[str]  # the names of the tables that it takes
     into: str  # the name of the table that it returns
 
 
@@ -99,24 +118,24 @@ class TaskRecipe:
     """A recipe whose keys are checked."""
 
     path: Path
-    form: RecipeKeys  # whose tasks have what their declarations in the suite file have, but for their files
+    keys: RecipeKeys  # whose tasks have what their declarations in the suite file have, but for their files
     uses: list[StepUse]
     written: dict[str, TaskFiles]  # by task
 
-    def suite(self, files: Mapping[str, Mapping[str, int]]) -> tuple[dict[str, Any], Suite]:
+    def suite(self, rows: Mapping[str, Mapping[str, int]]) -> tuple[dict[str, Any], Suite]:
         """The content of the suite file, and the suite that it declares.
 
         Args:
-            files: by task and split, the number of rows.
+            rows: by task and split, their number.
 
         Raises:
             InputError: for what `mtl.tasks.suite.load_suite` refuses, with the recipe's path.
         """
         tasks = {}
-        for id, keys in self.form.tasks.items():
-            names = {name: f"{name}.{self.written[id].format}" if name in files[id] else None for name in SPLITS}
-            tasks[id] = {"folder": id, **keys, "files": names, "rows": dict(files[id])}
-        head = {"name": self.form.name, "title": self.form.title or self.form.name, "language": self.form.language}
+        for id, declared in self.keys.tasks.items():
+            names = {name: f"{name}.{self.written[id].format}" if name in rows[id] else None for name in SPLITS}
+            tasks[id] = {"folder": id, **declared, "files": names, "rows": dict(rows[id])}
+        head = {"name": self.keys.name, "title": self.keys.title or self.keys.name, "language": self.keys.language}
         content = {**head, "data": "data", "tasks": tasks}
         return content, suite_from(content, self.path)
 
@@ -130,15 +149,15 @@ def load_recipe(path: Path) -> TaskRecipe:
     """
     raw = read_yaml(path)
     try:
-        form = typed(RecipeKeys, raw)
-        if not form.sources or not form.tasks:
-            raise InputError("must name at least one", key="sources" if not form.sources else "tasks")
-        made = {name: f"sources.{name}" for name in form.sources}  # tables, and the key of what makes each
+        keys = typed(RecipeKeys, raw)
+        if not keys.sources or not keys.tasks:
+            raise InputError("must name at least one", key="sources" if not keys.sources else "tasks")
+        made = {name: f"sources.{name}" for name in keys.sources}  # by the name of a table, the key of what makes it
         unread = set(made)
         uses: list[StepUse] = []
         last = next(iter(made)) if len(made) == 1 else None  # the table of the step before
-        for number, keys in enumerate(form.steps, start=1):
-            use = _use(number, dict(_section(keys, f"steps.{number}")), list(made), last)
+        for number, step in enumerate(keys.steps, start=1):
+            use = _read_step(number, dict(_section(step, f"steps.{number}")), list(made), last)
             uses.append(use)
             last = use.into
             key = f"steps.{number}.{use.name}"
@@ -147,81 +166,64 @@ def load_recipe(path: Path) -> TaskRecipe:
                 raise InputError(f"replaces table {last!r}, which nothing has read", key=key)
             made[last] = key
             unread.add(last)
-        written = {id: _task_files(id, keys, made, last) for id, keys in form.tasks.items()}
+        written = {id: _take_files(id, task, made, last) for id, task in keys.tasks.items()}
         unread -= {files.table for files in written.values()}
         if unread:
             name = min(unread)
             raise InputError(f"makes table {name!r}, which nothing reads; use it, or leave this out", key=made[name])
     except InputError as error:
         raise error.located(path=path) from None
-    recipe = TaskRecipe(path, form, uses, written)
-    recipe.suite(dict.fromkeys(form.tasks, dict.fromkeys(SPLITS, 0)))
+    recipe = TaskRecipe(path, keys, uses, written)
+    recipe.suite(
+        dict.fromkeys(keys.tasks, dict.fromkeys(SPLITS, 0))
+    )  # raises InputError for what a suite file does not take
     return recipe
 
 
-def _section(given: Any, key: str) -> dict[str, Any]:
-    """What a recipe gives under a key. Raises InputError if it is no mapping."""
-    if not isinstance(given, dict):
+def _section(content: Any, key: str) -> dict[str, Any]:
+    """What stands under a key. Raises InputError if it is no mapping."""
+    if not isinstance(content, dict):
         raise InputError("must hold keys and values", key=key)
-    return given
+    return content
 
 
-def _use(number: int, given: dict[str, Any], known: list[str], last: str | None) -> StepUse:
+def _read_step(number: int, keys: dict[str, Any], known: list[str], last: str | None) -> StepUse:
     """A step of the recipe, with its options checked. Raises InputError.
 
     Args:
         number: the position of the step in the recipe, from 1.
-        given: the keys of the step; those that are not options are removed.
+        keys: those of the step; what is left of them are its options.
         known: the names of the tables that there are before it.
         last: the table that it takes if it names none; None if there are several.
     """
-    name = str(given.pop("step", None))
+    name = str(keys.pop("step", None))
     if name not in STEPS:
         raise InputError(f"no step {name!r}; {advice(name, STEPS, 'steps')}", key=f"steps.{number}.step")
     section, count = f"steps.{number}.{name}.", TABLES.get(name, 1)
     if count == 1:
-        tables = [given.pop("table", last)]
+        tables = [keys.pop("table", last)]
         if tables == [None]:
             raise InputError("there are several sources: name the table", key=f"{section}table")
     else:
-        tables = given.pop("tables", None)
+        tables = keys.pop("tables", None)
         if not isinstance(tables, list) or len(tables) < 2 or (count is not None and len(tables) != count):
             raise InputError(f"must be a list of {'two' if count else 'at least two'} tables", key=f"{section}tables")
     tables = list(map(str, tables))
     if unknown := [table for table in tables if table not in known]:
         raise InputError(f"no table {unknown[0]!r} yet; there are {', '.join(known)}", key=f"{section}table")
-    into = str(given.pop("into_table", tables[0] if len(tables) == 1 else ""))
+    into = str(keys.pop("into_table", tables[0] if len(tables) == 1 else ""))
     if not into:
         raise InputError("several tables become one: name it", key=f"{section}into_table")
-    return StepUse(number, name, typed(STEPS[name], given, section), given, tables, into)
+    return StepUse(number, name, typed(STEPS[name], keys, section), keys, tables, into)
 
 
-def _task_files(id: str, keys: dict[str, Any], made: Mapping[str, str], last: str | None) -> TaskFiles:
-    """What a task's files hold; `data` is removed from its keys. Raises InputError for keys that mtl make writes, and for an unknown table."""
+def _take_files(id: str, keys: dict[str, Any], made: Mapping[str, str], last: str | None) -> TaskFiles:
+    """What a task's files hold: takes `data` out of its keys. Raises InputError for keys that mtl make writes, and for an unknown table."""
     section = f"tasks.{id}"
     data = {"table": last or next(iter(made)), **_section(keys.pop("data", {}), f"{section}.data")}
     files = typed(TaskFiles, data, f"{section}.data.")
-    if made_keys := sorted({"files", "rows", "folder", "source", "hub"} & set(keys)):
-        raise InputError("is written by mtl make; leave it out", key=f"{section}.{made_keys[0]}")
+    if written := sorted({"files", "rows", "folder", "source", "hub"} & set(keys)):
+        raise InputError("is written by mtl make; leave it out", key=f"{section}.{written[0]}")
     if files.table not in made:
         raise InputError(f"no table {files.table!r}; there are {', '.join(made)}", key=f"{section}.data.table")
     return files
-
-
-def read_source(name: str, source: RecipeSource, data_dir: Path) -> Table:
-    """The rows of a source with all of its columns, those of lists included. A row may lack values. A sentence of a file of tokens whose text no
-    comment says has its tokens with spaces between them as its text.
-
-    Raises:
-        InputError: as `mtl.data.records.read_records` does, and for a link that leads out of the data folder.
-    """
-    path = inside(data_dir, source.file.partition(PART)[0])
-    layout = Layout(source.header, source.reading or Reading(), source.file.partition(PART)[2] or None)
-    columns = column_names(path, layout)
-    rows = []
-    for record in read_records(path, [], columns, layout):
-        values: Values = dict(zip(columns, record.values, strict=True))
-        if isinstance(tokens := values.get(TOKENS), list) and values.get(TEXT) is None:
-            values = {**values, TEXT: " ".join(tokens)}
-        rows.append(SourceRow(values, (Origin(source.file, record.line),)))
-    return Table(name, list(dict.fromkeys([*([TEXT] if TOKENS in columns else []), *columns])), rows)

@@ -39,10 +39,8 @@ class SplitRows:
     def check(self) -> None:
         shares = self.shares.values()
         if not set(self.shares) <= set(SPLITS) or min(shares, default=0) <= 0 or sum(shares) > 1 + 1e-9:
-            problem = (
-                f"must be shares of {', '.join(SPLITS)}, or of some of them, greater than 0 and together at most 1"
-            )
-            raise InputError(problem, key="shares")
+            wanted = "or of some of them, greater than 0 and together at most 1"
+            raise InputError(f"must be shares of {', '.join(SPLITS)}, {wanted}", key="shares")
 
     def run(self, work: Work, table: Table) -> Table:
         total, keys, strata = len(table.rows), self.keys, [""] * len(table.rows)
@@ -61,8 +59,8 @@ class SplitRows:
         asked |= {REST: total - ends[-1]} if total > ends[-1] else {}
         groups = _groups(table.rows, keys)
         order = sorted((groups[number] for number in work.shuffled(range(len(groups)))), key=len, reverse=True)
-        places = _assigned(order, strata, asked)
-        reached = Counter(places)
+        splits = _assigned(order, strata, asked)
+        reached = Counter(splits)
         if unfilled := [name for name in asked if name != REST and not reached[name]]:
             largest = f"; the largest of {len(groups)} groups has {len(order[0])} of {total} rows" if keys else ""
             problem = f"{unfilled[0]} gets no row{largest}; ask for other sizes, or for other keys"
@@ -76,8 +74,8 @@ class SplitRows:
                     " divide texts before they are paired (pairs with same: split)",
                     *(work.number, name, reached[name], rows, len(groups), len(order[0])),
                 )
-        reasons = ["beyond the rows asked for" if place == REST else None for place in places]
-        divided = [row.with_values(**{SPLIT: place}) for row, place in zip(table.rows, places, strict=True)]
+        reasons = ["beyond the rows asked for" if name == REST else None for name in splits]
+        divided = [row.with_values(**{SPLIT: name}) for row, name in zip(table.rows, splits, strict=True)]
         return table.with_rows(work.chosen(divided, reasons), SPLIT)
 
 
@@ -95,7 +93,7 @@ def _assigned(groups: Sequence[Sequence[int]], strata: Sequence[str], asked: dic
     """The split of each row. A split takes no group that brings it over its number, as long as another one has room for it."""
     totals = Counter(strata)
     held = defaultdict[str, Counter[str]](Counter)
-    places = [""] * len(strata)
+    splits = [""] * len(strata)
     for group in groups:
         more = Counter(strata[number] for number in group)
 
@@ -111,5 +109,5 @@ def _assigned(groups: Sequence[Sequence[int]], strata: Sequence[str], asked: dic
         best = min(room or asked, key=cost)
         held[best].update(more)
         for number in group:
-            places[number] = best
-    return places
+            splits[number] = best
+    return splits

@@ -1,5 +1,4 @@
-"""What a sweep consists of, how far it is, and how long the rest is expected to take, by the seeds that are finished. Nothing is locked, written or
-trained."""
+"""What a sweep consists of, how far it is, and how long the rest is expected to take. Nothing is locked, written or trained."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -9,7 +9,7 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,8 @@ from mtl.jobs.engines import Done, Needs, Unit, ready, result_or_error
 RETRIES = 3  # of a unit whose process or node is lost
 IN_FLIGHT = 2  # items that a worker has at once, so that it never waits for the next one
 PROBE_TIMEOUT = 300.0  # seconds until a node must have answered
-CONNECT_TIMEOUT = 10.0  # seconds within which something must listen at the cluster's address
+CONNECT_TIMEOUT = 10.0  # seconds within which the cluster's address must answer
 LOOK_EVERY = 30.0  # seconds between two looks whether any node is left
-CONNECT_EVERY = 1.0  # seconds between two attempts
 ENVIRONMENT = {  # variables that Ray reads, where the user has not set them
     "RAY_AUTH_MODE": "token",  # Ray's own default only since 2.60
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -56,99 +55,94 @@ class RayCluster:
         self.ray = ray
 
     def run(self, units: Sequence[Unit], at_a_time: int, done: Done) -> None:
+        """As `mtl.jobs.engines.Engine.run`."""
         if not units:
             return
-        begun = self._connect()
         running: dict[Any, Unit] = {}
+        with self._connected(units):
+            try:
+                waiting = list(units)
+                ended: set[str] = set()
+                while waiting or running:
+                    while len(running) < at_a_time and (unit := ready(waiting, ended)) is not None:
+                        waiting.remove(unit)
+                        running[self._submit(unit)] = unit
+                    assert running, "units wait for each other"
+                    reference = self._next_ended(list(running))
+                    unit = running.pop(reference)
+                    value = self._result(reference, unit.name)
+                    ended.add(unit.name)
+                    done(unit, value)
+            finally:
+                for reference in running:
+                    with suppress(Exception):  # it may have ended meanwhile, or its node is lost
+                        self.ray.cancel(reference, force=True)
+
+    def map(self, maker: Unit, items: Iterable[Any], workers: int) -> Iterator[Any]:
+        """As `mtl.jobs.engines.Mapper.map`."""
+        actors, waiting = list[Any](), deque[Any]()
+        with self._connected([maker]) as nodes:
+            try:
+                asked = {name: size for name, size in self._wanted(maker.needs).items() if size}
+                room = sum(
+                    int(min(node["Resources"].get(name, 0) // size for name, size in asked.items())) for node in nodes
+                )
+                if room < workers:
+                    raise InputError(f"{workers} workers do not fit into the cluster, which has room for {room}")
+                retries = {"max_restarts": RETRIES, "max_task_retries": RETRIES}
+                remote = self.ray.remote(scheduling_strategy="SPREAD", **retries, **self._options(maker.needs))
+                actors += [remote(_Worker).remote(maker) for _ in range(workers)]
+                for worker, item in zip(itertools.cycle(actors), items, strict=False):
+                    waiting.append(worker.work.remote(item))
+                    if len(waiting) == IN_FLIGHT * workers:
+                        yield self._result(self._next_ended([waiting[0]]), maker.name)
+                        waiting.popleft()
+                while waiting:
+                    yield self._result(self._next_ended([waiting[0]]), maker.name)
+                    waiting.popleft()
+            finally:
+                for worker in actors:
+                    with suppress(Exception):  # it, or its node, may be lost
+                        self.ray.kill(worker)
+
+    @contextmanager
+    def _connected(self, units: Sequence[Unit]) -> Iterator[list[Any]]:
+        """The nodes of the cluster, to which a connection exists within the block. Raises InputError if there is no cluster, or if its nodes do not
+        have what the units need."""
+        is_new = not self.ray.is_initialized()
+        if is_new:
+            address = os.environ.get("RAY_ADDRESS")
+            try:
+                check_listens(address or "")
+                self.ray.init(log_to_driver=True, logging_level="warning", configure_logging=True)
+            except (OSError, OverflowError, RuntimeError, ValueError) as error:
+                where = f"RAY_ADDRESS={address}: " if address else ""
+                raise InputError(f"engine=ray: {where}cannot be had: {_line(error)}") from None
         try:
             nodes = [node for node in self.ray.nodes() if node["Alive"]]
             self._check_needs(units, nodes)
             for folder in sorted({unit.folder for unit in units if unit.folder is not None}):
                 self._check_folder(folder, nodes)
-            waiting = list(units)
-            ended: set[str] = set()
-            while waiting or running:
-                while len(running) < at_a_time and (unit := ready(waiting, ended)) is not None:
-                    waiting.remove(unit)
-                    running[self._submit(unit)] = unit
-                assert running, "units wait for each other"
-                reference = self._next_ended(list(running))
-                unit = running.pop(reference)
-                value = self._result(reference, unit.name)
-                ended.add(unit.name)
-                done(unit, value)
+            yield nodes
         finally:
-            for reference in running:
-                with suppress(Exception):  # it may have ended meanwhile, or its node is lost
-                    self.ray.cancel(reference, force=True)
-            if begun:
+            if is_new:
                 self.ray.shutdown()
-
-    def map(self, maker: Unit, items: Iterable[Any], workers: int) -> Iterator[Any]:
-        """As `mtl.jobs.engines.Mapper.map`."""
-        begun, made, waiting = self._connect(), list[Any](), deque[Any]()
-        try:
-            nodes = [node for node in self.ray.nodes() if node["Alive"]]
-            self._check_needs([maker], nodes)
-            asked = {name: size for name, size in self._wanted(maker.needs).items() if size}
-            room = sum(
-                int(min(node["Resources"].get(name, 0) // size for name, size in asked.items())) for node in nodes
-            )
-            if room < workers:
-                raise InputError(f"{workers} workers do not fit into the cluster, which has room for {room}")
-            if maker.folder is not None:
-                self._check_folder(maker.folder, nodes)
-            remote = self.ray.remote(
-                max_restarts=RETRIES,
-                max_task_retries=RETRIES,
-                scheduling_strategy="SPREAD",
-                **self._options(maker.needs),
-            )
-            made += [remote(_Worker).remote(maker) for _ in range(workers)]
-            for worker, item in zip(itertools.cycle(made), items, strict=False):
-                waiting.append(worker.work.remote(item))
-                if len(waiting) == IN_FLIGHT * workers:
-                    yield self._result(self._next_ended([waiting[0]]), maker.name)
-                    waiting.popleft()
-            while waiting:
-                yield self._result(self._next_ended([waiting[0]]), maker.name)
-                waiting.popleft()
-        finally:
-            for worker in made:
-                with suppress(Exception):  # it, or its node, may be lost
-                    self.ray.kill(worker)
-            if begun:
-                self.ray.shutdown()
-
-    def _connect(self) -> bool:
-        """Connect to the cluster; return whether this call has begun it or connected to it."""
-        if self.ray.is_initialized():
-            return False
-        address = os.environ.get("RAY_ADDRESS")
-        try:
-            check_listens(address or "")
-            self.ray.init(log_to_driver=True, logging_level="warning", configure_logging=True)
-        except (OSError, OverflowError, RuntimeError, ValueError) as error:
-            where = f"RAY_ADDRESS={address}: " if address else ""
-            raise InputError(f"engine=ray: {where}cannot be had: {_line(error)}") from None
-        return True
 
     def _submit(self, unit: Unit) -> Any:
-        # A process for each unit: settings of torch, and memory, do not outlive it.
+        """Begin the unit in a process of its own, which settings of torch, and memory, do not outlive. Returns Ray's reference to its result."""
         options = {"max_calls": 1, "max_retries": RETRIES, "scheduling_strategy": "SPREAD", **self._options(unit.needs)}
         return self.ray.remote(**options)(_execute).options(name=unit.name).remote(unit)
 
     def _wanted(self, needs: Needs) -> dict[str, float]:
         """What a unit takes of a node's resources, by Ray's name."""
-        return {"CPU": needs.threads or 1, "GPU": self._gpu(needs.gpu), "memory": needs.memory or 0}
+        # A whole GPU if the unit asks for no share, and if the cluster has any.
+        gpu = float("GPU" in self.ray.cluster_resources()) if needs.gpu is None else needs.gpu
+        return {"CPU": needs.threads or 1, "GPU": gpu, "memory": needs.memory or 0}
 
     def _options(self, needs: Needs) -> dict[str, Any]:
+        """The same, as options of Ray."""
         wanted = self._wanted(needs)
         return {"num_cpus": wanted["CPU"], "num_gpus": wanted["GPU"], "memory": needs.memory}
-
-    def _gpu(self, share: float | None) -> float:
-        """The share of a GPU that a unit gets; None: a whole one, if the cluster has any."""
-        return share if share is not None else float("GPU" in self.ray.cluster_resources())
 
     def _next_ended(self, running: list[Any]) -> Any:
         """The first of these references whose unit ends. Raises InputError if no node is left, where Ray would wait for ever."""
@@ -221,16 +215,8 @@ def starts_cluster() -> bool:
 def check_listens(address: str) -> None:
     """Raise OSError if nothing listens at an address HOST:PORT, where Ray itself would repeat its messages for minutes. Other forms
     (auto, local, ray://…) are Ray's to check."""
-    match = re.fullmatch(r"\[?([^/\[\]]+)\]?:(\d+)", address)
-    end = time.monotonic() + CONNECT_TIMEOUT
-    while match is not None:
-        try:
-            socket.create_connection((match[1], int(match[2])), timeout=CONNECT_TIMEOUT).close()
-            return
-        except OSError:
-            if time.monotonic() + CONNECT_EVERY > end:
-                raise
-        time.sleep(CONNECT_EVERY)
+    if (match := re.fullmatch(r"\[?([^/\[\]]+)\]?:(\d+)", address)) is not None:
+        socket.create_connection((match[1], int(match[2])), timeout=CONNECT_TIMEOUT).close()
 
 
 def _describe(probe: str) -> dict[str, str | None]:
@@ -248,6 +234,7 @@ def _describe(probe: str) -> dict[str, str | None]:
 
 
 def node_difference(node: str, folder: Path, here: dict[str, str | None], remote: dict[str, str | None]) -> str:
+    """What a node lacks that this machine has, and what to do. `here` and `remote` are what `_describe` says on each."""
     if remote["folder"] != here["folder"]:
         return f"node {node}: does not see {folder}; results, data and caches must be in a file system that all nodes share"
     name = next(name for name in here if here[name] != remote[name])
@@ -277,4 +264,5 @@ def _execute(unit: Unit) -> Any:
 
 
 def _line(error: BaseException) -> str:
+    """An error as one line, which may be cut."""
     return (" ".join(str(error).split()) or type(error).__name__)[:300]

@@ -115,17 +115,13 @@ class Selected(Method):
         on_scored = [task.id for task in tasks if search and task.id not in self.dataset.samples]
         title = "; ".join(dict.fromkeys(summary["title"] for summary in self.summaries.values()))
         costs = "Parameters and seconds are those of the models of all tasks together."
+        facts = {**common, "title": title, "settings": settings}
         if search is None:
-            return {**common, "title": title, "settings": settings, "notes": ["Each task has a run of its own.", costs]}
+            return {**facts, "notes": ["Each task has a run of its own.", costs]}
         notes = [f"Dev chose the settings: {search}.", costs]
         if on_scored:
             problem = "the dev examples that score these tasks chose their settings too, so the scores are too high"
             notes.append(f"¶ {problem}: {', '.join(on_scored)}.")
-        return {
-            **common,
-            "title": f"{title}, tuned",
-            "chosen_on_dev": ", ".join(filter(None, ["settings", common["chosen_on_dev"]])),
-            "settings": settings,
-            "chosen_on_scored": on_scored,
-            "notes": notes,
-        }
+        chosen = ", ".join(filter(None, ["settings", common["chosen_on_dev"]]))
+        about = {"title": f"{title}, tuned", "chosen_on_dev": chosen, "chosen_on_scored": on_scored, "notes": notes}
+        return facts | about

@@ -1,4 +1,4 @@
-"""The choice among the runs of a sweep that a paper makes: dev chooses, for each task or for all of them, perhaps by successive halving.
+"""The choice among the runs of a sweep that a paper makes: dev chooses a setting for each task, perhaps by successive halving.
 
 The median over seeds chooses: all seeds of the result have one setting, as a paper reports it, and are the seeds of one run. With halving by k,
 all settings train the first seed; for each task, the best 1/k (rounded up) of those that trained a seed train the next one, so that most settings
@@ -8,6 +8,7 @@ cost one seed (Jamieson and Talwalkar 2016, with seeds as the budget). A run wit
 import logging
 import math
 import shutil
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -40,7 +41,7 @@ class Select:
     """The section `select` of a sweep file."""
 
     on: Literal["dev"] = "dev"  # the rows that choose
-    each: Literal["task", "suite"] = "task"  # what has a setting of its own
+    each: Literal["task"] = "task"  # what has a setting of its own
     halving: Annotated[int, Meta(ge=2)] | None = None  # k; None: every setting trains every seed
 
 
@@ -62,24 +63,20 @@ class Search:
     select: Select
     runs: list[Job]
     folder: Path  # of the result
-    # By task id, or None for the suite, the runs that are left to choose from, after `rungs` the best one.
-    kept: dict[str | None, list[Job]] = field(init=False)
-    settings: int = field(init=False)  # how many of them there are at first
+    # By task id, the runs that are left to choose from, after `rungs` the best one.
+    kept: dict[str, list[Job]] = field(init=False)
+    settings: int = field(init=False)  # the most runs that a task has to choose from at first
 
     def __post_init__(self) -> None:
         """Raises InputError for runs that cannot be compared."""
-        tasks = [[task.id for task in run.run_tasks if task.answered_by is None] for run in self.runs]
         for key in ALIKE:
             if any(getattr(run.config, key) != getattr(self.runs[0].config, key) for run in self.runs):
                 raise InputError(f"{key} must be the same for all runs", path=self.path, key="select")
-        if self.select.each == "task":
-            ids = dict.fromkeys(id for names in tasks for id in names)
-            self.kept = {id: [run for run, names in zip(self.runs, tasks, strict=True) if id in names] for id in ids}
-        elif any(names != tasks[0] for names in tasks):
-            problem = "suite: the runs have different tasks; choose each: task"
-            raise InputError(problem, path=self.path, key="select.each")
-        else:
-            self.kept = {None: list(self.runs)}
+        self.kept = defaultdict(list)
+        for run in self.runs:
+            for task in run.run_tasks:
+                if task.answered_by is None:
+                    self.kept[task.id].append(run)
         self.settings = max(map(len, self.kept.values()))
         config = self.folder / "config.yaml"
         if config.exists() and read_yaml(config).get("method") != METHOD:
@@ -100,20 +97,17 @@ class Search:
 
     def job(self) -> Job:
         """The run of what is chosen; an earlier choice in its folder, which other runs have changed, is removed."""
-        first, chosen = self.runs[0], {task: runs[0] for task, runs in self.kept.items()}
-        config, suite = first.config, first.suite
+        config, suite = self.runs[0].config, self.runs[0].suite
         heads = {task.id: task.answered_by or task.id for run in self.runs for task in run.run_tasks}
         trained = sum(run.folder.scores(seed).exists() for run in self.runs for seed in config.seeds)
-        halving = f", with halving by {self.select.halving}" if self.select.halving else ""
-        each, seeds = "each task" if self.select.each == "task" else "all tasks", ", ".join(map(str, config.seeds))
-        search = (
-            f"one of {self.settings} for {each}, by the median over seeds {seeds}; {trained} seeds trained{halving}"
-        )
+        cost = f"{trained} seeds trained" + (f", with halving by {self.select.halving}" if self.select.halving else "")
+        seeds = ", ".join(map(str, config.seeds))
+        search = f"one of {self.settings} for each task, by the median over seeds {seeds}; {cost}"
         flat, tasks = flatten_config(config), [id for id in suite.tasks if id in heads]
         copied = {key: flat[key] for key in COPIED if flat[key] is not None}
-        names = {id: (chosen.get(None) or chosen[heads[id]]).name for id in tasks}
-        own = {"selected.search": search if self.settings > 1 else None, "selected.runs": names}
-        job = load_job({**copied, "method": METHOD, "tasks": tasks, "run_dir": str(self.folder), **own})
+        names = {id: self.kept[heads[id]][0].name for id in tasks}
+        selected = {"selected.search": search if self.settings > 1 else None, "selected.runs": names}
+        job = load_job({**copied, "method": METHOD, "tasks": tasks, "run_dir": str(self.folder), **selected})
         if job.folder.config.exists() and differences(job.folder.config, job.config):
             logger.info("%s: made again, since another choice was made there", job.folder.path)
             with job.folder.locked():
@@ -124,16 +118,16 @@ class Search:
                         entry.unlink()
         return job
 
-    def _ranked(self, task: str | None, runs: Sequence[Job], seeds: Sequence[int]) -> list[Job]:
+    def _ranked(self, task: str, runs: Sequence[Job], seeds: Sequence[int]) -> list[Job]:
         """Those of the runs that have these seeds, the best on dev first; of equal ones, the first of the file."""
         scores = dict[str, float]()
         for run in runs:
             files = [run.folder.scores(seed) for seed in seeds]
             if all(file.exists() for file in files):
-                each = [dev_score(file, read_json(file, SeedScores), run.suite, task) for file in files]
-                scores[run.name] = median(each)
+                by_seed = [dev_score(file, read_json(file, SeedScores), run.suite, task) for file in files]
+                scores[run.name] = median(by_seed)
         if not scores:
-            raise DivergedError(f"{self.path}: {task or 'all tasks'}: no setting is left to choose, since all diverged")
+            raise DivergedError(f"{self.path}: {task}: no setting is left to choose, since all diverged")
         return sorted((run for run in runs if run.name in scores), key=lambda run: -scores[run.name])
 
 

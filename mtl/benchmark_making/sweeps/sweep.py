@@ -1,18 +1,16 @@
-"""Sweeps: make the runs that one file lists, one after another. Finished runs are not made again. A file may also say how to choose among them."""
+"""The file of a sweep: the runs that it lists, each with its name and its folder, and how to choose among them."""
 
 import itertools
 import json
 import logging
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from mtl.base.errors import BusyError, DivergedError, InputError, UserError, resources_as_input
+from mtl.base.errors import InputError
 from mtl.base.settings.layers import find_yaml, flatten, flatten_config, shipped
 from mtl.base.settings.schema import INDIFFERENT, PAPER, names_code
 from mtl.base.untrusted_yaml import read_yaml
@@ -20,7 +18,6 @@ from mtl.benchmark_making.sweeps.selected import SETTINGS
 from mtl.benchmark_making.sweeps.selection import Search, Select, read_select
 from mtl.data.fetching.fetch import awaits_generation
 from mtl.data.splits import check_present, has_files
-from mtl.jobs.engines import Failures
 from mtl.jobs.job import Job, load_job, load_run
 from mtl.methods import METHODS
 
@@ -35,9 +32,6 @@ MOST_RUNS = 100_000  # of a grid
 LONGEST_NAME = 200  # bytes; file systems take 255
 EACH = "each"  # the value of tasks: in a sweep file that makes a run for each task
 
-Make = Callable[[Job], Any]
-MakeTogether = Callable[[Sequence[Job]], Any]
-
 
 @dataclass(frozen=True)
 class Sweep:
@@ -48,15 +42,73 @@ class Sweep:
     runs: list[Job]
     search: Search | None = None  # the choice among them
 
+    def rungs(self) -> Iterable[list[Job]]:
+        """The runs to make one rung after another (`Search.rungs`); of a file without a choice, all at once."""
+        return [self.runs] if self.search is None else self.search.rungs()
+
     @property
     def begun(self) -> list[Job]:
-        """The runs with the seeds that they will have at the end of the first rung that is not finished; of a file without a choice, all."""
+        """The runs with the seeds that they will have at the end of the first rung that is not finished."""
         runs: dict[str, Job] = {}
-        for rung in [self.runs] if self.search is None else self.search.rungs():
+        for rung in self.rungs():
             runs |= {run.name: run for run in rung}
             if not all(run.is_finished for run in rung):
                 break
         return list(runs.values())
+
+
+@dataclass(frozen=True)
+class RunEntry:
+    """A run of a sweep file, or with `tasks: each` a run for each task."""
+
+    label: str | None  # its name, if the file gives one
+    naming: Sequence[str]  # the keys that its name is made from otherwise: those that the file sets for this run alone
+    settings: Mapping[str, Any]  # by dotted keys
+
+    def run(self, within: str) -> Job:
+        """The run, in a folder `within` that of the suite. Raises InputError."""
+        if "run_dir" in self.settings:
+            raise InputError("each run has its own folder, named after the run; set runs_dir=", key="run_dir")
+
+        def placed(job: Job) -> Job:
+            """The job with its name, and with the folder of this name."""
+            name = self.label or self._name(job)
+            if len(name.encode()) > LONGEST_NAME:
+                raise InputError("its settings are too long for a folder's name; list it under runs: with a name")
+            folder = job.folder.path.parent / within / name
+            return replace(job, config=replace(job.config, run_dir=str(folder)), name=name)
+
+        run = placed(load_run(self.settings, placed))
+        if not is_idle(run):
+            _ = run.run_tasks  # raises InputError for tasks that the method does not answer
+        return run
+
+    def runs_by_task(self, within: str) -> list[Job]:
+        """A run for each trained task and those that its head answers; one run if the method has no task."""
+        settings = {key: value for key, value in self.settings.items() if key != "tasks" or value != EACH}
+        whole = replace(self, settings=settings).run(within)
+        if is_idle(whole):
+            return [whole]
+        answered: dict[str, list[str]] = {task.id: [] for task in whole.run_tasks if task.answered_by is None}
+        for task in whole.run_tasks:
+            answered[task.answered_by or task.id].append(task.id)
+        naming = [*(key for key in self.naming if key != "tasks"), "tasks"]
+        runs = []
+        for id, ids in answered.items():
+            label = None if self.label is None else f"{self.label}-{id}"
+            runs.append(RunEntry(label, naming, {**settings, "tasks": ids}).run(within))
+        return runs
+
+    def _name(self, job: Job) -> str:
+        """The name of a run without a label: that of the method's folder, and the settings of this run that change its configuration.
+
+        It does not depend on the other runs, so that a run keeps its name when others are added to the file.
+        """
+        preset = {} if job.config.preset == PAPER else {"preset": job.config.preset}  # the machine may have chosen it
+        named = {key: self.settings[key] for key in BASE_KEYS if key in self.settings}
+        base, flat = flatten_config(load_job({**preset, **named}).config), flatten_config(job.config)
+        changed = [key for key in self.naming if key not in UNNAMED and flat[key] != base.get(key)]
+        return ",".join([job.folder.path.name, *(f"{key}={_in_a_name(flat[key])}" for key in changed)])
 
 
 def load_sweep(name: str, overrides: Mapping[str, Any] | None = None, only: Sequence[str] = ()) -> Sweep:
@@ -96,111 +148,7 @@ def load_sweep(name: str, overrides: Mapping[str, Any] | None = None, only: Sequ
     return Sweep(title, path, chosen, search)
 
 
-def run_sweep(sweep: Sweep, make: Make, make_together: MakeTogether, report: Callable[[], Any]) -> list[str]:
-    """Make the runs that are not finished, rung after rung and then the run of the choice if the file has one, then the report.
-
-    Finished runs are checked first, so that a run whose data has changed is found before hours of training. Where a choice is made, a run that
-    diverges is not chosen, which is no error.
-
-    Args:
-        make: makes one run. Runs are made one after another, unless their seeds run in processes of their own (`Config.runs_apart`).
-        make_together: makes all runs at once, if their seeds run in processes of their own.
-        report: is called at the end, if any run is finished.
-
-    Returns:
-        The names of the runs that other processes are making, and which are left to them.
-
-    Raises:
-        InputError, DivergedError: as a run does. The error of a finished run is raised at once, that of another run after all runs
-            have ended and the report is written.
-    """
-    busy: list[str] = []
-    search = sweep.search
-    try:
-        for rung in [sweep.runs] if search is None else search.rungs():
-            try:
-                _make_runs(sweep.path, rung, make, make_together, busy)
-            except DivergedError as error:
-                if search is None:
-                    raise
-                logger.warning("%s; what has diverged is not chosen", error)
-            if busy:
-                break  # the choice needs all runs
-        if search is not None and not busy:
-            with _errors_begin_with(str(sweep.path)):
-                make(search.job())
-    except UserError:
-        if any(run.is_finished for run in sweep.runs):
-            try:
-                with resources_as_input():
-                    report()
-            except InputError as error:  # an error of the report must not hide that of a run
-                logger.error("report: %s", error)
-        raise
-    if not busy or any(run.is_finished for run in sweep.runs):
-        report()
-    return busy
-
-
-def _make_runs(path: Path, runs: Sequence[Job], make: Make, make_together: MakeTogether, busy: list[str]) -> None:
-    """Check the finished ones of these runs, and make the others.
-
-    `busy` receives the names of the runs that other processes are making, also when an error of another run is raised.
-    """
-    from mtl.jobs.baseline import run_baseline
-
-    runs = sorted(runs, key=lambda run: not run.is_finished)
-    waiting = [run for run in runs if not run.is_finished]
-    for number, run in enumerate(runs[: len(runs) - len(waiting)], start=1):
-        logger.info("run %d of %d: %s", number, len(runs), run.name)
-        # A run that is busy is checked by another process.
-        with suppress(BusyError), _errors_begin_with(f"{path}: run {run.name}"):
-            run_baseline(run)
-    with _errors_begin_with(str(path)):
-        if waiting and waiting[0].config.runs_apart:
-            make_together(waiting)
-        else:
-            _make_in_turn(waiting, make, len(runs), busy)
-
-
-def _make_in_turn(waiting: Sequence[Job], make: Make, total: int, busy: list[str]) -> None:
-    """Make runs one after another. `total` counts the finished ones too; `busy` is as in `_make_runs`."""
-    import torch
-
-    threads = torch.get_num_threads()
-    failures = Failures(len(waiting))
-    for number, run in enumerate(waiting, start=total - len(waiting) + 1):
-        logger.info("run %d of %d: %s", number, total, run.name)
-        torch.set_num_threads(threads)  # the last run may have set its own trainer.threads
-        try:
-            with resources_as_input():
-                make(run)
-        except BusyError:
-            logger.info("run %s: busy in another process", run.name)
-            busy.append(run.name)
-        except UserError as error:
-            failures.add(run.name, f"run {run.name}", error)
-    failures.check()
-
-
-@contextmanager
-def _errors_begin_with(where: str) -> Iterator[None]:
-    """Errors within the block begin with `where`."""
-    try:
-        yield
-    except UserError as error:
-        raise type(error)(f"{where}: {error}") from None
-
-
-class _Entry(NamedTuple):
-    """A run of a sweep file."""
-
-    label: str | None  # its name, if the file gives one
-    naming: Sequence[str]  # the keys that its name is made from otherwise: those that the file sets for this run alone
-    settings: Mapping[str, Any]  # by dotted keys
-
-
-def _read_sweep_file(path: Path) -> tuple[str, list[_Entry], Select | None]:
+def _read_sweep_file(path: Path) -> tuple[str, list[RunEntry], Select | None]:
     """The title of a sweep file, its runs, and how to choose among them. Raises InputError."""
     content = read_yaml(path)
     if unknown := [str(key) for key in content if key not in SECTIONS]:
@@ -216,14 +164,14 @@ def _read_sweep_file(path: Path) -> tuple[str, list[_Entry], Select | None]:
     if not isinstance(listed_runs, list):
         raise InputError("must be a list", path=path, key="runs")
     combinations = itertools.product(*grid.values()) if grid else ()
-    entries = [_Entry(None, [*grid], {**shared, **dict(zip(grid, values, strict=True))}) for values in combinations]
+    entries = [RunEntry(None, [*grid], {**shared, **dict(zip(grid, values, strict=True))}) for values in combinations]
     for number, run in enumerate(listed_runs, 1):
         run_settings = _settings(path, f"runs: {number}", run)
         label = run_settings.pop("name", None)
         if label is not None and not re.fullmatch(r"\w[\w.,=+-]*", str(label)):
             message = f"{number}: name={label}: must be fit for a folder: letters, digits, _ . , = + -"
             raise InputError(message, path=path, key="runs")
-        entries.append(_Entry(None if label is None else str(label), [*run_settings], {**shared, **run_settings}))
+        entries.append(RunEntry(None if label is None else str(label), [*run_settings], {**shared, **run_settings}))
     if not entries:
         raise InputError("has no runs; list them under runs:, or values of keys under grid:", path=path)
     return str(content.get("title") or path.stem), entries, read_select(content, path)
@@ -239,54 +187,22 @@ def _settings(path: Path, where: str, value: Any) -> dict[str, Any]:
     return settings
 
 
-def _load_all(path: Path, entries: Sequence[_Entry], overrides: Mapping[str, Any], within: str) -> Iterator[Job]:
+def _load_all(path: Path, entries: Sequence[RunEntry], overrides: Mapping[str, Any], within: str) -> Iterator[Job]:
     """The runs of a sweep file, without those whose method has no task, in a folder `within` that of the suite. An error names the run."""
-    for number, (label, naming, settings) in enumerate(entries, 1):
-        entry = _Entry(label, [key for key in naming if key not in overrides], {**settings, **overrides})
+    for number, listed in enumerate(entries, 1):
+        naming = [key for key in listed.naming if key not in overrides]  # what all runs share is no part of their names
+        entry = RunEntry(listed.label, naming, {**listed.settings, **overrides})
         try:
-            parts = _task_by_task(entry) if settings.get("tasks") == EACH else [entry]
-            runs = [(part, _load(part.settings, partial(_with_folder, within, part))) for part in parts]
+            runs = entry.runs_by_task(within) if listed.settings.get("tasks") == EACH else [entry.run(within)]
         except InputError as error:
-            name = label or f"{number} ({', '.join(f'{key}={value}' for key, value in settings.items())})"
-            raise InputError(f"run {name}: {error}", path=path) from None
-        for part, job in runs:
-            if is_idle(job):
-                tasks = job.config.tasks
-                name = part.label or job.folder.path.name + (f", tasks={','.join(tasks)}" if tasks else "")
-                reason = f"{job.data_dir} has no files" if tasks else f"suite {job.suite.name} has no task"
-                logger.info("left out: %s, since %s for it", name, reason)
-                continue
-            yield _with_folder(within, part, job)
-
-
-def _with_folder(within: str, entry: _Entry, job: Job) -> Job:
-    """The run with its name, and with the folder of this name."""
-    name = entry.label or _name(entry, job)
-    if len(name.encode()) > LONGEST_NAME:
-        raise InputError("its settings are too long for a folder's name; list it under runs: with a name")
-    return replace(job, config=replace(job.config, run_dir=str(job.folder.path.parent / within / name)), name=name)
-
-
-def _task_by_task(entry: _Entry) -> list[_Entry]:
-    """An entry for each trained task and those that its head answers; the entry itself if the method has no task."""
-    label = entry.label
-    settings = {key: value for key, value in entry.settings.items() if key != "tasks" or value != EACH}
-    job = _load(settings)
-    if is_idle(job):
-        return [_Entry(label, entry.naming, settings)]
-    answered: dict[str, list[str]] = {task.id: [] for task in job.run_tasks if task.answered_by is None}
-    for task in job.run_tasks:
-        answered[task.answered_by or task.id].append(task.id)
-    naming = [*(key for key in entry.naming if key != "tasks"), "tasks"]
-    return [_Entry(label and f"{label}-{id}", naming, {**settings, "tasks": ids}) for id, ids in answered.items()]
-
-
-def _load(settings: Mapping[str, Any], placed: Callable[[Job], Job] = lambda job: job) -> Job:
-    if "run_dir" in settings:
-        raise InputError("each run has its own folder, named after the run; set runs_dir=", key="run_dir")
-    job = load_run(settings, placed)
-    assert is_idle(job) or job.run_tasks  # raises InputError for tasks that the method does not answer
-    return job
+            settings = ", ".join(f"{key}={value}" for key, value in listed.settings.items())
+            raise InputError(f"run {listed.label or f'{number} ({settings})'}: {error}", path=path) from None
+        for run in runs:
+            if is_idle(run):
+                reason = f"{run.data_dir} has no files" if run.config.tasks else f"suite {run.suite.name} has no task"
+                logger.info("left out: %s, since %s for it", run.name, reason)
+            else:
+                yield run
 
 
 def is_idle(job: Job) -> bool:
@@ -295,19 +211,6 @@ def is_idle(job: Job) -> bool:
     if job.suite.allow_missing and any(has_files(task, job.data_dir) for task in job.suite.tasks.values()):
         answered = [task for task in answered if has_files(task, job.data_dir)]
     return not answered
-
-
-def _name(entry: _Entry, job: Job) -> str:
-    """The name of a run without a label: that of the method's folder, and the settings of this run that change its configuration.
-
-    It does not depend on the other runs, so that a run keeps its name when others are added to the file.
-    """
-    settings = entry.settings
-    preset = {} if job.config.preset == PAPER else {"preset": job.config.preset}  # the machine may have chosen it
-    base = flatten_config(load_job({**preset, **{key: settings[key] for key in BASE_KEYS if key in settings}}).config)
-    flat = flatten_config(job.config)
-    changed = [key for key in entry.naming if key not in UNNAMED and flat[key] != base.get(key)]
-    return ",".join([job.folder.path.name, *(f"{key}={_in_a_name(flat[key])}" for key in changed)])
 
 
 def _in_a_name(value: Any) -> str:
@@ -321,7 +224,7 @@ def _in_a_name(value: Any) -> str:
 def _check_ready(path: Path, runs: Sequence[Job]) -> None:
     """Raise InputError if the folder of a run has another configuration, or if data or vectors are missing and cannot be made."""
     for run in runs:
-        with _errors_begin_with(f"{path}: run {run.name}"):
+        try:
             run.check_folder()
             if run.is_finished:
                 continue
@@ -331,3 +234,5 @@ def _check_ready(path: Path, runs: Sequence[Job]) -> None:
                 METHODS[run.config.method].find_inputs(run.config, run.suite)
             except InputError as error:
                 raise InputError(f"{error}; or name the other runs: --only NAME --only NAME") from None
+        except InputError as error:
+            raise InputError(f"{path}: run {run.name}: {error}") from None

@@ -288,6 +288,7 @@ def test_no_error_of_one_submission_stops_the_others_or_is_published(
     ("arguments", "message"),
     [
         (["gold=gold"], "out: name the folder"),
+        (["out=site"], "out: is used with gold= alone"),
         (["gold=public", "out=site"], "public: has no test file of suite tiny with a label in every row"),
         (["gold=gold", "out=site", "split=train"], "split=train: must be one of dev, test"),
         (["gold=gold", "out=site", "limit=0"], "limit=0: must be at least 1"),

@@ -8,7 +8,7 @@ import pytest
 from input_errors import ANY, raises_input_error
 from make_parts import SPLIT, TASK, column, recipe_of, write_recipe
 
-from mtl.benchmark_making.make.recipe import RecipeSource, load_recipe, read_source
+from mtl.benchmark_making.make.recipe import RecipeSource, load_recipe
 from mtl.benchmark_making.make.table import Origin, Table
 from mtl.tasks.task import Reading
 
@@ -93,7 +93,7 @@ CONLL = """# newdoc id = first
 
 def read(folder: Path, name: str, content: str, **keys: object) -> Table:
     (folder / name).write_text(content, encoding="utf-8")
-    return read_source("corpus", RecipeSource(name, **keys), folder)  # type: ignore[arg-type]
+    return RecipeSource(name, **keys).read("corpus", folder)  # type: ignore[arg-type]
 
 
 def test_a_token_file_has_a_row_for_each_sentence_and_documents_may_be_numbered(tmp_path: Path) -> None:
@@ -125,4 +125,4 @@ def test_files_that_are_no_sources(tmp_path: Path) -> None:
     for file, width, line in (("a.tsv", 1, None), ("pipe.conll", 2, None), ("a.conll", 2, 1), ("b.conll", 3, 1)):
         source = RecipeSource(file, header=["tokens", "tags", "more"][:width])
         with raises_input_error(file=file, line=line):
-            read_source("corpus", source, tmp_path / "r")
+            source.read("corpus", tmp_path / "r")

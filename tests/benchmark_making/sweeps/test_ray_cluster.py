@@ -174,7 +174,6 @@ def test_a_unit_of_a_lost_node_goes_on_elsewhere(cluster: Any, tmp_path: Path) -
 
 def test_an_address_where_nothing_listens_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray_cluster, "CONNECT_TIMEOUT", 0.2)
-    monkeypatch.setattr(ray_cluster, "CONNECT_EVERY", 0.1)
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{bound.getsockname()[1]}"

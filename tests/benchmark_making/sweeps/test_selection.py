@@ -15,8 +15,9 @@ from input_errors import raises_input_error
 from mtl.api.cli import main
 from mtl.base.errors import BusyError, DivergedError
 from mtl.base.files import write_json
+from mtl.benchmark_making.sweeps.making import run_sweep
 from mtl.benchmark_making.sweeps.plan import plan_text
-from mtl.benchmark_making.sweeps.sweep import Sweep, load_sweep, run_sweep
+from mtl.benchmark_making.sweeps.sweep import Sweep, load_sweep
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job, load_job, parse_settings
 from mtl.methods.predictor import Predictor
@@ -122,16 +123,6 @@ def test_dev_chooses_a_setting_for_each_task(
     samples = samples_of(run, SampleCache(None).reduced(run))
     assert all(len(sample.by_seed) == 3 and not sample.is_one_system for sample in samples.values())
     assert len(find_runs(tuned / "settings")) == 7
-
-
-def test_one_setting_for_all_tasks(given: dict[str, Any], planned: Planned, tmp_path: Path) -> None:
-    search(sweep_of(tmp_path, given, "{on: dev, each: suite}"), with_scores(planned))
-    means = {
-        name: median(np.mean(list(planned[name, seed].values())) for seed in SEEDS)
-        for name in (f"length-{length}" for length in LENGTHS)
-    }
-    chosen = read_json(tmp_path / "runs/liten/tuned/summary.json")["settings"]
-    assert set(chosen.values()) == {max(means, key=lambda name: means[name])} and list(chosen) == list(TASKS)
 
 
 def test_an_interrupted_search_continues_and_another_choice_is_made_again(

@@ -12,9 +12,11 @@ from kinds_suite import write_kinds_suite
 
 from mtl.api.cli import main
 from mtl.base.errors import BusyError, DivergedError, InputError
+from mtl.base.names import ABSENT_COMMANDS
 from mtl.base.settings.layers import flatten_config
 from mtl.base.settings.schema import INDIFFERENT
-from mtl.benchmark_making.sweeps.sweep import load_sweep, run_sweep
+from mtl.benchmark_making.sweeps.making import run_sweep
+from mtl.benchmark_making.sweeps.sweep import load_sweep
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job, parse_settings
 
@@ -147,10 +149,7 @@ def test_the_command_line_has_the_last_word(tmp_path: Path) -> None:
         ("{runs: [{}], select: {halving: 1}}", "select.halving=1: must be at least 2"),
         ("{runs: [{}], select: {eahc: task}}", "unknown key 'select.eahc'; did you mean select.each"),
         ("{grid: {held_out: [0.1, 0.2]}, select: {}}", "select: held_out must be the same for all runs"),
-        (
-            "{runs: [{tasks: [cbd]}, {tasks: [dyk]}], select: {each: suite}}",
-            "select.each: suite: the runs have different tasks; choose each: task",
-        ),
+        ("{runs: [{}], select: {each: suite}}", "select.each=suite: must be one of task"),
         ("grid: {max_length: [" + "1," * 400 + "], held_out: [" + "1," * 400 + "]}", "grid: has 160,000 runs; a sweep takes at most"),
         ("grid: {embeddings: random}", "grid: embeddings=random: must be a list of values"),
         ("runs: {embeddings: random}", "runs: must be a list"),
@@ -203,6 +202,16 @@ def test_a_bad_command_line(arguments: list[str], complaint: str, capsys: pytest
     assert main(["sweep", *arguments]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert complaint in line
+
+
+@pytest.mark.parametrize(
+    "option", ["sweep --watch x.yaml", "sweep x.yaml --watch", "audit --share=0.5", "audit --sheet cbd"]
+)
+def test_an_option_that_is_gone_says_what_to_do(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(option.split())
+    command = f"mtl {option.split()[0]} --{option.partition('--')[2].split()[0].partition('=')[0]}"
+    assert f": unknown; {ABSENT_COMMANDS[command]}; see mtl " in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -1,0 +1,107 @@
+"""A copy of a suite's data without near duplicates that leak from one split into another, with its suite file and a log of what left."""
+
+import json
+from collections import defaultdict
+from collections.abc import Container, Sequence
+from io import BytesIO
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from mtl.base.errors import InputError
+from mtl.base.files import write_text
+from mtl.base.folders import check_new_folder, new_folder
+from mtl.base.settings.layers import find_suite
+from mtl.base.untrusted_yaml import read_yaml
+from mtl.benchmark_making.audits.near import SHARE, Near, find_near
+from mtl.benchmark_making.similarity import NEAR_NGRAM
+from mtl.data.files import read_bytes
+from mtl.data.rows import PACKED, form_of
+from mtl.jobs.job import Job
+from mtl.tasks.suite import load_suite
+from mtl.tasks.task import Layout
+
+REMOVED = "removed.jsonl"
+# Keys of a suite and a task that are not for a copy: they describe the files as they were, or what is handed in.
+OUTDATED = {"generated", "source", "hub", "checksums", "submission"}
+
+
+def write_clean(job: Job, out: Path) -> str:
+    """Write a copy of the data without rows that leak between splits, its suite file, and a log of the rows that left; return what was done.
+
+    Rows leave train rather than dev, and dev rather than test, so that scores are of the same rows as before wherever they can be. Where dev is held
+    out of train, only the first of several training rows that are nearly the same stays.
+
+    Raises:
+        InputError: as `find_near` does, for a file that a run cannot read, and for a split that would have no rows left.
+    """
+    check_new_folder(out)
+    near_rows = find_near(job)
+    read = [files for files, _ in near_rows]
+    if broken := [finding for files in read for finding in files.findings if finding.kind == "unreadable"]:
+        raise InputError(f"{broken[0].what}; correct the file first", path=job.data_dir)
+    removals = [
+        (files.task.id, hit)
+        for files, near in near_rows
+        for hit in near
+        if not hit.repeats or (hit.part.split == hit.source.split == "train" and "dev" not in files.files)
+    ]
+    removed = defaultdict[str, set[int]](set)  # by file, where its rows that leave begin
+    for _, hit in removals:
+        removed[hit.part.file].add(hit.row.line)
+    parts = {part.file: part for files in read for part in files.files.values()}
+    if empty := [file for file, lines in removed.items() if len(lines) == len(parts[file].rows)]:
+        raise InputError("no row of it would stay; leave its task out (tasks=)", path=job.data_dir / empty[0])
+    counts = [(len(removed[file]), part) for file, part in parts.items() if removed[file]]
+    shares = [f"{count} of {len(part.rows)} rows of {part.task.id} {part.split}" for count, part in counts]
+    grams = f"{SHARE:g} or more of their character {NEAR_NGRAM}-grams"
+    what = f"{', '.join(shares) or 'no row'} left out, as {grams} stand in a row of dev or test"
+    with new_folder(out) as partial:
+        for file, part in parts.items():
+            source, copy = job.data_dir / file, partial / "data" / file
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            layout = part.task.layout(part.split, job.data_dir)
+            copy_rows(source, copy, [row.line for row in part.rows], removed[file], layout)
+        _write_suite(job, f"a copy without near duplicates: {what}", partial / "suite.yaml")
+        log = [json.dumps(_log_entry(task, hit), ensure_ascii=False) + "\n" for task, hit in removals]
+        write_text(partial / REMOVED, "".join(log))
+    suite = out / "suite.yaml"
+    run = f"run on the copy: mtl baseline suite={suite} method=svm"
+    return f"{what}\n{out / REMOVED}: which rows, and why\n{suite}; {run}"
+
+
+def _write_suite(job: Job, note: str, path: Path) -> None:
+    """Write the suite file of a copy: the same tasks, under another name, without the addresses and checksums of the original files."""
+    suite: dict[Any, Any] = read_yaml(find_suite(job.config.suite))
+    suite |= {"name": f"{job.suite.name}-clean", "title": f"{job.suite.title} (clean)", "data": "data", "clean": note}
+    for keys in (suite, *suite["tasks"].values()):
+        for key in OUTDATED & keys.keys():
+            del keys[key]
+    write_text(path, yaml.safe_dump(suite, sort_keys=False, allow_unicode=True, width=120))
+    load_suite(path)  # raises InputError
+
+
+def _log_entry(task: str, hit: Near) -> dict[str, Any]:
+    """What the log says of a row that left a task."""
+    row, like = hit.part.where([hit.row]), hit.source.where([hit.match])
+    return {"task": task, "row": row, "like": like, "similarity": round(hit.similarity, 4), "texts": hit.row.texts}
+
+
+def copy_rows(path: Path, copy: Path, lines: Sequence[int], left_out: Container[int], layout: Layout) -> None:
+    """Copy a file without some of its rows. All others keep their bytes.
+
+    Raises InputError for an unknown suffix, a file that cannot be read, and one whose rows are not lines of it.
+
+    Args:
+        lines: where the rows of the file begin, as `Record.line` says, in their order.
+        left_out: those of the rows that are left out.
+    """
+    if form_of(path, layout) in ("json", "parquet") or layout.part or layout.beside or path.suffix.lower() in PACKED:
+        problem = "rows can be left out of plain files with a row a line only"
+        raise InputError(f"{problem}; write the rows as .jsonl", path=path)
+    content = BytesIO(read_bytes(path)).readlines()  # a line feed ends a line, and nothing else
+    ends = [*lines[1:], len(content) + 1]
+    kept = [content[line - 1 : end - 1] for line, end in zip(lines, ends, strict=True) if line not in left_out]
+    copy.write_bytes(b"".join([*content[: lines[0] - 1], *chain.from_iterable(kept)]))

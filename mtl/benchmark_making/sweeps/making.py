@@ -1,0 +1,111 @@
+"""Make the runs of a sweep that are not finished, and the run of its choice."""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from mtl.base.errors import BusyError, DivergedError, InputError, UserError, resources_as_input
+from mtl.benchmark_making.sweeps.sweep import Sweep
+from mtl.jobs.engines import Failures
+from mtl.jobs.job import Job
+
+logger = logging.getLogger("mtl")
+
+Make = Callable[[Job], Any]
+MakeTogether = Callable[[Sequence[Job]], Any]
+
+
+def run_sweep(sweep: Sweep, make: Make, make_together: MakeTogether, report: Callable[[], Any]) -> list[str]:
+    """Make the runs that are not finished, rung after rung and then the run of the choice if the file has one, then the report.
+
+    Finished runs are checked first, so that a run whose data has changed is found before hours of training. Where a choice is made, a run that
+    diverges is not chosen, which is no error.
+
+    Args:
+        make: makes one run. Runs are made one after another, unless their seeds run in processes of their own (`Config.runs_apart`).
+        make_together: makes all runs at once, if their seeds run in processes of their own.
+        report: is called at the end, if any run is finished.
+
+    Returns:
+        The names of the runs that other processes are making, and which are left to them.
+
+    Raises:
+        InputError, DivergedError: as a run does. The error of a finished run is raised at once, that of another run after all runs
+            have ended and the report is written.
+    """
+    busy: list[str] = []
+    try:
+        for rung in sweep.rungs():
+            busy = _make_rung(sweep, rung, make, make_together)
+            if busy:
+                break  # the choice needs all runs
+        if sweep.search is not None and not busy:
+            with _errors_begin_with(str(sweep.path)):
+                make(sweep.search.job())
+    except UserError:
+        if any(run.is_finished for run in sweep.runs):
+            try:
+                with resources_as_input():
+                    report()
+            except InputError as error:  # an error of the report must not hide that of a run
+                logger.error("report: %s", error)
+        raise
+    if not busy or any(run.is_finished for run in sweep.runs):
+        report()
+    return busy
+
+
+def _make_rung(sweep: Sweep, runs: Sequence[Job], make: Make, make_together: MakeTogether) -> list[str]:
+    """Check the finished ones of these runs, and make the others. Returns the names of the runs that other processes are making."""
+    from mtl.jobs.baseline import run_baseline
+
+    finished = [run for run in runs if run.is_finished]
+    waiting = [run for run in runs if not run.is_finished]
+    for number, run in enumerate(finished, start=1):
+        logger.info("run %d of %d: %s", number, len(runs), run.name)
+        # A run that is busy is checked by another process.
+        with suppress(BusyError), _errors_begin_with(f"{sweep.path}: run {run.name}"):
+            run_baseline(run)
+    busy: list[str] = []
+    try:
+        with _errors_begin_with(str(sweep.path)):
+            if waiting and waiting[0].config.runs_apart:
+                make_together(waiting)
+            else:
+                busy, failures = _make_in_turn(waiting, make, len(runs))
+                failures.check()
+    except DivergedError as error:
+        if sweep.search is None:
+            raise
+        logger.warning("%s; what has diverged is not chosen", error)
+    return busy
+
+
+def _make_in_turn(waiting: Sequence[Job], make: Make, total: int) -> tuple[list[str], Failures]:
+    """Make runs one after another, of a `total` that counts the finished ones, too. Returns the names of busy runs, and the errors of others."""
+    import torch
+
+    threads = torch.get_num_threads()
+    busy, failures = list[str](), Failures(len(waiting))
+    for number, run in enumerate(waiting, start=total - len(waiting) + 1):
+        logger.info("run %d of %d: %s", number, total, run.name)
+        torch.set_num_threads(threads)  # the last run may have set its own trainer.threads
+        try:
+            with resources_as_input():
+                make(run)
+        except BusyError:
+            logger.info("run %s: busy in another process", run.name)
+            busy.append(run.name)
+        except UserError as error:
+            failures.add(run.name, f"run {run.name}", error)
+    return busy, failures
+
+
+@contextmanager
+def _errors_begin_with(where: str) -> Iterator[None]:
+    """Errors within the block begin with `where`."""
+    try:
+        yield
+    except UserError as error:
+        raise type(error)(f"{where}: {error}") from None
