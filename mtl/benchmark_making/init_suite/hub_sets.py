@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from fsspec.utils import glob_translate
-from huggingface_hub import HfApi
+from huggingface_hub import HfApi, errors
 
 from mtl.base.errors import InputError
 from mtl.base.files import link_or_copy
@@ -31,6 +31,7 @@ from mtl.tasks.task import SPLIT_OF, SPLITS
 REVISION = r"refs/(?:convert|pr)/[\w.-]+|[\w.-]+"
 ADDRESS = re.compile(rf"hf://(?:datasets/)?(\w[\w.-]*/\w[\w.-]*)(?:@({REVISION}))?(?:/([^/]+))?/?")
 DEFAULT = "default"
+CONVERTED = "refs/convert/parquet"  # the revision under which the Hub keeps its conversion of a data set to parquet
 MOST_STARS = 8  # in a pattern
 LIMIT = 2**32  # bytes of files that are downloaded
 MOST_CONFIGURATIONS = 50  # that are taken as tasks of one suite
@@ -109,10 +110,11 @@ def _revision(api: HfApi, dataset: str, revision: str | None) -> tuple[str, hub.
         return commit, files, card
     if revision is None:
         try:
-            commit, files, _ = hub.list_files(api, dataset, hub.CONVERTED)
-            return commit, files, {}
-        except hub.NoRevisionError:
-            pass
+            commit, parquet_files, _ = hub.list_files(api, dataset, CONVERTED)
+            return commit, parquet_files, {}
+        except InputError as error:
+            if not isinstance(error.__cause__, errors.RevisionNotFoundError):
+                raise
     if scripts := [path for path in files if path.endswith(".py")]:
         problem = f"it has no data file but a script that loads them ({scripts[0]}), which mtl does not run, and the Hub has not converted it"
         raise InputError(f"{problem}; load it yourself, and give mtl.Suite.from_frames what the script returns")
