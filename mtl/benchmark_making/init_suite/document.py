@@ -15,9 +15,9 @@ import yaml
 from omegaconf import OmegaConf
 
 from mtl.base.wording import listed
-from mtl.benchmark_making.init_suite.guess import FoundFiles, Guess
+from mtl.benchmark_making.init_suite.finding import FoundFiles
+from mtl.benchmark_making.init_suite.guess import Guess, count, printable, quoted, quoted_names
 from mtl.benchmark_making.init_suite.several import KIND
-from mtl.benchmark_making.init_suite.wording import count, printable, quoted, quoted_names
 from mtl.tasks.task import SPLITS
 
 WIDTH = 120  # a comment that would make its line longer is written above that line

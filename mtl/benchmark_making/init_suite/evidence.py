@@ -3,8 +3,8 @@
 import re
 from collections.abc import Collection, Iterable
 
+from mtl.benchmark_making.init_suite.guess import count, quoted
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable
-from mtl.benchmark_making.init_suite.wording import count, quoted
 
 # The last word in the name of a column that identifies a row, or what the row belongs to.
 ID_NAMES = {"id", "ids", "idx", "index", "guid", "uuid", "qid", "pid", "nr", "key", "url", "link", "uid"}  # fmt: skip
@@ -14,6 +14,8 @@ SOURCE_NAMES = {
     *("author", "annotator", "annotators", "user", "worker", "version", "file", "filename", "license", "publisher", "time"),
 }  # fmt: skip
 LABEL_NAMES = ("label", "labels", "gold_label")  # the names of target columns that are certain
+# Words in the names of files and columns of texts.
+TEXT_WORDS = {"text", "texts", "seq", "in", "sentence", "sentences", "input", "inputs", "data", "source"}
 # Nested columns below these keys are no input of a model.
 META_KEYS = {"meta", "metadata"}
 # A column whose values stand in so many rows each, on average, holds categories, not texts; of more than CATEGORIES values, in FREQUENT rows.

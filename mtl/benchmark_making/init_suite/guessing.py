@@ -10,20 +10,20 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.base.untrusted import inside
 from mtl.base.wording import listed
-from mtl.benchmark_making.init_suite.answers import answer_columns, guess_answers
-from mtl.benchmark_making.init_suite.evidence import (
-    candidate_columns,
-    names_each_other,
-)
-from mtl.benchmark_making.init_suite.guess import GIVEN, Guess
+from mtl.benchmark_making.init_suite.evidence import candidate_columns, names_each_other
+from mtl.benchmark_making.init_suite.guess import GIVEN, Guess, count, quoted, quoted_names, share
 from mtl.benchmark_making.init_suite.inputs import guess_inputs, known_column
 from mtl.benchmark_making.init_suite.kinds import NO_LABEL, guess_kind
 from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
 from mtl.benchmark_making.init_suite.several import KIND, guess_several, named_labels
 from mtl.benchmark_making.init_suite.tables import SPAN_LIST, FileColumn, FileTable, SplitTables, joined
 from mtl.benchmark_making.init_suite.target import TargetColumn, target_column
-from mtl.benchmark_making.init_suite.token_tags import guess_tokens, tagged_columns
-from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
+from mtl.benchmark_making.init_suite.within_texts import (
+    answer_columns,
+    guess_answers,
+    guess_tokens,
+    tagged_columns,
+)
 from mtl.data.rows import stream_rows
 from mtl.tasks.task import BESIDE, PART, SPLITS
 

@@ -20,11 +20,17 @@ from huggingface_hub import HfApi, errors
 from mtl.base.errors import InputError
 from mtl.base.files import link_or_copy
 from mtl.benchmark_making import hub
-from mtl.benchmark_making.init_suite import names
-from mtl.benchmark_making.init_suite.finding import files_of_tasks
-from mtl.benchmark_making.init_suite.guess import SCHEME, FoundFiles, Guess, task_id
-from mtl.benchmark_making.init_suite.names import WORD
-from mtl.benchmark_making.init_suite.wording import quoted_names
+from mtl.benchmark_making.init_suite.finding import (
+    LINE_SUFFIXES,
+    WORD,
+    FoundFiles,
+    files_of_tasks,
+    first_part,
+    is_data,
+    suffix_of,
+    task_id,
+)
+from mtl.benchmark_making.init_suite.guess import Guess, quoted_names
 from mtl.data.columns import listed
 from mtl.tasks.task import SPLIT_OF, SPLITS
 
@@ -84,7 +90,7 @@ def hub_set(address: str) -> Iterator[HubSet]:
             if wanted is not None and not chosen:
                 raise InputError(f"it has no configuration {wanted}; it has {known or 'none'}")
             if len(chosen) > MOST_CONFIGURATIONS:
-                remedy = f"name one: {SCHEME}{dataset}/CONFIGURATION"
+                remedy = f"name one: hf://{dataset}/CONFIGURATION"
                 raise InputError(f"it has {len(declared)} configurations; {remedy}; it has {known}, …")
             paths = [path for one in chosen for path in one.paths] or [path for path in files if _may_be_data(path)]
             for path, copy in hub.download(api, dataset, commit, {path: files[path] for path in paths}, LIMIT).items():
@@ -96,7 +102,7 @@ def hub_set(address: str) -> Iterator[HubSet]:
         named = card.get("language")
         (language,) = named if isinstance(named, list) and len(named) == 1 else (named,)
         language = language if re.fullmatch("[a-z]{2,3}", str(language)) else None
-        again = f"{SCHEME}{dataset}@{commit}" + (f"/{wanted}" if wanted else "")
+        again = f"hf://{dataset}@{commit}" + (f"/{wanted}" if wanted else "")
         yield HubSet(again, folder, found, keys, language)
 
 
@@ -127,8 +133,8 @@ def _may_be_data(path: str) -> bool:
     *folders, name = PurePosixPath(path).parts
     if any(part.startswith(".") or part == "dummy" for part in (*folders, name)):  # dummy: of the tests of a script
         return False
-    suffix = names.suffix_of(name)
-    return names.is_data(name) or bool(suffix in names.LINE_SUFFIXES and WORD.search(path))
+    suffix = suffix_of(name)
+    return is_data(name) or bool(suffix in LINE_SUFFIXES and WORD.search(path))
 
 
 def configurations(card: Mapping[Any, Any], files: Collection[str]) -> list[Configuration]:
@@ -191,7 +197,7 @@ def _as_tasks(chosen: Sequence[Configuration], dataset: str, is_only: bool) -> F
     """Each configuration as a task, with a question where another one is meant or has the same files. The name of the only one says nothing."""
     tasks: list[Guess] = []
     default = next((one.name for one in chosen if one.is_default), None)
-    remedy = f"delete this task if it is not one of its own, or name one: {SCHEME}{dataset}/CONFIGURATION"
+    remedy = f"delete this task if it is not one of its own, or name one: hf://{dataset}/CONFIGURATION"
     for one in chosen:
         name = dataset.rpartition("/")[2] if is_only or one.name == DEFAULT else one.name
         task = split_files(task_id(name, [task.id for task in tasks]), one)
@@ -227,7 +233,7 @@ def split_files(id: str, configuration: Configuration) -> Guess:
     for split, named in by_split.items():
         below = {name: [str(PurePosixPath(path).relative_to(guess.folder)) for path in named[name]] for name in named}
         first = next(iter(below.values()))
-        whole_split = names.first_part(first) if first[1:] else first[0]
+        whole_split = first_part(first) if first[1:] else first[0]
         guess.files[split] = whole_split or first[0]
         if whole_split is None:
             many = f"{len(first)} files, {quoted_names(first, 4)}"

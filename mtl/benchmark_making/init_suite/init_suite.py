@@ -15,10 +15,9 @@ from mtl.base.files import write_text
 from mtl.base.settings.layers import shipped
 from mtl.base.typed import typed
 from mtl.benchmark_making.init_suite.document import KEYS, SHOWN, suite_document, summary, warnings
-from mtl.benchmark_making.init_suite.finding import files_of_tasks
-from mtl.benchmark_making.init_suite.guess import SCHEME, Guess, file_name
+from mtl.benchmark_making.init_suite.finding import file_name, files_of_tasks
+from mtl.benchmark_making.init_suite.guess import Guess, quoted_names
 from mtl.benchmark_making.init_suite.guessing import guess_task
-from mtl.benchmark_making.init_suite.wording import quoted_names
 from mtl.data.rows import SUFFIXES
 from mtl.tasks.suite import suite_from
 from mtl.tasks.task import SPLITS, Task
@@ -26,6 +25,7 @@ from mtl.tasks.task import SPLITS, Task
 if TYPE_CHECKING:
     from mtl.benchmark_making.init_suite.hub_sets import HubSet
 
+SCHEME = "hf://"  # before the name of a data set of the Hugging Face Hub
 LISTS = ("text", "labels", "candidates", "indices", "also")  # keys whose value is a list
 ANSWER = re.compile(rf"tasks\.(.+?)\.((?:reading|files)\..+|(?:{'|'.join(KEYS)}))")  # an id may have dots
 

@@ -18,10 +18,9 @@ from mtl.benchmark_making.init_suite.evidence import (
     is_source,
     with_counts,
 )
-from mtl.benchmark_making.init_suite.guess import Guess
+from mtl.benchmark_making.init_suite.guess import Guess, count, quoted, quoted_names, share
 from mtl.benchmark_making.init_suite.tables import FileColumn, FileTable, SplitTables
 from mtl.benchmark_making.init_suite.target import MOST_REASONS
-from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
 
 # An id or an address: ASCII without spaces, with a digit, a slash or an underscore.
 CODE = re.compile(r"[!-~]*[\d/_][!-~]*")

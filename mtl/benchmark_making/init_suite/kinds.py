@@ -7,9 +7,8 @@ from difflib import get_close_matches
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.evidence import LABEL_NAMES, is_truth
-from mtl.benchmark_making.init_suite.guess import Guess
+from mtl.benchmark_making.init_suite.guess import Guess, count, quoted, quoted_names, share
 from mtl.benchmark_making.init_suite.tables import INDEX, PLACEHOLDERS, FileColumn, joined
-from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
 
 # What a target cannot be here.
 TEXTS = "texts as targets: no model here writes texts; the simple baselines lead, random and constant answer a task of `kind: text`"

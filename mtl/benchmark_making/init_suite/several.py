@@ -8,10 +8,9 @@ from itertools import chain
 from typing import Any
 
 from mtl.benchmark_making.init_suite.evidence import TOKEN_NAMES, TRUTH, are_truths, is_candidates, is_truth
-from mtl.benchmark_making.init_suite.guess import Guess
+from mtl.benchmark_making.init_suite.guess import Guess, quoted, quoted_names, share
 from mtl.benchmark_making.init_suite.kinds import label_questions
 from mtl.benchmark_making.init_suite.tables import INDEX, FileColumn, FileTable, joined
-from mtl.benchmark_making.init_suite.wording import quoted, quoted_names, share
 from mtl.tasks.task import BESIDE
 
 KIND = "multi_label"

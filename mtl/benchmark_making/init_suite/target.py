@@ -20,10 +20,10 @@ from mtl.benchmark_making.init_suite.evidence import (
     names_each_other,
     with_counts,
 )
+from mtl.benchmark_making.init_suite.guess import quoted, quoted_names
 from mtl.benchmark_making.init_suite.kinds import TEXTS
 from mtl.benchmark_making.init_suite.several import SeveralLabels, several_labels
 from mtl.benchmark_making.init_suite.tables import NAMELESS, FileColumn, FileTable
-from mtl.benchmark_making.init_suite.wording import quoted, quoted_names
 
 # Columns with these names may be targets whatever they hold, also lists.
 SURE_NAMES = {*LABEL_NAMES, "target", "targets", "gold"}
