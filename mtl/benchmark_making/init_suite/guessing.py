@@ -84,7 +84,7 @@ def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) 
     """Guess the keys of a task with labels, numbers, words or a choice. Returns whether the test file has targets."""
     if "target" not in known:
         has_one_label = known.get("kind", KIND) != KIND or bool({"range", "candidates"} & {*known})
-        chosen = target_column(sources.main, sources.test, has_one_label)
+        chosen = target_column(guess.id, sources.main, sources.test, has_one_label)
     elif labels := named_labels(sources.main, known):
         chosen = TargetColumn(sources.main.columns[labels.columns[0]], GIVEN, labels.question, labels)
     else:

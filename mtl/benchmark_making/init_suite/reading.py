@@ -52,18 +52,13 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> Split
     headers: dict[str, list[str]] = {}
     if "header" not in known:
         tabular = [split for split in paths if form_of(paths[split], layouts[split]) in TABLES]
-        cells = {split: sniffed[split].rows for split in tabular if sniffed[split].rows}
-        headers = _numbered_columns(guess, cells)
+        headers = _made_up_headers(guess, {split: sniffed[split].rows for split in tabular if sniffed[split].rows})
     elif known["header"] is not True:
         guess.declare(GIVEN, header=known["header"])
         headers = dict.fromkeys(paths, known["header"])
     tables = SplitTables()
     for split in [split for split in paths if guess.files[split] is not None]:
         tables[split] = read_table(paths[split], replace(layouts[split], header=headers.get(split)))
-    if headers and "header" not in known:
-        lines = f"the first line of {', '.join(str(guess.files[split]) for split in headers)}"
-        why = f"{lines} looks like a row, so the names are made up; give the columns names"
-        guess.declare(why, header=next(iter(headers.values())))
     guess.rows = {split: table.rows for split, table in tables.items()}
     guess.why["rows"] = "counted in these files; if other numbers are published, write those"
     return tables
@@ -104,14 +99,14 @@ def _declared(reading: Reading) -> dict[str, Any]:
     return {key: value for key, value in vars(reading).items() if value is not None}
 
 
-def _numbered_columns(guess: Guess, cells: Mapping[str, Sequence[Sequence[str]]]) -> dict[str, list[str]]:
-    """The names column_1, column_2 and so on, for each table without a header.
+def _made_up_headers(guess: Guess, heads: Mapping[str, Sequence[Sequence[str]]]) -> dict[str, list[str]]:
+    """The names column_1, column_2 and so on, for each table without a header, which the guess declares.
 
     Questions are added to the guess, and it leaves out tables with fewer or more columns than the first one without a header.
 
     Args:
         guess: the guess of the task.
-        cells: by split, the cells of the first rows of its table.
+        heads: by split, the cells of the first rows of its table.
 
     Returns:
         The names by split, without the tables that have a header.
@@ -121,14 +116,14 @@ def _numbered_columns(guess: Guess, cells: Mapping[str, Sequence[Sequence[str]]]
     """
     headers: dict[str, list[str]] = {}
     # Files whose lines have as many cells are looked at together: those with a header have the same one.
-    for width in dict.fromkeys(len(rows[0]) for rows in cells.values()):
-        splits = [split for split, rows in cells.items() if len(rows[0]) == width]
-        headed, question = _has_header({str(guess.files[split]): cells[split] for split in splits})
+    for width in dict.fromkeys(len(rows[0]) for rows in heads.values()):
+        splits = [split for split, rows in heads.items() if len(rows[0]) == width]
+        headed, question = _has_header({str(guess.files[split]): heads[split] for split in splits})
         if headers and not headed:  # all tables without a header have the same names
             first, header = next(iter(headers.items()))
             for split in splits:
-                other = f"{guess.files[first]} has {len(header)}, and neither has a header"
-                problem = f"{guess.files[split]} has {count(width, 'cell')} a line, {other}"
+                widths = f"{count(width, 'cell')} a line, {guess.files[first]} has {len(header)}"
+                problem = f"{guess.files[split]} has {widths}, and neither has a header"
                 guess.questions.append(f"files.{split}: not used: {problem}")
                 guess.files[split] = None
             continue
@@ -137,9 +132,11 @@ def _numbered_columns(guess: Guess, cells: Mapping[str, Sequence[Sequence[str]]]
             headers = {split: [f"column_{number + 1}" for number in range(width)] for split in splits}
     if headers:
         lacking = ", ".join(str(guess.files[split]) for split in headers)
-        if others := [str(guess.files[split]) for split in cells if split not in headers and guess.files[split]]:
+        if with_header := [str(guess.files[split]) for split in heads if split not in headers and guess.files[split]]:
             remedy = "answer header=[NAME, …] with a name for each column, those that the header has among them"
-            raise InputError(f"of {lacking}, not all have a header, as {', '.join(others)} has; {remedy}")
+            raise InputError(f"of {lacking}, not all have a header, as {', '.join(with_header)} has; {remedy}")
+        why = f"the first line of {lacking} looks like a row, so the names are made up; give the columns names"
+        guess.declare(why, header=next(iter(headers.values())))
     return headers
 
 
@@ -150,29 +147,34 @@ def _has_header(heads: Mapping[str, Sequence[Sequence[str]]]) -> tuple[bool, str
         heads: by file name, the cells of the first rows of the table.
     """
     first_lines = [tuple(rows[0]) for rows in heads.values()]
-    name = next(iter(heads))
+    name, rows = next(iter(heads.items()))
     line = first_lines[0]
-    full_rows = [row for row in heads[name] if len(row) == len(line)]
-    columns = list(zip(*full_rows, strict=True))
+    columns = list(zip(*(row for row in rows if len(row) == len(line)), strict=True))
     # A value that occurs again in its column is hardly the column's name, and neither is a number.
     recurring = {cells[0] for cells in columns if cells.count(cells[0]) > 1}
     has_numbers = any(all(map(NUMBER.fullmatch, cells)) for cells in columns)
     are_equal = len(set(first_lines)) == 1
     if len(first_lines) > 1 and are_equal and not has_numbers:  # files with a header have the same one
         return True, None
-    longer = [cells for cells in columns if len(cells) > 2 and not NUMBER.fullmatch(cells[0])]
     in_all_files = set[str]() if are_equal else set.intersection(*map(set, first_lines)) - recurring
-    usual_names = {*LABEL_NAMES, *TEXT_WORDS} & {word.strip().lower() for word in line}
-    is_named = bool(in_all_files or usual_names or any(all(map(NUMBER.fullmatch, cells[1:])) for cells in longer))
-    if is_named != has_numbers and (is_named or len(set(first_lines)) == len(first_lines)):
-        return is_named, None
-    if recurring and not are_equal and not is_named:
+    usual_names = {*LABEL_NAMES, *TEXT_WORDS} & {cell.strip().lower() for cell in line}
+    above_numbers = [
+        cells
+        for cells in columns
+        if len(cells) > 2 and not NUMBER.fullmatch(cells[0]) and all(map(NUMBER.fullmatch, cells[1:]))
+    ]
+    has_names = bool(in_all_files or usual_names or above_numbers)
+    if has_names and not has_numbers:
+        return True, None
+    if not has_names and has_numbers and len(set(first_lines)) == len(first_lines):
+        return False, None
+    if not has_names and recurring and not are_equal:
         return False, None
     could_be_names = all(cell.strip() and len(cell.split()) <= LONG for cell in line) and len(set(line)) == len(line)
     if could_be_names and not recurring and not has_numbers:
         return True, None
-    cells = ", ".join(map(quoted, sorted(recurring) or line))
-    return False, f"header: {cells} in the first line of {name}: is this line a header, or a row?"
+    quoted_cells = ", ".join(map(quoted, sorted(recurring) or line))
+    return False, f"header: {quoted_cells} in the first line of {name}: is this line a header, or a row?"
 
 
 def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a frozen value
@@ -184,13 +186,14 @@ def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a f
     encoding, questions = _encoding(head, path)
     reasons = [] if encoding is None else [f"not UTF-8: {encoding}, one of several that are possible"]
     lines = _lines(head, encoding or declared_encoding(head))
-    made = None
+    declared_form = None  # where the suffix does not say the form
     if form in ("txt", "tsv") and _is_annotated(lines):
-        form = made = "conll"
+        declared_form = "conll"
         reasons.append("a token on each line, and an empty line between sentences")
-    elif form == "txt" and layout.beside is None and (made := _text_form(lines)):
-        form = made
-    reading = Reading(form=made, encoding=encoding)
+    elif form == "txt" and layout.beside is None:
+        declared_form = _text_form(lines)
+    form = declared_form or form
+    reading = Reading(form=declared_form, encoding=encoding)
     if form not in TABLES or not lines:
         return Sniffed(reading, "; ".join(reasons), questions)
     try:
@@ -202,14 +205,18 @@ def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a f
     if further:
         questions.append(f"reading.separator: the cells are set apart by {separator!r} or {further[0]!r}?")
     if separator == "\t" and form == "csv":
-        form = made = "tsv"
-    if made or separator != POSSIBLE[form][0]:
+        form = declared_form = "tsv"
+    is_usual_separator = separator == POSSIBLE[form][0]
+    if declared_form or not is_usual_separator:
         reasons.append(f"its cells are set apart by {SEPARATORS[separator]}")
     if is_quoted and separator == "\t":
         reasons.append("its cells stand in quotes")
-    is_usual = is_quoted == (form == "csv")
-    declared = None if separator == POSSIBLE[form][0] else separator
-    reading = replace(reading, form=made, separator=declared, quoted=None if is_usual else is_quoted)
+    reading = replace(
+        reading,
+        form=declared_form,
+        separator=None if is_usual_separator else separator,
+        quoted=None if is_quoted == (form == "csv") else is_quoted,
+    )
     return Sniffed(reading, "; ".join(reasons), questions, rows, b'"' in head, head.isascii())
 
 
@@ -269,6 +276,7 @@ def _separators(lines: Sequence[str], possible: str) -> list[str]:
 
 
 def _cells(lines: Sequence[str], separator: str, is_quoted: bool) -> list[list[str]]:
+    """The cells of each row of a table."""
     if not is_quoted:
         return [line.split(separator) for line in lines]
     # An opening quote that is never closed takes all the rest into its cell.

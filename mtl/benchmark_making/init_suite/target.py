@@ -1,8 +1,6 @@
-"""Find the column of a task that holds the target, or the columns that hold several labels of each row.
+"""Which column of a task holds the target, or which columns hold several labels of each row, with a question where others may hold it."""
 
-Where several columns may be the target, the answer has a question that lists them.
-"""
-
+import shlex
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -23,13 +21,14 @@ from mtl.benchmark_making.init_suite.evidence import (
 from mtl.benchmark_making.init_suite.guess import quoted, quoted_names
 from mtl.benchmark_making.init_suite.kinds import TEXTS
 from mtl.benchmark_making.init_suite.several import SeveralLabels, several_labels
-from mtl.benchmark_making.init_suite.tables import NAMELESS, FileColumn, FileTable
+from mtl.benchmark_making.init_suite.tables import NAMELESS, SPAN_LIST, FileColumn, FileTable
 
 # Columns with these names may be targets whatever they hold, also lists.
 SURE_NAMES = {*LABEL_NAMES, "target", "targets", "gold"}
 # Columns with one of these words in their names are targets if no column has a name in LABEL_NAMES.
-LIKELY_NAMES = {"target", "targets", "gold", "class", "judgment", "judgement"}
-LIKELY_NAMES |= {"score", "rating", "stars", "grade", "similarity", "duplicate"}
+LIKELY_NAMES = {
+    *("target", "targets", "gold", "class", "judgment", "judgement", "score", "rating", "stars", "grade", "similarity", "duplicate"),
+}  # fmt: skip
 # Names of targets beside columns of candidates.
 CHOICE_NAMES = {"answer", "correct", "key", "answerkey", "solution", "answer_key", "correct_answer", "answer_idx", "answer_index"}  # fmt: skip
 NESTED = "lists of objects: mtl reads one row for each question, so write one row for each object"
@@ -45,13 +44,14 @@ class TargetColumn(NamedTuple):
     several: SeveralLabels | None = None  # how several labels of a row stand in the column, if they do
 
 
-def target_column(main: FileTable, test: FileTable | None, has_one_label: bool = False) -> TargetColumn:
+def target_column(id: str, main: FileTable, test: FileTable | None, has_one_label: bool = False) -> TargetColumn:
     """The column that holds the targets.
 
     In this order: the one column whose name says so; the one column with labels or numbers without values in the test file; the one
-    column with labels or numbers. If there are several, the first stands in the answer, with a question that lists all.
+    column with labels or numbers. If there are several, the first one is guessed, with a question that lists all.
 
     Args:
+        id: of the task, for the answer that a message asks for.
         main: the rows with targets.
         test: the test file, if it is another one.
         has_one_label: whether the known keys say that a row has one label, so that columns of several labels are not looked for.
@@ -68,7 +68,7 @@ def target_column(main: FileTable, test: FileTable | None, has_one_label: bool =
     if several is not None and (not certain or certain & set(several.columns)):
         return _target_of_several(main, several, candidates)
     if not possible:
-        raise InputError(_no_target(main))
+        raise InputError(_no_target(id, main))
     # A column is certain if it alone has such a name, or if the test file lacks the values of it alone.
     pools = [named, [column for column in named if column in lacking]] if named else [lacking, possible]
     pool = next((pool for pool in pools if len(pool) == 1), candidates)
@@ -87,16 +87,18 @@ def target_column(main: FileTable, test: FileTable | None, has_one_label: bool =
 def possible_targets(table: FileTable) -> list[FileColumn]:
     """The columns with labels or numbers that may be targets, but for the names of another one of them."""
     columns = list(filter(_may_be_target, table.columns.values()))
-    repeated = {
-        second.name
-        for number, second in enumerate(columns)
-        for first in columns[:number]
-        if names_each_other(first, second)
-        or (_is_named(first) and not _is_named(second) and follows_from(second, first))
-    }
-    distinct = [column for column in columns if column.name not in repeated]
+    distinct: list[FileColumn] = []
+    for number, column in enumerate(columns):
+        if not any(_names_labels_of(column, earlier) for earlier in columns[:number]):
+            distinct.append(column)
     plain = [column for column in distinct if _is_named(column) or not is_repeated_text(column)]
     return plain if any(_is_named(column) or LIKELY_NAMES & set(column.words) for column in plain) else distinct
+
+
+def _names_labels_of(column: FileColumn, target: FileColumn) -> bool:
+    """Whether a column says the same as a possible target, or less than one whose name is that of a label."""
+    is_coarser = _is_named(target) and not _is_named(column) and follows_from(column, target)
+    return names_each_other(target, column) or is_coarser
 
 
 def _repeated_words(table: FileTable) -> list[FileColumn]:
@@ -107,12 +109,11 @@ def _repeated_words(table: FileTable) -> list[FileColumn]:
 
 def _target_of_several(table: FileTable, several: SeveralLabels, candidates: Sequence[FileColumn]) -> TargetColumn:
     """Columns with several labels of a row as the target, with a question where others may be it, too."""
-    first = table.columns[several.columns[0]]
-    others = [column for column in candidates if column.name not in several.columns and not is_source(column)]
-    question = several.question
-    if others and not (first.lists and first.words[-1] in SURE_NAMES):
+    first, question = table.columns[several.columns[0]], several.question
+    rest = [column for column in candidates if column.name not in several.columns and not is_source(column)]
+    if rest and not (first.lists and first.words[-1] in SURE_NAMES):
         entry = f"{quoted(several.target)} (several labels of a row, in {several.form})"
-        question = f"target: {entry}, {with_counts(others)} may be the target"
+        question = f"target: {entry}, {with_counts(rest)} may be the target"
     return TargetColumn(first, several.form, question, several)
 
 
@@ -142,14 +143,17 @@ def _columns_by_name(main: FileTable, columns: Sequence[FileColumn]) -> list[Fil
     return likely if all(is_source(column) for column in columns if column not in likely) else []
 
 
-def _no_target(table: FileTable) -> str:
-    """Why no column can be the target, and what in the file mtl cannot read."""
+def _no_target(id: str, table: FileTable) -> str:
+    """Why no column can be the target of a task, what in the file mtl cannot read, and how to have spans read."""
     if objects := [name for name, what in table.unread.items() if "objects" in what]:
         return f"{quoted_names(objects)}: {NESTED}"
     targets = [column for column in table.columns.values() if _is_named(column)]
     if texts := [column.name for column in targets if column.several_words * 2 > column.rows]:
         return f"{quoted_names(texts)}: {TEXTS}"
     reasons = _unread(table) + "".join(f"; {reason}" for reason in [*table.incomplete.values()][:MOST_REASONS])
+    for name in [name for name, what in table.unread.items() if what == SPAN_LIST][:1]:
+        answer = f"tasks.{id}.reading.spans=TEXT + {name}.START[] + {name}.END[] + {name}.TYPE[]"
+        reasons += f"; name the columns: --answer {shlex.quote(answer)}"
     return f"no column looks like a target: {table.listed}{reasons or '; name the column label'}"
 
 

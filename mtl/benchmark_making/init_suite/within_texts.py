@@ -14,6 +14,7 @@ from mtl.benchmark_making.init_suite.tables import INDEX, NO_SPACES, FileColumn,
 from mtl.benchmark_making.init_suite.target import possible_targets
 from mtl.data.columns import LIST
 from mtl.data.rows import form_of
+from mtl.tasks.task import BESIDE
 
 TOKEN_LABELS = "token_labels"  # the kind of such a task in a suite file
 TOKEN_COLUMNS = {"token", "tokens", "word", "words", "form", "forms"}  # words in the names of columns of tokens
@@ -37,34 +38,25 @@ class Tagged(NamedTuple):
 
 
 def tagged_columns(table: FileTable, known: Mapping[str, Any]) -> Tagged | None:
-    """The columns of tokens and tags of a file; None if it has none, or if the known keys say that the task is of
-    another kind. Raises InputError if the known target has no tags, and if a few rows have too few or too many tags."""
+    """The columns of tokens and tags of a file; None if it has none, or if the known keys say that the task is of another kind.
+
+    Raises:
+        InputError: if the known target has no tags, and if a few rows have too few or too many tags.
+    """
     rows = _words_by_column(table)
-    are_named = [name for name in rows if TOKEN_COLUMNS & set(table.columns[name].words)]
-    tokens = _token_column(rows, are_named, known.get("text"))
+    called_tokens = [name for name in rows if TOKEN_COLUMNS & set(table.columns[name].words)]
+    tokens = _token_column(rows, called_tokens, known.get("text"))
     if tokens not in rows or known.get("kind", TOKEN_LABELS) != TOKEN_LABELS:
         return None
-    tags = {}
-    for name in [name for name in rows if name != tokens]:
-        pairs = zip(rows[name], rows[tokens], strict=True)
-        unequal = [number for number, (row, words) in enumerate(pairs) if len(row) != len(words)]
-        column = table.columns[name]
-        are_few = ROWS_PER_MISTAKE * len(unequal) <= len(rows[tokens])
-        if not unequal and _are_tags(column, rows[name]):
-            tags[name] = rows[name]
-        elif unequal and are_few and tokens in are_named and column.lists:
-            number = unequal[0]
-            sizes = f"{count(len(rows[name][number]), 'tag')} for {count(len(rows[tokens][number]), 'word')}"
-            where = f"{sizes} of {quoted(tokens)} in row {number} (from 0)"
-            raise InputError(f"{quoted(name)} has {where}, and so in {count(len(unequal), 'row')}")
-    is_certain = tokens in are_named or form_of(table.path, table.layout) == "conll"
+    tags = _columns_of_tags(table, rows, tokens, tokens in called_tokens)
+    is_certain = tokens in called_tokens or form_of(table.path, table.layout) == "conll"
     if not is_certain and not any(_are_entities(_distinct(words)) for words in tags.values()):
         return None  # lists of other things, as of candidates
     target = known.get("target")
-    if target is None or target in tags:
-        if not tags:
-            return None
-        return Tagged(tokens, {target: tags[target]} if target else tags)
+    if target is None:
+        return Tagged(tokens, tags) if tags else None
+    if target in tags:
+        return Tagged(tokens, {target: tags[target]})
     if known.get("kind") == TOKEN_LABELS or (target in rows and str(target).endswith(LIST)):
         problem = f"{quoted(str(target))} has not one of at most {MOST_TAGS} tags for each of {quoted(tokens)}"
         raise InputError(problem)
@@ -95,10 +87,12 @@ def guess_tokens(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mappi
     are_entities = _are_entities(labels)
     marks = "mark" if are_entities else "do not mark"
     guess.declare(f"its tags {marks} entities", metric="span_f1" if are_entities else "token_accuracy")
-    guess.unread = {name: "no text" if name in tagged.tags else "not needed" for name in main.columns}
-    guess.unread |= dict.fromkeys(main.incomplete, "no value in some rows") | dict(main.unread)
-    for name in (tagged.tokens, target):
-        del guess.unread[name]
+    reasons = {name: "no text" if name in tagged.tags else "not needed" for name in main.columns}
+    reasons |= dict.fromkeys(main.incomplete, "no value in some rows") | main.unread
+    spans = (main.layout.reading.spans or "").split(BESIDE)  # the tokens and tags are made of these columns
+    read = {tagged.tokens, target, *spans}
+    read |= {name for name in reasons for column in spans if column.startswith(f"{name}.")}  # lists of spans
+    guess.unread = {name: reason for name, reason in reasons.items() if name not in read}
     return "test" in tags_by_split
 
 
@@ -112,12 +106,33 @@ def _words_by_column(table: FileTable) -> dict[str, Rows]:
     return {name: words for name, words in rows.items() if not all(map(_are_positions, words))}
 
 
-def _token_column(rows: Mapping[str, Rows], are_named: Sequence[str], text: Any) -> str | None:
+def _token_column(rows: Mapping[str, Rows], called_tokens: Sequence[str], text: Any) -> str | None:
     """The column of tokens: the last one of those that the user names, or the one whose name says so, or the one with most distinct words."""
     if text is not None:
         return text if isinstance(text, str) else next(reversed(text), "")
-    candidates = are_named if len(are_named) == 1 else rows
+    candidates = called_tokens if len(called_tokens) == 1 else rows
     return max(candidates, key=lambda name: len(_distinct(rows[name])), default=None)
+
+
+def _columns_of_tags(table: FileTable, rows: Mapping[str, Rows], tokens: str, is_certain: bool) -> dict[str, Rows]:
+    """The words of each column that has one tag for each token.
+
+    Raises:
+        InputError: if the column of tokens is certain, and a few rows of a column of lists have too few or too many tags.
+    """
+    tags = {}
+    for name in [name for name in rows if name != tokens]:
+        column, pairs = table.columns[name], zip(rows[name], rows[tokens], strict=True)
+        unequal = [number for number, (row, words) in enumerate(pairs) if len(row) != len(words)]
+        are_few = ROWS_PER_MISTAKE * len(unequal) <= len(rows[tokens])
+        if not unequal and _are_tags(column, rows[name]):
+            tags[name] = rows[name]
+        elif unequal and are_few and is_certain and column.lists:
+            number = unequal[0]
+            sizes = f"{count(len(rows[name][number]), 'tag')} for {count(len(rows[tokens][number]), 'word')}"
+            where = f"{sizes} of {quoted(tokens)} in row {number} (from 0)"
+            raise InputError(f"{quoted(name)} has {where}, and so in {count(len(unequal), 'row')}")
+    return tags
 
 
 def _are_positions(row: Sequence[str]) -> bool:
@@ -203,7 +218,7 @@ def answer_columns(table: FileTable) -> AnswerColumns | None:
 
 
 def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], columns: AnswerColumns | None) -> bool:
-    """Guess the keys of a task whose answers are parts of passages, from the columns that were found, or that the user names.
+    """Guess the keys of a task whose answers are parts of passages, from the columns that `answer_columns` names, or that the user names.
 
     Returns whether the test file has answers. Raises InputError if a column is not known.
     """
@@ -211,13 +226,12 @@ def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], c
     fitting = columns if columns and known.get("target", columns.target) == columns.target else None
     target, starts = known.get("target", fitting and fitting.target), known.get("starts", fitting and fitting.starts)
     texts = [known["text"]] if isinstance(known.get("text"), str) else known.get("text")
-    used = {target, *filter(None, [starts])}
     if texts is None and fitting:
         texts = _texts(main, fitting)
     if target not in main.columns or texts is None or len(texts) != 2 or not set(texts) <= set(main.columns):
         needs = "kind: answer needs target: COLUMN of answers, and text: [COLUMN of questions, COLUMN of passages]"
         raise InputError(f"{needs}: {main.listed}")
-    column = main.columns[target]
+    column, passages = main.columns[target], main.columns[texts[-1]]
     guess.kind = "answer"
     guess.declare("the answers stand in the passage where the places say", kind="answer")
     without = sum(not any(answers) for answers in _answers(column))
@@ -226,19 +240,19 @@ def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], c
     guess.declare("the passage holds all answers", text=texts)
     if starts:
         guess.declare("", starts=starts)
-    passages = main.columns.get(texts[-1])
     if "metric" not in known:
-        sample = passages.texts[:SAMPLE] if passages else []
+        sample = passages.texts[:SAMPLE]
         by_characters = 5 * sum(len(NO_SPACES.findall(text)) for text in sample) > sum(map(len, sample))
         further = ", by characters: the passages have no spaces between words" if by_characters else ""
         guess.declare(f"SQuAD's{further}", metric="squad_f1_characters" if by_characters else "squad_f1")
         guess.declare("", also=["squad_exact"])
-    if passages is not None and len(passages.counts) < len(passages.texts):
+    if len(passages.counts) < len(passages.texts):
         guess.declare("questions on one passage stay together", group=passages.name)
     labelled = [split for split, table in tables.items() if any(map(any, _answers(table.columns.get(target))))]
     if lacking := [split for split in tables if split not in ("test", *labelled)]:
         raise InputError(f"no answers in column {quoted(target)} of {quoted_names(lacking)}")
-    guess.unread = dict(unread_columns(main, tables.test, column, {*used, *texts, guess.keys.get("group", "")}))
+    used = [target, *texts, *filter(None, [starts, guess.keys.get("group")])]
+    guess.unread = dict(unread_columns(main, tables.test, column, used))
     return "test" in labelled
 
 
@@ -260,12 +274,12 @@ def _answers(column: FileColumn | None) -> list[list[str]]:
     return (column.lists or [[text] for text in column.texts]) if column else []
 
 
-def _texts(main: FileTable, answers: AnswerColumns) -> list[str]:
+def _texts(table: FileTable, answers: AnswerColumns) -> list[str]:
     """The columns of questions and passages. Raises InputError unless one column is named after questions."""
-    named = [name for name, column in main.columns.items() if column.words[-1] in QUESTIONS and not column.lists]
+    named = [name for name, column in table.columns.items() if column.words[-1] in QUESTIONS and not column.lists]
     if len(named) != 1:
         called = f"{len(named) or 'no'} column{' is' if not named else 's are'} called question"
         remedy = "answer kind=answer and text=[QUESTIONS, PASSAGES], or name another target"
         where = f"{quoted(answers.target)} stands in {quoted(answers.passage)}"
-        raise InputError(f"{where}, and {called}; {remedy}: {main.listed}")
+        raise InputError(f"{where}, and {called}; {remedy}: {table.listed}")
     return [named[0], answers.passage]
