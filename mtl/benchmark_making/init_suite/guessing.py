@@ -109,9 +109,9 @@ def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) 
         for split, cells in by_split.items():
             _check_cells(labelled[split], cells)
         candidates = [  # those that all files with targets have
-            joined([table.columns[each] for table in labelled.values()])
-            for each in known.get("candidates") or [each.name for each in candidate_columns(main, {column.name})]
-            if all(each in table.columns for table in labelled.values())
+            joined([table.columns[name] for table in labelled.values()])
+            for name in known.get("candidates") or [each.name for each in candidate_columns(main, {column.name})]
+            if all(name in table.columns for table in labelled.values())
         ]
         guess_kind(guess, by_split, candidates, _label_names(main, column))
     if chosen.question:  # the further ones are about a column that may not be the target
@@ -185,9 +185,10 @@ def _label_names(table: FileTable, target: FileColumn) -> dict[str, str] | None:
         return None
     if target.labels:
         return {str(number): name for number, name in enumerate(target.labels)}
-    others = [each for each in table.columns.values() if each.name != target.name and each.texts and not each.numbers]
-    named = next((column for column in others if names_each_other(target, column)), None)
-    return dict(zip(target.texts, named.texts, strict=True)) if named else None
+    for column in table.columns.values():
+        if column.name != target.name and column.texts and not column.numbers and names_each_other(target, column):
+            return dict(zip(target.texts, column.texts, strict=True))
+    return None
 
 
 def _guess_splits(guess: Guess, tables: Mapping[str, FileTable], test_has_targets: bool) -> None:

@@ -30,7 +30,7 @@ GROUPED = 0.9  # the most distinct values, as a share of the rows, that a column
 
 def guess_inputs(guess: Guess, tables: SplitTables, known: Mapping[str, Any], taken: Collection[str]) -> None:
     """Guess the columns of groups, and of texts unless they are known. Raises InputError if no column looks like a text."""
-    main, test, every = tables.main, tables.test, list(tables.values())
+    main, test = tables.main, tables.test
     candidates = known.get("candidates") or guess.keys.get("candidates", [])
     target = main.columns[guess.keys["target"]]
     used = {target.name, *taken, *candidates}
@@ -39,26 +39,15 @@ def guess_inputs(guess: Guess, tables: SplitTables, known: Mapping[str, Any], ta
     else:
         guess.keys["text"] = _guess_text(guess, main, test, target, used, most=1 if candidates else 2)
         if not guess.keys["text"] and not candidates:
-            lists = quoted_names(name for name, column in main.columns.items() if column.lists)
-            cut = f"; {lists} may be texts that are cut into words: write each as one text" if lists else ""
-            lacking = [
-                quoted(name) for name in main.columns if test is not None and test.lacks(name) and name != target.name
-            ]
-            lacks = (
-                [f"{test.path.name} has no values in {', '.join(lacking[:MOST_REASONS])}"] if test and lacking else []
-            )
-            reasons = "".join(f"; {reason}" for reason in [*[*main.incomplete.values()][:MOST_REASONS], *lacks])
-            raise InputError(f"no column looks like a text: {main.listed}{reasons}{cut}")
+            raise InputError(_no_text(main, test, target))
     used |= set(guess.keys["text"])
     if "spans" not in known and not candidates and (ends := _span_columns(main)):
-        remedy = (
-            "an end must be the character after the last one, so add 1 where it is the last (docs/how-to/own-suite.md)"
-        )
-        guess.questions.append(f"spans: {quoted_names(ends)} {MARKS_SPANS}; {remedy}")
-    if "group" not in known and (group := _group_column(main, every, target, used)):
+        remedy = "an end must be the character after the last one, so add 1 where it is the last"
+        guess.questions.append(f"spans: {quoted_names(ends)} {MARKS_SPANS}; {remedy} (docs/how-to/own-suite.md)")
+    if "group" not in known and (group := _group_column(main, list(tables.values()), target, used)):
         guess.keys["group"], guess.why["group"] = group
-    used |= {known["group"]} if known.get("group") else set()
-    guess.unread = dict(unread_columns(main, test, target, {*used, guess.keys.get("group", "")}))
+    used.add(known.get("group") or guess.keys.get("group", ""))
+    guess.unread = dict(unread_columns(main, test, target, used))
 
 
 def known_column(table: FileTable, name: object) -> FileColumn:
@@ -93,23 +82,11 @@ def _guess_text(
     sentences = [column for column in possible if column.several_words * 2 >= column.rows]
     chosen = (sentences or possible)[:most]
     names = [column.name for column in chosen]
-    others = [
-        column
-        for column in columns
-        if column not in chosen
-        and not is_meta(column)
-        and (
-            column in possible
-            or (is_category(column) and column.words[-1] in QUESTIONS)
-            or (column.lists and not TOKEN_NAMES & set(column.words))
-            or (is_repeated_text(column) and not is_source(column) and not follows_from(column, target))
-        )
-    ]
-    if others:
+    rest = [column for column in columns if column not in chosen]
+    if further := [column for column in rest if column in possible or _may_be_text(column, target)]:
         remedy = f"name them in text, {count(most, 'column')} at most, or write them into one text"
-        guess.questions.append(
-            f"text: {with_counts(others)} may be texts, too; if the target depends on them, {remedy}"
-        )
+        what = "may be texts, too; if the target depends on them"
+        guess.questions.append(f"text: {with_counts(further)} {what}, {remedy}")
     rows = count(table.rows, "row")
     if sentences:
         shares = dict.fromkeys(share(column.several_words, column.rows) for column in chosen)
@@ -118,6 +95,27 @@ def _guess_text(
         numbers = dict.fromkeys(f"{len(column.counts):,}" for column in chosen)
         guess.why["text"] = f"words, {' and '.join(numbers)} distinct in {rows}"
     return names
+
+
+def _no_text(table: FileTable, test: FileTable | None, target: FileColumn) -> str:
+    """Why no column of a file can be a text."""
+    reasons = [*table.incomplete.values()][:MOST_REASONS]
+    blank = [name for name in table.columns if test is not None and test.lacks(name) and name != target.name]
+    if test is not None and blank:
+        reasons.append(f"{test.path.name} has no values in {', '.join(map(quoted, blank[:MOST_REASONS]))}")
+    if lists := quoted_names(name for name, column in table.columns.items() if column.lists):
+        reasons.append(f"{lists} may be texts that are cut into words: write each as one text")
+    return "; ".join([f"no column looks like a text: {table.listed}", *reasons])
+
+
+def _may_be_text(column: FileColumn, target: FileColumn) -> bool:
+    """Whether a column that does not look like a text may be one all the same: a list, or a text that stands in many rows."""
+    if is_meta(column):
+        return False
+    is_list_of_texts = bool(column.lists) and not TOKEN_NAMES & set(column.words)
+    is_question = is_category(column) and column.words[-1] in QUESTIONS
+    is_text_of_many_rows = is_repeated_text(column) and not is_source(column) and not follows_from(column, target)
+    return is_list_of_texts or is_question or is_text_of_many_rows
 
 
 def _why_not_text(column: FileColumn, test: FileTable | None, target: FileColumn) -> str | None:
@@ -150,7 +148,7 @@ def _group_column(
     It has at most 9 distinct values in 10 rows, because a few accidental repetitions are no groups, and values in all of the task's
     files, because a column that the test file does not have may depend on the target. It does not follow from the target.
     """
-    found = [
+    groups = [
         column
         for column in table.columns.values()
         if column.words[-1] != "index"  # a place in a text
@@ -160,13 +158,14 @@ def _group_column(
         and not follows_from(column, target)
         and all(file.has(column.name) for file in tables)
     ]
-    if not found:
+    if not groups:
         return None
-    figures = f"{count(len(found[0].counts), 'distinct value')} in {count(table.rows, 'row')}"
+    column, distinct = groups[0], len(groups[0].counts)
+    figures = f"{count(distinct, 'distinct value')} in {count(table.rows, 'row')}"
     why = f"an id with {figures}: rows with the same one stay together"
-    if len(found[0].counts) < 10:
+    if distinct < 10:
         why += "; with five groups or fewer in the scored rows no test decides: delete the line if the rows are independent"
-    return found[0].name, why
+    return column.name, why
 
 
 def _span_columns(table: FileTable) -> list[str]:
@@ -174,19 +173,20 @@ def _span_columns(table: FileTable) -> list[str]:
     the text of each row, and index beside text, if each row has another text with these words."""
     texts = {name: column.texts for name, column in table.columns.items() if column.texts and not column.numbers}
     numbers = {name: column.texts for name, column in table.columns.items() if column.whole_numbers is not None}
-
-    def are_within(starts: Sequence[str], stops: Sequence[str], cells: Sequence[str]) -> bool:
-        rows = zip(starts, stops, cells, strict=True)
-        return all(0 <= int(start) <= int(stop) <= len(cell) for start, stop, cell in rows)
-
     marks: list[str] = []
     for start in [name for name in numbers if "start" in name]:
         for stop in [start.replace("start", end) for end in ("end", "stop")]:
-            if stop in numbers and any(are_within(numbers[start], numbers[stop], cells) for cells in texts.values()):
+            if stop in numbers and any(_are_within(numbers[start], numbers[stop], rows) for rows in texts.values()):
                 marks += [start, stop]
     for index in [name for name in numbers if "index" in name]:
         words = index.replace("index", "text")
-        others = [cells for name, cells in texts.items() if name != words]
-        if words in texts and any(all(map(operator.contains, cells, texts[words])) for cells in others):
+        passages = [rows for name, rows in texts.items() if name != words]
+        if words in texts and any(all(map(operator.contains, rows, texts[words])) for rows in passages):
             marks.append(index)
     return marks
+
+
+def _are_within(starts: Sequence[str], stops: Sequence[str], texts: Sequence[str]) -> bool:
+    """Whether the places in each row are those of a span in its text."""
+    rows = zip(starts, stops, texts, strict=True)
+    return all(0 <= int(start) <= int(stop) <= len(text) for start, stop, text in rows)
