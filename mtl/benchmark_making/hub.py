@@ -14,13 +14,12 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from httpx import HTTPError
 from huggingface_hub import DatasetCardData, HfApi, errors
 
 from mtl.base.errors import InputError, resource_problem
 from mtl.base.files import replacing
 from mtl.base.untrusted import is_inside
-from mtl.benchmark_making.data_files import WRITERS, write_records
+from mtl.benchmark_making.data_files import SUFFIXES, write_records
 from mtl.benchmark_making.init_suite.tables import parquet_labels
 from mtl.data.columns import Value, listed
 from mtl.data.examples import read_examples
@@ -79,9 +78,9 @@ def _converted(
     api: HfApi, task: Task, hub: HubSource, files: HubFiles, data_dir: Path, temporary: Path
 ) -> dict[Path, Path]:
     """By the path of each of the task's files a file with its content, in the temporary folder."""
-    data_files = {path: files[path] for path in files if PurePosixPath(path).suffix in WRITERS}
+    data_files = {path: files[path] for path in files if PurePosixPath(path).suffix in SUFFIXES}
     if not data_files:
-        raise InputError(f"it has no {', '.join(WRITERS)} file")
+        raise InputError(f"it has no {', '.join(SUFFIXES)} file")
     paths = {split: path for split in task.files if (path := task.path(split, data_dir)) is not None}
     of_split = {split: files_of_split(data_files, split, hub) for split in paths}
     chosen = chain.from_iterable(of_split.values())
@@ -234,9 +233,9 @@ def _problem(error: Exception) -> str:
         status = error.response.status_code
         advice = LOG_IN if status in (401, 403) else "check HF_ENDPOINT, or run again later"
         return f"the Hub answers {status} {error.response.reason_phrase}; {advice}"
-    if isinstance(error, HTTPError):
-        return f"the Hub does not answer ({error}); check the network and HF_ENDPOINT, and run again to continue"
     if isinstance(error, OSError) and error.errno is not None:
         return str(resource_problem(error))
     reason = (str(error).splitlines() or [type(error).__name__])[0]
-    return f"the Hub's answer cannot be used ({reason}); check HF_ENDPOINT, or run again later"
+    return (
+        f"the Hub does not answer as it should ({reason}); check the network and HF_ENDPOINT, and run again to continue"
+    )

@@ -70,7 +70,7 @@ Tasks = dict[tuple[str, str], dict[str, list[Named]]]  # by folder and name of a
 
 
 @dataclass(frozen=True)
-class FoundFiles:
+class FolderContent:
     """The tasks below a data folder, and what else is there."""
 
     tasks: list[Guess]  # with their files alone, and what is to be said about these
@@ -78,7 +78,7 @@ class FoundFiles:
     unreadable: list[str]  # files with a split in their name that no form reads
 
 
-def files_of_tasks(data_dir: Path) -> FoundFiles:
+def files_of_tasks(data_dir: Path) -> FolderContent:
     """The tasks below a folder.
 
     A task consists of the files whose names and folders differ only in the word of the split: {train,dev,test}.tsv, xnli.{dev,test}.ko.tsv,
@@ -117,7 +117,7 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
             folder, _, name = str(first_part(group)).rpartition("/")
             tasks.append(Guess(_id_after(group[0], tasks), folder, {"train": name}, questions=[NO_SPLIT]))
         unused = []
-    return FoundFiles(tasks, unused, unreadable)
+    return FolderContent(tasks, unused, unreadable)
 
 
 def all_files(data_dir: Path) -> list[PurePosixPath]:

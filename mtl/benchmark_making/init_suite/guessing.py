@@ -10,14 +10,12 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.base.untrusted import inside
 from mtl.base.wording import listed
+from mtl.benchmark_making.init_suite.columns import TargetColumn, guess_inputs, known_column, target_column
 from mtl.benchmark_making.init_suite.evidence import candidate_columns, names_each_other
 from mtl.benchmark_making.init_suite.guess import GIVEN, Guess, count, quoted, quoted_names, share
-from mtl.benchmark_making.init_suite.inputs import guess_inputs, known_column
-from mtl.benchmark_making.init_suite.kinds import NO_LABEL, guess_kind
+from mtl.benchmark_making.init_suite.kinds import MULTI_LABEL, NO_LABEL, guess_kind, guess_several, named_labels
 from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
-from mtl.benchmark_making.init_suite.several import KIND, guess_several, named_labels
 from mtl.benchmark_making.init_suite.tables import SPAN_LIST, FileColumn, FileTable, SplitTables, joined
-from mtl.benchmark_making.init_suite.target import TargetColumn, target_column
 from mtl.benchmark_making.init_suite.within_texts import (
     answer_columns,
     guess_answers,
@@ -83,7 +81,7 @@ def guess_task(files: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
 def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) -> bool:
     """Guess the keys of a task with labels, numbers, words or a choice. Returns whether the test file has targets."""
     if "target" not in known:
-        has_one_label = known.get("kind", KIND) != KIND or bool({"range", "candidates"} & {*known})
+        has_one_label = known.get("kind", MULTI_LABEL) != MULTI_LABEL or bool({"range", "candidates"} & {*known})
         chosen = target_column(guess.id, sources.main, sources.test, has_one_label)
     elif labels := named_labels(sources.main, known):
         chosen = TargetColumn(sources.main.columns[labels.columns[0]], GIVEN, labels.question, labels)

@@ -7,11 +7,10 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
+from mtl.benchmark_making.init_suite.columns import possible_targets, unread_columns
 from mtl.benchmark_making.init_suite.evidence import LABEL_NAMES, QUESTIONS, is_source
 from mtl.benchmark_making.init_suite.guess import Guess, count, quoted, quoted_names, share
-from mtl.benchmark_making.init_suite.inputs import unread_columns
 from mtl.benchmark_making.init_suite.tables import INDEX, NO_SPACES, FileColumn, FileTable, SplitTables
-from mtl.benchmark_making.init_suite.target import possible_targets
 from mtl.data.columns import LIST
 from mtl.data.rows import form_of
 from mtl.tasks.task import BESIDE
