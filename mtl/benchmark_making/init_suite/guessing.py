@@ -16,12 +16,7 @@ from mtl.benchmark_making.init_suite.guess import GIVEN, Guess, count, quoted, q
 from mtl.benchmark_making.init_suite.kinds import MULTI_LABEL, NO_LABEL, guess_kind, guess_several, named_labels
 from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
 from mtl.benchmark_making.init_suite.tables import SPAN_LIST, FileColumn, FileTable, SplitTables, joined
-from mtl.benchmark_making.init_suite.within_texts import (
-    answer_columns,
-    guess_answers,
-    guess_tokens,
-    tagged_columns,
-)
+from mtl.benchmark_making.init_suite.within_texts import answer_columns, guess_answers, guess_tokens, tagged_columns
 from mtl.data.rows import stream_rows
 from mtl.tasks.task import BESIDE, PART, SPLITS
 
@@ -65,7 +60,6 @@ def guess_task(files: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
             guess.questions.append(f"reading.spans: {quoted_names(lists)} may be the target, {SPAN_LIST}")
         guess.declare(GIVEN, **{key: value for key, value in known.items() if key not in ("header", "reading")})
         _guess_splits(guess, tables, test_has_targets)
-        _ask_about_test(guess, tables.get("test"))
         _note_placeholders(guess, tables)
         _check_known(guess, tables.main, known)
         if not is_writable(guess.keys):
@@ -189,8 +183,8 @@ def _label_names(table: FileTable, target: FileColumn) -> dict[str, str] | None:
     return None
 
 
-def _guess_splits(guess: Guess, tables: Mapping[str, FileTable], test_has_targets: bool) -> None:
-    """Leave out files that lack a text, and guess which split is scored."""
+def _guess_splits(guess: Guess, tables: SplitTables, test_has_targets: bool) -> None:
+    """Leave out files that lack a text, guess which split is scored, and ask about a test file of which single rows lack the target."""
     inputs = [*guess.keys["text"], *guess.keys.get("candidates", [])]
     for split in [split for split in ("dev", "test") if split in tables]:
         if absent := next((name for name in inputs if name not in tables[split].columns), None):
@@ -207,13 +201,8 @@ def _guess_splits(guess: Guess, tables: Mapping[str, FileTable], test_has_target
             guess.why["files"] = f"no dev file: rows of train are held out{scored}"
     elif test_scored and "scored" not in guess.keys:
         guess.notes.append(TEST_TOO)
-
-
-def _ask_about_test(guess: Guess, test: FileTable | None) -> None:
-    """Ask about a test file of which single rows lack the target: it counts as a file without targets."""
-    incomplete = test.incomplete if test else {}
     for name in guess.keys["target"].split(BESIDE):
-        if reason := incomplete.get(name):
+        if reason := tables["test"].incomplete.get(name) if "test" in tables else None:
             guess.questions.append(f"files.test: {reason}: fill or delete these rows, or no score is on this file")
 
 

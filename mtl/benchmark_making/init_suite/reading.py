@@ -100,19 +100,10 @@ def _declared(reading: Reading) -> dict[str, Any]:
 
 
 def _made_up_headers(guess: Guess, heads: Mapping[str, Sequence[Sequence[str]]]) -> dict[str, list[str]]:
-    """The names column_1, column_2 and so on, for each table without a header, which the guess declares.
+    """By split, the names column_1, column_2 and so on of each table without a header, which the guess declares, with questions.
 
-    Questions are added to the guess, and it leaves out tables with fewer or more columns than the first one without a header.
-
-    Args:
-        guess: the guess of the task.
-        heads: by split, the cells of the first rows of its table.
-
-    Returns:
-        The names by split, without the tables that have a header.
-
-    Raises:
-        InputError: if some of the tables have a header and others have none.
+    From the cells of the first rows of each table. Tables with fewer or more columns than the first one without a header are left out. Raises
+    InputError if some of the tables have a header and others have none.
     """
     headers: dict[str, list[str]] = {}
     # Files whose lines have as many cells are looked at together: those with a header have the same one.
@@ -141,11 +132,7 @@ def _made_up_headers(guess: Guess, heads: Mapping[str, Sequence[Sequence[str]]])
 
 
 def _has_header(heads: Mapping[str, Sequence[Sequence[str]]]) -> tuple[bool, str | None]:
-    """Whether the tables of a task have a header line, and the question if that is not certain.
-
-    Args:
-        heads: by file name, the cells of the first rows of the table.
-    """
+    """Whether the tables with these first rows, by file name, have a header line, and the question if that is not certain."""
     first_lines = [tuple(rows[0]) for rows in heads.values()]
     name, rows = next(iter(heads.items()))
     line = first_lines[0]

@@ -39,8 +39,7 @@ class Tagged(NamedTuple):
 def tagged_columns(table: FileTable, known: Mapping[str, Any]) -> Tagged | None:
     """The columns of tokens and tags of a file; None if it has none, or if the known keys say that the task is of another kind.
 
-    Raises:
-        InputError: if the known target has no tags, and if a few rows have too few or too many tags.
+    Raises InputError if the known target has no tags, and if a few rows have too few or too many tags.
     """
     rows = _words_by_column(table)
     called_tokens = [name for name in rows if TOKEN_COLUMNS & set(table.columns[name].words)]
@@ -57,8 +56,7 @@ def tagged_columns(table: FileTable, known: Mapping[str, Any]) -> Tagged | None:
     if target in tags:
         return Tagged(tokens, {target: tags[target]})
     if known.get("kind") == TOKEN_LABELS or (target in rows and str(target).endswith(LIST)):
-        problem = f"{quoted(str(target))} has not one of at most {MOST_TAGS} tags for each of {quoted(tokens)}"
-        raise InputError(problem)
+        raise InputError(f"{quoted(str(target))} has not one of at most {MOST_TAGS} tags for each of {quoted(tokens)}")
     return None
 
 
@@ -114,11 +112,8 @@ def _token_column(rows: Mapping[str, Rows], called_tokens: Sequence[str], text: 
 
 
 def _columns_of_tags(table: FileTable, rows: Mapping[str, Rows], tokens: str, is_certain: bool) -> dict[str, Rows]:
-    """The words of each column that has one tag for each token.
-
-    Raises:
-        InputError: if the column of tokens is certain, and a few rows of a column of lists have too few or too many tags.
-    """
+    """The words of each column that has one tag for each token. Raises InputError if the column of tokens is certain, and a few rows of a column
+    of lists have too few or too many tags."""
     tags = {}
     for name in [name for name in rows if name != tokens]:
         column, pairs = table.columns[name], zip(rows[name], rows[tokens], strict=True)
