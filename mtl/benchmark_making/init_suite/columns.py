@@ -3,29 +3,21 @@
 import operator
 import re
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.evidence import (
+from mtl.benchmark_making.init_suite.file_column import (
+    CANDIDATE_NAMES,
     LABEL_NAMES,
     QUESTIONS,
     REPEATED,
     TOKEN_NAMES,
-    candidate_columns,
-    follows_from,
-    is_category,
-    is_id,
-    is_long,
-    is_meta,
-    is_repeated_text,
-    is_source,
-    names_each_other,
-    with_counts,
+    FileColumn,
 )
 from mtl.benchmark_making.init_suite.guess import Guess, count, quoted, quoted_names, share
 from mtl.benchmark_making.init_suite.kinds import TEXTS, SeveralLabels, several_labels
-from mtl.benchmark_making.init_suite.tables import NAMELESS, SPAN_LIST, FileColumn, FileTable, SplitTables
+from mtl.benchmark_making.init_suite.tables import NAMELESS, SPAN_LIST, FileTable, SplitTables
 
 # Columns with these names may be targets whatever they hold, also lists.
 SURE_NAMES = {*LABEL_NAMES, "target", "targets", "gold"}
@@ -37,6 +29,7 @@ LIKELY_NAMES = {
 CHOICE_NAMES = {"answer", "correct", "key", "answerkey", "solution", "answer_key", "correct_answer", "answer_idx", "answer_index"}  # fmt: skip
 NESTED = "lists of objects: mtl reads one row for each question, so write one row for each object"
 MOST_REASONS = 2  # a message says of so many columns why they are not the target
+CANDIDATE = re.compile(rf"(?:.*[_.-])?(?:{'|'.join(sorted(CANDIDATE_NAMES))})s?[_.-]?(?:[0-9]+|[a-h])", re.IGNORECASE)
 # An id or an address: ASCII without spaces, with a digit, a slash or an underscore.
 CODE = re.compile(r"[!-~]*[\d/_][!-~]*")
 MARKS_SPANS = "may mark spans, for the key spans"
@@ -81,13 +74,13 @@ def target_column(id: str, main: FileTable, test: FileTable | None, has_one_labe
     pools = [named, [column for column in named if column in lacking]] if named else [lacking, possible]
     pool = next((pool for pool in pools if len(pool) == 1), candidates)
     first = pool[0]
-    question = f"target: {with_counts(pool)} may be the target"
+    question = f"target: {_with_counts(pool)} may be the target"
     if len(pool) > 1:
         return TargetColumn(first, f"one of {len(pool)} that may be it", question)
     if first in named or first in lacking:
         missing = ", and the test file has no values in it" if first in lacking else ""
         return TargetColumn(first, ("by its name" if first in named else "labels or numbers") + missing)
-    if _unread(main) or is_source(first):
+    if _unread(main) or first.is_source:
         return TargetColumn(first, "perhaps", f"{question}, or say where the rows come from{_unread(main)}")
     return TargetColumn(first, "the only column with labels or numbers")
 
@@ -99,14 +92,14 @@ def possible_targets(table: FileTable) -> list[FileColumn]:
     for number, column in enumerate(columns):
         if not any(_names_labels_of(column, earlier) for earlier in columns[:number]):
             distinct.append(column)
-    plain = [column for column in distinct if _is_named(column) or not is_repeated_text(column)]
+    plain = [column for column in distinct if _is_named(column) or not column.is_repeated_text]
     return plain if any(_is_named(column) or LIKELY_NAMES & set(column.words) for column in plain) else distinct
 
 
 def _names_labels_of(column: FileColumn, target: FileColumn) -> bool:
     """Whether a column says the same as a possible target, or less than one whose name is that of a label."""
-    is_coarser = _is_named(target) and not _is_named(column) and follows_from(column, target)
-    return names_each_other(target, column) or is_coarser
+    is_coarser = _is_named(target) and not _is_named(column) and column.follows_from(target)
+    return target.says_the_same_as(column) or is_coarser
 
 
 def _repeated_words(table: FileTable) -> list[FileColumn]:
@@ -118,18 +111,18 @@ def _repeated_words(table: FileTable) -> list[FileColumn]:
 def _target_of_several(table: FileTable, several: SeveralLabels, candidates: Sequence[FileColumn]) -> TargetColumn:
     """Columns with several labels of a row as the target, with a question where others may be it, too."""
     first, question = table.columns[several.columns[0]], several.question
-    rest = [column for column in candidates if column.name not in several.columns and not is_source(column)]
+    rest = [column for column in candidates if column.name not in several.columns and not column.is_source]
     if rest and not (first.lists and first.words[-1] in SURE_NAMES):
         entry = f"{quoted(several.target)} (several labels of a row, in {several.form})"
-        question = f"target: {entry}, {with_counts(rest)} may be the target"
+        question = f"target: {entry}, {_with_counts(rest)} may be the target"
     return TargetColumn(first, several.form, question, several)
 
 
 def _may_be_target(column: FileColumn) -> bool:
     """Whether a column holds several labels or numbers, and no ids."""
-    if column.lists or column.is_blank or is_meta(column) or is_id(column) or len(column.counts) < 2:
+    if column.lists or column.is_blank or column.is_meta or column.is_id or len(column.counts) < 2:
         return False
-    return bool(column.numbers) or is_category(column) or column.name.lower() in SURE_NAMES
+    return bool(column.numbers) or column.is_category or column.name.lower() in SURE_NAMES
 
 
 def _is_named(column: FileColumn) -> bool:
@@ -148,7 +141,7 @@ def _columns_by_name(main: FileTable, columns: Sequence[FileColumn]) -> list[Fil
     if any(column.name.lower() in (*LABEL_NAMES, *choices) for column in named):
         return named
     likely = [column for column in columns if column in named or LIKELY_NAMES & set(column.words)]
-    return likely if all(is_source(column) for column in columns if column not in likely) else []
+    return likely if all(column.is_source for column in columns if column not in likely) else []
 
 
 def _no_target(id: str, table: FileTable) -> str:
@@ -228,7 +221,7 @@ def _guess_text(
     if further := [column for column in rest if column in possible or _may_be_text(column, target)]:
         remedy = f"name them in text, {count(most, 'column')} at most, or write them into one text"
         what = "may be texts, too; if the target depends on them"
-        guess.questions.append(f"text: {with_counts(further)} {what}, {remedy}")
+        guess.questions.append(f"text: {_with_counts(further)} {what}, {remedy}")
     rows = count(table.rows, "row")
     if sentences:
         shares = dict.fromkeys(share(column.several_words, column.rows) for column in chosen)
@@ -252,11 +245,11 @@ def _no_text(table: FileTable, test: FileTable | None, target: FileColumn) -> st
 
 def _may_be_text(column: FileColumn, target: FileColumn) -> bool:
     """Whether a column that does not look like a text may be one all the same: a list, or a text that stands in many rows."""
-    if is_meta(column):
+    if column.is_meta:
         return False
     is_list_of_texts = bool(column.lists) and not TOKEN_NAMES & set(column.words)
-    is_question = is_category(column) and column.words[-1] in QUESTIONS
-    is_text_of_many_rows = is_repeated_text(column) and not is_source(column) and not follows_from(column, target)
+    is_question = column.is_category and column.words[-1] in QUESTIONS
+    is_text_of_many_rows = column.is_repeated_text and not column.is_source and not column.follows_from(target)
     return is_list_of_texts or is_question or is_text_of_many_rows
 
 
@@ -266,14 +259,14 @@ def _why_not_text(column: FileColumn, test: FileTable | None, target: FileColumn
         return "lists"
     if column.is_blank or len(column.counts) < 2:
         return "no value" if column.is_blank else f"one value, {quoted(column.texts[0])}"
-    if is_meta(column):
+    if column.is_meta:
         return "meta data"
-    if is_id(column):
+    if column.is_id:
         return "an id"
-    is_like_text = is_long(column) or len(column.counts) * 2 > column.rows
-    if column.name != target.name and not is_like_text and follows_from(column, target):
+    is_like_text = column.is_long or len(column.counts) * 2 > column.rows
+    if column.name != target.name and not is_like_text and column.follows_from(target):
         return f"it follows from {quoted(target.name)}"
-    if column.numbers or is_category(column):
+    if column.numbers or column.is_category:
         return f"{'numbers, ' if column.numbers else ''}{count(len(column.counts), 'value')}"
     if 2 * sum(rows for value, rows in column.counts.items() if CODE.fullmatch(value)) > column.rows:
         return "ids or addresses"
@@ -294,10 +287,10 @@ def _group_column(
         column
         for column in table.columns.values()
         if column.words[-1] != "index"  # a place in a text
-        and is_id(column)
+        and column.is_id
         and column.name not in exclude
         and 1 < len(column.counts) <= GROUPED * column.rows
-        and not follows_from(column, target)
+        and not column.follows_from(target)
         and all(file.has(column.name) for file in tables)
     ]
     if not groups:
@@ -332,3 +325,22 @@ def _are_within(starts: Sequence[str], stops: Sequence[str], texts: Sequence[str
     """Whether the places in each row are those of a span in its text."""
     rows = zip(starts, stops, texts, strict=True)
     return all(0 <= int(start) <= int(stop) <= len(text) for start, stop, text in rows)
+
+
+def candidate_columns(table: FileTable, exclude: Collection[str]) -> list[FileColumn]:
+    """The columns of candidate answers by their names: one column of lists, or two or more columns with names like choice1 and choice2."""
+    readable = [column for column in table.columns.values() if not column.is_meta]
+    if lists := [column for column in readable if column.lists and column.is_candidates]:
+        return lists[:1]
+    families: dict[str, list[FileColumn]] = {}  # answer1 and answer2, not answer1 and choice2
+    for column in readable:
+        if column.texts and column.name not in exclude and not column.numbers and CANDIDATE.fullmatch(column.name):
+            families.setdefault(re.sub("[0-9]+$|[a-hA-H]$", "", column.name), []).append(column)
+    longest = max(families.values(), key=len, default=[])
+    return longest if len(longest) > 1 else []
+
+
+def _with_counts(columns: Iterable[FileColumn]) -> str:
+    """Columns with the number of their values, as in "acceptable" (2 values)."""
+    values = {each.name: "lists" if each.lists else count(len(each.counts), "value") for each in columns}
+    return ", ".join(f"{quoted(name)} ({what})" for name, what in values.items())

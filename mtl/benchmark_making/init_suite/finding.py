@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from mtl.base.errors import InputError
 from mtl.base.untrusted import inside
 from mtl.base.wording import listed
-from mtl.benchmark_making.init_suite.evidence import TEXT_WORDS
+from mtl.benchmark_making.init_suite.file_column import TEXT_WORDS
 from mtl.benchmark_making.init_suite.guess import Guess
 from mtl.benchmark_making.init_suite.reading import sniff
 from mtl.benchmark_making.init_suite.tables import read_table

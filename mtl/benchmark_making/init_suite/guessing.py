@@ -10,12 +10,18 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.base.untrusted import inside
 from mtl.base.wording import listed
-from mtl.benchmark_making.init_suite.columns import TargetColumn, guess_inputs, known_column, target_column
-from mtl.benchmark_making.init_suite.evidence import candidate_columns, names_each_other
+from mtl.benchmark_making.init_suite.columns import (
+    TargetColumn,
+    candidate_columns,
+    guess_inputs,
+    known_column,
+    target_column,
+)
+from mtl.benchmark_making.init_suite.file_column import FileColumn, joined
 from mtl.benchmark_making.init_suite.guess import GIVEN, Guess, count, quoted, quoted_names, share
 from mtl.benchmark_making.init_suite.kinds import MULTI_LABEL, NO_LABEL, guess_kind, guess_several, named_labels
 from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
-from mtl.benchmark_making.init_suite.tables import SPAN_LIST, FileColumn, FileTable, SplitTables, joined
+from mtl.benchmark_making.init_suite.tables import SPAN_LIST, FileTable, SplitTables
 from mtl.benchmark_making.init_suite.within_texts import answer_columns, guess_answers, guess_tokens, tagged_columns
 from mtl.data.rows import stream_rows
 from mtl.tasks.task import BESIDE, PART, SPLITS
@@ -178,7 +184,7 @@ def _label_names(table: FileTable, target: FileColumn) -> dict[str, str] | None:
     if target.labels:
         return {str(number): name for number, name in enumerate(target.labels)}
     for column in table.columns.values():
-        if column.name != target.name and column.texts and not column.numbers and names_each_other(target, column):
+        if column.name != target.name and column.texts and not column.numbers and target.says_the_same_as(column):
             return dict(zip(target.texts, column.texts, strict=True))
     return None
 

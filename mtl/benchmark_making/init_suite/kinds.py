@@ -13,16 +13,17 @@ from itertools import chain
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.evidence import (
+from mtl.benchmark_making.init_suite.file_column import (
+    INDEX,
     LABEL_NAMES,
+    PLACEHOLDERS,
     TOKEN_NAMES,
     TRUTH,
-    are_truths,
-    is_candidates,
-    is_truth,
+    FileColumn,
+    joined,
 )
 from mtl.benchmark_making.init_suite.guess import Guess, count, quoted, quoted_names, share
-from mtl.benchmark_making.init_suite.tables import INDEX, PLACEHOLDERS, FileColumn, FileTable, joined
+from mtl.benchmark_making.init_suite.tables import FileTable
 from mtl.tasks.task import BESIDE
 
 # What a target cannot be here.
@@ -176,7 +177,7 @@ def _kind_of_numbers(
     """Labels are the two truth values, whole numbers with names, two of them, 0 to 2, and perhaps at most MOST_CLASSES; other values, those
     in columns called rating, and those with decimals are numbers. Beside the kind, the whole numbers, if they may be of the other kind, too."""
     whole, is_rating = column.whole_numbers, main.words[-1] in RATING_NAMES
-    if is_truth(column) or (whole and (is_named or len(whole) <= 2)):
+    if column.is_truth or (whole and (is_named or len(whole) <= 2)):
         return "labels", ()
     if whole is None:
         integers = [int(number) for number in numbers if number.is_integer()]
@@ -238,7 +239,11 @@ class SeveralLabels:
         """The labels of each row that was looked at; None if the table lacks them, or has something else in these columns."""
         columns = [table.columns[name] for name in self.columns if table.has(name)]
         have_cells = any(column.lists for column in columns) or all(column.texts for column in columns)
-        if len(columns) < len(self.columns) or not have_cells or (self.by_truth and not all(map(are_truths, columns))):
+        if (
+            len(columns) < len(self.columns)
+            or not have_cells
+            or (self.by_truth and not all(column.are_truths for column in columns))
+        ):
             return None
         return [self._labels(row) for row in zip(*(column.lists or column.texts for column in columns), strict=True)]
 
@@ -268,7 +273,7 @@ class SeveralLabels:
 
 def several_labels(table: FileTable, columns: Sequence[FileColumn]) -> SeveralLabels | None:
     """What in these columns, which may hold targets, or in lists looks like several labels of each row; None: nothing."""
-    truths = [column.name for column in columns if is_truth(column)]
+    truths = [column.name for column in columns if column.is_truth]
     if len(truths) > 2 or (len(truths) == 2 and len(columns) == 2):
         # Nothing tells labels from features, such as has_negation beside is_entailed, or from the answers of several people.
         ways = f"several labels of a row (kind: {MULTI_LABEL}), or is one of them the target (target: NAME)?"
@@ -287,7 +292,7 @@ def named_labels(table: FileTable, known: Mapping[str, Any]) -> SeveralLabels | 
     if known.get("kind", MULTI_LABEL) != MULTI_LABEL or len(columns) < len(names):
         return None
     if len(columns) > 1:
-        return SeveralLabels(names, f"{len(columns)} columns", by_truth=all(map(are_truths, columns)))
+        return SeveralLabels(names, f"{len(columns)} columns", by_truth=all(column.are_truths for column in columns))
     if columns[0].lists:
         return SeveralLabels(names, "lists of labels") if is_known or _is_list_of_labels(columns[0], table) else None
     guess = _in_cells(columns[0])
@@ -322,7 +327,7 @@ def guess_several(guess: Guess, several: SeveralLabels, tables: Mapping[str, Fil
 
 def _is_list_of_labels(column: FileColumn, table: FileTable) -> bool:
     """Whether lists are sets of labels: of few labels, none twice in a row, and not one for each word or each item of another column."""
-    if not column.lists or (TOKEN_NAMES - {"tag", "tags"}) & set(column.words) or is_candidates(column):
+    if not column.lists or (TOKEN_NAMES - {"tag", "tags"}) & set(column.words) or column.is_candidates:
         return False
     sizes, parts = [len(row) for row in column.lists], Counter(chain(*column.lists))
     if not 1 < len(parts) <= MOST_PARTS or parts.total() < 3 * len(parts) or len(set(sizes)) < 2:

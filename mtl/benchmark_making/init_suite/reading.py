@@ -13,9 +13,9 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.base.typed import typed
 from mtl.base.untrusted import is_inside
-from mtl.benchmark_making.init_suite.evidence import LABEL_NAMES, LONG, TEXT_WORDS
+from mtl.benchmark_making.init_suite.file_column import LABEL_NAMES, LONG, NUMBER, TEXT_WORDS
 from mtl.benchmark_making.init_suite.guess import GIVEN, Guess, count, quoted
-from mtl.benchmark_making.init_suite.tables import NUMBER, SplitTables, read_table
+from mtl.benchmark_making.init_suite.tables import SplitTables, read_table
 from mtl.data.files import declared_encoding, unpacked_lines
 from mtl.data.rows import SEPARATORS, TABLES, form_of
 from mtl.tasks.task import BESIDE, Layout, Reading, Task

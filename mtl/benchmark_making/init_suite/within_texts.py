@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.columns import possible_targets, unread_columns
-from mtl.benchmark_making.init_suite.evidence import LABEL_NAMES, QUESTIONS, is_source
+from mtl.benchmark_making.init_suite.file_column import INDEX, LABEL_NAMES, NO_SPACES, QUESTIONS, FileColumn
 from mtl.benchmark_making.init_suite.guess import Guess, count, quoted, quoted_names, share
-from mtl.benchmark_making.init_suite.tables import INDEX, NO_SPACES, FileColumn, FileTable, SplitTables
+from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
 from mtl.data.columns import LIST
 from mtl.data.rows import form_of
 from mtl.tasks.task import BESIDE
@@ -73,7 +73,7 @@ def guess_tokens(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mappi
             f"{quoted(column.name)} ({count(len(column.counts), 'value')}, one for the whole text)"
             for column in possible_targets(main)
             if column.name not in (tagged.tokens, *tagged.tags)
-            and not is_source(column)
+            and not column.is_source
             and (not column.numbers or column.words[-1] in LABEL_NAMES)
         ]
     if len(candidates) > 1:
