@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.file_column import (
-    CANDIDATE_NAMES,
+    CANDIDATE,
     LABEL_NAMES,
     QUESTIONS,
     REPEATED,
@@ -29,7 +29,6 @@ LIKELY_NAMES = {
 CHOICE_NAMES = {"answer", "correct", "key", "answerkey", "solution", "answer_key", "correct_answer", "answer_idx", "answer_index"}  # fmt: skip
 NESTED = "lists of objects: mtl reads one row for each question, so write one row for each object"
 MOST_REASONS = 2  # a message says of so many columns why they are not the target
-CANDIDATE = re.compile(rf"(?:.*[_.-])?(?:{'|'.join(sorted(CANDIDATE_NAMES))})s?[_.-]?(?:[0-9]+|[a-h])", re.IGNORECASE)
 # An id or an address: ASCII without spaces, with a digit, a slash or an underscore.
 CODE = re.compile(r"[!-~]*[\d/_][!-~]*")
 MARKS_SPANS = "may mark spans, for the key spans"

@@ -12,7 +12,6 @@ from functools import lru_cache
 from pathlib import Path
 
 import yaml
-from omegaconf import OmegaConf
 
 from mtl.base.wording import listed
 from mtl.benchmark_making.init_suite.finding import FolderContent
@@ -103,7 +102,7 @@ def warnings(guesses: Sequence[Guess]) -> Iterator[str]:
 @lru_cache
 def scalar(text: str) -> str:
     """A string as one line of YAML that is read back as the same string, never as a number, a truth value or null."""
-    if _PLAIN.fullmatch(text) and OmegaConf.select(OmegaConf.create(f"value: {text}"), "value") == text:
+    if _PLAIN.fullmatch(text) and yaml.safe_load(text) == text:
         return text
     return yaml.safe_dump(text, default_style='"', allow_unicode=True, width=math.inf).strip()
 

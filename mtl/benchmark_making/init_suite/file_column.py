@@ -14,10 +14,9 @@ INDEX = re.compile("[0-9]{1,9}")  # of a candidate, a name or a character
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 # Cells that stand for no value, in lower case. "-1" is one where a whole column has it: test files of the Hub have it in place of labels.
 PLACEHOLDERS = {"", "-", "--", "?", "_", "nan", "null", "none", "n/a", "na", "<unk>", "tbd", "hidden"}
+NO_LABEL = PLACEHOLDERS - {"none", "na", "hidden"}  # as one of several labels, these words may mean what they say
 # Scripts that set no spaces between words: Thai, Lao, Khmer, Burmese, Tibetan, Kana, and Han.
-NO_SPACES = re.compile(
-    "[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003134f]"
-)
+NO_SPACES = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003134f]")
 # The last word in the name of a column that identifies a row, or what the row belongs to.
 ID_NAMES = {"id", "ids", "idx", "index", "guid", "uuid", "qid", "pid", "nr", "key", "url", "link", "uid"}  # fmt: skip
 # Words in the name of a column that says where a row comes from. It is a target only if the user says so.
@@ -39,8 +38,10 @@ LABELS_OF_WORDS = 10  # labels of several words
 LONG = 6  # words on average; no label or name of a category has so many
 # Columns of candidates are named choice1, ending0, option_a. Other columns with numbers (sentence1) are a pair.
 CANDIDATE_NAMES = {"choice", "option", "ending", "candidate", "alternative", "answer", "solution", "response", "completion", "sol"}  # fmt: skip
+CANDIDATE = re.compile(rf"(?:.*[_.-])?(?:{'|'.join(sorted(CANDIDATE_NAMES))})s?[_.-]?(?:[0-9]+|[a-h])", re.IGNORECASE)
 TOKEN_NAMES = {"token", "tokens", "word", "words", "tag", "tags", "pos", "ner", "tokenized", "tokenised", "lemmas"}  # fmt: skip
 TRUTH = (("0", "1"), ("false", "true"), ("no", "yes"), ("0.0", "1.0"))  # in lower case
+TRUE = {true for _, true in TRUTH}
 QUESTIONS = {"question", "query"}  # the last word in the name of a column of questions
 
 
@@ -54,6 +55,14 @@ class FileColumn:
     labels: Sequence[str] = ()  # the names of the labels that its numbers stand for, where the file's metadata has them
     # How often each value stands in the whole file, of which `texts` is a sample.
     all_counts: Mapping[str, int] | None = None
+
+    @classmethod
+    def joined(cls, columns: Sequence["FileColumn"]) -> "FileColumn":
+        """A column of several files as one."""
+        counts = sum((column.counts for column in columns), Counter[str]())
+        texts = [text for column in columns for text in column.texts]
+        lists = [items for column in columns for items in column.lists]
+        return cls(columns[0].name, texts, lists, all_counts=counts)
 
     @cached_property
     def counts(self) -> Counter[str]:
@@ -103,7 +112,7 @@ class FileColumn:
 
     @property
     def is_id(self) -> bool:
-        """Whether a column identifies rows: by its name, or by different whole numbers that rise or fall from row to row."""
+        """Whether the column identifies rows: by its name, or by different whole numbers that rise or fall from row to row."""
         if self.words[-1] in ID_NAMES:
             return True
         numbers = self.whole_numbers
@@ -121,7 +130,7 @@ class FileColumn:
 
     @property
     def is_repeated_text(self) -> bool:
-        """Whether categories have several words in most rows, and are more than labels of several words: a hypothesis may stand in many pairs."""
+        """Whether the values are categories of several words, and more than labels: a hypothesis may stand in many pairs."""
         return self.is_category and len(self.counts) > LABELS_OF_WORDS and self.several_words * 2 > self.rows
 
     @property
@@ -165,11 +174,3 @@ class FileColumn:
     def is_candidates(self) -> bool:
         """Whether the name of a column of lists says that they are candidates."""
         return bool({self.words[-1], self.words[-1].removesuffix("s")} & CANDIDATE_NAMES)
-
-
-def joined(columns: Sequence[FileColumn]) -> FileColumn:
-    """A column of several files as one."""
-    counts = sum((column.counts for column in columns), Counter[str]())
-    texts = [text for column in columns for text in column.texts]
-    lists = [items for column in columns for items in column.lists]
-    return FileColumn(columns[0].name, texts, lists, all_counts=counts)

@@ -1,4 +1,4 @@
-"""Guess each task of a suite file from its files, and for tasks without training rows the task that answers them."""
+"""Guess the keys of a task of a suite file from its files."""
 
 import re
 from collections import Counter
@@ -17,9 +17,9 @@ from mtl.benchmark_making.init_suite.columns import (
     known_column,
     target_column,
 )
-from mtl.benchmark_making.init_suite.file_column import FileColumn, joined
+from mtl.benchmark_making.init_suite.file_column import NO_LABEL, FileColumn
 from mtl.benchmark_making.init_suite.guess import GIVEN, Guess, count, quoted, quoted_names, share
-from mtl.benchmark_making.init_suite.kinds import MULTI_LABEL, NO_LABEL, guess_kind, guess_several, named_labels
+from mtl.benchmark_making.init_suite.kinds import MULTI_LABEL, guess_kind, guess_several, named_labels
 from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
 from mtl.benchmark_making.init_suite.tables import SPAN_LIST, FileTable, SplitTables
 from mtl.benchmark_making.init_suite.within_texts import answer_columns, guess_answers, guess_tokens, tagged_columns
@@ -92,7 +92,7 @@ def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) 
         problem = f"column {quoted(chosen.column.name)} has lists as Python prints them, {quoted(printed)}"
         raise InputError(f'{problem}; write them as JSON, ["a", "b"], or as a;b')
     if several:
-        tables = SplitTables({split: several.joined(table) for split, table in sources.items()})
+        tables = SplitTables({split: several.with_labels(table) for split, table in sources.items()})
     main = tables.main
     column = main.columns[several.target if several else chosen.column.name]
     guess.declare(chosen.why, target=column.name)
@@ -107,8 +107,9 @@ def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) 
         for split, cells in by_split.items():
             _check_cells(labelled[split], cells)
         candidates = [  # those that all files with targets have
-            joined([table.columns[name] for table in labelled.values()])
-            for name in known.get("candidates") or [each.name for each in candidate_columns(main, {column.name})]
+            FileColumn.joined([table.columns[name] for table in labelled.values()])
+            for name in known.get("candidates")
+            or [candidate.name for candidate in candidate_columns(main, {column.name})]
             if all(name in table.columns for table in labelled.values())
         ]
         guess_kind(guess, by_split, candidates, _label_names(main, column))

@@ -157,11 +157,11 @@ def configurations(card: Mapping[Any, Any], files: Collection[str]) -> list[Conf
 
 def converted(files: Collection[str]) -> list[Configuration]:
     """The configurations in the Hub's own conversion of a data set to parquet, whose files are CONFIGURATION/SPLIT/0000.parquet."""
-    configurations: dict[str, dict[str, list[str]]] = {}
+    by_name: dict[str, dict[str, list[str]]] = {}
     for path in sorted(files):
         if parts := re.fullmatch(r"([^/]+)/([^/]+)/\d+\.parquet", path):
-            configurations.setdefault(parts[1], {}).setdefault(parts[2], []).append(path)
-    return [Configuration(name, splits, name == DEFAULT) for name, splits in configurations.items()]
+            by_name.setdefault(parts[1], {}).setdefault(parts[2], []).append(path)
+    return [Configuration(name, splits, name == DEFAULT) for name, splits in by_name.items()]
 
 
 def _dictionaries(value: Any) -> list[dict[Any, Any]]:
@@ -225,8 +225,8 @@ def split_files(id: str, configuration: Configuration) -> Guess:
             guess.questions.append(f"files.{split}: the Hub has converted only a part of {whole}; do these rows do?")
     if not by_split:
         raise InputError(f"configuration {configuration.name} has no split {', '.join(SPLITS)}")
-    paths = chain.from_iterable(paths for named in by_split.values() for paths in named.values())
-    guess.folder = commonpath([PurePosixPath(path).parent.as_posix() for path in paths])
+    all_paths = chain.from_iterable(paths for named in by_split.values() for paths in named.values())
+    guess.folder = commonpath([PurePosixPath(path).parent.as_posix() for path in all_paths])
     for split, named in by_split.items():
         names = {name: [str(PurePosixPath(path).relative_to(guess.folder)) for path in named[name]] for name in named}
         first = next(iter(names.values()))
@@ -244,6 +244,6 @@ def split_files(id: str, configuration: Configuration) -> Guess:
 def _by_names(folder: Path) -> FolderContent:
     """The tasks of a data set whose card names no files, by the names of its files. An only one is named after the data set."""
     content = finding.files_of_tasks(folder)
-    for task in content.tasks[:1] if len(content.tasks) == 1 else ():
-        task.id = task_id(folder.name, [])
+    if len(content.tasks) == 1:
+        content.tasks[0].id = task_id(folder.name, [])
     return content

@@ -128,9 +128,8 @@ def guess_suite(
 
     Args:
         data_dir: the folder.
-        language, name: of the suite.
+        language, name, known: as in `init_suite`.
         path: of the suite file, which its comments name.
-        known: by task id, keys of the suite file that need no guess.
         source: the data set of the Hub whose files are in the folder.
         shown: the folder that comments name as that of the data; None: `data_dir`, or for a data set of the Hub data/NAME.
 

@@ -13,15 +13,7 @@ from itertools import chain
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.file_column import (
-    INDEX,
-    LABEL_NAMES,
-    PLACEHOLDERS,
-    TOKEN_NAMES,
-    TRUTH,
-    FileColumn,
-    joined,
-)
+from mtl.benchmark_making.init_suite.file_column import INDEX, LABEL_NAMES, NO_LABEL, TOKEN_NAMES, TRUE, FileColumn
 from mtl.benchmark_making.init_suite.guess import Guess, count, quoted, quoted_names, share
 from mtl.benchmark_making.init_suite.tables import FileTable
 from mtl.tasks.task import BESIDE
@@ -34,7 +26,6 @@ MOST_CLASSES = 20  # distinct whole numbers that may be labels
 SURE_CLASSES = 3  # 0, 1, 2 are no ratings
 MOST_LABELS = 500
 MOST_RATINGS = 10  # distinct whole numbers for which the metric may weight all ratings equally
-NO_LABEL = PLACEHOLDERS - {"none", "na", "hidden"}  # as one of several labels, these words may mean what they say
 MISSPELT = 50  # a label may be misspelt if a similar one has so many times its rows
 ALIKE = 0.85  # the least similarity of two labels that may be one, a ratio of difflib
 RARE = 1 / 3  # if one of two labels is in a smaller share of the rows, the metric is its F1, else accuracy
@@ -44,7 +35,6 @@ SEPARATOR = ";"  # between labels, unless a task names another one
 SEPARATORS = (",", ";", "|", " ")  # of several labels in a cell
 SPARE = (SEPARATOR, "|", " / ", " # ")  # between the labels of lists, some of which may hold a semicolon
 MOST_PARTS = 200  # different labels that cells with several labels may have
-TRUE = {true for _, true in TRUTH}
 
 
 def guess_kind(
@@ -65,7 +55,7 @@ def guess_kind(
         InputError: for constant targets, and those that a suite file cannot declare.
     """
     main, *_ = by_split.values()
-    column, kind = joined([*by_split.values()]), guess.kind
+    column, kind = FileColumn.joined([*by_split.values()]), guess.kind
     if len(column.counts) < 2:
         raise InputError(f"column {quoted(column.name)} has one value in all {count(column.rows, 'row')}")
     if kind == "number" and column.numbers is None:
@@ -239,11 +229,8 @@ class SeveralLabels:
         """The labels of each row that was looked at; None if the table lacks them, or has something else in these columns."""
         columns = [table.columns[name] for name in self.columns if table.has(name)]
         have_cells = any(column.lists for column in columns) or all(column.texts for column in columns)
-        if (
-            len(columns) < len(self.columns)
-            or not have_cells
-            or (self.by_truth and not all(column.are_truths for column in columns))
-        ):
+        is_whole = len(columns) == len(self.columns) and have_cells
+        if not is_whole or (self.by_truth and not all(column.are_truths for column in columns)):
             return None
         return [self._labels(row) for row in zip(*(column.lists or column.texts for column in columns), strict=True)]
 
@@ -263,7 +250,7 @@ class SeveralLabels:
         counts = Counter(chain.from_iterable(map(self._labels, table.cells(self.columns))))
         return FileColumn(self.target, [], all_counts=counts)
 
-    def joined(self, table: FileTable) -> FileTable:
+    def with_labels(self, table: FileTable) -> FileTable:
         """The table with the labels of each row as one column of texts, if it has them."""
         if (sets := self.sets(table)) is None:
             return table
@@ -304,7 +291,7 @@ def guess_several(guess: Guess, several: SeveralLabels, tables: Mapping[str, Fil
     """Declare several labels of a row, from the tables with targets, of which the first decides the metric's reason."""
     columns = {split: several.labels(table) for split, table in tables.items()}
     main, train = next(iter(tables.values())), next(iter(columns.values()))
-    all_rows, names = joined(list(columns.values())), main.columns[several.columns[0]].labels
+    all_rows, names = FileColumn.joined(list(columns.values())), main.columns[several.columns[0]].labels
     labels = sorted(all_rows.counts, key=lambda label: (not label.isdecimal(), label.isdecimal() and len(label), label))
     if several.by_truth:
         labels = list(several.columns)
@@ -333,9 +320,8 @@ def _is_list_of_labels(column: FileColumn, table: FileTable) -> bool:
     if not 1 < len(parts) <= MOST_PARTS or parts.total() < 3 * len(parts) or len(set(sizes)) < 2:
         return False
     others = [other for other in table.columns.values() if other is not column]
-    return all(len({*row}) == len(row) for row in column.lists) and all(
-        sizes != [len(row) for row in other.lists or map(str.split, other.texts)] for other in others
-    )
+    sizes_of_others = [[len(row) for row in other.lists or map(str.split, other.texts)] for other in others]
+    return sizes not in sizes_of_others and all(len({*row}) == len(row) for row in column.lists)
 
 
 def _in_cells(column: FileColumn) -> SeveralLabels | None:

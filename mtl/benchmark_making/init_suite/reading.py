@@ -1,6 +1,7 @@
 """How the data files of a task are read, from their names and first lines: form, separator, quotes, encoding and header."""
 
 import csv
+import json
 import re
 from codecs import getincrementaldecoder
 from collections import Counter
@@ -66,11 +67,8 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> Split
 
 def is_writable(value: object) -> bool:
     """Whether a suite file can hold a value: no OmegaConf reference (`mtl.base.untrusted_yaml.read_yaml`), and valid Unicode only."""
-    if isinstance(value, str):
-        return "${" not in value and not any("\ud800" <= sign <= "\udfff" for sign in value)
-    if isinstance(value, dict):
-        return all(map(is_writable, value.values()))
-    return not isinstance(value, list) or all(map(is_writable, value))
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return "${" not in text and not any("\ud800" <= sign <= "\udfff" for sign in text)
 
 
 def _common_reading(guess: Guess, sniffed: Mapping[str, Sniffed], known: Mapping[str, Any]) -> Reading:
@@ -87,8 +85,8 @@ def _common_reading(guess: Guess, sniffed: Mapping[str, Sniffed], known: Mapping
         remedy = "convert them to one, or leave one out, as with files.test=null"
         raise InputError(f"the files of the task are read in several ways ({ways}); {remedy}")
     reading = typed(Reading, {**_declared(distinct.pop()), **(known.get("reading") or {})})
-    questions = dict.fromkeys(chain.from_iterable(file.questions for file in sniffed.values()))
-    guess.questions += [question for question in questions if question not in guess.questions]
+    questions = chain(guess.questions, *(file.questions for file in sniffed.values()))
+    guess.questions = list(dict.fromkeys(questions))
     if keys := _declared(reading):
         guess.declare(next(filter(None, (file.why for file in sniffed.values())), ""), reading=keys)
     return reading
