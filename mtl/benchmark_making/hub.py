@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from huggingface_hub import DatasetCardData, HfApi, errors
+from huggingface_hub import DatasetCardData, HfApi, errors, hf_hub_download
 
 from mtl.base.errors import InputError, resource_problem
 from mtl.base.files import replacing
@@ -56,35 +56,33 @@ def fetch_from_hub(task: Task, hub: HubSource, data_dir: Path) -> None:
     and a test file has no targets unless the task is scored on it. Raises InputError if the dataset cannot be had, lacks a file, a split or
     a column, or holds rows that the task cannot read.
     """
-    api = HfApi(library_name="mtl")
     with (
         TemporaryDirectory(prefix="mtl-hub-") as temporary,
         naming_the_dataset(hub.dataset, Path(temporary)),
         ExitStack() as stack,
     ):
-        _, files, _ = list_files(api, hub.dataset, hub.revision)
+        _, files, _ = list_files(hub.dataset, hub.revision)
         if hub.mirror:
-            copies = download(api, hub.dataset, hub.revision, {path: files[path] for path in _mirrored(task, files)})
+            mirrored = {path: files[path] for path in _mirrored(task, files)}
+            copies = download(hub.dataset, hub.revision, mirrored, UNPACKED_LIMIT)
             contents = {data_dir / path: copy for path, copy in copies.items()}
         else:
-            contents = _converted(api, task, hub, files, data_dir, Path(temporary))
+            contents = _converted(task, hub, files, data_dir, Path(temporary))
         for path, content in contents.items():
             shutil.copyfile(content, stack.enter_context(replacing(path)))
-    written = f"written to {data_dir / task.folder} from {hub.dataset}"
-    logger.info("%s: %s, commit %s", task.id, written, hub.revision)
+    place = data_dir / task.folder
+    logger.info("%s: written to %s from %s, commit %s", task.id, place, hub.dataset, hub.revision)
 
 
-def _converted(
-    api: HfApi, task: Task, hub: HubSource, files: HubFiles, data_dir: Path, temporary: Path
-) -> dict[Path, Path]:
+def _converted(task: Task, hub: HubSource, files: HubFiles, data_dir: Path, temporary: Path) -> dict[Path, Path]:
     """By the path of each of the task's files a file with its content, in the temporary folder."""
     data_files = {path: files[path] for path in files if PurePosixPath(path).suffix in SUFFIXES}
     if not data_files:
         raise InputError(f"it has no {', '.join(SUFFIXES)} file")
     paths = {split: path for split in task.files if (path := task.path(split, data_dir)) is not None}
     of_split = {split: files_of_split(data_files, split, hub) for split in paths}
-    chosen = chain.from_iterable(of_split.values())
-    copies = download(api, hub.dataset, hub.revision, {name: data_files[name] for name in chosen})
+    chosen = {name: data_files[name] for name in chain.from_iterable(of_split.values())}
+    copies = download(hub.dataset, hub.revision, chosen, UNPACKED_LIMIT)
     contents = {}
     for split, path in paths.items():
         contents[path] = temporary / f"{split}{path.suffix}"
@@ -92,10 +90,10 @@ def _converted(
     return contents
 
 
-def list_files(api: HfApi, dataset: str, revision: str) -> tuple[str, HubFiles, dict[str, Any]]:
+def list_files(dataset: str, revision: str) -> tuple[str, HubFiles, dict[str, Any]]:
     """The commit of a dataset's revision, its files, and its card. Raises InputError, from the error of huggingface_hub."""
     with _library_errors():
-        info = api.dataset_info(dataset, revision=revision, files_metadata=True, timeout=TIMEOUT)
+        info = HfApi(library_name="mtl").dataset_info(dataset, revision=revision, files_metadata=True, timeout=TIMEOUT)
         if not re.fullmatch("[0-9a-f]{40}", commit := str(info.sha)):
             raise ValueError("it names no commit")
         files: HubFiles = {}
@@ -144,17 +142,16 @@ def files_of_split(files: Collection[str], split: str, hub: HubSource) -> list[s
     return matches
 
 
-def download(api: HfApi, dataset: str, commit: str, files: HubFiles, limit: int | None = None) -> dict[str, Path]:
+def download(dataset: str, commit: str, files: HubFiles, limit: int) -> dict[str, Path]:
     """These files, by path, in the cache of huggingface_hub, which continues an interrupted download. Raises InputError, also if they have
     more bytes than the limit."""
-    limit = UNPACKED_LIMIT if limit is None else limit
     total = sum(size for size, _ in files.values())
     if total > limit:
         raise InputError(f"its files have {total} bytes, over the limit of {limit}")
     copies = {}
     for path, (stated, checksum) in files.items():
         with _library_errors():
-            copy = Path(api.hf_hub_download(dataset, path, repo_type="dataset", revision=commit))
+            copy = Path(hf_hub_download(dataset, path, repo_type="dataset", revision=commit, library_name="mtl"))
         size = copy.stat().st_size
         problem = checksum_problem(copy, checksum) if checksum is not None and size == stated else None
         if size != stated:
@@ -236,6 +233,5 @@ def _problem(error: Exception) -> str:
     if isinstance(error, OSError) and error.errno is not None:
         return str(resource_problem(error))
     reason = (str(error).splitlines() or [type(error).__name__])[0]
-    return (
-        f"the Hub does not answer as it should ({reason}); check the network and HF_ENDPOINT, and run again to continue"
-    )
+    advice = "check the network and HF_ENDPOINT, and run again to continue"
+    return f"the Hub does not answer as it should ({reason}); {advice}"

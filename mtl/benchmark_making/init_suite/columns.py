@@ -171,17 +171,17 @@ def guess_inputs(guess: Guess, tables: SplitTables, known: Mapping[str, Any], ta
     if (text := known.get("text")) is not None:
         guess.keys["text"] = [known_column(main, name).name for name in text]
     else:
-        guess.keys["text"] = _guess_text(guess, main, test, target, used, most=1 if candidates else 2)
+        guess.keys["text"] = _guess_text(guess, tables, target, used, most=1 if candidates else 2)
         if not guess.keys["text"] and not candidates:
             raise InputError(_no_text(main, test, target))
     used |= set(guess.keys["text"])
     if "spans" not in known and not candidates and (ends := _span_columns(main)):
         remedy = "an end must be the character after the last one, so add 1 where it is the last"
         guess.questions.append(f"spans: {quoted_names(ends)} {MARKS_SPANS}; {remedy} (docs/how-to/own-suite.md)")
-    if "group" not in known and (group := _group_column(main, list(tables.values()), target, used)):
+    if "group" not in known and (group := _group_column(tables, target, used)):
         guess.keys["group"], guess.why["group"] = group
     used.add(known.get("group") or guess.keys.get("group", ""))
-    guess.unread = dict(unread_columns(main, test, target, used))
+    guess.unread = unread_columns(main, test, target, used)
 
 
 def known_column(table: FileTable, name: object) -> FileColumn:
@@ -193,9 +193,7 @@ def known_column(table: FileTable, name: object) -> FileColumn:
     return table.columns[str(name)]
 
 
-def unread_columns(
-    table: FileTable, test: FileTable | None, target: FileColumn, used: Collection[str]
-) -> Mapping[str, str]:
+def unread_columns(table: FileTable, test: FileTable | None, target: FileColumn, used: set[str]) -> dict[str, str]:
     """Each column that the task does not read, with the reason."""
     rest = {name: column for name, column in table.columns.items() if name not in used}
     reasons = {name: _why_not_text(column, test, target) or "a text" for name, column in rest.items()}
@@ -203,16 +201,14 @@ def unread_columns(
     return reasons | dict.fromkeys(table.incomplete, "no value in some rows") | table.unread
 
 
-def _guess_text(
-    guess: Guess, table: FileTable, test: FileTable | None, target: FileColumn, exclude: Collection[str], most: int
-) -> list[str]:
+def _guess_text(guess: Guess, tables: SplitTables, target: FileColumn, exclude: set[str], most: int) -> list[str]:
     """The columns of texts, at most `most`, with the reason and a question where other columns may be texts, too, in the guess.
 
     A column of texts holds no numbers, categories or ids, does not follow from the target, is not below a key `meta`, and has values in
     the test file, too. Columns with several words in most rows are preferred to columns with single words.
     """
-    columns = [column for column in table.columns.values() if column.name not in exclude]
-    possible = [column for column in columns if _why_not_text(column, test, target) is None]
+    columns = [column for column in tables.main.columns.values() if column.name not in exclude]
+    possible = [column for column in columns if _why_not_text(column, tables.test, target) is None]
     sentences = [column for column in possible if column.several_words * 2 >= column.rows]
     chosen = (sentences or possible)[:most]
     names = [column.name for column in chosen]
@@ -221,7 +217,7 @@ def _guess_text(
         remedy = f"name them in text, {count(most, 'column')} at most, or write them into one text"
         what = "may be texts, too; if the target depends on them"
         guess.questions.append(f"text: {_with_counts(further)} {what}, {remedy}")
-    rows = count(table.rows, "row")
+    rows = count(tables.main.rows, "row")
     if sentences:
         shares = dict.fromkeys(share(column.several_words, column.rows) for column in chosen)
         guess.why["text"] = f"several words in {' and '.join(shares)} of {rows}"
@@ -274,9 +270,7 @@ def _why_not_text(column: FileColumn, test: FileTable | None, target: FileColumn
     return None
 
 
-def _group_column(
-    table: FileTable, tables: Sequence[FileTable], target: FileColumn, exclude: Collection[str]
-) -> tuple[str, str] | None:
+def _group_column(tables: SplitTables, target: FileColumn, exclude: set[str]) -> tuple[str, str] | None:
     """The name of a column of ids that repeat, and the reason. Rows with the same id share something, and must not be in two splits.
 
     It has at most 9 distinct values in 10 rows, because a few accidental repetitions are no groups, and values in all of the task's
@@ -284,18 +278,18 @@ def _group_column(
     """
     groups = [
         column
-        for column in table.columns.values()
+        for column in tables.main.columns.values()
         if column.words[-1] != "index"  # a place in a text
         and column.is_id
         and column.name not in exclude
         and 1 < len(column.counts) <= GROUPED * column.rows
         and not column.follows_from(target)
-        and all(file.has(column.name) for file in tables)
+        and all(table.has(column.name) for table in tables.values())
     ]
     if not groups:
         return None
     column, distinct = groups[0], len(groups[0].counts)
-    figures = f"{count(distinct, 'distinct value')} in {count(table.rows, 'row')}"
+    figures = f"{count(distinct, 'distinct value')} in {count(tables.main.rows, 'row')}"
     why = f"an id with {figures}: rows with the same one stay together"
     if distinct < 10:
         why += "; with five groups or fewer in the scored rows no test decides: delete the line if the rows are independent"

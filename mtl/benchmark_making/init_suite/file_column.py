@@ -53,8 +53,7 @@ class FileColumn:
     texts: list[str]
     lists: list[list[str]] = field(default_factory=list)
     labels: Sequence[str] = ()  # the names of the labels that its numbers stand for, where the file's metadata has them
-    # How often each value stands in the whole file, of which `texts` is a sample.
-    all_counts: Mapping[str, int] | None = None
+    all_counts: Mapping[str, int] | None = None  # of the values in the whole file, if `texts` is a sample of it
 
     @classmethod
     def joined(cls, columns: Sequence["FileColumn"]) -> "FileColumn":

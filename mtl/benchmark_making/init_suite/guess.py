@@ -60,4 +60,5 @@ def count(number: int, noun: str) -> str:
 
 
 def share(part: float, total: float) -> str:
+    """A share in per cent, as in "12 %"."""
     return f"{100 * part / total:.0f} %"

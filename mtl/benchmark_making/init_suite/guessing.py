@@ -33,7 +33,6 @@ METRICS = {
     **dict.fromkeys(("one_minus_wmae", "spearman", "pearson"), "number"),
 }
 MOST_NAMED = 8  # files in a message
-TEST_TOO = "the test file has targets too; scores are on dev unless the task says scored: test"
 PRINTED_LIST = re.compile(r"\[(['\"]).*\1\]$")
 LEAST_ROWS = 10  # of a file whose targets are all the same: fewer say nothing
 
@@ -121,7 +120,7 @@ def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) 
 
 def _check_known(guess: Guess, main: FileTable, known: Mapping[str, Any]) -> None:
     """Raise InputError, which lists those that are there, for a known column or label that does not fit the rows."""
-    for key in {"group", "candidates", "starts"} & {*known}:
+    for key in [key for key in ("group", "candidates", "starts") if key in known]:
         for name in known[key] if isinstance(known[key], list) else [known[key]]:
             known_column(main, name)
     target = main.columns.get(guess.keys["target"])
@@ -154,9 +153,8 @@ def _labelled(guess: Guess, tables: SplitTables, target: str) -> dict[str, FileT
             raise InputError(f"no targets in column {quoted(target)}", path=table.path)
         counts = table.columns[target].counts
         if not counts:
-            raise InputError(
-                f"column {quoted(target)} holds lists; a question's answers are kind: answer", path=table.path
-            )
+            problem = f"column {quoted(target)} holds lists; a question's answers are kind: answer"
+            raise InputError(problem, path=table.path)
         value = next(iter(counts))
         if len(counts) == 1 and table.rows >= LEAST_ROWS and labels[value] < 0.9 * labels.total():
             of_train = f"{share(labels[value], labels.total())} of train"
@@ -207,7 +205,7 @@ def _guess_splits(guess: Guess, tables: SplitTables, test_has_targets: bool) -> 
             scored = ", and scored" if guess.scored == "dev" else ""
             guess.why["files"] = f"no dev file: rows of train are held out{scored}"
     elif test_scored and "scored" not in guess.keys:
-        guess.notes.append(TEST_TOO)
+        guess.notes.append("the test file has targets too; scores are on dev unless the task says scored: test")
     for name in guess.keys["target"].split(BESIDE):
         if reason := tables["test"].incomplete.get(name) if "test" in tables else None:
             guess.questions.append(f"files.test: {reason}: fill or delete these rows, or no score is on this file")

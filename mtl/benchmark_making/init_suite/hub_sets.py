@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from fsspec.utils import glob_translate
-from huggingface_hub import HfApi, errors
+from huggingface_hub import errors
 
 from mtl.base.errors import InputError
 from mtl.base.files import link_or_copy
@@ -70,16 +70,16 @@ def hub_set(address: str) -> Iterator[HubSet]:
         forms = "hf://OWNER/NAME, hf://OWNER/NAME@REVISION or hf://OWNER/NAME/CONFIGURATION"
         raise InputError(f"write {forms}", path=address)
     dataset, revision, wanted = parts.groups()
-    api, name = HfApi(library_name="mtl"), dataset.rpartition("/")[2]
+    name = dataset.rpartition("/")[2]
     with TemporaryDirectory(prefix="mtl-hub-") as temporary:
         folder = Path(temporary, f"{name}-{wanted}" if wanted else name)
         folder.mkdir()
         with hub.naming_the_dataset(dataset, Path(temporary)):
-            commit, files, card = _revision(api, dataset, revision)
+            commit, files, card = _revision(dataset, revision)
             declared = configurations(card, files) if card else converted(files)
             chosen = _chosen(declared, wanted, dataset)
             paths = [path for one in chosen for path in one.paths] or [path for path in files if _may_be_data(path)]
-            for path, copy in hub.download(api, dataset, commit, {path: files[path] for path in paths}, LIMIT).items():
+            for path, copy in hub.download(dataset, commit, {path: files[path] for path in paths}, LIMIT).items():
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 link_or_copy(copy.resolve(), folder / path)  # the cache of huggingface_hub has links
             content = _as_tasks(chosen, dataset, len(declared) == 1) if chosen else _by_names(folder)
@@ -104,17 +104,17 @@ def _chosen(declared: Sequence[Configuration], wanted: str | None, dataset: str)
     return chosen
 
 
-def _revision(api: HfApi, dataset: str, revision: str | None) -> tuple[str, hub.HubFiles, dict[str, Any]]:
+def _revision(dataset: str, revision: str | None) -> tuple[str, hub.HubFiles, dict[str, Any]]:
     """The commit, the files and the card of a data set; of one without data files those of the Hub's conversion, which has no card.
 
     Raises InputError for a data set that has neither.
     """
-    commit, files, card = hub.list_files(api, dataset, revision or "main")
+    commit, files, card = hub.list_files(dataset, revision or "main")
     if any(_may_be_data(path) for path in files):
         return commit, files, card
     if revision is None:
         try:
-            commit, parquet_files, _ = hub.list_files(api, dataset, CONVERTED)
+            commit, parquet_files, _ = hub.list_files(dataset, CONVERTED)
             return commit, parquet_files, {}
         except InputError as error:
             if not isinstance(error.__cause__, errors.RevisionNotFoundError):

@@ -25,7 +25,6 @@ from mtl.tasks.task import SPLITS, Task
 if TYPE_CHECKING:
     from mtl.benchmark_making.init_suite.hub_sets import HubSet
 
-SCHEME = "hf://"  # before the name of a data set of the Hugging Face Hub
 LISTS = ("text", "labels", "candidates", "indices", "also")  # keys whose value is a list
 ANSWER = re.compile(rf"tasks\.(.+?)\.((?:reading|files)\..+|(?:{'|'.join(KEYS)}))")  # an id may have dots
 
@@ -64,7 +63,7 @@ def init_suite(
             already exists, as nothing is overwritten, and for questions unless `undecided`.
     """
     opened: AbstractContextManager[HubSet | None] = nullcontext()
-    if isinstance(data_dir, str) and data_dir.startswith(SCHEME):
+    if isinstance(data_dir, str) and data_dir.startswith("hf://"):
         check_installed("hub", unit=data_dir)
         from mtl.benchmark_making.init_suite.hub_sets import hub_set
 

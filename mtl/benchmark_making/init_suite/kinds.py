@@ -38,10 +38,7 @@ MOST_PARTS = 200  # different labels that cells with several labels may have
 
 
 def guess_kind(
-    guess: Guess,
-    by_split: Mapping[str, FileColumn],
-    candidates: Sequence[FileColumn],
-    names: Mapping[str, str] | None = None,
+    guess: Guess, by_split: Mapping[str, FileColumn], candidates: Sequence[FileColumn], names: Mapping[str, str] | None
 ) -> None:
     """Guess the kind of a target unless it is known, its labels or range, and a metric.
 
@@ -141,7 +138,7 @@ def _guess_choice(guess: Guess, column: FileColumn, candidates: Sequence[FileCol
 def _kind(guess: Guess, main: FileColumn, column: FileColumn, is_named: bool) -> str:
     """Labels, numbers or words, with a question where two kinds are possible. `is_named`: whether whole numbers have names."""
     if column.numbers:
-        kind, whole = _kind_of_numbers(main, column, column.numbers, is_named)
+        kind, whole = _kind_of_numbers(main, column, is_named)
         if whole:
             ways = "numbers (kind: number; metric: one_minus_wmae, spearman or pearson) or classes (kind: labels)"
             numbers = f"{count(len(whole), 'whole number')}, {whole[0]} to {whole[-1]}"
@@ -161,15 +158,14 @@ def _kind(guess: Guess, main: FileColumn, column: FileColumn, is_named: bool) ->
     return "word"
 
 
-def _kind_of_numbers(
-    main: FileColumn, column: FileColumn, numbers: Sequence[float], is_named: bool
-) -> tuple[str, Sequence[int]]:
+def _kind_of_numbers(main: FileColumn, column: FileColumn, is_named: bool) -> tuple[str, Sequence[int]]:
     """Labels are the two truth values, whole numbers with names, two of them, 0 to 2, and perhaps at most MOST_CLASSES; other values, those
     in columns called rating, and those with decimals are numbers. Beside the kind, the whole numbers, if they may be of the other kind, too."""
     whole, is_rating = column.whole_numbers, main.words[-1] in RATING_NAMES
     if column.is_truth or (whole and (is_named or len(whole) <= 2)):
         return "labels", ()
     if whole is None:
+        numbers = column.numbers or []
         integers = [int(number) for number in numbers if number.is_integer()]
         may_be_labels = len(integers) == len(numbers) and len(integers) <= MOST_RATINGS
         return "number", integers if may_be_labels else ()

@@ -143,12 +143,9 @@ def _has_header(heads: Mapping[str, Sequence[Sequence[str]]]) -> tuple[bool, str
         return True, None
     in_all_files = set[str]() if are_equal else set.intersection(*map(set, first_lines)) - recurring
     usual_names = {*LABEL_NAMES, *TEXT_WORDS} & {cell.strip().lower() for cell in line}
-    above_numbers = [
-        cells
-        for cells in columns
-        if len(cells) > 2 and not NUMBER.fullmatch(cells[0]) and all(map(NUMBER.fullmatch, cells[1:]))
-    ]
-    has_names = bool(in_all_files or usual_names or above_numbers)
+    below_words = [cells[1:] for cells in columns if len(cells) > 2 and not NUMBER.fullmatch(cells[0])]
+    is_above_numbers = any(all(map(NUMBER.fullmatch, cells)) for cells in below_words)
+    has_names = bool(in_all_files or usual_names) or is_above_numbers
     if has_names and not has_numbers:
         return True, None
     if not has_names and has_numbers and len(set(first_lines)) == len(first_lines):

@@ -245,8 +245,8 @@ def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], c
     labelled = [split for split, table in tables.items() if any(map(any, _answers(table.columns.get(target))))]
     if lacking := [split for split in tables if split not in ("test", *labelled)]:
         raise InputError(f"no answers in column {quoted(target)} of {quoted_names(lacking)}")
-    used = [target, *texts, *filter(None, [starts, guess.keys.get("group")])]
-    guess.unread = dict(unread_columns(main, tables.test, column, used))
+    used = {target, *texts, *filter(None, [starts, guess.keys.get("group")])}
+    guess.unread = unread_columns(main, tables.test, column, used)
     return "test" in labelled
 
 
