@@ -27,8 +27,7 @@ SOURCE_NAMES = {
 LABEL_NAMES = ("label", "labels", "gold_label")  # the names of target columns that are certain
 # Words in the names of files and columns of texts.
 TEXT_WORDS = {"text", "texts", "seq", "in", "sentence", "sentences", "input", "inputs", "data", "source"}
-# Nested columns below these keys are no input of a model.
-META_KEYS = {"meta", "metadata"}
+META_KEYS = {"meta", "metadata"}  # nested columns below these keys are no input of a model
 # A column whose values stand in so many rows each, on average, holds categories, not texts; of more than CATEGORIES values, in FREQUENT rows.
 REPEATED = 4
 CATEGORIES = 100

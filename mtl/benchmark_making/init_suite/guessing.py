@@ -207,8 +207,8 @@ def _guess_splits(guess: Guess, tables: SplitTables, test_has_targets: bool) -> 
     elif test_scored and "scored" not in guess.keys:
         guess.notes.append("the test file has targets too; scores are on dev unless the task says scored: test")
     for name in guess.keys["target"].split(BESIDE):
-        if reason := tables["test"].incomplete.get(name) if "test" in tables else None:
-            guess.questions.append(f"files.test: {reason}: fill or delete these rows, or no score is on this file")
+        if lacking := tables["test"].incomplete.get(name) if "test" in tables else None:
+            guess.questions.append(f"files.test: {lacking}: fill or delete these rows, or no score is on this file")
 
 
 def _note_placeholders(guess: Guess, tables: Mapping[str, FileTable]) -> None:

@@ -1,7 +1,6 @@
 """Which kind the targets of a task are, with the labels or the range and the metric, and the questions where two kinds are possible.
 
-A row may have several labels: in lists, in cells with a separator, in columns with a label or nothing, or in columns of two truth values, one for
-each label.
+A row may have several labels: in lists, in cells with a separator, or in columns with a label or nothing, or with two truth values.
 """
 
 import math
@@ -18,7 +17,6 @@ from mtl.benchmark_making.init_suite.guess import Guess, count, quoted, quoted_n
 from mtl.benchmark_making.init_suite.tables import FileTable
 from mtl.tasks.task import BESIDE
 
-# What a target cannot be here.
 TEXTS = "texts as targets: no model here writes texts; the simple baselines lead, random and constant answer a task of `kind: text`"
 RATING_NAMES = {"rating", "score", "stars", "grade", "similarity"}
 LETTERS = "ABCDEFGHIJ"

@@ -37,10 +37,8 @@ class Tagged(NamedTuple):
 
 
 def tagged_columns(table: FileTable, known: Mapping[str, Any]) -> Tagged | None:
-    """The columns of tokens and tags of a file; None if it has none, or if the known keys say that the task is of another kind.
-
-    Raises InputError if the known target has no tags, and if a few rows have too few or too many tags.
-    """
+    """The columns of tokens and tags of a file; None if it has none, or if the known keys say that the task is of another kind. Raises InputError
+    if the known target has no tags, and if a few rows have too few or too many tags."""
     rows = _words_by_column(table)
     called_tokens = [name for name in rows if TOKEN_COLUMNS & set(table.columns[name].words)]
     tokens = _token_column(rows, called_tokens, known.get("text"))
