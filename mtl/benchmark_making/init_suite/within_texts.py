@@ -21,8 +21,6 @@ ENTITY_TAG = re.compile("O|[BIESLUM](-.+)?")
 MOST_TAGS = 500  # different ones in a column
 ROWS_PER_MISTAKE = 10  # at least; if more rows have lists of unequal lengths, they are not tags of the tokens
 ROWS_PER_TAG = 3  # on average, at least
-
-
 STARTS = {"start", "starts"}  # words in the name of a column of places
 SAMPLE = 1000  # texts, of which a fifth of the characters show a script without spaces between words
 
