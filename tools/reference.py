@@ -378,8 +378,9 @@ def downloads() -> Iterator[str]:
         "the same path. The server redirects, cuts the connection, and has no file, a web page, or one of another size or checksum. No test asks",
         "the real servers: an address may be out of date. The zips of QQP, MNLI and GloVe were also tried at full size, by hand.",
         "",
-        "Copies on the Hugging Face Hub have not been tried. mtl compares their files with the sizes and checksums that the Hub lists. A revision",
-        "stands behind a copy's name where it is known; otherwise mtl takes the newest, and logs its commit and how to pin it (`hub.revision`).",
+        "Copies on the Hugging Face Hub have not been tried. Every copy that a suite names here is pinned to a commit, and mtl compares its files",
+        "with the sizes and checksums that the Hub lists. KLEJ's publisher has copies there (allegro/klej-cdsc-e and so on), which are no sources,",
+        "because no document names their revisions; to use one, add `hub: {dataset: …, revision: …}` to a copy of the suite file.",
     )
     for path in sorted((ROOT / "configs/suite").glob("*.yaml")):
         if (suite := load_suite(path)).generated:

@@ -9,17 +9,17 @@ import re
 import shutil
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from httpx import HTTPError
-from huggingface_hub import DatasetCardData, HfApi, errors
+from huggingface_hub import DatasetCardData, HfApi, errors, hf_hub_download
 
 from mtl.base.errors import InputError, resource_problem
 from mtl.base.files import replacing
 from mtl.base.untrusted import is_inside
-from mtl.benchmark_making.data_files import WRITERS, write_records
+from mtl.benchmark_making.data_files import SUFFIXES, write_records
 from mtl.benchmark_making.init_suite.tables import parquet_labels
 from mtl.data.columns import Value, listed
 from mtl.data.examples import read_examples
@@ -28,9 +28,8 @@ from mtl.data.fetching.download import checksum_problem
 from mtl.data.files import numbered_names
 from mtl.data.hashes import GIT
 from mtl.data.records import read_records
-from mtl.tasks.task import NUMBERED, SPLITS, HubSource, Task
+from mtl.tasks.task import NUMBERED, HubSource, Task
 
-CONVERTED = "refs/convert/parquet"  # the revision under which the Hub keeps its conversion of a dataset to parquet
 # Words in file names that the Hub takes for one split (its documentation, "File names and splits").
 SPLIT_WORDS = (("train", "training"), ("validation", "valid", "val", "dev"), ("test", "testing", "eval", "evaluation"))
 TIMEOUT = 60.0  # the longest time in seconds to wait for the list of files; huggingface_hub has its own for their bytes
@@ -57,62 +56,44 @@ def fetch_from_hub(task: Task, hub: HubSource, data_dir: Path) -> None:
     and a test file has no targets unless the task is scored on it. Raises InputError if the dataset cannot be had, lacks a file, a split or
     a column, or holds rows that the task cannot read.
     """
-    api = HfApi(library_name="mtl")
     with (
         TemporaryDirectory(prefix="mtl-hub-") as temporary,
         naming_the_dataset(hub.dataset, Path(temporary)),
         ExitStack() as stack,
     ):
+        _, files, _ = list_files(hub.dataset, hub.revision)
         if hub.mirror:
-            commit, files, _ = list_files(api, hub.dataset, hub.revision or "main")
-            copies = download(api, hub.dataset, commit, {path: files[path] for path in _mirrored(task, files)})
-            targets = {data_dir / path: copy for path, copy in copies.items()}
+            mirrored = {path: files[path] for path in _mirrored(task, files)}
+            copies = download(hub.dataset, hub.revision, mirrored, UNPACKED_LIMIT)
+            contents = {data_dir / path: copy for path, copy in copies.items()}
         else:
-            commit, targets = _converted(api, task, hub, data_dir, Path(temporary))
-        for target, copy in targets.items():
-            shutil.copyfile(copy, stack.enter_context(replacing(target)))
-    advice = f"; not pinned: hub.revision={commit} in the suite file gives these files again"
-    pinned = "" if hub.revision == commit else advice
-    logger.info("%s: written to %s from %s, commit %s%s", task.id, data_dir / task.folder, hub.dataset, commit, pinned)
+            contents = _converted(task, hub, files, data_dir, Path(temporary))
+        for path, content in contents.items():
+            shutil.copyfile(content, stack.enter_context(replacing(path)))
+    place = data_dir / task.folder
+    logger.info("%s: written to %s from %s, commit %s", task.id, place, hub.dataset, hub.revision)
 
 
-def _converted(api: HfApi, task: Task, hub: HubSource, data_dir: Path, temporary: Path) -> tuple[str, dict[Path, Path]]:
-    """The commit, and by the path of each of the task's files a file with its content, in the temporary folder."""
-    wanted = {split: path for split in task.files if (path := task.path(split, data_dir)) is not None}
-    commit, listed_files = _repository(api, hub)
-    files = {split: files_of_split(listed_files, split, hub) for split in wanted}
-    chosen = [path for paths in files.values() for path in paths]
-    copies = download(api, hub.dataset, commit, {path: listed_files[path] for path in chosen})
-    written = {split: temporary / f"{split}{path.suffix}" for split, path in wanted.items()}
-    for split, path in written.items():
-        _convert(task, hub, split, {name: copies[name] for name in files[split]}, path)
-    return commit, {wanted[split]: path for split, path in written.items()}
+def _converted(task: Task, hub: HubSource, files: HubFiles, data_dir: Path, temporary: Path) -> dict[Path, Path]:
+    """By the path of each of the task's files a file with its content, in the temporary folder."""
+    data_files = {path: files[path] for path in files if PurePosixPath(path).suffix in SUFFIXES}
+    if not data_files:
+        raise InputError(f"it has no {', '.join(SUFFIXES)} file")
+    paths = {split: path for split in task.files if (path := task.path(split, data_dir)) is not None}
+    of_split = {split: files_of_split(data_files, split, hub) for split in paths}
+    chosen = {name: data_files[name] for name in chain.from_iterable(of_split.values())}
+    copies = download(hub.dataset, hub.revision, chosen, UNPACKED_LIMIT)
+    contents = {}
+    for split, path in paths.items():
+        contents[path] = temporary / f"{split}{path.suffix}"
+        _convert(task, hub, split, {name: copies[name] for name in of_split[split]}, contents[path])
+    return contents
 
 
-def _repository(api: HfApi, hub: HubSource) -> tuple[str, HubFiles]:
-    """The commit and the data files of the dataset's revision, or of main, or where main has none, of the Hub's conversion."""
-    if unknown := set(hub.splits) - set(SPLITS):
-        raise InputError(f"unknown split {', '.join(sorted(unknown))}, expected {', '.join(SPLITS)}", key="hub.splits")
-    for revision in [hub.revision] if hub.revision else ["main", CONVERTED]:
-        try:
-            commit, listed_files, _ = list_files(api, hub.dataset, revision)
-        except NoRevisionError:
-            if hub.revision:
-                raise
-            continue
-        if files := {path: listed_files[path] for path in listed_files if PurePosixPath(path).suffix in WRITERS}:
-            return commit, files
-    raise InputError(f"it has no {', '.join(WRITERS)} file")
-
-
-class NoRevisionError(InputError):
-    """A dataset has no such revision."""
-
-
-def list_files(api: HfApi, dataset: str, revision: str) -> tuple[str, HubFiles, dict[str, Any]]:
-    """The commit of a dataset's revision, its files, and its card. Raises InputError, and NoRevisionError where there is no such revision."""
+def list_files(dataset: str, revision: str) -> tuple[str, HubFiles, dict[str, Any]]:
+    """The commit of a dataset's revision, its files, and its card. Raises InputError, from the error of huggingface_hub."""
     with _library_errors():
-        info = api.dataset_info(dataset, revision=revision, files_metadata=True, timeout=TIMEOUT)
+        info = HfApi(library_name="mtl").dataset_info(dataset, revision=revision, files_metadata=True, timeout=TIMEOUT)
         if not re.fullmatch("[0-9a-f]{40}", commit := str(info.sha)):
             raise ValueError("it names no commit")
         files: HubFiles = {}
@@ -161,17 +142,16 @@ def files_of_split(files: Collection[str], split: str, hub: HubSource) -> list[s
     return matches
 
 
-def download(api: HfApi, dataset: str, commit: str, files: HubFiles, limit: int | None = None) -> dict[str, Path]:
+def download(dataset: str, commit: str, files: HubFiles, limit: int) -> dict[str, Path]:
     """These files, by path, in the cache of huggingface_hub, which continues an interrupted download. Raises InputError, also if they have
     more bytes than the limit."""
-    limit = UNPACKED_LIMIT if limit is None else limit
     total = sum(size for size, _ in files.values())
     if total > limit:
         raise InputError(f"its files have {total} bytes, over the limit of {limit}")
     copies = {}
     for path, (stated, checksum) in files.items():
         with _library_errors():
-            copy = Path(api.hf_hub_download(dataset, path, repo_type="dataset", revision=commit))
+            copy = Path(hf_hub_download(dataset, path, repo_type="dataset", revision=commit, library_name="mtl"))
         size = copy.stat().st_size
         problem = checksum_problem(copy, checksum) if checksum is not None and size == stated else None
         if size != stated:
@@ -236,8 +216,7 @@ def _library_errors() -> Iterator[None]:
     try:
         yield
     except Exception as error:  # of many kinds, for an answer that is not the Hub's
-        kind = NoRevisionError if isinstance(error, errors.RevisionNotFoundError) else InputError
-        raise kind(_problem(error)) from error
+        raise InputError(_problem(error)) from error
 
 
 def _problem(error: Exception) -> str:
@@ -251,9 +230,8 @@ def _problem(error: Exception) -> str:
         status = error.response.status_code
         advice = LOG_IN if status in (401, 403) else "check HF_ENDPOINT, or run again later"
         return f"the Hub answers {status} {error.response.reason_phrase}; {advice}"
-    if isinstance(error, HTTPError):
-        return f"the Hub does not answer ({error}); check the network and HF_ENDPOINT, and run again to continue"
     if isinstance(error, OSError) and error.errno is not None:
         return str(resource_problem(error))
     reason = (str(error).splitlines() or [type(error).__name__])[0]
-    return f"the Hub's answer cannot be used ({reason}); check HF_ENDPOINT, or run again later"
+    advice = "check the network and HF_ENDPOINT, and run again to continue"
+    return f"the Hub does not answer as it should ({reason}); {advice}"

@@ -162,9 +162,8 @@ class Suite:
                     path = Path(folder, "data", task, f"{split}.jsonl")
                     write_records(path, *_records(f"{task}.{split}", rows))
             with foreign("tasks"):
-                made_of = json.dumps(
-                    [FRAMES_FORMAT, name, language, known, _marks(folder)], sort_keys=True, default=str
-                )
+                parts = [FRAMES_FORMAT, name, language, known, _marks(folder)]
+                made_of = json.dumps(parts, sort_keys=True, default=str)
             in_cache = Path(cache_dir, "frames", f"{name}-{hashlib.sha256(made_of.encode()).hexdigest()[:16]}")
             made = _written(Path(folder), in_cache if out is None else Path(out), name, language, known)
         for task, by_split in by_task.items():

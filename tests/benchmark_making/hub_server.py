@@ -36,7 +36,9 @@ class HubServer(LocalServer):
         self.url = f"http://127.0.0.1:{self.server_port}"
 
     def commit(self, dataset: str, revision: str) -> str:
-        """The commit that a revision names: 40 hexadecimal digits, which depend on its files."""
+        """The commit that a revision names: 40 hexadecimal digits, which depend on its files if it is none itself."""
+        if re.fullmatch("[0-9a-f]{40}", revision):
+            return revision
         files = sorted(self.datasets[dataset][revision].items())
         return hashlib.sha1(f"{dataset} {files}".encode("utf-8", "surrogatepass")).hexdigest()
 

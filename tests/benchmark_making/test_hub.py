@@ -4,7 +4,6 @@ import hashlib
 import io
 import json
 import logging
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,8 @@ from input_errors import raises_input_error
 from pyarrow import parquet
 
 from mtl.benchmark_making import hub as module
-from mtl.benchmark_making.hub import CONVERTED, fetch_from_hub
+from mtl.benchmark_making.hub import fetch_from_hub
+from mtl.benchmark_making.init_suite.hub_sets import CONVERTED
 from mtl.data.examples import read_examples
 from mtl.tasks.task import HubSource, Task
 
@@ -51,16 +51,22 @@ def make_task(suffix: str = ".tsv", **changes: Any) -> Task:
     return Task(**{**made, "metric": "accuracy", "files": files, **changes})
 
 
-def fetched(task: Task, folder: Path, **changes: Any) -> dict[str, str]:
+def copy_on(server: HubServer, **changes: Any) -> HubSource:
+    """The dataset at the commit of main, if it is there."""
+    commit = server.commit(NAME, "main") if "main" in server.datasets.get(NAME, {}) else "0" * 40
+    return HubSource(NAME, **{"revision": commit, **changes})
+
+
+def fetched(server: HubServer, task: Task, folder: Path, **changes: Any) -> dict[str, str]:
     """By name, the content of the files that are fetched."""
-    fetch_from_hub(task, HubSource(NAME, **changes), folder / "data")
+    fetch_from_hub(task, copy_on(server, **changes), folder / "data")
     return {path.name: path.read_bytes().decode() for path in (folder / "data" / task.folder).iterdir()}
 
 
-def refused(task: Task, folder: Path, **changes: Any) -> None:
+def refused(server: HubServer, task: Task, folder: Path, **changes: Any) -> None:
     """No file is written."""
     with raises_input_error():
-        fetch_from_hub(task, HubSource(NAME, **changes), folder / "data")
+        fetch_from_hub(task, copy_on(server, **changes), folder / "data")
     assert not (folder / "data").exists()
 
 
@@ -78,7 +84,7 @@ def test_columns_of_the_task_in_its_own_files(
     server: HubServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO, logger="mtl"):
-        files = fetched(make_task(group="id", rows={"train": 3, "dev": 1}), tmp_path)
+        files = fetched(server, make_task(group="id", rows={"train": 3, "dev": 1}), tmp_path)
     assert warnings(caplog) == [f"t: split train of {NAME} has 2 rows where 3 are published"]
     assert files == {
         "train.tsv": "text\tlabel\tid\na, b\t0\t7\nc\t1\t8\n",
@@ -86,10 +92,6 @@ def test_columns_of_the_task_in_its_own_files(
         "test.tsv": "text\ne\nf\n",
     }
     commit = server.commit(NAME, "main")
-    assert f"from {NAME}, commit {commit}; not pinned: hub.revision={commit} in the suite file" in caplog.text
-    caplog.clear()
-    with caplog.at_level(logging.INFO, logger="mtl"):
-        fetched(make_task(group="id"), tmp_path, revision=commit)
     assert caplog.messages[-1].endswith(f"from {NAME}, commit {commit}")
     assert not any("README" in request for request in server.requests)
     assert all(commit in request for request in server.requests if "resolve" in request)
@@ -98,13 +100,13 @@ def test_columns_of_the_task_in_its_own_files(
 def test_a_task_scored_on_test_has_its_targets_and_columns_may_have_another_name(
     server: HubServer, tmp_path: Path
 ) -> None:
-    refused(make_task(scored="test"), tmp_path)
+    refused(server, make_task(scored="test"), tmp_path)
     server.datasets[NAME]["main"]["test.csv"] = TRAIN
-    assert fetched(make_task(scored="test"), tmp_path)["test.tsv"] == "text\tlabel\na, b\t0\nc\t1\n"
+    assert fetched(server, make_task(scored="test"), tmp_path)["test.tsv"] == "text\tlabel\na, b\t0\nc\t1\n"
     task = make_task(folder="h", text=["sentence", "id"], target="gold")
-    files = fetched(task, tmp_path, columns={"sentence": "text", "gold": "label"})
+    files = fetched(server, task, tmp_path, columns={"sentence": "text", "gold": "label"})
     assert files["dev.tsv"] == "sentence\tid\tgold\nd\t9\t1\n"
-    refused(make_task(folder="g", text=["other"]), tmp_path / "temporary")
+    refused(server, make_task(folder="g", text=["other"]), tmp_path / "temporary")
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
@@ -114,12 +116,12 @@ def test_nested_columns_and_lists(server: HubServer, tmp_path: Path, suffix: str
     files = {**TRAIN_ALONE, "train": f"train{suffix}"}
     changes = {"labels": None, "kind": "choice", "text": ["q.text"], "candidates": ["answers[]"], "target": "gold"}
     task = make_task(files=files, **changes)
-    fetch_from_hub(task, HubSource(NAME), tmp_path / "data")
+    fetch_from_hub(task, copy_on(server), tmp_path / "data")
     examples = read_examples(task, tmp_path / f"data/f/train{suffix}")
     assert [(example.texts, example.target) for example in examples] == [(("x", "a", "b"), 1), (("y", "c"), 0)]
     task = make_task(files={**files, "train": "train.tsv"}, **changes)
     with raises_input_error():
-        fetch_from_hub(task, HubSource(NAME), tmp_path / "data")
+        fetch_from_hub(task, copy_on(server), tmp_path / "data")
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".parquet", ".tsv"])
@@ -127,7 +129,7 @@ def test_spans(server: HubServer, tmp_path: Path, suffix: str) -> None:
     row = {"text": "en bank", "at": {"start": 3, "stop": 7}, "label": "1"}
     server.datasets[NAME] = {"main": {"train.jsonl": json.dumps(row).encode()}}
     task = make_task(files={**TRAIN_ALONE, "train": f"train{suffix}"}, spans={"text": ["at"]})
-    fetch_from_hub(task, HubSource(NAME), tmp_path / "data")
+    fetch_from_hub(task, copy_on(server), tmp_path / "data")
     (example,) = read_examples(task, tmp_path / f"data/f/train{suffix}")
     assert example.spans == ((3, 7),)
 
@@ -136,23 +138,25 @@ def test_a_mirror_has_the_same_files(server: HubServer, tmp_path: Path) -> None:
     parts = {f"f/part-{number}.csv": TRAIN for number in range(3)}
     server.datasets[NAME]["main"] |= {**parts, "f/part-x.csv": TRAIN, "f/test.csv": TEST}
     task = make_task(files={"train": "part-0.csv#*", "dev": None, "test": "test.csv"})
-    assert fetched(task, tmp_path, mirror=True) == {
+    assert fetched(server, task, tmp_path, mirror=True) == {
         **{path.removeprefix("f/"): content.decode() for path, content in parts.items()},
         "test.csv": TEST.decode(),
     }
     del server.datasets[NAME]["main"]["f/part-1.csv"]
-    refused(task, tmp_path / "temporary", mirror=True)
+    refused(server, task, tmp_path / "temporary", mirror=True)
     task = make_task(files={"train": "nix.csv", "dev": None, "test": None})
-    refused(task, tmp_path / "temporary", mirror=True)
+    refused(server, task, tmp_path / "temporary", mirror=True)
 
 
-def test_the_conversion_to_parquet_where_main_has_no_data_files(server: HubServer, tmp_path: Path) -> None:
+def test_a_commit_of_the_conversion_to_parquet(server: HubServer, tmp_path: Path) -> None:
     converted = {
         f"default/{split}/0000.parquet": table(text=["a"], label=[1]) for split in ("train", "validation", "test")
     }
     converted["default/train/0001.parquet"] = table(text=["b"], label=[0])
     server.datasets[NAME] = {"main": {"data.py": b"raise SystemExit", "data.zip": b"PK"}, CONVERTED: converted}
-    assert fetched(make_task(), tmp_path)["train.tsv"] == "text\tlabel\na\t1\nb\t0\n"
+    commit = server.commit(NAME, CONVERTED)
+    assert fetched(server, make_task(), tmp_path, revision=commit)["train.tsv"] == "text\tlabel\na\t1\nb\t0\n"
+    refused(server, make_task(), tmp_path / "temporary")
     assert not any(".py" in request or ".zip" in request for request in server.requests)
 
 
@@ -162,7 +166,7 @@ def test_indices_of_labels_become_the_task_s_labels(server: HubServer, tmp_path:
     server.datasets[NAME] = {"main": {f"{split}-0-of-1.parquet": named for split in ("train", "dev", "test")}}
     for folder, labels, content in (("f", ["good", "bad"], "a\tgood\nb\tbad\n"), ("g", ["0", "1"], "a\t1\nb\t0\n")):
         task = make_task(folder=folder, labels=labels)  # a suite that declares the indices keeps them
-        assert fetched(task, tmp_path)["train.tsv"] == f"text\tlabel\n{content}"
+        assert fetched(server, task, tmp_path)["train.tsv"] == f"text\tlabel\n{content}"
 
 
 @pytest.mark.parametrize(
@@ -181,7 +185,7 @@ def test_indices_of_labels_become_the_task_s_labels(server: HubServer, tmp_path:
     ],
 )
 def test_files_of_a_split(paths: list[str], split: str, expected: list[str] | None) -> None:
-    hub = HubSource(NAME, splits={"dev": split})
+    hub = HubSource(NAME, "0" * 40, splits={"dev": split})
     if expected is None:
         with raises_input_error():
             module.files_of_split(paths, "dev", hub)
@@ -189,31 +193,29 @@ def test_files_of_a_split(paths: list[str], split: str, expected: list[str] | No
         assert module.files_of_split(paths, "dev", hub) == expected
 
 
-def test_what_the_hub_does_not_have_and_another_revision(
-    server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server.datasets[NAME]["v2"] = {**server.datasets[NAME]["main"], "valid.csv": b"text,label\nnew,0\n"}
-    assert fetched(make_task(), tmp_path / "temporary/x", revision="v2")["dev.tsv"] == "text\tlabel\nnew\t0\n"
-    shutil.rmtree(tmp_path / "temporary/x")
-    refused(make_task(), tmp_path, revision="v3")
+def test_a_later_commit_changes_nothing(server: HubServer, tmp_path: Path) -> None:
+    commit, files = server.commit(NAME, "main"), server.datasets[NAME]["main"]
+    server.datasets[NAME] = {"main": {**files, "valid.csv": b"text,label\nnew,0\n"}, "before": files}
+    assert fetched(server, make_task(), tmp_path, revision=commit)["dev.tsv"] == "text\tlabel\nd\t1\n"
+
+
+def test_what_the_hub_does_not_have(server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused(server, make_task(), tmp_path, revision="0" * 40)
     server.gated = {NAME}
-    refused(make_task(), tmp_path)
+    refused(server, make_task(), tmp_path)
     server.gated, dev = set(), server.datasets[NAME]["main"].pop("valid.csv")
-    refused(make_task(), tmp_path)
+    refused(server, make_task(), tmp_path)
     for path in ("../train.csv", "/train.csv", "C:/train.csv", "a\\..\\train.csv"):  # outside
         server.datasets[NAME] = {"main": {path: TRAIN, "valid.csv": dev, "test.csv": TEST}}
-        refused(make_task(), tmp_path)
-    server.datasets[NAME] = {"main": {"README.md": b""}, CONVERTED: {"x.duckdb": b""}}
-    refused(make_task(), tmp_path)
+        refused(server, make_task(), tmp_path)
     server.datasets.clear()
-    refused(make_task(), tmp_path)
+    refused(server, make_task(), tmp_path)
     server.requests.clear()
-    refused(make_task(), tmp_path, splits={"train": "train", "validation": "validation"})
     for name in ("no/such/name", "owner/..", ""):
         with raises_input_error():
-            fetch_from_hub(make_task(), HubSource(name), tmp_path / "data")
+            fetch_from_hub(make_task(), HubSource(name, "0" * 40), tmp_path / "data")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    refused(make_task(), tmp_path)
+    refused(server, make_task(), tmp_path)
     assert not server.requests
 
 
@@ -222,7 +224,7 @@ def test_a_gated_dataset_for_one_who_has_logged_in(
 ) -> None:
     server.gated = {NAME}
     monkeypatch.setenv("HF_TOKEN", TOKEN)
-    assert fetched(make_task(), tmp_path)["dev.tsv"] == "text\tlabel\nd\t1\n"
+    assert fetched(server, make_task(), tmp_path)["dev.tsv"] == "text\tlabel\nd\t1\n"
 
 
 def test_an_interrupted_download_is_continued(
@@ -230,40 +232,40 @@ def test_an_interrupted_download_is_continued(
 ) -> None:
     monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 5)
     server.cuts["train.csv"] = 10
-    refused(make_task(), tmp_path)
-    assert fetched(make_task(), tmp_path)["train.tsv"] == "text\tlabel\na, b\t0\nc\t1\n"
+    refused(server, make_task(), tmp_path)
+    assert fetched(server, make_task(), tmp_path)["train.tsv"] == "text\tlabel\na, b\t0\nc\t1\n"
     assert server.ranges == ["bytes=10-"]
     server.requests.clear()
-    fetched(make_task(folder="g"), tmp_path)  # from the cache
+    fetched(server, make_task(folder="g"), tmp_path)  # from the cache
     assert not any("resolve" in request for request in server.requests)
 
 
 def test_sizes_are_checked(server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server.sizes["train.csv"] = len(TRAIN) + 1
-    refused(make_task(), tmp_path)
+    refused(server, make_task(), tmp_path)
     monkeypatch.setattr(module, "UNPACKED_LIMIT", len(TRAIN) + len(DEV) + len(TEST))
-    refused(make_task(), tmp_path)
+    refused(server, make_task(), tmp_path)
 
 
 def test_checksums_are_checked_and_a_damaged_file_does_not_stay_in_the_cache(server: HubServer, tmp_path: Path) -> None:
     server.sha256["train.csv"] = hashlib.sha256(TRAIN).hexdigest()
     server.sent["train.csv"] = TRAIN.replace(b"c", b"x")
-    refused(make_task(), tmp_path)
+    refused(server, make_task(), tmp_path)
     server.sent = {"valid.csv": DEV.replace(b"d", b"x")}
-    refused(make_task(), tmp_path)
+    refused(server, make_task(), tmp_path)
     server.sent.clear()
-    assert fetched(make_task(), tmp_path)["train.tsv"] == "text\tlabel\na, b\t0\nc\t1\n"
+    assert fetched(server, make_task(), tmp_path)["train.tsv"] == "text\tlabel\na, b\t0\nc\t1\n"
 
 
 def test_rows_that_the_task_cannot_read_leave_the_files_there(server: HubServer, tmp_path: Path) -> None:
-    before = fetched(make_task(), tmp_path)
+    before = fetched(server, make_task(), tmp_path)
     server.datasets[NAME]["main"]["valid.csv"] = b"text,label\na,0\nb,2\n"
     with raises_input_error():
-        fetched(make_task(), tmp_path)
+        fetched(server, make_task(), tmp_path)
     assert {path.name: path.read_text() for path in (tmp_path / "data/f").iterdir()} == before
     server.datasets[NAME]["main"]["valid.csv"] = b"not,a\ntable\n"
     with raises_input_error():
-        fetched(make_task(), tmp_path)
+        fetched(server, make_task(), tmp_path)
 
 
 LISTED = b'{"id": "a", "siblings": [%s], "sha": "%s"}'
@@ -274,7 +276,7 @@ ANSWERS += [LISTED % (b'{"rfilename": "a.csv", "size": 1}', b"../a")]
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_an_answer_that_is_no_list_of_files(server: HubServer, tmp_path: Path, answer: bytes) -> None:
     server.answer = answer
-    refused(make_task(), tmp_path)
+    refused(server, make_task(), tmp_path)
 
 
 @pytest.mark.parametrize("endpoint", ["http://127.0.0.1:1", "http://127.0.0.1:x"])
@@ -282,4 +284,4 @@ def test_a_hub_that_does_not_answer(
     server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, endpoint: str
 ) -> None:
     set_endpoint(monkeypatch, endpoint)
-    refused(make_task(), tmp_path)
+    refused(server, make_task(), tmp_path)

@@ -14,7 +14,8 @@ from mtl.data.fetching.fetch import fetch_suite
 from mtl.tasks.suite import load_suite
 from mtl.tasks.task import HubSource, Source
 
-SAMMA = {"main": {"train.csv": b"topic,a,b,same\n1,x,y,0\n"}}
+COMMIT = "0" * 40
+SAMMA = {COMMIT: {"train.csv": b"topic,a,b,same\n1,x,y,0\n"}}
 
 
 def test_the_hub_s_copy_where_the_source_cannot_be_downloaded(
@@ -29,7 +30,7 @@ def test_the_hub_s_copy_where_the_source_cannot_be_downloaded(
     with download_server(monkeypatch) as source, hub_server(monkeypatch, tmp_path / "hub") as hub:
         source.content = content
         task.source = Source(source.url, len(content), hashlib.sha256(content).hexdigest())
-        task.hub = HubSource("owner/samma")
+        task.hub = HubSource("owner/samma", COMMIT)
         fetch_suite(suite, [task], tmp_path / "from-source")
         assert not hub.requests  # where the source answers
         source.statuses = [404, 404]
@@ -48,7 +49,7 @@ def test_withdrawn_data_comes_from_its_copy(
 ) -> None:
     suite = load_suite(suite_file)
     task = suite.tasks["samma"]
-    task.withdrawn, task.hub = True, HubSource("owner/samma")
+    task.withdrawn, task.hub = True, HubSource("owner/samma", COMMIT)
     with hub_server(monkeypatch, tmp_path / "hub") as hub:
         fetch_suite(suite, [task], tmp_path / "target")
         assert "samma: withdrawn by its publisher; " in caplog.text and "; put its files into" in caplog.text

@@ -12,12 +12,11 @@ from functools import lru_cache
 from pathlib import Path
 
 import yaml
-from omegaconf import OmegaConf
 
 from mtl.base.wording import listed
-from mtl.benchmark_making.init_suite.guess import FoundFiles, Guess
-from mtl.benchmark_making.init_suite.several import KIND
-from mtl.benchmark_making.init_suite.wording import count, printable, quoted, quoted_names
+from mtl.benchmark_making.init_suite.finding import FolderContent
+from mtl.benchmark_making.init_suite.guess import Guess, count, printable, quoted, quoted_names
+from mtl.benchmark_making.init_suite.kinds import MULTI_LABEL
 from mtl.tasks.task import SPLITS
 
 WIDTH = 120  # a comment that would make its line longer is written above that line
@@ -56,7 +55,7 @@ def suite_document(
 
 
 def summary(
-    path: Path, data_dir: Path, language: str | None, guesses: Sequence[Guess], found: FoundFiles, source: str
+    path: Path, data_dir: Path, language: str | None, guesses: Sequence[Guess], content: FolderContent, source: str
 ) -> Iterator[str]:
     """What is printed: each task, what is not read, left out and asked, and the next command. `source`: as in `suite_document`."""
     declared = [guess for guess in guesses if guess.problem is None]
@@ -70,8 +69,8 @@ def summary(
     if language is None:
         yield "language: not guessed, the file says en; set it, or give --language"
     for names, why in (
-        (found.unused, "named after no split"),
-        (found.unreadable, "of a form that is not read (unpack archives)"),
+        (content.unused, "named after no split"),
+        (content.unreadable, "of a form that is not read (unpack archives)"),
     ):
         if names:
             further = ", …" if len(names) > SHOWN else ""
@@ -103,7 +102,7 @@ def warnings(guesses: Sequence[Guess]) -> Iterator[str]:
 @lru_cache
 def scalar(text: str) -> str:
     """A string as one line of YAML that is read back as the same string, never as a number, a truth value or null."""
-    if _PLAIN.fullmatch(text) and OmegaConf.select(OmegaConf.create(f"value: {text}"), "value") == text:
+    if _PLAIN.fullmatch(text) and yaml.safe_load(text) == text:
         return text
     return yaml.safe_dump(text, default_style='"', allow_unicode=True, width=math.inf).strip()
 
@@ -160,7 +159,7 @@ def _described(guess: Guess) -> str:
     kinds = {
         "labels": f"{labels} labels",
         "token_labels": f"{labels} tags of tokens",
-        KIND: f"several of {labels} labels",
+        MULTI_LABEL: f"several of {labels} labels",
     }
     kind = kinds.get(guess.kind, guess.kind)
     if "answered_by" in keys:

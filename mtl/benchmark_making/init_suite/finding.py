@@ -1,34 +1,51 @@
 """The tasks below a folder: files that are named after splits, and files that hold the splits as keys, or in a column."""
 
+import itertools
 import os
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from mtl.base.errors import InputError
 from mtl.base.untrusted import inside
 from mtl.base.wording import listed
-from mtl.benchmark_making.init_suite.guess import FoundFiles, Guess, task_id
-from mtl.benchmark_making.init_suite.names import (
-    ARCHIVES,
-    LINE_SUFFIXES,
-    OTHER_DATA,
-    WORD,
-    Named,
-    first_part,
-    is_data,
-    read_name,
-    suffix_of,
-)
-from mtl.benchmark_making.init_suite.sniffing import sniff
+from mtl.benchmark_making.init_suite.file_column import TEXT_WORDS
+from mtl.benchmark_making.init_suite.guess import Guess
+from mtl.benchmark_making.init_suite.reading import sniff
 from mtl.benchmark_making.init_suite.tables import read_table
-from mtl.data.files import data_lines
+from mtl.data.files import data_lines, numbered_names
 from mtl.data.json_rows import parse_object
-from mtl.data.rows import form_of
-from mtl.tasks.task import BESIDE, SPLIT_OF, SPLITS, Layout
+from mtl.data.rows import PACKED, SUFFIXES, form_of
+from mtl.tasks.suite import AVERAGE
+from mtl.tasks.task import BESIDE, NUMBERED, PART, SPLIT_OF, SPLITS, Layout
 
+WORD = re.compile(rf"(?<![a-z])({'|'.join(sorted(SPLIT_OF, key=len, reverse=True))})(?![a-z])", re.IGNORECASE)
+VERSION = re.compile(r"(?<![a-z])v\d+([._]\d+)*(?![a-z0-9])", re.IGNORECASE)
+# How the number of one of several parts ends a name: train-00000-of-00003, part-0, train_0000; in the Hub's conversions nothing else is
+# in it. Another number may be that of a part, too (`_merge_numbered`).
+SHARD = re.compile(
+    r"-\d+-of-\d+(-[0-9a-f]{16})?$|(^|[._-])(part|shard|chunk)[._-]?\d+$|^\d+$|[._-]0\d{2,}$", re.IGNORECASE
+)
+# Words beside that of the split that say what kind of file it is, not which task.
+NEUTRAL = {
+    *("features", "data", "dataset", "set", "split", "preprocess", "preprocessed", "masked", "gold", "final", "full", "file", "with", "no"),
+    *("unlabeled", "unlabelled", "clean", "cleaned", "label", "labels"),
+}  # fmt: skip
+UNLABELLED = {"masked", "unlabeled", "unlabelled"}  # words in the names of files without labels
+# Words in the names of files that are about the data, or of code.
+NO_DATA = {"readme", "license", "licence", "requirements", "changelog", "notice", "citation", "config", "package", "vocab", "tokenizer"}  # fmt: skip
+DESCRIPTIONS = {"dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json"}  # of the library datasets
+LABEL_WORDS = {"label", "labels", "target", "targets", "tag", "tags", "gold", "answer", "answers", "lst", "out"}
+LINE_SUFFIXES = ("", ".txt", ".in", ".out", ".lst", ".label", ".labels")  # of files with one text or one label a line
+OTHER_DATA = {
+    *(".xml", ".xlsx", ".xls", ".ods", ".conll", ".conllu", ".iob", ".iob2", ".bio", ".arrow", ".pkl", ".pickle"),
+    *(".yaml", ".yml", ".dat", ".db", ".sqlite", ".html", ".feather", ".lst"),
+}
+ARCHIVES = {".zip", ".tar", ".tgz", ".rar", ".7z"}
 NO_SPLIT = "files.train: no name has the word of a split: are these the training rows, of which some are held out?"
 ONE_TEXT = "a text in each file; write one file for each split, with the columns text and label"
 MOST_TEXTS = 20  # .txt files in a folder whose names say no split; if there are more, each is a text
@@ -36,10 +53,32 @@ MOST_FILES = 20  # that are tasks where no name says a split
 MOST_PARTS = 20  # keys of an object with words of splits; more of them are the ids of rows
 SPLIT_COLUMNS = ("split", "set", "partition", "fold", "subset")
 
+
+@dataclass(frozen=True)
+class Named:
+    """What the name of a file says."""
+
+    path: PurePosixPath  # below the data folder
+    split: str
+    folder: str  # of the task: a folder that is named after a split is none
+    task: str  # what is left of the name without the split
+    role: str  # text, label, or empty
+    is_part: bool  # whether the name has the number of a part
+
+
 Tasks = dict[tuple[str, str], dict[str, list[Named]]]  # by folder and name of a task, its files by split
 
 
-def files_of_tasks(data_dir: Path) -> FoundFiles:
+@dataclass(frozen=True)
+class FolderContent:
+    """The tasks below a data folder, and what else is there."""
+
+    tasks: list[Guess]  # with their files alone, and what is to be said about these
+    unused: list[str]  # data files that are named after no split, as paths below the data folder
+    unreadable: list[str]  # files with a split in their name that no form reads
+
+
+def files_of_tasks(data_dir: Path) -> FolderContent:
     """The tasks below a folder.
 
     A task consists of the files whose names and folders differ only in the word of the split: {train,dev,test}.tsv, xnli.{dev,test}.ko.tsv,
@@ -64,21 +103,21 @@ def files_of_tasks(data_dir: Path) -> FoundFiles:
         problem = f"{listed([root if name == '.' else name for name in text_folders], 4)}: {ONE_TEXT}"
         tasks.append(Guess(task_id(root, [task.id for task in tasks]), "", {}, problem=problem))
     unused = []
-    for name in unnamed:
-        if parts := _splits_within(data_dir, name):
-            folder, _, file_name = name.rpartition("/")
-            files: dict[str, str | None] = {split: f"{file_name}#{keys[0]}" for split, keys in parts.items()}
+    for place in unnamed:
+        if parts := _splits_within(data_dir, place):
+            folder, _, name = place.rpartition("/")
+            files: dict[str, str | None] = {split: f"{name}#{keys[0]}" for split, keys in parts.items()}
             several = {split: " or ".join(keys) for split, keys in parts.items() if keys[1:]}
-            asked = [f"files.{split}: may be {keys} of {file_name}" for split, keys in several.items()]
-            tasks.append(Guess(_id_after(name, tasks), folder, files, questions=asked))
+            questions = [f"files.{split}: may be {keys} of {name}" for split, keys in several.items()]
+            tasks.append(Guess(_id_after(place, tasks), folder, files, questions=questions))
         else:
-            unused.append(name)
+            unused.append(place)
     if all(task.problem for task in tasks) and len(groups := _alike(unused)) <= MOST_FILES:
         for group in groups:
-            folder, _, file_name = str(first_part(group)).rpartition("/")
-            tasks.append(Guess(_id_after(group[0], tasks), folder, {"train": file_name}, questions=[NO_SPLIT]))
+            folder, _, name = str(first_part(group)).rpartition("/")
+            tasks.append(Guess(_id_after(group[0], tasks), folder, {"train": name}, questions=[NO_SPLIT]))
         unused = []
-    return FoundFiles(tasks, unused, unreadable)
+    return FolderContent(tasks, unused, unreadable)
 
 
 def all_files(data_dir: Path) -> list[PurePosixPath]:
@@ -140,32 +179,30 @@ def _ids(names: Sequence[str], places: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def _with_splits(id: str, folder: str, files: dict[str, list[Named]]) -> Guess:
-    """A task of these files by split; several of one split are a question."""
+    """The task of these files by split. Several files of one split are a question."""
     guess = Guess(id, folder, {})
-    labelled: dict[str, int] = {}  # by split, how many files of labels are beside its texts
+    label_files: dict[str, int] = {}  # by split, how many files of labels are beside its texts
     for split in [split for split in SPLITS if files.get(split)]:
-        every = sorted(files[split], key=lambda file: (len(file.path.name), file.path.name))
-        below = {file: file.path.relative_to(folder).as_posix() for file in every}
-        ways = [*below.values()]
-        texts, labels = ([file for file in every if file.role == role] for role in ("text", "label"))
-        if len(texts) != 1 and len(labels) == 1 and len(every) == 2:  # PIQA: train.jsonl and train-labels.lst
-            texts = [file for file in every if file not in labels]
+        candidates = sorted(files[split], key=lambda file: (len(file.path.name), file.path.name))
+        names = {file: file.path.relative_to(folder).as_posix() for file in candidates}
+        ways = [*names.values()]
+        texts, labels = ([file for file in candidates if file.role == role] for role in ("text", "label"))
+        if len(texts) != 1 and len(labels) == 1 and len(candidates) == 2:  # PIQA: train.jsonl and train-labels.lst
+            texts = [file for file in candidates if file not in labels]
         if len(texts) == 1 and labels:
-            labelled[split] = len(labels)
-            others = [below[file] for file in every if file not in (*texts, *labels)]
-            ways = [*(BESIDE.join([below[texts[0]], below[file]]) for file in labels), *others]
+            label_files[split] = len(labels)
+            rest = [names[file] for file in candidates if file not in (*texts, *labels)]
+            ways = [*(BESIDE.join([names[texts[0]], names[file]]) for file in labels), *rest]
         elif parts := first_part(ways):
-            is_sure = all(file.is_part for file in every) or not ways[1:]
+            is_sure = all(file.is_part for file in candidates) or not ways[1:]
             ways = [parts] if is_sure else [ways[0], f"{len(ways)} numbered files, parts of one split: {parts}"]
         guess.files[split] = ways[0]
         guess.questions += [f"files.{split}: may be {' or '.join(ways)}"] if ways[1:] else []
-    if max(labelled.values(), default=0) > 1:
+    if max(label_files.values(), default=0) > 1:
         several = "several files of labels stand beside its texts, and a task reads one"
         guess.notes.append(f"{several}: write a task for each into the suite file")
-        few = [split for split, files in labelled.items() if files == 1]
-        guess.questions += [
-            f"files.{split}: may be {guess.files[split]}, or null without labels of this kind" for split in few
-        ]
+        for split in [split for split, number in label_files.items() if number == 1]:
+            guess.questions.append(f"files.{split}: may be {guess.files[split]}, or null without labels of this kind")
     return guess
 
 
@@ -194,7 +231,7 @@ def _splits_within(data_dir: Path, name: str) -> dict[str, list[str]]:
 
 
 def _alike(names: Sequence[str]) -> list[list[str]]:
-    """The files that differ in their number alone, together; all others by themselves."""
+    """The names in groups: those that differ in their number alone, together, and all others by themselves."""
     families = dict[str, list[str]]()
     for name in names:
         families.setdefault(re.sub(r"\d+(?=(\.[A-Za-z]+)*$)", "", name), []).append(name)
@@ -206,3 +243,64 @@ def _id_after(name: str, tasks: Sequence[Guess]) -> str:
     """An id after the name of a file, other than those of these tasks."""
     stem = PurePosixPath(name).name
     return task_id(stem.removesuffix(suffix_of(stem)), [task.id for task in tasks])
+
+
+def read_name(path: PurePosixPath) -> Named | None:
+    """The split, task and folder that a file's path says; None if it names no split, or two."""
+    suffix, folder = suffix_of(path.name), path.parent
+    folder_split = SPLIT_OF.get(folder.name.lower())
+    stem = path.name[: len(path.name) - len(suffix)]
+    shard = SHARD.search(stem)
+    if shard and (shard.start() or folder_split):
+        stem = stem[: shard.start()]
+    stem = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", stem)
+    split, *further = {SPLIT_OF[word.lower()] for word in WORD.findall(stem)} or [folder_split]
+    if split is None or further:
+        return None
+    words = [word for word in re.split(r"[\W_]+", VERSION.sub("", WORD.sub("", stem))) if word]
+    role, kinds = "", {*(word.lower() for word in words), suffix.removeprefix(".")}
+    if suffix in LINE_SUFFIXES and kinds & (TEXT_WORDS | LABEL_WORDS) and not kinds & UNLABELLED:
+        role = "label" if kinds & LABEL_WORDS else "text"
+    neutral = NEUTRAL | (TEXT_WORDS | LABEL_WORDS if role else set())
+    task = "-".join(word for word in words if word.lower() not in neutral)
+    task_folder = (folder.parent if folder_split == split else folder).as_posix().removeprefix(".")
+    return Named(path, split, task_folder, task, role, shard is not None)
+
+
+def suffix_of(name: str) -> str:
+    """The suffix of a data file's name, with that of its packing, in lower case: .jsonl.gz."""
+    *_, inner, last = ["", "", *(suffix.lower() for suffix in PurePosixPath(name).suffixes)]
+    return inner + last if last in PACKED and inner in SUFFIXES else last
+
+
+def is_data(name: str) -> bool:
+    """Whether the suffix is that of a data file, perhaps a packed one, and the name is none of a file about the data."""
+    if name in DESCRIPTIONS or NO_DATA & {word.lower() for word in re.findall("[A-Za-z]+", name.partition(".")[0])}:
+        return False
+    return f".{suffix_of(name)[1:].partition('.')[0]}" in SUFFIXES
+
+
+def first_part(names: Sequence[str]) -> str | None:
+    """The name in a suite file of files that are parts of one split; None if something else than their number tells them apart."""
+    first = min(names, key=lambda name: (len(name), name), default="")
+    total = re.search(r"-of-(\d+)", first)
+    if len(names) == 1 and (total is None or int(total[1]) < 2):
+        return first
+    try:
+        is_whole = len(numbered_names(first, names)) == len(names)
+    except ValueError:
+        is_whole = total is not None  # the reader says what is missing
+    return f"{first}{PART}{NUMBERED}" if is_whole else None
+
+
+def task_id(name: str, taken: Sequence[str]) -> str:
+    """An id after a name that is none of those taken; it can be used in file names."""
+    base = file_name(name, "task")
+    base = f"{base}-task" if base == AVERAGE else base
+    return next(id for id in chain([base], (f"{base}-{number}" for number in itertools.count(2))) if id not in taken)
+
+
+def file_name(name: str, default: str) -> str:
+    """The name with only letters, digits, ".", "_" and "-", as names of suites and tasks; the default if no such characters remain."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", plain).strip(".-") or default

@@ -1,16 +1,13 @@
-"""A task as it is guessed, with its id, and the files that tasks are found in."""
+"""What the modules of `mtl init-suite` share: a task as it is guessed, and how messages show names and numbers."""
 
-import re
-import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import chain, count
 from typing import Any
 
-from mtl.tasks.suite import AVERAGE
+from mtl.base.wording import listed
 
-SCHEME = "hf://"  # before the name of a data set of the Hugging Face Hub
 GIVEN = "as given"  # why a key that the user names is taken
+LONGEST = 40  # characters of a name or a label in a message
 
 
 @dataclass
@@ -42,23 +39,26 @@ class Guess:
         self.why |= dict.fromkeys(keys, why)
 
 
-@dataclass(frozen=True)
-class FoundFiles:
-    """The tasks below a data folder, and what else is there."""
-
-    tasks: list[Guess]  # with their files alone, and what is to be said about these
-    unused: list[str]  # data files that are named after no split, as paths below the data folder
-    unreadable: list[str]  # files with a split in their name that no form reads
+def quoted(name: str) -> str:
+    """A name in quotes, cut to LONGEST characters; line ends and other characters that do not print are escaped."""
+    return f'"{printable(name if len(name) <= LONGEST else name[:LONGEST] + "…")}"'
 
 
-def task_id(name: str, others: Sequence[str]) -> str:
-    """An id after a name, other than these; it can be used in file names."""
-    base = file_name(name, "task")
-    base = f"{base}-task" if base == AVERAGE else base
-    return next(id for id in chain([base], (f"{base}-{number}" for number in count(2))) if id not in others)
+def printable(text: str) -> str:
+    """The text with an escape for each character that does not print, as "\\n" for a line end."""
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 
 
-def file_name(name: str, otherwise: str) -> str:
-    """The name with only letters, digits, ".", "_" and "-", as names of suites and tasks; `otherwise` if no such characters remain."""
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", plain).strip(".-") or otherwise
+def quoted_names(names: Iterable[str], most: int = 20) -> str:
+    """Names in quotes, set apart by commas; of more than `most` names the first ones."""
+    return listed(list(map(quoted, names)), most)
+
+
+def count(number: int, noun: str) -> str:
+    """A number and a noun, as in "15,794 rows" or "1 row"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def share(part: float, total: float) -> str:
+    """A share in per cent, as in "12 %"."""
+    return f"{100 * part / total:.0f} %"

@@ -1,4 +1,4 @@
-"""Guess each task of a suite file from its files, and for tasks without training rows the task that answers them."""
+"""Guess the keys of a task of a suite file from its files."""
 
 import re
 from collections import Counter
@@ -10,20 +10,19 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.base.untrusted import inside
 from mtl.base.wording import listed
-from mtl.benchmark_making.init_suite.answers import answer_columns, guess_answers
-from mtl.benchmark_making.init_suite.evidence import (
+from mtl.benchmark_making.init_suite.columns import (
+    TargetColumn,
     candidate_columns,
-    names_each_other,
+    guess_inputs,
+    known_column,
+    target_column,
 )
-from mtl.benchmark_making.init_suite.guess import GIVEN, Guess
-from mtl.benchmark_making.init_suite.inputs import guess_inputs, known_column
-from mtl.benchmark_making.init_suite.kinds import NO_LABEL, guess_kind
+from mtl.benchmark_making.init_suite.file_column import NO_LABEL, FileColumn
+from mtl.benchmark_making.init_suite.guess import GIVEN, Guess, count, quoted, quoted_names, share
+from mtl.benchmark_making.init_suite.kinds import MULTI_LABEL, guess_kind, guess_several, named_labels
 from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
-from mtl.benchmark_making.init_suite.several import KIND, guess_several, named_labels
-from mtl.benchmark_making.init_suite.tables import SPAN_LIST, FileColumn, FileTable, SplitTables, joined
-from mtl.benchmark_making.init_suite.target import TargetColumn, target_column
-from mtl.benchmark_making.init_suite.token_tags import guess_tokens, tagged_columns
-from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names, share
+from mtl.benchmark_making.init_suite.tables import SPAN_LIST, FileTable, SplitTables
+from mtl.benchmark_making.init_suite.within_texts import answer_columns, guess_answers, guess_tokens, tagged_columns
 from mtl.data.rows import stream_rows
 from mtl.tasks.task import BESIDE, PART, SPLITS
 
@@ -34,7 +33,6 @@ METRICS = {
     **dict.fromkeys(("one_minus_wmae", "spearman", "pearson"), "number"),
 }
 MOST_NAMED = 8  # files in a message
-TEST_TOO = "the test file has targets too; scores are on dev unless the task says scored: test"
 PRINTED_LIST = re.compile(r"\[(['\"]).*\1\]$")
 LEAST_ROWS = 10  # of a file whose targets are all the same: fewer say nothing
 
@@ -67,7 +65,6 @@ def guess_task(files: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
             guess.questions.append(f"reading.spans: {quoted_names(lists)} may be the target, {SPAN_LIST}")
         guess.declare(GIVEN, **{key: value for key, value in known.items() if key not in ("header", "reading")})
         _guess_splits(guess, tables, test_has_targets)
-        _ask_about_test(guess, tables.get("test"))
         _note_placeholders(guess, tables)
         _check_known(guess, tables.main, known)
         if not is_writable(guess.keys):
@@ -83,8 +80,8 @@ def guess_task(files: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
 def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) -> bool:
     """Guess the keys of a task with labels, numbers, words or a choice. Returns whether the test file has targets."""
     if "target" not in known:
-        has_one_label = known.get("kind", KIND) != KIND or bool({"range", "candidates"} & {*known})
-        chosen = target_column(sources.main, sources.test, has_one_label)
+        has_one_label = known.get("kind", MULTI_LABEL) != MULTI_LABEL or bool({"range", "candidates"} & {*known})
+        chosen = target_column(guess.id, sources.main, sources.test, has_one_label)
     elif labels := named_labels(sources.main, known):
         chosen = TargetColumn(sources.main.columns[labels.columns[0]], GIVEN, labels.question, labels)
     else:
@@ -94,7 +91,7 @@ def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) 
         problem = f"column {quoted(chosen.column.name)} has lists as Python prints them, {quoted(printed)}"
         raise InputError(f'{problem}; write them as JSON, ["a", "b"], or as a;b')
     if several:
-        tables = SplitTables({split: several.joined(table) for split, table in sources.items()})
+        tables = SplitTables({split: several.with_labels(table) for split, table in sources.items()})
     main = tables.main
     column = main.columns[several.target if several else chosen.column.name]
     guess.declare(chosen.why, target=column.name)
@@ -109,9 +106,10 @@ def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) 
         for split, cells in by_split.items():
             _check_cells(labelled[split], cells)
         candidates = [  # those that all files with targets have
-            joined([table.columns[each] for table in labelled.values()])
-            for each in known.get("candidates") or [each.name for each in candidate_columns(main, {column.name})]
-            if all(each in table.columns for table in labelled.values())
+            FileColumn.joined([table.columns[name] for table in labelled.values()])
+            for name in known.get("candidates")
+            or [candidate.name for candidate in candidate_columns(main, {column.name})]
+            if all(name in table.columns for table in labelled.values())
         ]
         guess_kind(guess, by_split, candidates, _label_names(main, column))
     if chosen.question:  # the further ones are about a column that may not be the target
@@ -122,7 +120,7 @@ def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) 
 
 def _check_known(guess: Guess, main: FileTable, known: Mapping[str, Any]) -> None:
     """Raise InputError, which lists those that are there, for a known column or label that does not fit the rows."""
-    for key in {"group", "candidates", "starts"} & {*known}:
+    for key in [key for key in ("group", "candidates", "starts") if key in known]:
         for name in known[key] if isinstance(known[key], list) else [known[key]]:
             known_column(main, name)
     target = main.columns.get(guess.keys["target"])
@@ -155,9 +153,8 @@ def _labelled(guess: Guess, tables: SplitTables, target: str) -> dict[str, FileT
             raise InputError(f"no targets in column {quoted(target)}", path=table.path)
         counts = table.columns[target].counts
         if not counts:
-            raise InputError(
-                f"column {quoted(target)} holds lists; a question's answers are kind: answer", path=table.path
-            )
+            problem = f"column {quoted(target)} holds lists; a question's answers are kind: answer"
+            raise InputError(problem, path=table.path)
         value = next(iter(counts))
         if len(counts) == 1 and table.rows >= LEAST_ROWS and labels[value] < 0.9 * labels.total():
             of_train = f"{share(labels[value], labels.total())} of train"
@@ -185,13 +182,14 @@ def _label_names(table: FileTable, target: FileColumn) -> dict[str, str] | None:
         return None
     if target.labels:
         return {str(number): name for number, name in enumerate(target.labels)}
-    others = [each for each in table.columns.values() if each.name != target.name and each.texts and not each.numbers]
-    named = next((column for column in others if names_each_other(target, column)), None)
-    return dict(zip(target.texts, named.texts, strict=True)) if named else None
+    for column in table.columns.values():
+        if column.name != target.name and column.texts and not column.numbers and target.says_the_same_as(column):
+            return dict(zip(target.texts, column.texts, strict=True))
+    return None
 
 
-def _guess_splits(guess: Guess, tables: Mapping[str, FileTable], test_has_targets: bool) -> None:
-    """Leave out files that lack a text, and guess which split is scored."""
+def _guess_splits(guess: Guess, tables: SplitTables, test_has_targets: bool) -> None:
+    """Leave out files that lack a text, guess which split is scored, and ask about a test file of which single rows lack the target."""
     inputs = [*guess.keys["text"], *guess.keys.get("candidates", [])]
     for split in [split for split in ("dev", "test") if split in tables]:
         if absent := next((name for name in inputs if name not in tables[split].columns), None):
@@ -207,15 +205,10 @@ def _guess_splits(guess: Guess, tables: Mapping[str, FileTable], test_has_target
             scored = ", and scored" if guess.scored == "dev" else ""
             guess.why["files"] = f"no dev file: rows of train are held out{scored}"
     elif test_scored and "scored" not in guess.keys:
-        guess.notes.append(TEST_TOO)
-
-
-def _ask_about_test(guess: Guess, test: FileTable | None) -> None:
-    """Ask about a test file of which single rows lack the target: it counts as a file without targets."""
-    incomplete = test.incomplete if test else {}
+        guess.notes.append("the test file has targets too; scores are on dev unless the task says scored: test")
     for name in guess.keys["target"].split(BESIDE):
-        if reason := incomplete.get(name):
-            guess.questions.append(f"files.test: {reason}: fill or delete these rows, or no score is on this file")
+        if lacking := tables["test"].incomplete.get(name) if "test" in tables else None:
+            guess.questions.append(f"files.test: {lacking}: fill or delete these rows, or no score is on this file")
 
 
 def _note_placeholders(guess: Guess, tables: Mapping[str, FileTable]) -> None:

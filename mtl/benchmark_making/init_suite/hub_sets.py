@@ -15,22 +15,21 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from fsspec.utils import glob_translate
-from huggingface_hub import HfApi
+from huggingface_hub import errors
 
 from mtl.base.errors import InputError
 from mtl.base.files import link_or_copy
 from mtl.benchmark_making import hub
-from mtl.benchmark_making.init_suite import names
-from mtl.benchmark_making.init_suite.finding import files_of_tasks
-from mtl.benchmark_making.init_suite.guess import SCHEME, FoundFiles, Guess, task_id
-from mtl.benchmark_making.init_suite.names import WORD
-from mtl.benchmark_making.init_suite.wording import quoted_names
+from mtl.benchmark_making.init_suite import finding
+from mtl.benchmark_making.init_suite.finding import WORD, FolderContent, task_id
+from mtl.benchmark_making.init_suite.guess import Guess, quoted_names
 from mtl.data.columns import listed
 from mtl.tasks.task import SPLIT_OF, SPLITS
 
 REVISION = r"refs/(?:convert|pr)/[\w.-]+|[\w.-]+"
 ADDRESS = re.compile(rf"hf://(?:datasets/)?(\w[\w.-]*/\w[\w.-]*)(?:@({REVISION}))?(?:/([^/]+))?/?")
 DEFAULT = "default"
+CONVERTED = "refs/convert/parquet"  # the revision under which the Hub keeps its conversion of a data set to parquet
 MOST_STARS = 8  # in a pattern
 LIMIT = 2**32  # bytes of files that are downloaded
 MOST_CONFIGURATIONS = 50  # that are taken as tasks of one suite
@@ -55,7 +54,7 @@ class HubSet:
 
     address: str  # with its commit
     folder: Path  # named after the data set
-    found: FoundFiles
+    content: FolderContent
     keys: dict[str, Any]  # the keys of the suite file that all its tasks have
     language: str | None  # the only language that the card names
 
@@ -71,48 +70,55 @@ def hub_set(address: str) -> Iterator[HubSet]:
         forms = "hf://OWNER/NAME, hf://OWNER/NAME@REVISION or hf://OWNER/NAME/CONFIGURATION"
         raise InputError(f"write {forms}", path=address)
     dataset, revision, wanted = parts.groups()
-    api, name = HfApi(library_name="mtl"), dataset.rpartition("/")[2]
+    name = dataset.rpartition("/")[2]
     with TemporaryDirectory(prefix="mtl-hub-") as temporary:
         folder = Path(temporary, f"{name}-{wanted}" if wanted else name)
         folder.mkdir()
         with hub.naming_the_dataset(dataset, Path(temporary)):
-            commit, files, card = _revision(api, dataset, revision)
+            commit, files, card = _revision(dataset, revision)
             declared = configurations(card, files) if card else converted(files)
-            known = ", ".join(one.name for one in declared[: hub.LISTED])
-            chosen = [one for one in declared if wanted in (None, one.name)]
-            if wanted is not None and not chosen:
-                raise InputError(f"it has no configuration {wanted}; it has {known or 'none'}")
-            if len(chosen) > MOST_CONFIGURATIONS:
-                remedy = f"name one: {SCHEME}{dataset}/CONFIGURATION"
-                raise InputError(f"it has {len(declared)} configurations; {remedy}; it has {known}, …")
+            chosen = _chosen(declared, wanted, dataset)
             paths = [path for one in chosen for path in one.paths] or [path for path in files if _may_be_data(path)]
-            for path, copy in hub.download(api, dataset, commit, {path: files[path] for path in paths}, LIMIT).items():
+            for path, copy in hub.download(dataset, commit, {path: files[path] for path in paths}, LIMIT).items():
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 link_or_copy(copy.resolve(), folder / path)  # the cache of huggingface_hub has links
-            found = _as_tasks(chosen, dataset, len(declared) == 1) if chosen else _by_names(folder)
+            content = _as_tasks(chosen, dataset, len(declared) == 1) if chosen else _by_names(folder)
         keys: dict[str, Any] = {"hub": {"dataset": dataset, "revision": commit, "mirror": True}}
         keys |= {"license": card["license"]} if isinstance(card.get("license"), str) else {}
-        named = card.get("language")
-        (language,) = named if isinstance(named, list) and len(named) == 1 else (named,)
+        languages = card.get("language")
+        (language,) = languages if isinstance(languages, list) and len(languages) == 1 else (languages,)
         language = language if re.fullmatch("[a-z]{2,3}", str(language)) else None
-        again = f"{SCHEME}{dataset}@{commit}" + (f"/{wanted}" if wanted else "")
-        yield HubSet(again, folder, found, keys, language)
+        pinned = f"hf://{dataset}@{commit}" + (f"/{wanted}" if wanted else "")
+        yield HubSet(pinned, folder, content, keys, language)
 
 
-def _revision(api: HfApi, dataset: str, revision: str | None) -> tuple[str, hub.HubFiles, dict[str, Any]]:
+def _chosen(declared: Sequence[Configuration], wanted: str | None, dataset: str) -> list[Configuration]:
+    """The configuration that the address names, or all of them. Raises InputError if there is none of this name, or if there are too many."""
+    known = ", ".join(one.name for one in declared[: hub.LISTED])
+    chosen = [one for one in declared if wanted in (None, one.name)]
+    if wanted is not None and not chosen:
+        raise InputError(f"it has no configuration {wanted}; it has {known or 'none'}")
+    if len(chosen) > MOST_CONFIGURATIONS:
+        remedy = f"name one: hf://{dataset}/CONFIGURATION"
+        raise InputError(f"it has {len(declared)} configurations; {remedy}; it has {known}, …")
+    return chosen
+
+
+def _revision(dataset: str, revision: str | None) -> tuple[str, hub.HubFiles, dict[str, Any]]:
     """The commit, the files and the card of a data set; of one without data files those of the Hub's conversion, which has no card.
 
     Raises InputError for a data set that has neither.
     """
-    commit, files, card = hub.list_files(api, dataset, revision or "main")
+    commit, files, card = hub.list_files(dataset, revision or "main")
     if any(_may_be_data(path) for path in files):
         return commit, files, card
     if revision is None:
         try:
-            commit, files, _ = hub.list_files(api, dataset, hub.CONVERTED)
-            return commit, files, {}
-        except hub.NoRevisionError:
-            pass
+            commit, parquet_files, _ = hub.list_files(dataset, CONVERTED)
+            return commit, parquet_files, {}
+        except InputError as error:
+            if not isinstance(error.__cause__, errors.RevisionNotFoundError):
+                raise
     if scripts := [path for path in files if path.endswith(".py")]:
         problem = f"it has no data file but a script that loads them ({scripts[0]}), which mtl does not run, and the Hub has not converted it"
         raise InputError(f"{problem}; load it yourself, and give mtl.Suite.from_frames what the script returns")
@@ -125,8 +131,8 @@ def _may_be_data(path: str) -> bool:
     *folders, name = PurePosixPath(path).parts
     if any(part.startswith(".") or part == "dummy" for part in (*folders, name)):  # dummy: of the tests of a script
         return False
-    suffix = names.suffix_of(name)
-    return names.is_data(name) or bool(suffix in names.LINE_SUFFIXES and WORD.search(path))
+    suffix = finding.suffix_of(name)
+    return finding.is_data(name) or bool(suffix in finding.LINE_SUFFIXES and WORD.search(path))
 
 
 def configurations(card: Mapping[Any, Any], files: Collection[str]) -> list[Configuration]:
@@ -137,26 +143,25 @@ def configurations(card: Mapping[Any, Any], files: Collection[str]) -> list[Conf
         folder = str(item.get("data_dir") or "")
         below = [path for path in sorted(files) if not folder or PurePosixPath(path).is_relative_to(folder)]
         splits: dict[str, list[str]] = {}
-        if of_splits := [of for of in _dictionaries(patterns) if "split" in of]:
-            splits = {str(of["split"]): _matching(of.get("path"), folder, below, name) for of in of_splits}
+        if entries := [entry for entry in _dictionaries(patterns) if "split" in entry]:
+            splits = {str(entry["split"]): _matching(entry.get("path"), folder, below, name) for entry in entries}
         else:
-            plain = [path for path in below if not PurePosixPath(path).name.startswith((".", "README"))]
+            visible = [path for path in below if not PurePosixPath(path).name.startswith((".", "README"))]
             # By the word of a split in their names, else in their folders; without any they are training rows, as on the Hub.
-            for path in plain if patterns is None else _matching(patterns, folder, below, name):
+            for path in visible if patterns is None else _matching(patterns, folder, below, name):
                 words = WORD.findall(PurePosixPath(path).stem.lower()) or WORD.findall(path.lower()) or ["train"]
                 splits.setdefault(SPLIT_OF[words[-1]], []).append(path)
-        is_default = item.get("default") is True or name == DEFAULT
-        declared.append(Configuration(name, splits, is_default))
+        declared.append(Configuration(name, splits, item.get("default") is True or name == DEFAULT))
     return declared
 
 
 def converted(files: Collection[str]) -> list[Configuration]:
     """The configurations in the Hub's own conversion of a data set to parquet, whose files are CONFIGURATION/SPLIT/0000.parquet."""
-    splits: dict[str, dict[str, list[str]]] = {}
+    by_name: dict[str, dict[str, list[str]]] = {}
     for path in sorted(files):
-        if found := re.fullmatch(r"([^/]+)/([^/]+)/\d+\.parquet", path):
-            splits.setdefault(found[1], {}).setdefault(found[2], []).append(path)
-    return [Configuration(name, of_name, name == DEFAULT) for name, of_name in splits.items()]
+        if parts := re.fullmatch(r"([^/]+)/([^/]+)/\d+\.parquet", path):
+            by_name.setdefault(parts[1], {}).setdefault(parts[2], []).append(path)
+    return [Configuration(name, splits, name == DEFAULT) for name, splits in by_name.items()]
 
 
 def _dictionaries(value: Any) -> list[dict[Any, Any]]:
@@ -170,26 +175,26 @@ def _matching(patterns: Any, folder: str, files: Sequence[str], name: str) -> li
     Raises InputError for a pattern that names none.
     """
     matches = dict[str, None]()
-    for given in patterns if isinstance(patterns, list) else [patterns]:
-        pattern = str(PurePosixPath(folder, str(given)))
+    for item in patterns if isinstance(patterns, list) else [patterns]:
+        pattern = str(PurePosixPath(folder, str(item)))
         try:
             # Longer patterns could take for ever.
             expression = glob_translate(pattern) if len(pattern) <= 500 and pattern.count("*") <= MOST_STARS else ""
-            found = [file for file in files if re.match(expression, file)] if expression else []
+            fitting = [file for file in files if re.match(expression, file)] if expression else []
         except (ValueError, re.error):
-            found = []
-        if not found:
+            fitting = []
+        if not fitting:
             problem = f"configuration {name} names {pattern[:200]}, and no file of the data set fits"
             raise InputError(f"{problem}; name another revision: @REVISION")
-        matches |= dict.fromkeys(found)
+        matches |= dict.fromkeys(fitting)
     return list(matches)
 
 
-def _as_tasks(chosen: Sequence[Configuration], dataset: str, is_only: bool) -> FoundFiles:
+def _as_tasks(chosen: Sequence[Configuration], dataset: str, is_only: bool) -> FolderContent:
     """Each configuration as a task, with a question where another one is meant or has the same files. The name of the only one says nothing."""
     tasks: list[Guess] = []
     default = next((one.name for one in chosen if one.is_default), None)
-    remedy = f"delete this task if it is not one of its own, or name one: {SCHEME}{dataset}/CONFIGURATION"
+    remedy = f"delete this task if it is not one of its own, or name one: hf://{dataset}/CONFIGURATION"
     for one in chosen:
         name = dataset.rpartition("/")[2] if is_only or one.name == DEFAULT else one.name
         task = split_files(task_id(name, [task.id for task in tasks]), one)
@@ -199,7 +204,7 @@ def _as_tasks(chosen: Sequence[Configuration], dataset: str, is_only: bool) -> F
             what = f"the data set's configuration is {default}, and this is {one.name}"
         task.questions += [f"files.train: {what}; {remedy}"] if what else []
         tasks.append(task)
-    return FoundFiles(tasks, [], [])
+    return FolderContent(tasks, [], [])
 
 
 def split_files(id: str, configuration: Configuration) -> Guess:
@@ -220,25 +225,25 @@ def split_files(id: str, configuration: Configuration) -> Guess:
             guess.questions.append(f"files.{split}: the Hub has converted only a part of {whole}; do these rows do?")
     if not by_split:
         raise InputError(f"configuration {configuration.name} has no split {', '.join(SPLITS)}")
-    every = chain.from_iterable(paths for named in by_split.values() for paths in named.values())
-    guess.folder = commonpath([PurePosixPath(path).parent.as_posix() for path in every])
+    all_paths = chain.from_iterable(paths for named in by_split.values() for paths in named.values())
+    guess.folder = commonpath([PurePosixPath(path).parent.as_posix() for path in all_paths])
     for split, named in by_split.items():
-        below = {name: [str(PurePosixPath(path).relative_to(guess.folder)) for path in named[name]] for name in named}
-        first = next(iter(below.values()))
-        whole_split = names.first_part(first) if first[1:] else first[0]
+        names = {name: [str(PurePosixPath(path).relative_to(guess.folder)) for path in named[name]] for name in named}
+        first = next(iter(names.values()))
+        whole_split = finding.first_part(first) if first[1:] else first[0]
         guess.files[split] = whole_split or first[0]
         if whole_split is None:
             many = f"{len(first)} files, {quoted_names(first, 4)}"
             guess.questions.append(f"files.{split}: the split is {many}; write them as one file")
-        if len(below) > 1:
-            splits = [f"{name} ({', '.join(paths[:2])})" for name, paths in below.items()]
+        if len(names) > 1:
+            splits = [f"{name} ({', '.join(files[:2])})" for name, files in names.items()]
             guess.questions.append(f"files.{split}: may be the split {' or '.join(splits)}")
     return guess
 
 
-def _by_names(folder: Path) -> FoundFiles:
+def _by_names(folder: Path) -> FolderContent:
     """The tasks of a data set whose card names no files, by the names of its files. An only one is named after the data set."""
-    found = files_of_tasks(folder)
-    for task in found.tasks[:1] if len(found.tasks) == 1 else ():
-        task.id = task_id(folder.name, [])
-    return found
+    content = finding.files_of_tasks(folder)
+    if len(content.tasks) == 1:
+        content.tasks[0].id = task_id(folder.name, [])
+    return content

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,10 +15,9 @@ from mtl.base.files import write_text
 from mtl.base.settings.layers import shipped
 from mtl.base.typed import typed
 from mtl.benchmark_making.init_suite.document import KEYS, SHOWN, suite_document, summary, warnings
-from mtl.benchmark_making.init_suite.finding import files_of_tasks
-from mtl.benchmark_making.init_suite.guess import SCHEME, Guess, file_name
+from mtl.benchmark_making.init_suite.finding import file_name, files_of_tasks
+from mtl.benchmark_making.init_suite.guess import Guess, quoted_names
 from mtl.benchmark_making.init_suite.guessing import guess_task
-from mtl.benchmark_making.init_suite.wording import quoted_names
 from mtl.data.rows import SUFFIXES
 from mtl.tasks.suite import suite_from
 from mtl.tasks.task import SPLITS, Task
@@ -63,11 +62,13 @@ def init_suite(
         InputError: if there is no folder, no usable file or no task that can be declared, for a name that is not valid in file names, if `out`
             already exists, as nothing is overwritten, and for questions unless `undecided`.
     """
-    from_hub = isinstance(data_dir, str) and data_dir.startswith(SCHEME)
-    if from_hub:
-        check_installed("hub", unit=str(data_dir))
+    opened: AbstractContextManager[HubSet | None] = nullcontext()
+    if isinstance(data_dir, str) and data_dir.startswith("hf://"):
+        check_installed("hub", unit=data_dir)
         from mtl.benchmark_making.init_suite.hub_sets import hub_set
-    with hub_set(str(data_dir)) if from_hub else nullcontext() as source:
+
+        opened = hub_set(data_dir)
+    with opened as source:
         folder = source.folder if source else Path(data_dir)
         if folder.is_file():
             raise InputError(f"is a file; name its folder, {folder.parent}, in which it should be alone", path=folder)
@@ -122,27 +123,35 @@ def guess_suite(
     source: "HubSet | None" = None,
     shown: Path | None = None,
 ) -> Guessed:
-    """Guess the tasks of the data files below a folder, which may be that of a data set of the Hub, for a suite file at a path that its
-    comments name, beside the folder that is shown as that of the data.
+    """Guess the tasks of the data files below a folder, for a suite file that is not written yet.
 
-    Raises InputError if there is no usable file, and for known keys of other tasks, or that a guess does not have.
+    Args:
+        data_dir: the folder.
+        language, name, known: as in `init_suite`.
+        path: of the suite file, which its comments name.
+        source: the data set of the Hub whose files are in the folder.
+        shown: the folder that comments name as that of the data; None: `data_dir`, or for a data set of the Hub data/NAME.
+
+    Raises:
+        InputError: if there is no usable file, and for known keys of other tasks, or that do not fit a task.
     """
-    found = source.found if source else files_of_tasks(data_dir)
+    content = source.content if source else files_of_tasks(data_dir)
     address = source.address if source else ""
-    if not found.tasks:
-        words = ", ".join(SPLITS)
-        seen = f"; {quoted_names(found.unreadable[:SHOWN])} cannot be read" if found.unreadable else ""
-        problem = f"no file of a split below it{seen}; its name has one of the words {words}, and ends in {', '.join(SUFFIXES)}"
-        raise InputError(problem, path=address or data_dir)
+    if not content.tasks:
+        words, seen = ", ".join(SPLITS), quoted_names(content.unreadable[:SHOWN])
+        problem = f"no file of a split below it{f'; {seen} cannot be read' if seen else ''}"
+        remedy = f"its name has one of the words {words}, and ends in {', '.join(SUFFIXES)}"
+        raise InputError(f"{problem}; {remedy}", path=address or data_dir)
     known = {
         id: {key: [value] if key in LISTS and isinstance(value, str) else value for key, value in keys.items()}
         for id, keys in (known or {}).items()
     }
+    ids = [task.id for task in content.tasks]
     for id, keys in known.items():
-        if id not in (ids := [files.id for files in found.tasks]):
+        if id not in ids:
             raise InputError(f"no such task; there are {', '.join(ids)}", key=f"tasks.{id}")
         _check_known(id, keys)
-    guesses = [guess_task(files, data_dir, known.get(files.id, {})) for files in found.tasks]
+    guesses = [guess_task(task, data_dir, known.get(task.id, {})) for task in content.tasks]
     _choose_answering_tasks(guesses)
     for guess in guesses:
         guess.keys |= source.keys if source else {}
@@ -151,20 +160,25 @@ def guess_suite(
     shown = Path("data", name) if source else shown or data_dir  # a suite's data is there, if nothing else is said
     document = suite_document(name, language, guesses, shown, path, address)
     problems = {guess.id: guess.problem for guess in guesses if guess.problem is not None}
-    content = yaml.safe_load(document) if known else {}
-    for task in (content.get("tasks") or {}).values():
+    _check_declared(document, path, known, problems)
+    questions = {guess.id: guess.questions[0] for guess in guesses if guess.problem is None and guess.questions}
+    said = "\n".join(summary(path, shown, language, guesses, content, address))
+    return Guessed(path, document, said, [*warnings(guesses)], problems, questions, len(problems) < len(guesses))
+
+
+def _check_declared(document: str, path: Path, known: Mapping[str, Any], problems: Mapping[str, str]) -> None:
+    """Raise InputError if a task with known keys cannot be declared, or has a fault in the suite file."""
+    declared = yaml.safe_load(document) if known else {}
+    for task in (declared.get("tasks") or {}).values():
         task.pop("decide", None)  # there may be further questions
     for id in known:
         if id in problems:
             raise InputError(problems[id], key=f"tasks.{id}")
         try:
-            suite_from(content, path)
-        except InputError as error:  # a suite file cannot hold the known keys, or another task has a fault
+            suite_from(declared, path)
+        except InputError as error:  # which may be about another task
             if f"tasks.{id}." in str(error):
                 raise error.located(path="") from None
-    questions = {guess.id: guess.questions[0] for guess in guesses if guess.problem is None and guess.questions}
-    said = "\n".join(summary(path, shown, language, guesses, found, address))
-    return Guessed(path, document, said, [*warnings(guesses)], problems, questions, len(problems) < len(guesses))
 
 
 def _check_known(id: str, keys: Mapping[str, Any]) -> None:
@@ -173,8 +187,8 @@ def _check_known(id: str, keys: Mapping[str, Any]) -> None:
         raise InputError("not a key that is known here", key=f"tasks.{id}.{unknown[0]}")
     if missing := [key for key in LISTS if key in keys and keys[key] is None]:
         raise InputError("must be a list", key=f"tasks.{id}.{missing[0]}")
-    given = {key: value for key, value in keys.items() if (key, value) != ("header", True)}
-    task = typed(Task, {"text": [], "target": "", "metric": "accuracy", **given}, f"tasks.{id}")
+    declared = {key: value for key, value in keys.items() if (key, value) != ("header", True)}
+    task = typed(Task, {"text": [], "target": "", "metric": "accuracy", **declared}, f"tasks.{id}")
     if task.reading is not None and (problem := task.reading.problem):
         raise InputError(problem, key=f"tasks.{id}.reading")
 
@@ -183,31 +197,31 @@ def _choose_answering_tasks(guesses: Sequence[Guess]) -> None:
     """Guess for each task without a train file which task answers it, with a question, unless the user says so. If none could, give the task a
     problem. Of several that could, the one with most training rows is chosen."""
     for guess in [guess for guess in guesses if guess.problem is None and guess.files["train"] is None]:
-        others = [other for other in guesses if other.problem is None and _could_answer(other, guess)]
-        if not others and "answered_by" not in guess.keys:
+        answering = [task for task in guesses if task.problem is None and _could_answer(task, guess)]
+        if not answering and "answered_by" not in guess.keys:
             lacking = "no train file, and no other task has training rows with the same text columns and all its labels"
             guess.problem = f"{lacking}; add one, answer files.train=FILE, or write answered_by: TASK"
             continue
         for key in ("kind", "labels", "range"):  # which it takes from the task that answers it, with the questions
             guess.keys.pop(key, None)
             guess.why.pop(key, None)
-        guess.questions = [each for each in guess.questions if not each.startswith(("labels:", "kind:"))]
+        guess.questions = [text for text in guess.questions if not text.startswith(("labels:", "kind:"))]
         guess.why["files"] = "no train file"
         if "answered_by" not in guess.keys:
-            others.sort(key=lambda other: -other.rows["train"])
+            answering.sort(key=lambda task: -task.rows["train"])
             why = "a guess: it has the same text columns, and these targets among its own"
-            guess.declare(why, answered_by=others[0].id)
-            names = " or ".join(other.id for other in others)
-            asked = f"answered_by: no training rows; {names} has the same text columns, and all its labels"
-            guess.questions.append(asked)
+            guess.declare(why, answered_by=answering[0].id)
+            names = " or ".join(task.id for task in answering)
+            question = f"answered_by: no training rows; {names} has the same text columns, and all its labels"
+            guess.questions.append(question)
 
 
-def _could_answer(other: Guess, guess: Guess) -> bool:
-    """Whether a task has training rows, the same text columns and kind of target, and all labels of another one, or its whole range."""
-    if other.files["train"] is None or other.kind != guess.kind:
+def _could_answer(task: Guess, guess: Guess) -> bool:
+    """Whether a task has training rows, and the text columns, the kind of target and all labels, or the whole range, of a guess without them."""
+    if task.files["train"] is None or task.kind != guess.kind:
         return False
-    if any(other.keys.get(key) != guess.keys.get(key) for key in ("text", "candidates")):
+    if any(task.keys.get(key) != guess.keys.get(key) for key in ("text", "candidates")):
         return False
-    (low, high), (lowest, highest) = guess.keys.get("range", (0, 0)), other.keys.get("range", (0, 0))
-    has_labels = set(guess.keys.get("labels", ())) <= set(other.keys.get("labels", ()))
+    (low, high), (lowest, highest) = guess.keys.get("range", (0, 0)), task.keys.get("range", (0, 0))
+    has_labels = set(guess.keys.get("labels", ())) <= set(task.keys.get("labels", ()))
     return bool(has_labels and lowest <= low and high <= highest)

@@ -3,17 +3,16 @@
 import json
 import math
 import random
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.wording import count, quoted, quoted_names
+from mtl.benchmark_making.init_suite.file_column import FileColumn
+from mtl.benchmark_making.init_suite.guess import count, quoted, quoted_names
 from mtl.data.columns import INTEGER_LIMIT, LIST, is_list, items_of, kind_of, lists_below, opened_parquet, text
 from mtl.data.records import OBJECTS, column_names
 from mtl.data.rows import MOST_COLUMNS, TABLES, form_of, stream_rows
@@ -25,82 +24,12 @@ NAMELESS = "no name"  # of a column, often that of row numbers
 SPAN_LIST = "a list of spans, which reading.spans reads, or kind: answer in a suite file (docs/how-to/own-suite.md)"
 # The words in the names of whole numbers with which a span begins, and ends; in lists the places of these numbers.
 STARTS, STOPS = {"start", "begin", "from", "0"}, {"end", "stop", "to", "1"}
-INTEGER = re.compile("[+-]?[0-9]{1,400}")
-INDEX = re.compile("[0-9]{1,9}")  # of a candidate, a name or a character
-NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-# Cells that stand for no value, in lower case. "-1" is one where a whole column has it: test files of the Hub have it in place of labels.
-PLACEHOLDERS = {"", "-", "--", "?", "_", "nan", "null", "none", "n/a", "na", "<unk>", "tbd", "hidden"}
-# Scripts that set no spaces between words: Thai, Lao, Khmer, Burmese, Tibetan, Kana, and Han.
-NO_SPACES = re.compile(
-    "[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003134f]"
-)
 
 
 class Unreadable(NamedTuple):
     """A value that no task can read."""
 
     kind: str  # what it is, as in "a list of objects"
-
-
-@dataclass(frozen=True)
-class FileColumn:
-    """One column of a file, with a value in every row. In a column of lists, `lists` are the values and `texts` is empty."""
-
-    name: str
-    texts: list[str]
-    lists: list[list[str]] = field(default_factory=list)
-    labels: Sequence[str] = ()  # the names of the labels that its numbers stand for, where the file's metadata has them
-    # How often each value stands in the whole file, of which `texts` is a sample.
-    all_counts: Mapping[str, int] | None = None
-
-    @cached_property
-    def counts(self) -> Counter[str]:
-        return Counter(self.texts) if self.all_counts is None else Counter(self.all_counts)
-
-    @property
-    def rows(self) -> int:
-        return len(self.lists) or self.counts.total()
-
-    @cached_property
-    def numbers(self) -> list[float] | None:
-        """The distinct values in ascending order if all are finite numbers, else None."""
-        if not self.texts or not all(NUMBER.fullmatch(value) for value in self.counts):
-            return None
-        numbers = sorted({float(value) for value in self.counts})
-        return numbers if all(map(math.isfinite, numbers)) else None
-
-    @property
-    def whole_numbers(self) -> list[int] | None:
-        """The distinct values in ascending order if all are written as integers, else None: "1" and "01" are one value."""
-        if not self.numbers or not all(map(INTEGER.fullmatch, self.counts)):
-            return None
-        return sorted(set(map(int, self.counts)))
-
-    @property
-    def is_blank(self) -> bool:
-        """Whether no row has a value: all cells are the same placeholder, or all are -1."""
-        plain = {value.strip().lower() for value in self.counts}
-        return not self.lists and (plain <= PLACEHOLDERS or set(self.counts) == {"-1"})
-
-    @cached_property
-    def several_words(self) -> int:
-        """The number of rows whose text has several words, or several signs of a script that sets no spaces between words."""
-        several = [value for value in self.counts if len(value.split()) > 1 or len(NO_SPACES.findall(value)) >= 4]
-        return sum(self.counts[value] for value in several)
-
-    @cached_property
-    def words(self) -> list[str]:
-        """The words of the last key of the column's name, in lower case: relatedness_score and relatednessScore have two each."""
-        key = self.name.removesuffix(LIST).rsplit(".", 1)[-1]
-        return re.findall(r"[^\W_]+", re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", key).lower()) or [""]
-
-
-def joined(columns: Sequence[FileColumn]) -> FileColumn:
-    """A column of several files as one."""
-    counts = sum((column.counts for column in columns), Counter[str]())
-    texts = [text for column in columns for text in column.texts]
-    lists = [items for column in columns for items in column.lists]
-    return FileColumn(columns[0].name, texts, lists, all_counts=counts)
 
 
 @dataclass(frozen=True)

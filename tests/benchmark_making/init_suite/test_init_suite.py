@@ -1,4 +1,5 @@
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,18 @@ def test_the_advice_answers_every_question(tmp_path: Path, capsys: pytest.Captur
     for key in {line.split(": ")[2] for line in told.splitlines() if line.startswith("decide: ")}:
         assert f"tasks.rows.{key}" in told.splitlines()[-1]
     assert "tasks.rows.reading.encoding=cp1252" in told.splitlines()[-1]
+
+
+def test_the_answer_for_a_task_that_is_left_out_has_its_spans_read(tmp_path: Path) -> None:
+    spans = [{"start": 0, "stop": 4, "label": "place"}]
+    write_jsonl(tmp_path / "d" / "train.jsonl", [{"text": f"Oslo is number {i}", "spans": spans} for i in range(40)])
+    with raises_input_error() as caught:
+        init_suite(tmp_path / "d", out=tmp_path / "d.yaml")
+    (answer,) = shlex.split(str(caught.value).partition("--answer ")[2])
+    for word, key in {"TEXT": "text", "START": "start", "END": "stop", "TYPE": "label"}.items():
+        answer = answer.replace(word, key)
+    made = init_suite(tmp_path / "d", out=tmp_path / "d.yaml", known=known_answers([answer]))
+    assert load_suite(made.path).tasks["d"].labels == ["O", "B-place"] and "not read" not in made.summary
 
 
 def test_answers_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,8 @@ from data_files import write_jsonl, write_table
 from input_errors import raises_input_error
 
 from mtl.benchmark_making.init_suite import tables
-from mtl.benchmark_making.init_suite.tables import FileColumn, read_table
+from mtl.benchmark_making.init_suite.file_column import FileColumn
+from mtl.benchmark_making.init_suite.tables import read_table
 
 
 def test_a_column_without_a_value_in_some_rows_leaves_the_others_readable(tmp_path: Path) -> None:

@@ -1,0 +1,174 @@
+"""One column of a data file: its values, and what they and its name say that it may hold."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from mtl.data.columns import LIST
+
+INTEGER = re.compile("[+-]?[0-9]{1,400}")
+INDEX = re.compile("[0-9]{1,9}")  # of a candidate, a name or a character
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+# Cells that stand for no value, in lower case. "-1" is one where a whole column has it: test files of the Hub have it in place of labels.
+PLACEHOLDERS = {"", "-", "--", "?", "_", "nan", "null", "none", "n/a", "na", "<unk>", "tbd", "hidden"}
+NO_LABEL = PLACEHOLDERS - {"none", "na", "hidden"}  # as one of several labels, these words may mean what they say
+# Scripts that set no spaces between words: Thai, Lao, Khmer, Burmese, Tibetan, Kana, and Han.
+NO_SPACES = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003134f]")
+# The last word in the name of a column that identifies a row, or what the row belongs to.
+ID_NAMES = {"id", "ids", "idx", "index", "guid", "uuid", "qid", "pid", "nr", "key", "url", "link", "uid"}  # fmt: skip
+# Words in the name of a column that says where a row comes from. It is a target only if the user says so.
+SOURCE_NAMES = {
+    *("source", "dataset", "domain", "genre", "origin", "split", "fold", "subset", "partition", "lang", "language", "year", "date"),
+    *("author", "annotator", "annotators", "user", "worker", "version", "file", "filename", "license", "publisher", "time"),
+}  # fmt: skip
+LABEL_NAMES = ("label", "labels", "gold_label")  # the names of target columns that are certain
+# Words in the names of files and columns of texts.
+TEXT_WORDS = {"text", "texts", "seq", "in", "sentence", "sentences", "input", "inputs", "data", "source"}
+META_KEYS = {"meta", "metadata"}  # nested columns below these keys are no input of a model
+# A column whose values stand in so many rows each, on average, holds categories, not texts; of more than CATEGORIES values, in FREQUENT rows.
+REPEATED = 4
+CATEGORIES = 100
+FREQUENT = 20
+MOST_CATEGORIES = 500
+LABELS_OF_WORDS = 10  # labels of several words
+LONG = 6  # words on average; no label or name of a category has so many
+# Columns of candidates are named choice1, ending0, option_a. Other columns with numbers (sentence1) are a pair.
+CANDIDATE_NAMES = {"choice", "option", "ending", "candidate", "alternative", "answer", "solution", "response", "completion", "sol"}  # fmt: skip
+CANDIDATE = re.compile(rf"(?:.*[_.-])?(?:{'|'.join(sorted(CANDIDATE_NAMES))})s?[_.-]?(?:[0-9]+|[a-h])", re.IGNORECASE)
+TOKEN_NAMES = {"token", "tokens", "word", "words", "tag", "tags", "pos", "ner", "tokenized", "tokenised", "lemmas"}  # fmt: skip
+TRUTH = (("0", "1"), ("false", "true"), ("no", "yes"), ("0.0", "1.0"))  # in lower case
+TRUE = {true for _, true in TRUTH}
+QUESTIONS = {"question", "query"}  # the last word in the name of a column of questions
+
+
+@dataclass(frozen=True)
+class FileColumn:
+    """One column of a file, with a value in every row. In a column of lists, `lists` are the values and `texts` is empty."""
+
+    name: str
+    texts: list[str]
+    lists: list[list[str]] = field(default_factory=list)
+    labels: Sequence[str] = ()  # the names of the labels that its numbers stand for, where the file's metadata has them
+    all_counts: Mapping[str, int] | None = None  # of the values in the whole file, if `texts` is a sample of it
+
+    @classmethod
+    def joined(cls, columns: Sequence["FileColumn"]) -> "FileColumn":
+        """A column of several files as one."""
+        counts = sum((column.counts for column in columns), Counter[str]())
+        texts = [text for column in columns for text in column.texts]
+        lists = [items for column in columns for items in column.lists]
+        return cls(columns[0].name, texts, lists, all_counts=counts)
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        return Counter(self.texts) if self.all_counts is None else Counter(self.all_counts)
+
+    @property
+    def rows(self) -> int:
+        return len(self.lists) or self.counts.total()
+
+    @cached_property
+    def numbers(self) -> list[float] | None:
+        """The distinct values in ascending order if all are finite numbers, else None."""
+        if not self.texts or not all(NUMBER.fullmatch(value) for value in self.counts):
+            return None
+        numbers = sorted({float(value) for value in self.counts})
+        return numbers if all(map(math.isfinite, numbers)) else None
+
+    @property
+    def whole_numbers(self) -> list[int] | None:
+        """The distinct values in ascending order if all are written as integers, else None: "1" and "01" are one value."""
+        if not self.numbers or not all(map(INTEGER.fullmatch, self.counts)):
+            return None
+        return sorted(set(map(int, self.counts)))
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether no row has a value: all cells are the same placeholder, or all are -1."""
+        plain = {value.strip().lower() for value in self.counts}
+        return not self.lists and (plain <= PLACEHOLDERS or set(self.counts) == {"-1"})
+
+    @cached_property
+    def several_words(self) -> int:
+        """The number of rows whose text has several words, or several signs of a script that sets no spaces between words."""
+        several = [value for value in self.counts if len(value.split()) > 1 or len(NO_SPACES.findall(value)) >= 4]
+        return sum(self.counts[value] for value in several)
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The words of the last key of the column's name, in lower case: relatedness_score and relatednessScore have two each."""
+        key = self.name.removesuffix(LIST).rsplit(".", 1)[-1]
+        return re.findall(r"[^\W_]+", re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", key).lower()) or [""]
+
+    @property
+    def is_meta(self) -> bool:
+        """Whether the column is below a key of meta data."""
+        return self.name.split(".")[0].lower() in META_KEYS and "." in self.name
+
+    @property
+    def is_id(self) -> bool:
+        """Whether the column identifies rows: by its name, or by different whole numbers that rise or fall from row to row."""
+        if self.words[-1] in ID_NAMES:
+            return True
+        numbers = self.whole_numbers
+        if numbers is None or len(numbers) < len(self.texts) or len(numbers) < 10:
+            return False
+        steps = {int(b) > int(a) for a, b in zip(self.texts, self.texts[1:], strict=False)}
+        return len(steps) == 1
+
+    @property
+    def is_category(self) -> bool:
+        """Whether few values stand in many rows each, and are no longer than names."""
+        distinct = len(self.counts)
+        repeated = REPEATED if distinct < CATEGORIES else FREQUENT
+        return distinct <= MOST_CATEGORIES and distinct * repeated <= self.rows and not self.is_long
+
+    @property
+    def is_repeated_text(self) -> bool:
+        """Whether the values are categories of several words, and more than labels: a hypothesis may stand in many pairs."""
+        return self.is_category and len(self.counts) > LABELS_OF_WORDS and self.several_words * 2 > self.rows
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the values are too long for names of categories, as texts that stand in many pairs."""
+        values, distinct = list(self.counts), len(self.counts)
+        return sum(len(value.split()) for value in values) > LONG * distinct or sum(map(len, values)) > 60 * distinct
+
+    @property
+    def is_source(self) -> bool:
+        """Whether the name says that the column is about where a row comes from."""
+        return bool(SOURCE_NAMES & set(self.words))
+
+    @property
+    def is_truth(self) -> bool:
+        """Whether the values are the two truth values."""
+        return any({value.lower() for value in self.counts} == {*pair} for pair in TRUTH)
+
+    @property
+    def are_truths(self) -> bool:
+        """Whether all values are truth values."""
+        return {value.lower() for value in self.counts} <= {value for pair in TRUTH for value in pair}
+
+    def follows_from(self, target: "FileColumn") -> bool:
+        """Whether each value of the target goes with one value of this column: a name of the label, its number, or a coarser label.
+
+        Both columns are of the same file. Where few rows share a target, this says nothing, and the answer is no.
+        """
+        if not 2 <= len(self.counts) <= len(target.counts) <= len(target.texts) / 3:
+            return False
+        if self.lists or target.lists or len(self.texts) != len(target.texts):
+            return False
+        values: dict[str, str] = {}
+        return all(values.setdefault(label, cell) == cell for label, cell in zip(target.texts, self.texts, strict=True))
+
+    def says_the_same_as(self, other: "FileColumn") -> bool:
+        """Whether each value of one column goes with one value of the other."""
+        return self.follows_from(other) and len(self.counts) == len(other.counts)
+
+    @property
+    def is_candidates(self) -> bool:
+        """Whether the name of a column of lists says that they are candidates."""
+        return bool({self.words[-1], self.words[-1].removesuffix("s")} & CANDIDATE_NAMES)

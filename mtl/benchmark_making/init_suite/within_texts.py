@@ -1,0 +1,275 @@
+"""Targets within texts: a tag for each word of a text, or answers that stand in a passage."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+from mtl.base.errors import InputError
+from mtl.benchmark_making.init_suite.columns import possible_targets, unread_columns
+from mtl.benchmark_making.init_suite.file_column import INDEX, LABEL_NAMES, NO_SPACES, QUESTIONS, FileColumn
+from mtl.benchmark_making.init_suite.guess import Guess, count, quoted, quoted_names, share
+from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
+from mtl.data.columns import LIST
+from mtl.data.rows import form_of
+from mtl.tasks.task import BESIDE
+
+TOKEN_LABELS = "token_labels"  # the kind of such a task in a suite file
+TOKEN_COLUMNS = {"token", "tokens", "word", "words", "form", "forms"}  # words in the names of columns of tokens
+ENTITY_TAG = re.compile("O|[BIESLUM](-.+)?")
+MOST_TAGS = 500  # different ones in a column
+ROWS_PER_MISTAKE = 10  # at least; if more rows have lists of unequal lengths, they are not tags of the tokens
+ROWS_PER_TAG = 3  # on average, at least
+STARTS = {"start", "starts"}  # words in the name of a column of places
+SAMPLE = 1000  # texts, of which a fifth of the characters show a script without spaces between words
+
+Rows = Sequence[Sequence[str]]  # the words of each row
+
+
+class Tagged(NamedTuple):
+    """The column of tokens, and the columns whose values have one tag for each token."""
+
+    tokens: str
+    tags: Mapping[str, Rows]
+
+
+def tagged_columns(table: FileTable, known: Mapping[str, Any]) -> Tagged | None:
+    """The columns of tokens and tags of a file; None if it has none, or if the known keys say that the task is of another kind. Raises InputError
+    if the known target has no tags, and if a few rows have too few or too many tags."""
+    rows = _words_by_column(table)
+    called_tokens = [name for name in rows if TOKEN_COLUMNS & set(table.columns[name].words)]
+    tokens = _token_column(rows, called_tokens, known.get("text"))
+    if tokens not in rows or known.get("kind", TOKEN_LABELS) != TOKEN_LABELS:
+        return None
+    tags = _columns_of_tags(table, rows, tokens, tokens in called_tokens)
+    is_certain = tokens in called_tokens or form_of(table.path, table.layout) == "conll"
+    if not is_certain and not any(_are_entities(_distinct(words)) for words in tags.values()):
+        return None  # lists of other things, as of candidates
+    target = known.get("target")
+    if target is None:
+        return Tagged(tokens, tags) if tags else None
+    if target in tags:
+        return Tagged(tokens, {target: tags[target]})
+    if known.get("kind") == TOKEN_LABELS or (target in rows and str(target).endswith(LIST)):
+        raise InputError(f"{quoted(str(target))} has not one of at most {MOST_TAGS} tags for each of {quoted(tokens)}")
+    return None
+
+
+def guess_tokens(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mapping[str, Any]) -> bool:
+    """Guess the keys of a task with a label for each token. Returns whether the test file has targets."""
+    main, target = tables.main, next(iter(tagged.tags))
+    guess.kind = TOKEN_LABELS
+    guess.declare("", kind=TOKEN_LABELS)
+    guess.declare(f"{quoted(target)} has a tag for each word of it", text=[tagged.tokens])
+    guess.declare("as many as the words", target=target)
+    candidates = [f"{quoted(name)} ({count(len(_distinct(rows)), 'tag')})" for name, rows in tagged.tags.items()]
+    if "target" not in known:
+        candidates += [
+            f"{quoted(column.name)} ({count(len(column.counts), 'value')}, one for the whole text)"
+            for column in possible_targets(main)
+            if column.name not in (tagged.tokens, *tagged.tags)
+            and not column.is_source
+            and (not column.numbers or column.words[-1] in LABEL_NAMES)
+        ]
+    if len(candidates) > 1:
+        remedy = "declare a task for each that counts"
+        guess.questions.append(f"target: {', '.join(candidates)} may be the target; {remedy}")
+    tags_by_split = _tags_by_split(guess, tables, target)
+    labels = _declare_tags(guess, set[str]().union(*tags_by_split.values()), main.columns[target].labels)
+    are_entities = _are_entities(labels)
+    marks = "mark" if are_entities else "do not mark"
+    guess.declare(f"its tags {marks} entities", metric="span_f1" if are_entities else "token_accuracy")
+    reasons = {name: "no text" if name in tagged.tags else "not needed" for name in main.columns}
+    reasons |= dict.fromkeys(main.incomplete, "no value in some rows") | main.unread
+    spans = (main.layout.reading.spans or "").split(BESIDE)  # the tokens and tags are made of these columns
+    read = {tagged.tokens, target, *spans}
+    read |= {name for name in reasons for column in spans if column.startswith(f"{name}.")}  # lists of spans
+    guess.unread = {name: reason for name, reason in reasons.items() if name not in read}
+    return "test" in tags_by_split
+
+
+def _words_by_column(table: FileTable) -> dict[str, Rows]:
+    """The words of each column of lists. In a file without lists, the words of each column of texts that has several words in a row. Columns that
+    only number the words are left out."""
+    rows: dict[str, Rows] = {name: column.lists for name, column in table.columns.items() if column.lists}
+    if not rows:
+        rows = {name: _words(column) for name, column in table.columns.items()}
+        rows = {name: words for name, words in rows.items() if max(map(len, words), default=0) > 1}
+    return {name: words for name, words in rows.items() if not all(map(_are_positions, words))}
+
+
+def _token_column(rows: Mapping[str, Rows], called_tokens: Sequence[str], text: Any) -> str | None:
+    """The column of tokens: the last one of those that the user names, or the one whose name says so, or the one with most distinct words."""
+    if text is not None:
+        return text if isinstance(text, str) else next(reversed(text), "")
+    candidates = called_tokens if len(called_tokens) == 1 else rows
+    return max(candidates, key=lambda name: len(_distinct(rows[name])), default=None)
+
+
+def _columns_of_tags(table: FileTable, rows: Mapping[str, Rows], tokens: str, is_certain: bool) -> dict[str, Rows]:
+    """The words of each column that has one tag for each token. Raises InputError if the column of tokens is certain, and a few rows of a column
+    of lists have too few or too many tags."""
+    tags = {}
+    for name in [name for name in rows if name != tokens]:
+        column, pairs = table.columns[name], zip(rows[name], rows[tokens], strict=True)
+        unequal = [number for number, (row, words) in enumerate(pairs) if len(row) != len(words)]
+        are_few = ROWS_PER_MISTAKE * len(unequal) <= len(rows[tokens])
+        if not unequal and _are_tags(column, rows[name]):
+            tags[name] = rows[name]
+        elif unequal and are_few and is_certain and column.lists:
+            number = unequal[0]
+            sizes = f"{count(len(rows[name][number]), 'tag')} for {count(len(rows[tokens][number]), 'word')}"
+            where = f"{sizes} of {quoted(tokens)} in row {number} (from 0)"
+            raise InputError(f"{quoted(name)} has {where}, and so in {count(len(unequal), 'row')}")
+    return tags
+
+
+def _are_positions(row: Sequence[str]) -> bool:
+    """Whether the values are the positions in the row, from 0 or from 1."""
+    return any(list(row) == [str(base + number) for number in range(len(row))] for base in (0, 1))
+
+
+def _are_tags(column: FileColumn, rows: Rows) -> bool:
+    """Whether the words of a column look like tags: few different ones, each in several rows, which mark entities, or in lists have no spaces."""
+    counts = Counter(chain.from_iterable(rows))
+    if not 1 < len(counts) <= MOST_TAGS or ROWS_PER_TAG * len(counts) > counts.total():
+        return False
+    have_no_spaces = all(word and not set(word) & set(" \t\n") for word in counts)
+    return _are_entities(counts) or (bool(column.lists) and have_no_spaces)
+
+
+def _are_entities(tags: Collection[str]) -> bool:
+    """Whether tags mark entities, as B-PER, I-PER and O."""
+    return (any("-" in tag for tag in tags) or {*tags} >= {"B", "I"}) and all(map(ENTITY_TAG.fullmatch, tags))
+
+
+def _words(column: FileColumn) -> Rows:
+    """The words of each row: the items of its list, or those between the spaces of its text."""
+    return column.lists or [re.findall("[^ ]+", text) for text in column.texts]
+
+
+def _distinct(rows: Rows) -> set[str]:
+    """The different words of all rows."""
+    return set(chain.from_iterable(rows))
+
+
+def _tags_by_split(guess: Guess, tables: SplitTables, target: str) -> dict[str, set[str]]:
+    """The tags of the files that have them. Raises InputError if a file other than test lacks them."""
+    tags: dict[str, set[str]] = {}
+    for split, table in tables.items():
+        if target not in table.columns:
+            if split != "test":
+                raise InputError(table.incomplete.get(target, f"no tags in column {quoted(target)}"), path=table.path)
+        elif len(distinct := _distinct(_words(table.columns[target]))) > 1:
+            tags[split] = distinct
+        else:
+            stands = f"all tokens of {split} have one tag: a placeholder?"
+            guess.questions.append(f"files.{split}: {stands} Then no score on {split} means anything")
+    return tags
+
+
+def _declare_tags(guess: Guess, tags: Collection[str], names: Sequence[str]) -> list[str]:
+    """Declare the tags as labels; where they are numbers, with names, or a question if there are none."""
+    labels, why = sorted(tags, key=lambda tag: (tag != "O", tag)), f"the {count(len(tags), 'tag')} in the files"
+    if names and all(INDEX.fullmatch(tag) and int(tag) < len(names) for tag in tags):
+        labels, why = list(names), "the names in the file's metadata"
+        guess.declare("", indices=[str(number) for number in range(len(names))])
+    elif tags and all(INDEX.fullmatch(tag.removeprefix("-")) for tag in tags):
+        labels = sorted(tags, key=int)
+        remedy = "write the tags in labels, and these numbers in indices"
+        guess.questions.append(f"labels: numbers stand for tags, and the files do not name them; {remedy}")
+    guess.declare(why, labels=labels)
+    return labels
+
+
+class AnswerColumns(NamedTuple):
+    """The names of the columns of answers, of the places where they begin, and of passages."""
+
+    target: str
+    starts: str
+    passage: str
+
+
+def answer_columns(table: FileTable) -> AnswerColumns | None:
+    """The columns that stand for answers in passages: in every row, the answers begin in the passage where the places say, and some begin
+    behind its first character. None unless there is one such set of columns."""
+    columns = list(table.columns.values())
+    fitting = [
+        AnswerColumns(answer.name, start.name, passage.name)
+        for start in columns
+        if STARTS & set(start.words)
+        for answer in columns
+        if answer is not start and bool(answer.lists) == bool(start.lists)
+        for passage in columns
+        if passage not in (answer, start) and not passage.lists and _are_within(answer, start, passage)
+    ]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], columns: AnswerColumns | None) -> bool:
+    """Guess the keys of a task whose answers are parts of passages, from the columns that `answer_columns` names, or that the user names.
+
+    Returns whether the test file has answers. Raises InputError if a column is not known.
+    """
+    main = tables.main
+    fitting = columns if columns and known.get("target", columns.target) == columns.target else None
+    target, starts = known.get("target", fitting and fitting.target), known.get("starts", fitting and fitting.starts)
+    texts = [known["text"]] if isinstance(known.get("text"), str) else known.get("text")
+    if texts is None and fitting:
+        texts = _texts(main, fitting)
+    if target not in main.columns or texts is None or len(texts) != 2 or not set(texts) <= set(main.columns):
+        needs = "kind: answer needs target: COLUMN of answers, and text: [COLUMN of questions, COLUMN of passages]"
+        raise InputError(f"{needs}: {main.listed}")
+    column, passages = main.columns[target], main.columns[texts[-1]]
+    guess.kind = "answer"
+    guess.declare("the answers stand in the passage where the places say", kind="answer")
+    without = sum(not any(answers) for answers in _answers(column))
+    part = f"{share(without, len(_answers(column)))} of {count(main.rows, 'row')} have no answer"
+    guess.declare(part if without else "every row has an answer", target=target)
+    guess.declare("the passage holds all answers", text=texts)
+    if starts:
+        guess.declare("", starts=starts)
+    if "metric" not in known:
+        sample = passages.texts[:SAMPLE]
+        by_characters = 5 * sum(len(NO_SPACES.findall(text)) for text in sample) > sum(map(len, sample))
+        further = ", by characters: the passages have no spaces between words" if by_characters else ""
+        guess.declare(f"SQuAD's{further}", metric="squad_f1_characters" if by_characters else "squad_f1")
+        guess.declare("", also=["squad_exact"])
+    if len(passages.counts) < len(passages.texts):
+        guess.declare("questions on one passage stay together", group=passages.name)
+    labelled = [split for split, table in tables.items() if any(map(any, _answers(table.columns.get(target))))]
+    if lacking := [split for split in tables if split not in ("test", *labelled)]:
+        raise InputError(f"no answers in column {quoted(target)} of {quoted_names(lacking)}")
+    used = {target, *texts, *filter(None, [starts, guess.keys.get("group")])}
+    guess.unread = unread_columns(main, tables.test, column, used)
+    return "test" in labelled
+
+
+def _are_within(answers: FileColumn, starts: FileColumn, passages: FileColumn) -> bool:
+    """Whether all answers stand where the places say. Rows without an answer tell nothing, and some row must."""
+    is_behind = False
+    for texts, places, passage in zip(_answers(answers), _answers(starts), passages.texts, strict=True):
+        if any(texts):
+            if len(texts) != len(places) or not all(map(INDEX.fullmatch, places)):
+                return False
+            if not all(passage.startswith(text, int(place)) for text, place in zip(texts, places, strict=True)):
+                return False
+            is_behind |= any(map(int, places))
+    return is_behind
+
+
+def _answers(column: FileColumn | None) -> list[list[str]]:
+    """The answers, or places, of each row; none without a column."""
+    return (column.lists or [[text] for text in column.texts]) if column else []
+
+
+def _texts(table: FileTable, answers: AnswerColumns) -> list[str]:
+    """The columns of questions and passages. Raises InputError unless one column is named after questions."""
+    named = [name for name, column in table.columns.items() if column.words[-1] in QUESTIONS and not column.lists]
+    if len(named) != 1:
+        called = f"{len(named) or 'no'} column{' is' if not named else 's are'} called question"
+        remedy = "answer kind=answer and text=[QUESTIONS, PASSAGES], or name another target"
+        where = f"{quoted(answers.target)} stands in {quoted(answers.passage)}"
+        raise InputError(f"{where}, and {called}; {remedy}: {table.listed}")
+    return [named[0], answers.passage]
