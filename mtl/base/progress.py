@@ -19,8 +19,8 @@ from msgspec import Struct, structs
 from tqdm import tqdm
 
 from mtl.base.clock import format_duration
-from mtl.base.terminal import MISSING, Cell, Screen, draws, one_line, screen
-from mtl.base.wording import counted, format_bytes
+from mtl.base.terminal import Cell, Screen, draws, one_line, screen
+from mtl.base.wording import MISSING, counted, format_bytes
 
 EVENT_EVERY = 0.1  # seconds between two events of one operation
 FIRST_LINE = 5.0  # seconds until the first line of an operation, if there is no terminal

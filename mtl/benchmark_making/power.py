@@ -29,8 +29,8 @@ from msgspec import Meta
 from scipy.special import nctdtrinc, stdtrit
 
 from mtl.base.errors import InputError
-from mtl.base.terminal import MISSING, escaped, markdown_table
 from mtl.base.typed import LARGEST_NUMBER, POSITIVE
+from mtl.base.wording import MISSING, escaped, markdown_table
 from mtl.reports.board import Column, Leaderboard, PairTest, PairTests, Row
 from mtl.reports.leaderboard import by_suite, leaderboard
 from mtl.runs.finished import find_runs

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.data.columns import LIST, Value, listed, names_in, nullable_value, optional_value, parquet_names, value_of
+from mtl.data.columns import LIST, Value, names_in, nullable_value, optional_value, printable_names, value_of
+from mtl.data.parquet import parquet_names
 from mtl.data.rows import PLAIN, SEPARATORS, TABLES, form_of, read_table, separator_of, stream_rows, value_part
 from mtl.tasks.task import NUMBERED, Layout
 
@@ -121,7 +122,7 @@ def _cell_records(path: Path, columns: Sequence[str], layout: Layout) -> list[Re
 def _no_column(path: Path, column: str, header: Sequence[str], layout: Layout) -> str:
     """What is wrong with a header that lacks a column, and what to do."""
     separator, _ = separator_of(path, layout)
-    problem = f"no column {column!r} in the header; it has {listed(list(header))}"
+    problem = f"no column {column!r} in the header; it has {printable_names(list(header))}"
     if near := [name for name in header if name.strip(" \"'").lower() == column.strip().lower()]:
         return f"no column {column!r} in the header, but {near[0]!r}; write the name as it stands there"
     if len(header) == 1:

@@ -20,10 +20,11 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.wings import wings
-from mtl.data.columns import LIST, TAGS, TOKENS, parquet_names, parquet_rows, text, value_of
+from mtl.data.columns import LIST, TAGS, TOKENS, text, value_of
 from mtl.data.conll import conll_columns, sentences
 from mtl.data.files import data_lines, numbered_files
 from mtl.data.json_rows import json_rows, parse_row
+from mtl.data.parquet import parquet_names, parquet_rows
 from mtl.tasks.task import BESIDE, NUMBERED, Layout
 
 MOST_COLUMNS = 10_000

@@ -10,8 +10,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from mtl.base.clock import format_duration
-from mtl.base.terminal import MISSING
-from mtl.base.wording import format_bytes
+from mtl.base.wording import MISSING, format_bytes
 from mtl.runs.finished import FinishedRun
 from mtl.stats.comparison import PairTest, Sample
 from mtl.tasks.suite import AVERAGE

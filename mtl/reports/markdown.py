@@ -3,8 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from mtl.base.terminal import MISSING, escaped, markdown_table
-from mtl.base.wording import counted
+from mtl.base.wording import MISSING, counted, escaped, markdown_table
 from mtl.reports.board import COSTS, Breakdown, Column, Group, Leaderboard, Row, SettingsSpread, cost_cell
 from mtl.tasks.suite import AVERAGE
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, stdev
 from typing import Any
 
-from mtl.base.terminal import MISSING, inert, markdown_table
+from mtl.base.wording import MISSING, inert, markdown_table
 from mtl.runs.summary import CONSTANT_NOTE, below_constant, same_answers, splits_text
 from mtl.tasks.metrics import metric_named
 from mtl.tasks.suite import Published, Suite

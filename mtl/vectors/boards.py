@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from mtl.base.terminal import MISSING
+from mtl.base.wording import MISSING
 from mtl.reports.board import COSTS, Column, Group, GroupLine, Leaderboard, Row, by_family, single
 from mtl.tasks.suite import AVERAGE
 from mtl.tasks.task import Scale

@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from mtl.base.terminal import Cell, StandardError, StandardOutput, inert, markdown_table, one_line, visible
+from mtl.base.terminal import Cell, StandardError, StandardOutput, one_line, visible
+from mtl.base.wording import inert, markdown_table
 
 SIGNS = "zażółć gęślą jaźń åäö · – × − ▲ ≈ †\ttab\n"
 CODE = """

@@ -17,7 +17,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from mtl.base.errors import InputError
 from mtl.base.progress import hidden_progress, progress
-from mtl.base.terminal import MISSING, inert, markdown_table
+from mtl.base.wording import MISSING, inert, markdown_table
 from mtl.benchmark_making.audits.audit import Audit
 from mtl.benchmark_making.audits.findings import Finding
 from mtl.data.dataset import Dataset, Split, load_dataset, present_tasks

@@ -16,14 +16,14 @@ from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.settings.layers import find_suite
-from mtl.base.terminal import inert, markdown_table
 from mtl.base.untrusted_yaml import read_yaml
+from mtl.base.wording import inert, markdown_table
 from mtl.benchmark_making.audits.audit import Audit, TaskFiles, read_files
 from mtl.benchmark_making.audits.findings import Finding, Part, excerpt, plain
 from mtl.benchmark_making.similarity import NEAR_NGRAM, near_duplicates
-from mtl.data.columns import opened_parquet, parquet_errors
 from mtl.data.examples import Example
 from mtl.data.files import read_bytes
+from mtl.data.parquet import opened_parquet, parquet_errors
 from mtl.data.rows import PACKED, form_of
 from mtl.jobs.job import Job
 from mtl.tasks.suite import load_suite

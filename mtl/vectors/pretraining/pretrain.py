@@ -19,8 +19,8 @@ from mtl.base.errors import InputError
 from mtl.base.extras import check_installed, import_transformers, library_versions
 from mtl.base.files import replacing, write_json, write_text
 from mtl.base.folders import new_folder
-from mtl.base.terminal import escaped
 from mtl.base.version import VERSION
+from mtl.base.wording import escaped
 from mtl.vectors.pretraining.resumable import FORMAT, train_once
 from mtl.vectors.pretraining.settings import PretrainingSettings, read_settings
 from mtl.vectors.pretraining.tokens import (
