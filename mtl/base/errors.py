@@ -1,6 +1,5 @@
 """What ends a command with one line instead of a traceback: the exceptions for it, and SIGTERM as Ctrl-C."""
 
-import os
 import re
 import signal
 import threading

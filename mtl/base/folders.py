@@ -146,8 +146,8 @@ def _list_of(files: Mapping[str, list[str]]) -> bytes:
 def _hash_if_known(folder: Path, name: str, known: Sequence[str]) -> str | None:
     """The SHA-256 of a file in a folder; None if there is no such file. Raises InputError if it is not a known one, and behind a link."""
     path = folder / name
-    below = [folder / parent for parent in Path(name).parents if parent != Path()]
-    if link := next((part for part in (path, *below) if part.is_symlink()), None):
+    parents = [folder / parent for parent in Path(name).parents if parent != Path()]
+    if link := next((part for part in (path, *parents) if part.is_symlink()), None):
         raise InputError(f"is a link; {OTHER_FOLDER}", path=link)
     if not path.exists():
         return None

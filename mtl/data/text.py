@@ -1,11 +1,10 @@
-"""Texts: the tokenizer, the distinct texts of a suite, the vocabulary that gives each word an id, and long lists block by block."""
+"""Texts as tokens: the tokenizer, the distinct texts of a suite, and the vocabulary that gives each word an id."""
 
 import copy
 import hashlib
 import logging
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -13,17 +12,14 @@ import numpy as np
 
 from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.errors import InputError
-from mtl.base.progress import Progress, hidden_progress, progress
-from mtl.base.untrusted import open_lines, read_errors
+from mtl.base.progress import progress
 
 UNKNOWN = "<unk>"
 # Stand around each text if `boundary_words` is set, as in jiant. Moses splits < and > from words, so no text contains them.
 BOUNDARIES = ("<SOS>", "<EOS>")
 FORMAT = 1  # version of cached texts; increase it when the file's layout changes, or the tokens of the same texts
-BLOCK = 4096  # texts that are encoded at a time
 
 Tokenizer = Callable[[str], list[str]]
-Encode = Callable[[Sequence[str]], np.ndarray]  # at least one text -> vectors (texts, dim)
 
 logger = logging.getLogger("mtl")
 
@@ -211,43 +207,3 @@ def packed_words(words: Sequence[str]) -> np.ndarray:
 def unpacked_words(packed: np.ndarray) -> list[str]:
     """The words of an array that `packed_words` made."""
     return packed.tobytes().decode("utf-8", "surrogatepass").split("\n")
-
-
-def text_lines(files: Sequence[Path], title: str) -> Iterator[str]:
-    """Yield each line of text files, plain or gzipped, without the white space around it. The progress has the title. Raises InputError for a file
-    that cannot be read, and for a line of more than 16 MiB."""
-    for path in files:
-        with (
-            read_errors(path),
-            open_lines(path) as lines,
-            Progress(f"{title} {path}", path.stat().st_size, "B") as bar,
-        ):
-            for line in lines:
-                try:
-                    yield line.decode("utf-8").strip()
-                except UnicodeDecodeError:
-                    raise InputError("not UTF-8; save the file as UTF-8", path=path, line=lines.number) from None
-                if lines.number % 1000 == 0:
-                    bar.reach(lines.done)
-
-
-def encode_blocks(texts: Sequence[str], encode: Encode, dim: int, progress: bool) -> np.ndarray:
-    """The vectors of these texts, float32 (texts, dim). Raises InputError for one text instead of a list, and for an element that is not a text."""
-    vectors = np.empty((len(texts), dim), dtype=np.float32)
-    with nullcontext() if progress else hidden_progress(), Progress("encoding texts", len(texts), "texts") as bar:
-        for start, block in text_blocks(texts):
-            vectors[start : start + len(block)] = encode(block)
-            bar.advance(len(block))
-    return vectors
-
-
-def text_blocks(texts: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
-    """Blocks of texts, each with the number of its first one. Raises InputError as `encode_blocks`."""
-    if isinstance(texts, str):
-        raise InputError("encode takes a list of texts, not one text")
-    for start in range(0, len(texts), BLOCK):
-        block = list(texts[start : start + BLOCK])
-        for number, text in enumerate(block, start=start):
-            if not isinstance(text, str):
-                raise InputError(f"encode takes texts; number {number} is of type {type(text).__name__}")
-        yield start, block

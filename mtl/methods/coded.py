@@ -14,7 +14,8 @@ from mtl.base.errors import InputError
 from mtl.base.settings.layers import flatten_config
 from mtl.base.settings.schema import Config, LossConfig
 from mtl.data.dataset import Dataset, Split, last_texts, with_one_wrong
-from mtl.methods.heads import TaskInput, with_overlap
+from mtl.methods.heads import TaskInput
+from mtl.methods.overlap import with_overlap
 from mtl.model.network import TaskNetwork
 from mtl.tasks.metrics import metric_named
 from mtl.tasks.target_kind import PAST, HeadTargets

@@ -19,9 +19,9 @@ from mtl.base.terminal import write_data
 from mtl.base.typed import check_choice
 from mtl.base.untrusted import check_plain_folder, read_json
 from mtl.base.wording import counted
+from mtl.data.blocks import encode_blocks
 from mtl.data.columns import LIST
 from mtl.data.examples import Row, make_example, read_rows
-from mtl.data.text import encode_blocks
 from mtl.embedders import embedder_kind
 from mtl.methods import METHODS, method_name
 from mtl.methods.method import LoadRequest, Model

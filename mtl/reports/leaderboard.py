@@ -10,20 +10,11 @@ from statistics import fmean
 
 from mtl.base.progress import progress
 from mtl.base.wings import wings
-from mtl.reports.board import (
-    COSTS,
-    Column,
-    Group,
-    GroupLine,
-    Leaderboard,
-    Row,
-    Score,
-    by_family,
-    single,
-)
+from mtl.reports.board import COSTS, Column, Group, GroupLine, Leaderboard, Row, Score, by_family, single
 from mtl.reports.breakdowns import breakdowns
-from mtl.reports.notes import INTERVAL_NOTE, apart_notes, mark_notes, run_notes, settings_spreads
+from mtl.reports.notes import INTERVAL_NOTE, apart_notes, mark_notes, run_notes
 from mtl.reports.pair_tests import pair_tests, tests_note
+from mtl.reports.settings import settings_spreads
 from mtl.runs.finished import FinishedRun
 from mtl.runs.summary import MetricScores, splits_text
 from mtl.stats.comparison import Sample, estimate

@@ -8,17 +8,9 @@ import numpy as np
 import pytest
 from input_errors import refused
 
-from mtl.data.text import (
-    BOUNDARIES,
-    UNKNOWN,
-    TokenizedTexts,
-    Vocabulary,
-    encode_blocks,
-    moses,
-    text_blocks,
-    text_lines,
-    tokenized,
-)
+from mtl.data.blocks import encode_blocks, text_blocks
+from mtl.data.files import text_lines
+from mtl.data.text import BOUNDARIES, UNKNOWN, TokenizedTexts, Vocabulary, moses, tokenized
 
 
 def test_moses_does_not_escape_and_shortened_texts_equal_texts_tokenized_with_that_length() -> None:
@@ -147,7 +139,7 @@ def test_gzipped_text_files_that_are_plain_damaged_or_endless(tmp_path: Path) ->
 
 
 def test_every_text_is_encoded_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mtl.data.text.BLOCK", 3)
+    monkeypatch.setattr("mtl.data.blocks.BLOCK", 3)
     sizes: list[int] = []
 
     def lengths(texts: list[str]) -> np.ndarray:

@@ -18,17 +18,7 @@ from mtl.base.progress import progress
 from mtl.base.untrusted import read_json
 from mtl.data.dataset import Split, last_texts
 from mtl.data.text import tokenized
-from mtl.methods.floors.estimators import (
-    ESTIMATORS,
-    YesOrNo,
-    check_grid,
-    guess_for,
-    guessed,
-    new_estimator,
-    numbers,
-    quiet_fit,
-    settings,
-)
+from mtl.methods.floors.estimators import ESTIMATORS, YesOrNo, check_grid, new_estimator, numbers, quiet_fit, settings
 from mtl.methods.floors.features import (
     COMPARES_PAIRS,
     VECTORIZERS,
@@ -38,6 +28,7 @@ from mtl.methods.floors.features import (
     documents_of,
     training_inputs,
 )
+from mtl.methods.floors.guesses import guess_for, guessed
 from mtl.methods.floors.kept import KEEPABLE, Kept, TrainedFloor, decided, kept_file, new_features, write_kept
 from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.throughput import sentences_per_second

@@ -20,7 +20,7 @@ from mtl.data.dataset import Split, first_choices, last_texts, make_split
 from mtl.data.examples import Row, make_example
 from mtl.data.text import UNKNOWN, moses
 from mtl.methods.floors.classifiers import TokenLines
-from mtl.methods.floors.estimators import ESTIMATORS, CosineInRange, YesOrNo, guess_for
+from mtl.methods.floors.estimators import ESTIMATORS, CosineInRange, YesOrNo
 from mtl.methods.floors.features import (
     VECTORIZERS,
     Document,
@@ -33,6 +33,7 @@ from mtl.methods.floors.features import (
     joined_features,
     unit_features,
 )
+from mtl.methods.floors.guesses import guess_for
 from mtl.methods.method import LoadRequest
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task

@@ -3,16 +3,8 @@ import pytest
 from input_errors import refused
 
 from mtl.data.dataset import Split
-from mtl.methods.floors.estimators import (
-    CosineInRange,
-    YesOrNo,
-    check_grid,
-    guess_for,
-    guessed,
-    new_estimator,
-    numbers,
-    settings,
-)
+from mtl.methods.floors.estimators import CosineInRange, YesOrNo, check_grid, new_estimator, numbers, settings
+from mtl.methods.floors.guesses import guess_for, guessed
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
