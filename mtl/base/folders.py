@@ -94,9 +94,8 @@ def _listed(folder: Path) -> dict[str, list[str]]:
 
 
 def write_files(folder: Path, texts: Mapping[str, str]) -> None:
-    """Write files to a folder, and remove those that mtl wrote there before and that are not among them. All other files stay. After an error
-    before files are moved, the folder is as before. One while they are moved, or a kill, leaves some new and some old files; the same command
-    completes them.
+    """Write files to a folder, and remove those that mtl wrote there before and that are not among them. All other files stay. An error while the
+    files are moved, or a kill, leaves some new and some old files, and the same command completes them; an earlier error changes nothing.
 
     Args:
         texts: the content of each file, by its path in the folder, with slashes. A lone surrogate becomes its escape sequence.

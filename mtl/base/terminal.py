@@ -38,9 +38,8 @@ def draws(stream: Any) -> bool:
 
 
 class Screen:
-    """Lines of a terminal that are drawn again in place, below everything else that the process prints. The cursor stays visible, at the start of
-    the line below them: a process that is killed leaves a usable terminal, and what its libraries write last is readable. One lock orders lines
-    and texts of several threads."""
+    """Lines of a terminal that are drawn again in place, below everything else that the process prints, by several threads perhaps. The cursor
+    stays visible, at the start of the line below them: a process that is killed leaves a usable terminal, and its last words are readable."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()

@@ -321,9 +321,8 @@ def is_inside(name: str) -> bool:
 
 
 def inside(folder: Path, name: str) -> Path:
-    """The path of a file or folder below a folder of files from others, the name of which `is_inside`. Raises InputError if a link leads out of
-    the folder: it would show or change files of this machine that its owner does not expect. The folder itself may be reached through a link: the
-    user has named it."""
+    """The path of a file or folder, whose name `is_inside`, below a folder of files from others. Raises InputError if a link leads out of the
+    folder: it would show or change files of this machine. The folder itself may be reached through a link: the user has named it."""
     path = folder / name
     if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
         problem = f"a link leads out of {folder}, and no data from others may do that"

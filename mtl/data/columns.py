@@ -71,19 +71,15 @@ def _nested(row: object, name: str, in_lists: bool) -> Any:
     value: Any = row
     for key in name.split("."):
         try:
-            value = _child(value, key, in_lists)
+            if isinstance(value, dict):
+                value = value[key]
+            elif in_lists and isinstance(value, list):
+                value = [_keyed(item)[key] for item in value]
+            else:
+                raise KeyError(key)
         except KeyError:
             raise ValueError(f"no key {name!r} in this row; it has {printable_names(list(names_in(row)))}") from None
     return value
-
-
-def _child(value: Any, key: str, in_lists: bool) -> Any:
-    """What a key names in an object, or in each item of a list. Raises KeyError if it names nothing."""
-    if isinstance(value, dict):
-        return value[key]
-    if not in_lists or not isinstance(value, list):
-        raise KeyError(key)
-    return [_keyed(item)[key] for item in value]
 
 
 def _keyed(item: object) -> dict[str, Any]:
@@ -119,12 +115,12 @@ def names_in(row: Any, prefix: str = "") -> Iterator[str]:
         elif is_list(value):
             yield f"{prefix}{key}{LIST}"
         elif isinstance(value, list):
-            yield from (f"{prefix}{key}.{inner}{LIST}" for inner in lists_child(value))
+            yield from (f"{prefix}{key}.{inner}{LIST}" for inner in lists_below(value))
         elif isinstance(value, str | int | float):
             yield f"{prefix}{key}"
 
 
-def lists_child(items: Sequence[object]) -> dict[str, list[str]]:
+def lists_below(items: Sequence[object]) -> dict[str, list[str]]:
     """The values of each key, or place, below which all items of a list hold a text or an integer. There must be an item."""
     keyed = list(map(_keyed, items))
     shared = [key for key in keyed[0] if all(key in item and is_list([item[key]]) for item in keyed)]

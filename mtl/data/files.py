@@ -106,8 +106,7 @@ def split_lines(content: bytes, name: str, before: int = 0, most: int = MOST_LIN
 
 
 def decode(content: bytes, name: str, before: int = 0) -> str:
-    """The text of a UTF-8 file's content, without a byte order mark. The arguments are those of `split_lines`. Raises InputError with the
-    line that is not UTF-8."""
+    """The text of a UTF-8 file's content, without a byte order mark. The arguments, and the error for a line that is not UTF-8: as `split_lines`."""
     if before == 0:
         content = content.removeprefix(codecs.BOM_UTF8)
     try:

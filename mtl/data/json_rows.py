@@ -85,8 +85,7 @@ def parse_object(path: Path, text: str) -> Row | None:
 
 
 def json_rows(path: Path, text: str, part: str | None) -> Iterator[tuple[int, Row]]:
-    """The rows of a .json file, each with its line or number. Raises InputError for what is not JSON, a part that is not there, and a value that
-    holds no rows.
+    """The rows of a .json file, each with its line or number. Raises InputError for what is not JSON, or holds no such part or no rows.
 
     Args:
         text: the whole file.

@@ -105,13 +105,12 @@ def _cell_records(path: Path, columns: Sequence[str], layout: Layout) -> list[Re
         if counts[column] > 1:
             problem = f"column {column!r} stands more than once in the header; rename the others"
             raise InputError(problem, path=path, line=1)
-    places = {column: number for number, column in enumerate(header)}
-    positions = [places[column] for column in columns]
-    place = None if name is None else places[name]
+    positions = [header.index(column) for column in columns]
+    part = None if name is None else header.index(name)
     records = [
         Record(line, tuple([cells[position] for position in positions]))
         for line, cells in rows
-        if place is None or cells[place] == value
+        if part is None or cells[part] == value
     ]
     if not records:
         problem = "no rows after the header" if name is None else f"no row has {value!r} in a column {name!r}"
@@ -126,7 +125,7 @@ def _no_column(path: Path, column: str, header: Sequence[str], layout: Layout) -
     if near := [name for name in header if name.strip(" \"'").lower() == column.strip().lower()]:
         return f"no column {column!r} in the header, but {near[0]!r}; write the name as it stands there"
     if len(header) == 1:
-        for other in SEPARATORS:
-            if other != separator and column in [name.strip() for name in header[0].split(other)]:
-                return f"{problem}; if {SEPARATORS[other]} set the cells apart, write reading: {{separator: {json.dumps(other)}}}"
+        for sign, signs in SEPARATORS.items():
+            if sign != separator and column in [name.strip() for name in header[0].split(sign)]:
+                return f"{problem}; if {signs} set the cells apart, write reading: {{separator: {json.dumps(sign)}}}"
     return problem

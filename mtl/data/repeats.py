@@ -24,8 +24,7 @@ def without_order(task: Task, texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def without_repeats(dataset: Dataset) -> Dataset:
-    """The dataset in which only the dev rows that repeat no training row of their task choose. If a task has fewer than LEAST_ROWS such rows, all of
-    its dev rows choose."""
+    """The dataset in which only dev rows that repeat no training row of their task choose; all of a task with fewer than LEAST_ROWS such rows."""
     choosing = {}
     for task in dataset.trained_tasks:
         splits = dataset.splits[task.id]

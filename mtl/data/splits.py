@@ -18,9 +18,8 @@ CHOOSING = "choosing"  # the name of the dev rows that choose, where the other d
 
 @dataclass(frozen=True)
 class TaskExamples:
-    """A task's rows by split, and the lines of the train file held out as dev, if any. A task that another task's head answers has no "train"
-    rows, and "dev" rows only if it has a dev file. "test" may be missing, and "choosing" is there only if dev is divided
-    (`mtl.data.sampled.divide_dev`)."""
+    """A task's rows by split, and the lines of the train file held out as dev, if any. A task that another task's head answers has no "train" rows,
+    and "dev" rows only if it has a dev file. "test" may be missing; CHOOSING is there if dev is divided (`mtl.data.sampled.divide_dev`)."""
 
     task: Task
     rows: dict[str, list[Example]]

@@ -100,8 +100,9 @@ class TokenizedTexts:
         path = cache_dir / f"texts-{key.hexdigest()[:16]}.npz"
         if not self._load(path):
             self._tokenize(moses(language), max_length)
-            arrays = {"types": packed_words(self.types), "tokens": self.tokens, "starts": self.starts}
-            write_arrays(path, {**arrays, "counted": np.array([self.empty, self.cut])})
+            types = np.frombuffer("\n".join(self.types).encode("utf-8", "surrogatepass"), dtype=np.uint8)
+            counted = np.array([self.empty, self.cut])
+            write_arrays(path, {"types": types, "tokens": self.tokens, "starts": self.starts, "counted": counted})
 
     def _tokenize(self, tokenize: Tokenizer, max_length: int) -> None:
         self.empty = self.cut = 0
@@ -122,7 +123,7 @@ class TokenizedTexts:
         """Load a cached result. Returns False if the file is missing or damaged."""
         try:
             arrays = read_arrays(path)
-            self.types = unpacked_words(arrays["types"])
+            self.types = arrays["types"].tobytes().decode("utf-8", "surrogatepass").split("\n")
             self.tokens, self.starts = arrays["tokens"], arrays["starts"]
             self.empty, self.cut = arrays["counted"].tolist()
         except (OSError, ValueError, KeyError, InputError):
@@ -197,13 +198,3 @@ def tokenized(texts: Sequence[str], language: str, max_length: int, cache_dir: P
         logger.info(said, result.cut, len(result), max_length)
     logger.info("%d distinct texts, %d tokens", len(result), len(result.tokens))
     return result
-
-
-def packed_words(words: Sequence[str]) -> np.ndarray:
-    """Pack words, at least one, without line ends, into a uint8 array for np.savez."""
-    return np.frombuffer("\n".join(words).encode("utf-8", "surrogatepass"), dtype=np.uint8)
-
-
-def unpacked_words(packed: np.ndarray) -> list[str]:
-    """The words of an array that `packed_words` made."""
-    return packed.tobytes().decode("utf-8", "surrogatepass").split("\n")

@@ -116,8 +116,7 @@ class TaskNetwork(nn.Module):
 
 
 class Network(TaskNetwork):
-    """An encoder and the heads of some tasks (KLEJ, section 4.1). If `encoder` is None, the batches must hold the outputs of an encoder instead of
-    texts."""
+    """An encoder and the heads of some tasks (KLEJ, section 4.1). If `encoder` is None, the batches hold an encoder's outputs in place of texts."""
 
     def __init__(self, tasks: Sequence[Task], heads: "Heads", encoder: Encoder | None) -> None:
         super().__init__(tasks)

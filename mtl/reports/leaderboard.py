@@ -31,8 +31,7 @@ logger = logging.getLogger("mtl")
 def leaderboard(
     runs: Sequence[FinishedRun], cache: SampleCache | None = None, references: Collection[str] = ()
 ) -> Leaderboard:
-    """The leaderboard of runs on one suite, whose resamples the cache keeps; `references` as in `pair_tests`. Raises InputError if a run's file
-    cannot be read."""
+    """The leaderboard of runs on one suite, with `references` as in `pair_tests`. Raises InputError if a run's file cannot be read."""
     suite = runs[0].suite
     cache = cache or SampleCache(None)
     titles = Counter(run.summary["title"] for run in runs)

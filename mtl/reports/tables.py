@@ -33,7 +33,10 @@ def render_csv(boards: Sequence[Leaderboard]) -> dict[str, str]:
     Lines = Callable[[Leaderboard], Iterable[Sequence[Any]]]
     files: dict[str, tuple[Sequence[str], Lines]] = {
         "scores.csv": (SCORE_COLUMNS, _score_rows),
-        "comparisons.csv": ((*COMPARISON_COLUMNS, "scale"), _scaled_comparisons),
+        "comparisons.csv": (
+            (*COMPARISON_COLUMNS, "scale"),
+            lambda board: ((*row, board.scale.perfect) for row in comparison_rows(board)),
+        ),
         "ranks.csv": (RANK_COLUMNS, rank_rows),
         "settings.csv": (SETTINGS_COLUMNS, _settings_rows),
         "costs.csv": (COST_COLUMNS, _cost_rows),
@@ -84,10 +87,6 @@ def comparison_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:
             difference = map(value, (test.difference, test.low, test.high))
             verdicts = (test.p, test.p_holm, test.verdict, test.verdict_holm, test.probability)
             yield board.rows[first].name, board.rows[second].name, column, *difference, *verdicts
-
-
-def _scaled_comparisons(board: Leaderboard) -> Iterator[tuple[Any, ...]]:
-    return ((*row, board.scale.perfect) for row in comparison_rows(board))
 
 
 def rank_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:

@@ -146,8 +146,8 @@ def summarize(
             "constant": constants[task.id],
             "rows": dict(rows[task.id]),
         }
-        if further := _further(task, seeds):
-            by_task[task.id]["also"] = further
+        if also := _further_scores(task, seeds):
+            by_task[task.id]["also"] = also
     published = {task.id: {name: n for name, n in task.rows.items() if task.files[name] is not None} for task in tasks}
     resized = {task.id for task in tasks if task.rows and published[task.id] != dict(rows[task.id])}
     changed = {id: list(splits) for id, splits in (changed or {}).items() if id in by_task and id not in resized}
@@ -180,7 +180,7 @@ def _over_seeds(scores: Mapping[int, float]) -> dict[str, Any]:
     return {"scores": by_seed, "median": median(values), "min": min(values), "max": max(values)}
 
 
-def _further(task: Task, seeds: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
+def _further_scores(task: Task, seeds: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
     """The scores of the task's further metrics, by metric. Seeds that were trained before the task had a metric lack it."""
     by_seed = {seed: done.get("also", {}).get(task.id, {}) for seed, done in seeds.items()}
     return {

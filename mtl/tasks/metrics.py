@@ -93,8 +93,7 @@ def _triples(task: Task, predicted: np.ndarray, rows: ScoredRows) -> tuple[np.nd
 
 
 def rouge1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The mean F1 of words (ROUGE-1, Lin 2004) by Google's package `rouge_score`, whose words are runs of a–z and 0–9: "på" is "p". Raises
-    InputError without it."""
+    """The mean F1 of words (ROUGE-1, Lin 2004) by Google's package `rouge_score`, whose words are runs of a–z and 0–9: "på" is "p"."""
     return mean_of_rows(_google_f1, predicted, rows.targets, weights)
 
 

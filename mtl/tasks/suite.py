@@ -72,11 +72,6 @@ class Published:
     scores: dict[str, float] = field(default_factory=dict)
     also: dict[str, dict[str, float]] = field(default_factory=dict)
 
-    @property
-    def is_guess(self) -> bool:
-        """Whether it is a floor that guesses, which tables tell from an LSTM with random embeddings."""
-        return self.family == "floor" and self.model.lower() == "random"
-
 
 @dataclass
 class Suite:

@@ -41,8 +41,7 @@ def falling_adam(learning_rate: float, final_learning_rate: float, total_steps: 
 
 
 def fused(parameters: list[nn.Parameter]) -> bool:
-    """Whether the optimizer of these weights is a fused one: on a CPU alone. On a GPU it would undo the loss scaling of 16-mixed after the gradients
-    are clipped."""
+    """Whether the optimizer of these weights is a fused one: on a GPU it would undo the loss scaling of 16-mixed after gradients are clipped."""
     return parameters[0].device.type == "cpu"
 
 
@@ -142,8 +141,7 @@ class MultitaskModule(ValidatedModule):
     def __init__(
         self, network: TaskNetwork, scores: Mapping[str, TaskScore], optimization: Optimization, parts: int = 1
     ) -> None:
-        """The scores are by task id. A batch is computed in at most so many parts: more take less memory and, without dropout, give the same step up
-        to rounding."""
+        """The scores are by task id. More `parts` of a batch take less memory and, without dropout, give the same step up to rounding."""
         super().__init__()
         self.network, self.scores = network, dict(scores)
         self.optimization, self.parts = optimization, parts

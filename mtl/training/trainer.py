@@ -197,7 +197,7 @@ def quiet() -> Iterator[None]:
     for logger in loggers:
         logger.setLevel(logging.ERROR)
     hook = threading.excepthook
-    threading.excepthook = lambda of: None if isinstance(of.exc_value, OSError) else hook(of)
+    threading.excepthook = lambda failure: None if isinstance(failure.exc_value, OSError) else hook(failure)
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", module="pytorch_lightning|lightning_fabric|torch.utils.data|torchmetrics")

@@ -35,9 +35,8 @@ class _TemporaryError(Exception):
 def download(
     url: str, path: Path, checksum: str | None = None, size: int | None = None, log_digest: bool = True
 ) -> None:
-    """Download a file, unless it is there already (and has this checksum, if one is given). The bytes are written to `NAME.part` in the same folder.
-    A call after an interruption requests only the rest, unless the file has changed on the server. `path` is created only when the file is complete
-    and verified.
+    """Download a file, unless it is there already, with this checksum if one is named. The bytes are written to `NAME.part` in the same folder, and
+    `path` is created when the file is complete and verified. A call after an interruption requests only the rest, unless the file has changed.
 
     Args:
         checksum: as `checksum_problem` takes it.

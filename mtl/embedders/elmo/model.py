@@ -121,9 +121,8 @@ def split_layers(rows: Tensor, projection_dim: int) -> list[Tensor]:
 
 
 def character_ids(words: Sequence[str], length: int) -> np.ndarray:
-    """Each word between begin-of-word and end-of-word ids, padded: int64 (words, length). A word's UTF-8 bytes beyond length − 2 are cut off, even
-    inside a character, as in the original code. A character without a UTF-8 form (a lone surrogate) is left out. The words <S> and </S> are the
-    sentence boundaries."""
+    """Each word between begin-of-word and end-of-word ids, padded: int64 (words, length). The words <S> and </S> are the sentence boundaries. A
+    word's UTF-8 bytes beyond length − 2 are cut off, even inside a character, as in the original code, and lone surrogates are left out."""
     ids = np.full((len(words), length), PADDING, dtype=np.int64)
     for row, word in enumerate(words):
         characters = [BOUNDARIES[word]] if word in BOUNDARIES else [b + 1 for b in word.encode("utf-8", "ignore")]

@@ -187,8 +187,7 @@ class TrainedFloor:
 
 
 def decided(task: Task, estimator: Any, features: Matrix, rows: Split, texts: Sequence[str]) -> np.ndarray:
-    """The targets (rows,) that an estimator of this task predicts from the features of inputs; of equal candidates, the first one. `texts`:
-    see `TargetKind.from_estimator`."""
+    """The targets (rows,) that an estimator predicts from features of inputs; of equal candidates, the first. The texts are as in `HeadTargets`."""
     predicted = target_kind(task).from_estimator(estimator, features, rows.sizes, texts)
     if task.candidates is None or rows.sizes is None:
         return predicted

@@ -57,8 +57,7 @@ def new_network(
 
 
 def new_encoder(config: Config, embedder: Any, dim: int) -> Encoder:
-    """The encoder that the configuration describes, for an embedder whose vectors have the size `dim`. Raises InputError for an encoder that no
-    memory of this machine holds."""
+    """The encoder that the configuration describes, for vectors of the size `dim`. Raises InputError if this machine's memory does not hold it."""
     encoder = config.encoder
     sizes, dropouts = (encoder.hidden_size, encoder.num_layers), (config.embeddings.dropout, encoder.dropout)
     check_size(lambda: BiLSTM(dim, *sizes))

@@ -44,8 +44,7 @@ def write_codes(folder: Path, codes: Mapping[str, Mapping[str, np.ndarray]]) -> 
 
 
 def read_predictions(folder: Path, data: Coded, task: Task) -> Predictions | None:
-    """The predictions (rows,) by split that `write_codes` kept for a task; None if there are none. Raises InputError for a damaged file, and for one
-    with predictions of other rows."""
+    """The predictions (rows,) by split that `write_codes` kept for a task, if any. Raises InputError for a file that is damaged, or of other rows."""
     path = folder / PREDICTED
     if not path.exists():
         return None
