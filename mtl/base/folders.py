@@ -41,9 +41,8 @@ def check_new_folder(path: Path) -> None:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Yield a temporary folder beside `path`; move it to `path` when the block ends without an exception. When the block raises, the temporary folder
-    is removed. An OSError of a write names the file below `path`, or `path` itself, and not the temporary folder. Raises InputError as
-    `check_new_folder`, before the block."""
+    """Yield a temporary folder beside `path`; move it to `path` when the block ends without an exception, else remove it. An OSError of a write
+    names the file below `path`, or `path` itself, and not the temporary folder. Raises InputError as `check_new_folder`, before the block."""
     check_new_folder(path)
     path = path.resolve()
     with staging(path, path.parent) as stage, naming(path, stage):

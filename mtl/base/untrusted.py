@@ -54,9 +54,8 @@ AGAIN = "restore it, or remove the run's folder and run it again"
 
 
 def check_plain_folder(folder: Path) -> None:
-    """Raise InputError if anything in the folder, at any depth, is a link, a pipe or a device. A folder from someone else can hold links to files
-    of this machine: reading through them would disclose these files, and writing through them would change them. The folder itself may be reached
-    through a link: the user has named it."""
+    """Raise InputError if anything in the folder, at any depth, is a link, a pipe or a device: through links in a folder from someone else, files
+    of this machine would be disclosed or changed. The folder itself may be reached through a link: the user has named it."""
     for path, folders, files in os.walk(folder):
         for entry in (Path(path, name) for name in (*folders, *files)):
             if entry.is_symlink():

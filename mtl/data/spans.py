@@ -36,8 +36,8 @@ def with_token_spans(
         for task in dataset.tasks
     }
     placer.warn()
-    read = replace(dataset, splits=splits, texts=[*dataset.texts, *(dataset.texts[text] for text in placer.sources)])
-    return read, placer.texts()
+    texts_read = [*dataset.texts, *(dataset.texts[text] for text in placer.sources)]
+    return replace(dataset, splits=splits, texts=texts_read), placer.texts()
 
 
 class SpanPlacer:
@@ -62,16 +62,16 @@ class SpanPlacer:
     def place(self, task: Task, split: Split) -> Split:
         """The split with its token spans, where new texts replace those that are cut; for kinds with units, with the steps of its units."""
         if (kind := target_kind(task)).by_unit:
-            return self._with_steps(kind, split)
+            return self._add_steps(kind, split)
         if split.spans is None:
             return split
-        numbers, places = split.texts.copy(), np.empty_like(split.spans)
+        numbers, token_spans = split.texts.copy(), np.empty_like(split.spans)
         sides = np.array([side for side, _ in task.marked])
         for row, (texts, spans) in enumerate(zip(split.texts, split.spans, strict=True)):
             for side in np.unique(sides):
                 chosen = sides == side
-                numbers[row, side], places[row, chosen] = self._place(int(texts[side]), spans[chosen])
-        return replace(split, texts=numbers, token_spans=places + self._boundary_words)
+                numbers[row, side], token_spans[row, chosen] = self._read_text(int(texts[side]), spans[chosen])
+        return replace(split, texts=numbers, token_spans=token_spans + self._boundary_words)
 
     def texts(self) -> TokenizedTexts:
         """All texts as an encoder reads them, the new ones last."""
@@ -90,7 +90,7 @@ class SpanPlacer:
             said = "%d spans have no token of their own; the token nearest to them is read instead"
             logger.warning(said, self.missed)
 
-    def _with_steps(self, kind: TargetKind, split: Split) -> Split:
+    def _add_steps(self, kind: TargetKind, split: Split) -> Split:
         """The split with the steps of its units, (rows, most units), PAST after the last one of a row."""
         texts, rows = np.unique(split.texts[:, -1], return_inverse=True)
         steps = [self._unit_steps(text, kind.units(self._raw[text])) for text in texts.tolist()]
@@ -116,7 +116,7 @@ class SpanPlacer:
             self._tokens[text] = words, token_characters(self._raw[text], words)
         return self._tokens[text]
 
-    def _place(self, text: int, spans: np.ndarray) -> tuple[int, np.ndarray]:
+    def _read_text(self, text: int, spans: np.ndarray) -> tuple[int, np.ndarray]:
         """The number of the text that is read in place of this one, and the token spans in it, (spans, 2). `spans` are in characters."""
         words, characters = self._characters(text)
         tokens, missed = tokens_of(spans, characters)
@@ -185,9 +185,8 @@ def tokens_of(spans: np.ndarray, characters: np.ndarray) -> tuple[np.ndarray, in
 
 
 def nearest_tokens(count: int, spans: np.ndarray, most: int) -> np.ndarray:
-    """The indices of the `most` tokens of a text that are nearest to a span, int64, ascending. The spans are in tokens, (spans, 2). Of tokens
-    within spans, those near the start of their span are preferred, so that a long span does not displace another one. Of other tokens that are
-    equally near, the earlier ones are preferred."""
+    """The indices of the `most` tokens of a text that are nearest to a span, int64, ascending. The spans are in tokens, (spans, 2). Within spans,
+    tokens near the start come first, so that a long span does not displace another one; of other equally near tokens, the earlier ones do."""
     tokens = np.arange(count)
     start, stop = spans[:, :1], spans[:, 1:]
     apart = np.maximum(np.maximum(start - tokens, tokens - (stop - 1)), 0).min(axis=0)

@@ -80,8 +80,7 @@ class Vocabulary:
 
 class TokenizedTexts:
     """The distinct texts of a suite, tokenized once for all tasks, seeds, stages and runs. `types` are the distinct words; the words of text i are
-    `types[j] for j in tokens[starts[i]:starts[i + 1]]`. `empty` is the number of texts without a token; each of them gets one unknown token. `cut`
-    is the number of texts that were cut."""
+    `types[j] for j in tokens[starts[i]:starts[i + 1]]`. Of the texts, `empty` have no token, so they get an unknown one, and `cut` were cut."""
 
     def __init__(self, texts: Sequence[str], language: str, max_length: int, cache_dir: Path | None = None) -> None:
         """Tokenize the distinct texts among `texts` (Moses); each keeps its first `max_length` tokens.

@@ -74,8 +74,7 @@ def settings_section(board: Leaderboard, spreads: Sequence[SettingsSpread]) -> s
 
 
 def render_markdown(boards: Sequence[Leaderboard], generated: str, command: str) -> str:
-    """For each suite: its scores by task, by metric and by parts of tasks, ranges, paired tests, the spread over settings, costs, and
-    the versions and settings of each run."""
+    """For each suite: scores, also by metric and by parts of tasks, ranges, tests, the spread over settings, costs, and what made each run."""
     return "\n\n".join([f"Made on {generated} by {_code(command)}.", *map(_board, boards)]) + "\n"
 
 

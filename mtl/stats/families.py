@@ -63,8 +63,8 @@ class Variance:
         low, high = np.log(gammaincinv(half, RARE)), np.log(gammainccinv(half, RARE))
         logarithm = np.linspace(low, high, NODES)
         weights = np.exp(half * (logarithm - np.log(half) + 1) - np.exp(logarithm))
-        of_seeds = np.maximum(0.0, half * np.exp(-logarithm) * self.seeds - self.counted)
-        return self.rows + of_seeds, weights / weights.sum(axis=0)
+        seeds = np.maximum(0.0, half * np.exp(-logarithm) * self.seeds - self.counted)
+        return self.rows + seeds, weights / weights.sum(axis=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,9 +135,8 @@ def seed_parts(columns: Mapping[Column, Mapping[Run, Sample]]) -> dict[Column, S
 
 
 def _priors(samples: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray]:
-    """For each run, the variance that the seeds of the other runs let expect of its own, and the degrees of freedom of this prior; 0 without
-    others. Runs differ in the errors that each seed makes on rows of its own, which are known from the resamples. The rest of S², by which some
-    seeds are better on all rows, is pooled."""
+    """For each run, the variance that the other runs' seeds let expect of its own, and the degrees of freedom of this prior; 0 without others. Runs
+    differ in the errors of single seeds, which resamples tell. The rest of S², by which some seeds are better on all rows, is pooled."""
     freedom = np.array([(len(sample.by_seed) - 1) * sample.varies for sample in samples], dtype=np.float64)
     errors = np.array([len(sample.by_seed) * sample.counted_with_rows for sample in samples])
     skill = freedom * ([sample.variance for sample in samples] - errors)
@@ -193,11 +192,11 @@ def rows_variance(samples: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray]:
 
 def _p_alone(samples: Sequence[Sample], difference: np.ndarray, rows: np.ndarray, spread: np.ndarray) -> np.ndarray:
     """The p-values of the tests alone, as `mtl.stats.comparison.compare` computes them, but without their lower bound."""
-    of_seeds = np.array([sample.seed_variance for sample in samples])
+    seeds = np.array([sample.seed_variance for sample in samples])
     left = np.array([max(0.0, sample.seed_variance - sample.counted_with_rows) for sample in samples])
-    squares = of_seeds**2 / [max(1, len(sample.by_seed) - 1) for sample in samples]
+    squares = seeds**2 / [max(1, len(sample.by_seed) - 1) for sample in samples]
     spread = spread + (squares[:, None] + squares)
-    variance = total_variance(rows + (left[:, None] + left), rows + (of_seeds[:, None] + of_seeds), spread)
+    variance = total_variance(rows + (left[:, None] + left), rows + (seeds[:, None] + seeds), spread)
     with np.errstate(divide="ignore", invalid="ignore"):
         freedom = np.where(spread > 0, variance**2 / spread, 1.0)
         p = 2 * stdtr(freedom, -np.abs(difference) / np.sqrt(variance))

@@ -54,8 +54,7 @@ def attached(settings: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], list
 
 
 def check_attached(config: TrainerConfig) -> None:
-    """Raise InputError for a logger whose package is not installed, names that are no classes of loggers and callbacks, and callbacks
-    that Lightning does not take together."""
+    """Raise InputError for a logger without its package, names that are no classes, and callbacks that Lightning does not take together."""
     callbacks = user_callbacks(config)
     try:
         with quiet():

@@ -46,9 +46,8 @@ def fused(parameters: list[nn.Parameter]) -> bool:
 
 
 class Adam(torch.optim.Adam):
-    """Adam that updates only the rows that a sparse gradient has; dense gradients are updated as by `torch.optim.Adam`. A table of word vectors has a
-    sparse gradient if its embedder says so (`embeddings.sparse`). The moments of a row without a gradient do not change, as in
-    `torch.optim.SparseAdam`, which has no AMSGrad."""
+    """`torch.optim.Adam` that also takes sparse gradients, as tables of word vectors have (`embeddings.sparse`). It updates only the rows that they
+    have; the moments of other rows do not change, as in `torch.optim.SparseAdam`, which has no AMSGrad."""
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:

@@ -1,5 +1,4 @@
-"""What estimators read: TF-IDF vectors of texts, and the features of a row of one text, of two, or of its texts joined into one (the
-Superlim paper's classical models)."""
+"""What estimators read: features of a row's text, of its pair of texts, or of its texts joined into one (the Superlim paper's classical models)."""
 
 import json
 import zlib
