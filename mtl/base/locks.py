@@ -175,9 +175,8 @@ def _acquire(path: Path, holder: Holder, message: str | None) -> None:
             _remove_lost(path, seen)
             continue
         if message is None:
-            raise Busy(
-                f"; {rival or 'another process'} holds it; if no such process runs on any machine, remove {path}"
-            )
+            who = rival or "another process"
+            raise Busy(f"; {who} holds it; if no such process runs on any machine, remove {path}")
         if not has_logged:
             has_logged = True
             logger.info("%s (%s); waiting for it", message, rival or "unknown")

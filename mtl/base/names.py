@@ -93,6 +93,5 @@ def advice(name: str, known: Collection[str], what: str, section: str = "") -> s
         return f"did you mean {' or '.join(section + known_name for known_name in names)}?"
     alike = sorted(difflib.get_close_matches(name, sorted(known), MOST, 0.0))
     rest = len(known) - len(alike)
-    return (
-        f"known {what}: {', '.join(section + known_name for known_name in alike)}{f', and {rest} more' if rest else ''}"
-    )
+    shown = [section + known_name for known_name in alike]
+    return f"known {what}: {', '.join(shown)}{f', and {rest} more' if rest else ''}"

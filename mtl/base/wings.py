@@ -61,7 +61,7 @@ class Wing:
     tag_spans: Callable[..., Any] | None = None
     # Called with texts, their language, a folder and the name of settings; returns the folder below it of a transformer that was trained on the
     # texts, after training it if it is not there.
-    own_body: Callable[..., Path] | None = None
+    trained_body: Callable[..., Path] | None = None
     # Further ways to execute units of work (`mtl.jobs.engines`), as `methods`.
     engines: Mapping[str, str] = field(default_factory=dict)
     # Further methods (`mtl.methods.method.MethodKind`), by name, each as "module:name".

@@ -36,7 +36,7 @@ from mtl.reports.leaderboard import by_suite, leaderboard
 from mtl.runs.finished import find_runs
 from mtl.stats.comparison import LEAST_SEEDS, LEVEL, NEGLIGIBLE, Sample, rows_parts, total_variance
 from mtl.stats.samples import SampleCache
-from mtl.tasks.task import Scale
+from mtl.tasks.scale import Scale
 
 POWER = 0.8  # the share of cases in which the smallest difference is shown
 LEAST_GROUPS = 6  # of rows: with fewer, the test's p is never below 5 %

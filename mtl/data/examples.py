@@ -139,12 +139,8 @@ def read_rows(task: Task, path: Path) -> list[Row]:
 
 
 def read_targets(task: Task, path: Path, sizes: np.ndarray | None = None) -> np.ndarray:
-    """The targets (rows,) in a file of one column with a header, as `mtl.submissions.format.write_predictions` writes it. Raises InputError for a
-    target that is not valid, with its line.
-
-    Args:
-        sizes: the number of candidates or of units of each row, (rows,), where it is known.
-    """
+    """The targets (rows,) in a file of one column with a header, as `mtl.submissions.format.write_predictions` writes it; `sizes` are the numbers of
+    the rows' candidates or units, (rows,), where they are known. Raises InputError for a target that is not valid, with its line."""
     return _read_column(task, path, sizes, target_kind(task).parse)
 
 
@@ -225,9 +221,9 @@ def _check_words(task: Task, example: Example, words: Mapping[str, Value | None]
 def _span(column: str, text: str, cells: Sequence[Value], typed: bool) -> tuple[Value, Value]:
     """Start and stop of a span: what its two columns hold, or what follows from the words and their place in them. Raises ValueError, which names
     the column, if the words do not stand at this place."""
-    first, second = (
-        int(cell) if not typed and isinstance(cell, str) and INTEGER.fullmatch(cell) else cell for cell in cells
-    )
+    if not typed:
+        cells = [int(cell) if isinstance(cell, str) and INTEGER.fullmatch(cell) else cell for cell in cells]
+    first, second = cells
     match = COUNTED.search(column)
     if match is None:
         return first, second

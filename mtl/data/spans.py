@@ -102,7 +102,7 @@ class SpanPlacer:
     def _unit_steps(self, text: int, units: np.ndarray) -> np.ndarray:
         """The step of each unit that the encoder reads, int64 (units,), as `mtl.model.heads.unit_vectors` takes them."""
         whole = units[:, 0] == units[:, 1]
-        first = tokens_of(units, self._characters(text)[1])[0][:, 0]
+        first = span_tokens(units, self._characters(text)[1])[0][:, 0]
         self.cut_units += int(((first >= self._max_length) & ~whole).sum())
         steps = np.where(whole, WHOLE, first + self._boundary_words)
         return steps[whole | (first < self._max_length)]
@@ -119,7 +119,7 @@ class SpanPlacer:
     def _read_text(self, text: int, spans: np.ndarray) -> tuple[int, np.ndarray]:
         """The number of the text that is read in place of this one, and the token spans in it, (spans, 2). `spans` are in characters."""
         words, characters = self._characters(text)
-        tokens, missed = tokens_of(spans, characters)
+        tokens, missed = span_tokens(spans, characters)
         self.missed += missed
         if len(words) <= self._max_length:
             return text, tokens
@@ -168,13 +168,9 @@ def _agreement(first: str, second: str) -> tuple[int, int]:
     return start, end
 
 
-def tokens_of(spans: np.ndarray, characters: np.ndarray) -> tuple[np.ndarray, int]:
-    """The tokens of each span of a text, from the first to before the last: int64 (spans, 2); and the number of spans without a token.
-
-    Args:
-        spans: in characters, (spans, 2).
-        characters: as from `token_characters`.
-    """
+def span_tokens(spans: np.ndarray, characters: np.ndarray) -> tuple[np.ndarray, int]:
+    """The tokens of each span of a text, from the first to before the last: int64 (spans, 2); and the number of spans without a token. The spans are
+    in characters, (spans, 2), and the characters of tokens are as from `token_characters`."""
     shares = (spans[:, :1] < characters[:, 1]) & (characters[:, 0] < spans[:, 1:])
     missed = ~shares.any(axis=1)
     apart = np.maximum(characters[:, 0] - spans[:, 1:], spans[:, :1] - characters[:, 1])

@@ -83,11 +83,8 @@ class TokenizedTexts:
     `types[j] for j in tokens[starts[i]:starts[i + 1]]`. Of the texts, `empty` have no token, so they get an unknown one, and `cut` were cut."""
 
     def __init__(self, texts: Sequence[str], language: str, max_length: int, cache_dir: Path | None = None) -> None:
-        """Tokenize the distinct texts among `texts` (Moses); each keeps its first `max_length` tokens.
-
-        Args:
-            cache_dir: the folder for a cached result, whose file name is a hash of all inputs. None: no cache.
-        """
+        """Tokenize the distinct texts among `texts` (Moses); each keeps its first `max_length` tokens. A cached result is a file in the folder
+        `cache_dir`, if there is one, whose name is a hash of all inputs."""
         self.index = {text: number for number, text in enumerate(dict.fromkeys(texts))}
         if cache_dir is None:
             self._tokenize(moses(language), max_length)
@@ -172,11 +169,7 @@ class TokenizedTexts:
         return bounded
 
     def words(self, text: int) -> list[str]:
-        """The tokens of one text.
-
-        Args:
-            text: its number in `mtl.data.dataset.Dataset.texts`, if these are the texts of a dataset: what `Split.texts` holds.
-        """
+        """The tokens of the text with this number: that in `Dataset.texts` and `Split.texts`, if these are the texts of a dataset."""
         return [self.types[token] for token in self.tokens[self.starts[text] : self.starts[text + 1]]]
 
     def counts(self, texts: np.ndarray) -> np.ndarray:

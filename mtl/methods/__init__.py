@@ -1,6 +1,6 @@
 """The registry of methods: one entry for each way to predict a suite's targets."""
 
-from mtl.base.errors import InputError
+from mtl.base.typed import check_choice
 from mtl.base.wings import Registry
 from mtl.methods.floors.entries import FLOORS
 from mtl.methods.lstm.entry import LSTM
@@ -17,6 +17,5 @@ METHODS: Registry[MethodKind] = Registry(
 
 def method_name(name: str) -> str:
     """The name, once it is checked. Raises InputError if no method has it."""
-    if name not in METHODS:
-        raise InputError(f"must be one of {', '.join(METHODS)}", key="method", value=name)
+    check_choice("method", name, METHODS)
     return name

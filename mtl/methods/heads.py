@@ -69,7 +69,7 @@ class TaskInput:
         lengths = None if self.sequences is None else self.sequences.lengths.numpy()
         return {id: np.zeros(len(part)) if lengths is None else row_lengths(part, lengths) for id, part in rows.items()}
 
-    def in_order(self, rows: Mapping[str, Split], size: int) -> list[Chosen]:
+    def ordered(self, rows: Mapping[str, Split], size: int) -> list[Chosen]:
         """All rows, for a network that is not trained, in batches of `size` model inputs."""
         return sorted_batches(self.row_lengths(rows), {id: batch_rows(part, size) for id, part in rows.items()})
 
@@ -86,7 +86,7 @@ class TaskInput:
         `head` is the id of the task whose head reads the rows, `size` the number of model inputs in a batch."""
         device, rows = next(network.parameters()).device, {head: split}
         with mixed_precision(trainer, device):
-            return compute(network, self.batches(rows), self.in_order(rows, size), device)
+            return compute(network, self.batches(rows), self.ordered(rows, size), device)
 
     def codes(
         self, network: TaskNetwork, head: str, splits: Mapping[str, Split], size: int, trainer: TrainerConfig

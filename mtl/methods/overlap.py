@@ -43,7 +43,7 @@ def overlap(texts: Sequence[str], pairs: np.ndarray) -> np.ndarray:
     lower = [texts[number].lower() for number in distinct]
     first, second = inverse.reshape(pairs.shape).T
     vectors = (_vectors(lower, length) for length in (None, *CHARACTERS))
-    cosines = [np.asarray(of[first].multiply(of[second]).sum(axis=1)).ravel() for of in vectors]
+    cosines = [np.asarray(rows[first].multiply(rows[second]).sum(axis=1)).ravel() for rows in vectors]
     words = [frozenset(_words(text)) for text in lower]
     shared = np.array([len(words[u] & words[v]) for u, v in zip(first, second, strict=True)])
     counts = np.array([len(distinct_words) for distinct_words in words])

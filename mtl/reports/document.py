@@ -9,9 +9,10 @@ from mtl.base.version import VERSION
 from mtl.reports.board import FAMILIES, Breakdown, Group, Leaderboard, Row, Score, rank
 from mtl.runs.finished import FinishedRun
 from mtl.tasks.metrics import metric_named
+from mtl.tasks.scale import Scale
 from mtl.tasks.suite import AVERAGE
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import Scale, Task
+from mtl.tasks.task import Task
 
 POINTS = 1000  # the most points in a chart of predictions against gold targets
 MOST_DETAILED = 100  # runs of a board whose curves, predictions, configuration and data the page holds

@@ -101,9 +101,8 @@ def _run_row(run: FinishedRun, samples: Mapping[str, Sample], same_title: bool, 
     for task in run.tasks:
         record = summary["tasks"][task.id]
         scores[task.id] = _score(record, _interval(samples[task.id], lowest_score(task)))
-        further[task.id] = {
-            name: _score(by_name) for name, by_name in record.get("also", {}).items() if is_metric(name)
-        }
+        also = record.get("also", {})
+        further[task.id] = {name: _score(also[name]) for name in also if is_metric(name)}
     means: dict[str, Score] = {}
     splits: dict[str, str] = {id: record["split"] for id, record in summary["tasks"].items()}
     averaged = [id for id in run.suite.averaged if id in samples]

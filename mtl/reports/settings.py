@@ -45,12 +45,7 @@ def settings_spreads(runs: Sequence[FinishedRun], suite: Suite) -> list[Settings
 
 
 def _setting(run: FinishedRun, read: Sequence[str] | None) -> dict[str, Any]:
-    """The values that make a run's setting, by dotted key: those that are not null and that its method reads.
-
-    Args:
-        run: the run.
-        read: the keys that its method reads; None: all keys.
-    """
+    """The values that make a run's setting, by dotted key: those that are not null, of the keys that its method reads; None stands for all keys."""
     return {
         key: value
         for key, value in run.summary["config"].items()

@@ -14,9 +14,8 @@ from mtl.runs.finished import FinishedRun
 from mtl.tasks.suite import AVERAGE
 
 SCORE_COLUMNS = (
-    *("name", "what", "family", "source", "split", "task", "metric", "median", "min", "max"),
-    *("mean", "standard_deviation"),
-    *("interval_low", "interval_high", "by_seed", "partial", "reduced", "setting", "scale"),
+    *("name", "what", "family", "source", "split", "task", "metric", "median", "min", "max", "mean"),
+    *("standard_deviation", "interval_low", "interval_high", "by_seed", "partial", "reduced", "setting", "scale"),
 )
 COMPARISON_COLUMNS = (
     *("one", "other", "task", "difference", "low", "high"),

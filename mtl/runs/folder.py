@@ -225,11 +225,8 @@ class RunFolder:
         return set(read_json(self.summary, Finished)["seeds"]) if self.summary.exists() else set()
 
     def check(self, config: Config, takes_seeds: bool = False) -> None:
-        """Raise InputError, which names the keys, if the folder belongs to another configuration or to another version of mtl.
-
-        Args:
-            takes_seeds: whether the configuration may have seeds besides those of the finished run, or only some of these.
-        """
+        """Raise InputError, which names the keys, if the folder belongs to another configuration or to another version of mtl. If it `takes_seeds`,
+        the configuration may have seeds besides those of the finished run, or only some of these."""
         if self.config.exists():
             self.read_inputs()
             keys, done, asked = differences(self.config, config), self.finished_seeds(), set(config.seeds)

@@ -11,8 +11,9 @@ from mtl.base.errors import InputError
 from mtl.base.settings.schema import Config
 from mtl.base.untrusted import AGAIN, Amount, Count, Score, Seed, read_json
 from mtl.runs.folder import MethodFacts
+from mtl.tasks.scale import Scale
 from mtl.tasks.suite import Suite
-from mtl.tasks.task import Scale, Task
+from mtl.tasks.task import Task
 
 CONSTANT_NOTE = "Best constant: the constant answer that scores best on train."
 
@@ -142,7 +143,7 @@ def summarize(
         by_task[task.id] = {
             "metric": task.metric,
             "split": task.scored_split,
-            **_over_seeds({seed: done["scores"][task.id] for seed, done in seeds.items()}),
+            **_seed_scores({seed: done["scores"][task.id] for seed, done in seeds.items()}),
             "constant": constants[task.id],
             "rows": dict(rows[task.id]),
         }
@@ -173,7 +174,7 @@ def summarize(
     }
 
 
-def _over_seeds(scores: Mapping[int, float]) -> dict[str, Any]:
+def _seed_scores(scores: Mapping[int, float]) -> dict[str, Any]:
     """The content of `MetricScores`."""
     values = scores.values()
     by_seed = {str(seed): score for seed, score in scores.items()}
@@ -184,7 +185,7 @@ def _further_scores(task: Task, seeds: Mapping[int, Mapping[str, Any]]) -> dict[
     """The scores of the task's further metrics, by metric. Seeds that were trained before the task had a metric lack it."""
     by_seed = {seed: done.get("also", {}).get(task.id, {}) for seed, done in seeds.items()}
     return {
-        name: _over_seeds({seed: scores[name] for seed, scores in by_seed.items()})
+        name: _seed_scores({seed: scores[name] for seed, scores in by_seed.items()})
         for name in task.also or ()
         if all(name in scores for scores in by_seed.values())
     }

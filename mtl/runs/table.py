@@ -7,8 +7,8 @@ from typing import Any
 from mtl.base.wording import MISSING, inert, markdown_table
 from mtl.runs.summary import CONSTANT_NOTE, below_constant, same_answers, splits_text
 from mtl.tasks.metrics import metric_named
+from mtl.tasks.scale import Scale
 from mtl.tasks.suite import Published, Suite
-from mtl.tasks.task import Scale
 
 
 def render(summary: dict[str, Any], suite: Suite) -> str:
@@ -35,9 +35,8 @@ def _compared_rows(summary: Mapping[str, Any], suite: Suite, tasks: Sequence[str
     scores, published = summary["tasks"], suite.published
     constants = [] if summary["is_constant"] else [("Best constant", {id: scores[id]["constant"] for id in scores})]
     simple = [*constants, *((inert(row["title"]), row["scores"]) for row in summary.get("beside", []))]
-    rows = [
-        (name, suite.mean(by_task) if scores.keys() <= by_task.keys() else None, by_task) for name, by_task in simple
-    ]
+    # The average of a floor without one of the tasks would not be one of the same tasks.
+    rows = [(name, suite.mean(row) if scores.keys() <= row.keys() else None, row) for name, row in simple]
     for row in (row for row in published if any(id in row.scores for id in tasks)):
         name = f"{_model(row)} (published{_split(row, published)})"
         rows.append((name, row.average if _is_comparable(summary, suite) else None, row.scores))
@@ -147,9 +146,8 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
         notes[0] += f" Published rows are scores on the {on}{flattered}."
     if held_out := summary.get("held_out"):
         rows = ", ".join(f"{count} of {id}" for id, count in held_out.items())
-        notes.append(
-            f"Where there is no dev file, dev is examples held out of the training file: {rows} (held_out.json)."
-        )
+        held_out_note = "Where there is no dev file, dev is examples held out of the training file"
+        notes.append(f"{held_out_note}: {rows} (held_out.json).")
     if lacking := suite.lacking(summary["tasks"]):
         count = len(suite.averaged)
         notes.append(f"\\* AVG is partial: {count - len(lacking)} of {count} tasks, without {', '.join(lacking)}.")

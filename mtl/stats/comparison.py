@@ -137,7 +137,7 @@ def counted_with_rows(resampled: Resampled) -> float:
     return total / (seeds * (seeds - 1)) if seeds > 1 else 0.0
 
 
-def over_tasks(
+def mean_over_tasks(
     contributions: Sequence[Mapping[RowSet, np.ndarray]], divisors: Sequence[int] | None = None
 ) -> dict[RowSet, np.ndarray]:
     """The mean over tasks of scores on resamples; `divisors` are what those of each task are divided by (`mtl.tasks.suite.Suite.divisors`), None: the

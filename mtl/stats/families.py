@@ -216,9 +216,8 @@ def with_holm(
     ordered = np.sort(np.array(list(tails.values())) if family is None else family)
     corrected = _stepped_down(ordered)
     holm = {key: float(corrected[np.searchsorted(ordered, tail)]) for key, tail in tails.items()}
-    return {
-        key: test if test.p is None else replace(test, p_holm=max(test.p, holm[key])) for key, test in tests.items()
-    }
+    with_p = {key: replace(test, p_holm=max(test.p, holm[key])) for key, test in tests.items() if test.p is not None}
+    return {key: with_p.get(key, test) for key, test in tests.items()}
 
 
 def all_tails(family: Mapping[Column, ColumnTests]) -> np.ndarray:

@@ -49,11 +49,7 @@ def row_groups(key: str, groups: np.ndarray) -> RowGroups:
 
 
 def resampled_scores(task: Task, predictions: np.ndarray, rows: ScoredRows, groups: RowGroups) -> np.ndarray:
-    """The task's metric × 100 of each seed on each resample, (seeds, RESAMPLES).
-
-    Args:
-        predictions: (seeds, rows).
-    """
+    """The task's metric × 100 of each seed's predictions, (seeds, rows), on each resample, (seeds, RESAMPLES)."""
     blocks = [
         [weighted_scores(task, predicted, rows, weights) for predicted in predictions]
         for weights in row_weights(groups)

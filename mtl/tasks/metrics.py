@@ -30,6 +30,236 @@ _BY_VALUE = ("labels", "choice", "word")  # kinds whose targets are equal or dif
 DIGITS = 9  # decimals to which scores are compared, so that rounding errors do not choose between answers
 
 
+class Parts(NamedTuple):
+    """The parts of what a metric counts, as the types of entities.
+
+    Args:
+        name: what one of them is, as in "type".
+        counted: what is counted in each, as in "entities".
+        scores: task, predictions (rows,), scored rows -> for each part with gold items their number and the score, at most 1.
+    """
+
+    name: str
+    counted: str
+    scores: Callable[[Task, np.ndarray, ScoredRows], dict[str, tuple[int, float]]]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric."""
+
+    title: str
+    kinds: Sequence[str]  # names of the target kinds that it fits; it fits kinds derived from them, too
+    formula: Formula
+    # The lowest score × 100, or a function that returns it for a task; the highest is 100.
+    lowest: float | Callable[[Task], float] = 0.0
+    # Returns the error in a task's declaration for this metric, as "key: message", or None.
+    problem: Callable[[Task], str | None] = lambda task: None
+    # What a decision threshold changes: the output of the task's `positive`, of each label by itself, or of all alike; None: nothing.
+    threshold: Literal["positive", "each", "all"] | None = None
+    parts: Parts | None = None  # of what it counts, which the report shows one by one
+
+
+@cache
+def metric_named(name: str) -> Metric:
+    """The metric that a suite file calls `name`: one of METRICS, or the mean of several, as in "pearson+spearman". GLUE scores a task with two
+    metrics by their mean (Wang et al. 2018, section 3). Raises KeyError for an unknown name."""
+    if name in METRICS:
+        return METRICS[name]
+    names = name.split(MEAN)
+    parts = [METRICS[part] for part in names]
+
+    def formula(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+        return np.asarray(np.mean([part.formula(task, predicted, rows, weights) for part in parts], axis=0))
+
+    return Metric(
+        title=" + ".join(part.title for part in parts),
+        kinds=[kind for kind in parts[0].kinds if all(kind in part.kinds for part in parts)],
+        formula=formula,
+        lowest=lambda task: fmean(lowest_score(task.measured_by(part)) for part in names),
+        problem=lambda task: next(filter(None, (part.problem(task) for part in parts)), None),
+        threshold=next(filter(None, (part.threshold for part in parts)), None),
+    )
+
+
+def is_metric(name: str) -> bool:
+    """Whether a task can have a metric of this name: one of METRICS, or the mean of several different ones."""
+    names = name.split(MEAN)
+    return all(part in METRICS for part in names) and len(set(names)) == len(names)
+
+
+def lowest_score(task: Task) -> float:
+    """The lowest score × 100 that the task's metric can have. The highest is 100."""
+    lowest = metric_named(task.metric).lowest
+    return lowest(task) if callable(lowest) else lowest
+
+
+def score(task: Task, predictions: np.ndarray, rows: ScoredRows) -> float:
+    """The task's metric × 100 over all rows. Raises ValueError for predictions or targets that are not finite. A correlation with a constant is 0.
+    F1 of a label that neither occurs nor is predicted is 0; macro F1 leaves such labels out."""
+    return float(weighted_scores(task, predictions, rows, np.ones((1, len(predictions))))[0])
+
+
+def further_scores(task: Task, predictions: np.ndarray, rows: ScoredRows) -> dict[str, float]:
+    """The metrics × 100 of the task's `also`, by name. Raises ValueError as `score`."""
+    return {name: score(task.measured_by(name), predictions, rows) for name in task.also or ()}
+
+
+def weighted_scores(task: Task, predictions: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """The task's metric × 100 for each set of weights, float64 (sets, rows): (sets,). Raises ValueError as `score`."""
+    for name, values in (("predictions", predictions), ("gold targets", rows.targets)):
+        if values.dtype != object and (wrong := int((~np.isfinite(values)).sum())):
+            raise ValueError(f"task {task.id}: {wrong} of {len(values)} {name} are not finite")
+    return 100 * metric_named(task.metric).formula(task, predictions, rows, weights)
+
+
+def best_constant(task: Task, train: ScoredRows) -> Target:
+    """The answer with the best score on the training rows if every row gets it; among equal scores, the first answer."""
+    candidates = target_kind(task).constants(train.targets)
+    return max(candidates, key=lambda answer: round(constant_score(task, answer, train), DIGITS))
+
+
+def constant_score(task: Task, answer: Target, rows: ScoredRows) -> float:
+    """The metric × 100 if every row gets the same answer."""
+    return score(task, target_kind(task).repeat(answer, len(rows.targets), rows.candidates), rows)
+
+
+def accuracy(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """The share of examples whose prediction is the target."""
+    return weights @ (predicted == rows.targets).astype(np.float64) / weights.sum(axis=1)
+
+
+def pseudo_alpha(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """Accuracy above chance, (A - c) / (1 - c), with c the task's `chance`: about the nominal α of a yes or no for each candidate."""
+    chance = chance_share(task)
+    return (accuracy(task, predicted, rows, weights) - chance) / (1 - chance)
+
+
+def chance_share(task: Task) -> float:
+    """The task's `chance` as a number. Raises ValueError unless it is at least 0 and below 1."""
+    if not (match := re.fullmatch(r"(\d{1,12}(?:\.\d{1,12})?)(?:/([1-9]\d{0,11}))?", task.chance or "")):
+        raise ValueError(f"{task.chance!r} is neither a number nor a fraction of whole numbers")
+    if (chance := float(match[1]) / float(match[2] or 1)) >= 1:
+        raise ValueError(f"{task.chance} must be below 1")
+    return chance
+
+
+def _chance_problem(task: Task) -> str | None:
+    if task.chance is None:
+        return "chance: metric pseudo_alpha needs the accuracy of a guess, as in 0.2 or 109/2049"
+    try:
+        chance_share(task)
+    except ValueError as error:
+        return f"chance: {error}"
+    return None
+
+
+def _below_chance(task: Task) -> float:
+    chance = chance_share(task)
+    return -100 * chance / (1 - chance)
+
+
+def f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """F1 of the label `positive`: 2 tp / (2 tp + fp + fn), with its true positives, false positives and false negatives."""
+    assert task.labels is not None and task.positive is not None
+    return _f1_of(task.labels.index(task.positive), predicted, rows.targets, weights)[0]
+
+
+def _f1_problem(task: Task) -> str | None:
+    if task.positive in (task.labels or ()):
+        return None
+    return f"positive: name the label that metric f1 is computed for, one of {', '.join(task.labels or ())}"
+
+
+def macro_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """The mean of the labels' F1. Labels that neither occur nor are predicted do not count."""
+    assert task.labels is not None
+    labels = range(len(task.labels))
+    scores, present = zip(*(_f1_of(label, predicted, rows.targets, weights) for label in labels), strict=True)
+    return np.sum(scores, axis=0) / np.sum(present, axis=0)
+
+
+def _f1_of(label: int, predicted: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """F1 of one label, 0 where it neither occurs nor is predicted; and whether it occurs or is predicted."""
+    both = weights @ ((predicted == label) & (gold == label)).astype(np.float64)
+    either = weights @ (predicted == label).astype(np.float64) + weights @ (gold == label).astype(np.float64)
+    return np.divide(2 * both, either, out=np.zeros_like(both), where=either > 0), either > 0
+
+
+def matthews(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """The correlation of predicted and gold labels (Matthews 1975; Gorodkin 2004 for more than two); 0 where either is constant. (c n − Σ pₖ tₖ) /
+    √((n² − Σ pₖ²) (n² − Σ tₖ²)), with n examples, c right ones, and pₖ predicted and tₖ gold ones of label k."""
+    assert task.labels is not None
+    gold, total = rows.targets, weights.sum(axis=1)
+    labels = range(len(task.labels))
+    golds = np.array([weights @ (gold == label).astype(np.float64) for label in labels])
+    guesses = np.array([weights @ (predicted == label).astype(np.float64) for label in labels])
+    covariance = total * (weights @ (predicted == gold).astype(np.float64)) - (golds * guesses).sum(axis=0)
+    spread = np.sqrt((total**2 - (golds**2).sum(axis=0)) * (total**2 - (guesses**2).sum(axis=0)))
+    return np.divide(covariance, spread, out=np.zeros_like(total), where=spread > 0)
+
+
+def pearson(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """Pearson's correlation: the covariance divided by both standard deviations; 0 where either is constant."""
+    return _correlation(predicted[None], rows.targets[None], weights)
+
+
+def spearman(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """Spearman's correlation: Pearson's of the ranks, equal values sharing the mean of their ranks."""
+    return _correlation(_ranks(predicted, weights), _ranks(rows.targets, weights), weights)
+
+
+def _ranks(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The mean rank of each row's value for each set of weights, (sets, rows)."""
+    _, first, indices = np.unique(np.sort(values), return_index=True, return_inverse=True)
+    order = np.argsort(values, kind="stable")
+    counts = np.add.reduceat(weights[:, order], first, axis=1)
+    ranks = np.empty_like(weights)
+    ranks[:, order] = (np.cumsum(counts, axis=1) - (counts - 1) / 2)[:, indices]
+    return ranks
+
+
+def _correlation(left: np.ndarray, right: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Pearson's correlation of two arrays (sets or 1, rows) for each set of weights; 0 where one is constant."""
+    a, a_varies = _standardized(left, weights)
+    b, b_varies = _standardized(right, weights)
+    mean = (weights * a * b).sum(axis=1) / weights.sum(axis=1)
+    return np.where(a_varies & b_varies, np.clip(mean, -1, 1), 0.0)
+
+
+def _standardized(values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The values scaled to weighted mean 0 and variance 1, (sets, rows); and whether the values with a weight differ, (sets,)."""
+    total = weights.sum(axis=1, keepdims=True)
+    drawn = weights > 0
+    least = np.where(drawn, values, np.inf).min(axis=1)
+    varies = np.where(drawn, values, -np.inf).max(axis=1) > least
+    # Subtract the least value first: in the mean of large, nearly equal numbers, rounding would hide their differences.
+    near = values - least[:, None]
+    centred = near - (weights * near).sum(axis=1, keepdims=True) / total
+    deviation = np.sqrt((weights * centred**2).sum(axis=1, keepdims=True) / total)
+    return np.divide(centred, deviation, out=np.zeros_like(centred), where=varies[:, None]), varies
+
+
+def one_minus_wmae(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """One minus the mean absolute error averaged over the gold ratings (KLEJ, section 3.7). 1 − (1 / (|C| (b − a))) Σ_c (1 / n_c) Σ_i |ŷ_i − c|, with
+    C the gold ratings that occur, n_c the number of examples i with rating c, and [a, b] the range.
+
+    >>> task = Task(text=["text"], target="rating", kind="number", range=[1, 5], metric="one_minus_wmae")
+    >>> rows = ScoredRows(np.array([1.0, 1.0, 3.0]))
+    >>> score(task, np.array([1.0, 2.0, 5.0]), rows)  # mean errors: rating 1: 0.5, rating 3: 2; so 1 - 1.25 / 4
+    68.75
+    """
+    low, high = task.bounds
+    errors = np.abs(predicted - rows.targets)
+    means, present = np.zeros(len(weights)), np.zeros(len(weights))
+    for rating in np.unique(rows.targets):
+        rated = rows.targets == rating
+        count = weights[:, rated].sum(axis=1)
+        means += np.divide(weights[:, rated] @ errors[rated], count, out=np.zeros_like(count), where=count > 0)
+        present += count > 0
+    return 1 - means / present / (high - low)
+
+
 def alpha_nominal(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """Krippendorff's α (2011, "Computing Krippendorff's Alpha-Reliability") of gold and predicted values that are equal or different: 1 − observed /
     expected disagreement; 0 where they disagree as often as their pooled values, paired at random, and at least −1 + 1 / N for N rows. The
@@ -119,197 +349,6 @@ def google_scorer() -> Callable[[str, str], dict[str, Any]]:
     return score
 
 
-class Parts(NamedTuple):
-    """The parts of what a metric counts, as the types of entities.
-
-    Args:
-        name: what one of them is, as in "type".
-        counted: what is counted in each, as in "entities".
-        scores: task, predictions (rows,), scored rows -> for each part with gold items their number and the score, at most 1.
-    """
-
-    name: str
-    counted: str
-    scores: Callable[[Task, np.ndarray, ScoredRows], dict[str, tuple[int, float]]]
-
-
-@dataclass(frozen=True)
-class Metric:
-    """One metric."""
-
-    title: str
-    kinds: Sequence[str]  # names of the target kinds that it fits; it fits kinds derived from them, too
-    formula: Formula
-    # The lowest score × 100, or a function that returns it for a task; the highest is 100.
-    lowest: float | Callable[[Task], float] = 0.0
-    # Returns the error in a task's declaration for this metric, as "key: message", or None.
-    problem: Callable[[Task], str | None] = lambda task: None
-    # What a decision threshold changes: the output of the task's `positive`, of each label by itself, or of all alike; None: nothing.
-    threshold: Literal["positive", "each", "all"] | None = None
-    parts: Parts | None = None  # of what it counts, which the report shows one by one
-
-
-def lowest_score(task: Task) -> float:
-    """The lowest score × 100 that the task's metric can have. The highest is 100."""
-    lowest = metric_named(task.metric).lowest
-    return lowest(task) if callable(lowest) else lowest
-
-
-def score(task: Task, predictions: np.ndarray, rows: ScoredRows) -> float:
-    """The task's metric × 100 over all rows. Raises ValueError for predictions or targets that are not finite. A correlation with a constant is 0.
-    F1 of a label that neither occurs nor is predicted is 0; macro F1 leaves such labels out."""
-    return float(weighted_scores(task, predictions, rows, np.ones((1, len(predictions))))[0])
-
-
-def further_scores(task: Task, predictions: np.ndarray, rows: ScoredRows) -> dict[str, float]:
-    """The metrics × 100 of the task's `also`, by name. Raises ValueError as `score`."""
-    return {name: score(task.measured_by(name), predictions, rows) for name in task.also or ()}
-
-
-def weighted_scores(task: Task, predictions: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The task's metric × 100 for each set of weights, float64 (sets, rows): (sets,). Raises ValueError as `score`."""
-    for name, values in (("predictions", predictions), ("gold targets", rows.targets)):
-        if values.dtype != object and (wrong := int((~np.isfinite(values)).sum())):
-            raise ValueError(f"task {task.id}: {wrong} of {len(values)} {name} are not finite")
-    return 100 * metric_named(task.metric).formula(task, predictions, rows, weights)
-
-
-def accuracy(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The share of examples whose prediction is the target."""
-    return weights @ (predicted == rows.targets).astype(np.float64) / weights.sum(axis=1)
-
-
-def pseudo_alpha(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """Accuracy above chance, (A - c) / (1 - c), with c the task's `chance`: about the nominal α of a yes or no for each candidate."""
-    chance = chance_share(task)
-    return (accuracy(task, predicted, rows, weights) - chance) / (1 - chance)
-
-
-def chance_share(task: Task) -> float:
-    """The task's `chance` as a number. Raises ValueError unless it is at least 0 and below 1."""
-    if not (match := re.fullmatch(r"(\d{1,12}(?:\.\d{1,12})?)(?:/([1-9]\d{0,11}))?", task.chance or "")):
-        raise ValueError(f"{task.chance!r} is neither a number nor a fraction of whole numbers")
-    if (chance := float(match[1]) / float(match[2] or 1)) >= 1:
-        raise ValueError(f"{task.chance} must be below 1")
-    return chance
-
-
-def f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """F1 of the label `positive`: 2 tp / (2 tp + fp + fn), with its true positives, false positives and false negatives."""
-    assert task.labels is not None and task.positive is not None
-    return _f1_of(task.labels.index(task.positive), predicted, rows.targets, weights)[0]
-
-
-def macro_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The mean of the labels' F1. Labels that neither occur nor are predicted do not count."""
-    assert task.labels is not None
-    labels = range(len(task.labels))
-    scores, present = zip(*(_f1_of(label, predicted, rows.targets, weights) for label in labels), strict=True)
-    return np.sum(scores, axis=0) / np.sum(present, axis=0)
-
-
-def _f1_of(label: int, predicted: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """F1 of one label, 0 where it neither occurs nor is predicted; and whether it occurs or is predicted."""
-    both = weights @ ((predicted == label) & (gold == label)).astype(np.float64)
-    either = weights @ (predicted == label).astype(np.float64) + weights @ (gold == label).astype(np.float64)
-    return np.divide(2 * both, either, out=np.zeros_like(both), where=either > 0), either > 0
-
-
-def matthews(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The correlation of predicted and gold labels (Matthews 1975; Gorodkin 2004 for more than two); 0 where either is constant. (c n − Σ pₖ tₖ) /
-    √((n² − Σ pₖ²) (n² − Σ tₖ²)), with n examples, c right ones, and pₖ predicted and tₖ gold ones of label k."""
-    assert task.labels is not None
-    gold, total = rows.targets, weights.sum(axis=1)
-    labels = range(len(task.labels))
-    golds = np.array([weights @ (gold == label).astype(np.float64) for label in labels])
-    guesses = np.array([weights @ (predicted == label).astype(np.float64) for label in labels])
-    covariance = total * (weights @ (predicted == gold).astype(np.float64)) - (golds * guesses).sum(axis=0)
-    spread = np.sqrt((total**2 - (golds**2).sum(axis=0)) * (total**2 - (guesses**2).sum(axis=0)))
-    return np.divide(covariance, spread, out=np.zeros_like(total), where=spread > 0)
-
-
-def pearson(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """Pearson's correlation: the covariance divided by both standard deviations; 0 where either is constant."""
-    return _correlation(predicted[None], rows.targets[None], weights)
-
-
-def spearman(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """Spearman's correlation: Pearson's of the ranks, equal values sharing the mean of their ranks."""
-    return _correlation(_ranks(predicted, weights), _ranks(rows.targets, weights), weights)
-
-
-def _ranks(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The mean rank of each row's value for each set of weights, (sets, rows)."""
-    _, first, indices = np.unique(np.sort(values), return_index=True, return_inverse=True)
-    order = np.argsort(values, kind="stable")
-    counts = np.add.reduceat(weights[:, order], first, axis=1)
-    ranks = np.empty_like(weights)
-    ranks[:, order] = (np.cumsum(counts, axis=1) - (counts - 1) / 2)[:, indices]
-    return ranks
-
-
-def _correlation(left: np.ndarray, right: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Pearson's correlation of two arrays (sets or 1, rows) for each set of weights; 0 where one is constant."""
-    a, a_varies = _standardized(left, weights)
-    b, b_varies = _standardized(right, weights)
-    mean = (weights * a * b).sum(axis=1) / weights.sum(axis=1)
-    return np.where(a_varies & b_varies, np.clip(mean, -1, 1), 0.0)
-
-
-def _standardized(values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The values scaled to weighted mean 0 and variance 1, (sets, rows); and whether the values with a weight differ, (sets,)."""
-    total = weights.sum(axis=1, keepdims=True)
-    drawn = weights > 0
-    least = np.where(drawn, values, np.inf).min(axis=1)
-    varies = np.where(drawn, values, -np.inf).max(axis=1) > least
-    # Subtract the least value first: in the mean of large, nearly equal numbers, rounding would hide their differences.
-    near = values - least[:, None]
-    centred = near - (weights * near).sum(axis=1, keepdims=True) / total
-    deviation = np.sqrt((weights * centred**2).sum(axis=1, keepdims=True) / total)
-    return np.divide(centred, deviation, out=np.zeros_like(centred), where=varies[:, None]), varies
-
-
-def one_minus_wmae(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """One minus the mean absolute error averaged over the gold ratings (KLEJ, section 3.7). 1 − (1 / (|C| (b − a))) Σ_c (1 / n_c) Σ_i |ŷ_i − c|, with
-    C the gold ratings that occur, n_c the number of examples i with rating c, and [a, b] the range.
-
-    >>> task = Task(text=["text"], target="rating", kind="number", range=[1, 5], metric="one_minus_wmae")
-    >>> rows = ScoredRows(np.array([1.0, 1.0, 3.0]))
-    >>> score(task, np.array([1.0, 2.0, 5.0]), rows)  # mean errors: rating 1: 0.5, rating 3: 2; so 1 - 1.25 / 4
-    68.75
-    """
-    low, high = task.bounds
-    errors = np.abs(predicted - rows.targets)
-    means, present = np.zeros(len(weights)), np.zeros(len(weights))
-    for rating in np.unique(rows.targets):
-        of_rating = rows.targets == rating
-        count = weights[:, of_rating].sum(axis=1)
-        means += np.divide(weights[:, of_rating] @ errors[of_rating], count, out=np.zeros_like(count), where=count > 0)
-        present += count > 0
-    return 1 - means / present / (high - low)
-
-
-def _f1_problem(task: Task) -> str | None:
-    if task.positive in (task.labels or ()):
-        return None
-    return f"positive: name the label that metric f1 is computed for, one of {', '.join(task.labels or ())}"
-
-
-def _chance_problem(task: Task) -> str | None:
-    if task.chance is None:
-        return "chance: metric pseudo_alpha needs the accuracy of a guess, as in 0.2 or 109/2049"
-    try:
-        chance_share(task)
-    except ValueError as error:
-        return f"chance: {error}"
-    return None
-
-
-def _below_chance(task: Task) -> float:
-    chance = chance_share(task)
-    return -100 * chance / (1 - chance)
-
-
 # By the value of `metric` in a suite file.
 METRICS: Registry[Metric] = Registry(
     {
@@ -331,42 +370,3 @@ METRICS: Registry[Metric] = Registry(
     },
     "metrics",
 )
-
-
-@cache
-def metric_named(name: str) -> Metric:
-    """The metric that a suite file calls `name`: one of METRICS, or the mean of several, as in "pearson+spearman". GLUE scores a task with two
-    metrics by their mean (Wang et al. 2018, section 3). Raises KeyError for an unknown name."""
-    if name in METRICS:
-        return METRICS[name]
-    names = name.split(MEAN)
-    parts = [METRICS[part] for part in names]
-
-    def formula(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-        return np.asarray(np.mean([part.formula(task, predicted, rows, weights) for part in parts], axis=0))
-
-    return Metric(
-        title=" + ".join(part.title for part in parts),
-        kinds=[kind for kind in parts[0].kinds if all(kind in part.kinds for part in parts)],
-        formula=formula,
-        lowest=lambda task: fmean(lowest_score(task.measured_by(part)) for part in names),
-        problem=lambda task: next(filter(None, (part.problem(task) for part in parts)), None),
-        threshold=next(filter(None, (part.threshold for part in parts)), None),
-    )
-
-
-def is_metric(name: str) -> bool:
-    """Whether a task can have a metric of this name: one of METRICS, or the mean of several different ones."""
-    names = name.split(MEAN)
-    return all(part in METRICS for part in names) and len(set(names)) == len(names)
-
-
-def best_constant(task: Task, train: ScoredRows) -> Target:
-    """The answer with the best score on the training rows if every row gets it; among equal scores, the first answer."""
-    candidates = target_kind(task).constants(train.targets)
-    return max(candidates, key=lambda answer: round(constant_score(task, answer, train), DIGITS))
-
-
-def constant_score(task: Task, answer: Target, rows: ScoredRows) -> float:
-    """The metric × 100 if every row gets the same answer."""
-    return score(task, target_kind(task).repeat(answer, len(rows.targets), rows.candidates), rows)

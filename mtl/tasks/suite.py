@@ -14,8 +14,9 @@ from mtl.base.untrusted import inside, is_inside
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.base.wording import counted
 from mtl.tasks.metrics import MEAN, METRICS, is_metric, metric_named
+from mtl.tasks.scale import SCALES, Scale
 from mtl.tasks.targets import TARGET_KINDS, names_of_kind
-from mtl.tasks.task import BESIDE, DEV_OR_TEST, SCALES, SPAN_ENDS, SPLITS, UNSCORED, Scale, Source, Task, span_ends
+from mtl.tasks.task import BESIDE, DEV_OR_TEST, SPAN_ENDS, SPLITS, UNSCORED, Source, Task, span_ends
 
 AVERAGE = "average"  # the key of the average, beside the task ids
 LANGUAGE = re.compile(r"[a-z]{2,3}([-_][A-Za-z0-9]+)*")

@@ -108,7 +108,7 @@ class Schedule:
         number, batch = divmod(int(self._turns[step]), batches)
         return task, self._passes(task, number)[batch]
 
-    def between(self, start: int, stop: int) -> list[Chosen]:
+    def chosen(self, start: int, stop: int) -> list[Chosen]:
         """The tasks and rows of the steps from `start` to `stop`, which is excluded, or to the last step."""
         return [self.rows(step) for step in range(start, min(stop, len(self)))]
 

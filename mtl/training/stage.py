@@ -28,7 +28,7 @@ from mtl.base.progress import Detail, Progress, Scored, show
 from mtl.base.settings.schema import TrainerConfig
 from mtl.model.network import Batch
 from mtl.tasks.metrics import TIE
-from mtl.tasks.task import PERCENT, Scale
+from mtl.tasks.scale import PERCENT, Scale
 from mtl.training.attached import stage_loggers, user_callbacks
 from mtl.training.checkpoints import DONE, RESUME, WEIGHTS, load_weights
 from mtl.training.module import MultitaskModule

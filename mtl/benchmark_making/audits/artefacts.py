@@ -29,9 +29,10 @@ from mtl.methods.floors.floor import Floor
 from mtl.methods.method import BuildRequest, Method
 from mtl.stats.resampling import resampled_scores, row_groups
 from mtl.tasks.metrics import score
+from mtl.tasks.scale import Scale
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import Scale, Task
+from mtl.tasks.task import Task
 
 logger = logging.getLogger("mtl")
 

@@ -67,9 +67,8 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
         logger.info("not verified, since the suite has no checksums of them: %s", ", ".join(report.unverified))
     _fetch_template(suite, data_dir)
     if report.unavailable:
-        problem = (
-            f"{', '.join(report.unavailable)} could not be downloaded; all other files of the chosen tasks are there"
-        )
+        names = ", ".join(report.unavailable)
+        problem = f"{names} could not be downloaded; all other files of the chosen tasks are there"
         raise InputError(f"{problem}; put these files there yourself, or run without their tasks", path=data_dir)
     if still := missing_tasks(suite, data_dir).keys() & {task.id for task in tasks if not task.withdrawn}:
         raise InputError(f"the downloaded archives lack files of {', '.join(sorted(still))}", path=data_dir)
@@ -126,9 +125,8 @@ def _fetch_source(task: Task, source: Source, data_dir: Path, together: Sequence
                 return
             archive, folder = data_dir / f"{task.folder or task.id}.zip", data_dir / task.folder
             download(source.url, archive, source.sha256, source.size)
-            unpack(
-                archive, folder, [name for task in together for split in task.files for name in task.file_names(split)]
-            )
+            names = [name for task in together for split in task.files for name in task.file_names(split)]
+            unpack(archive, folder, names)
             archive.unlink()
             logger.info("%s: unpacked to %s", task.id, folder)
     except InputError as error:

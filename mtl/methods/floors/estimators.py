@@ -73,7 +73,7 @@ def check_grid(method: str, grid: Mapping[str, Sequence[Any]]) -> None:
                 raise InputError(f"floor.grid.{key}={value}: {error}") from None
 
 
-def settings(method: str, estimator: str, grid: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+def grid_settings(method: str, estimator: str, grid: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
     """Every combination of the grid's values, for the settings that the estimator has. A setting with None keeps its default."""
     parameters = ESTIMATORS[method][estimator]().get_params()
     keys = [key for key, values in grid.items() if key in parameters and values is not None]

@@ -27,11 +27,11 @@ from mtl.methods.floors.features import (
     Matrix,
     RowFeatures,
     TaskFeatures,
-    by_unit,
     documents_of,
     finite_numbers,
     joined_features,
     unit_features,
+    unit_inputs,
 )
 from mtl.methods.floors.guesses import guess_for
 from mtl.methods.method import LoadRequest
@@ -97,7 +97,6 @@ def _shapes(estimator: Any, width: int, classes: int) -> dict[str, tuple[int, ..
 
 
 def write_kept(path: Path, kept: Kept) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
     write_checkpoint(path, kept_content(kept))
 
 
@@ -177,7 +176,9 @@ class TrainedFloor:
         tokenize, kept = moses(self.language), self.kept[source]
         examples = [make_example(task, row) for row in rows]
         texts = list(dict.fromkeys(text for example in examples for text in example.texts))
-        split = by_unit(task, make_split(task, examples, {text: number for number, text in enumerate(texts)}), texts)
+        split = unit_inputs(
+            task, make_split(task, examples, {text: number for number, text in enumerate(texts)}), texts
+        )
 
         def words(text: int) -> list[str]:
             return tokenize(texts[text])[: self.config.max_length] or [UNKNOWN]

@@ -98,7 +98,8 @@ class FineTuned(Method):
                 self.fine_tune(network, task, seed, task_folder)
                 predict = partial(self.input.codes, network, task.id)
                 size, splits = config.transformer.rows_at_once, self.data.splits
-                write_codes(task_folder, {of.id: predict(splits[of.id], size, config.trainer) for of in answered})
+                codes = {target.id: predict(splits[target.id], size, config.trainer) for target in answered}
+                write_codes(task_folder, codes)
             for target in answered:
                 predictions = read_predictions(task_folder, self.data, target)
                 assert predictions is not None

@@ -101,7 +101,6 @@ def warmup_steps(settings: TransformerConfig, total_steps: int) -> int:
 
 def parameter_groups(network: nn.Module, settings: TransformerConfig) -> list[dict[str, Any]]:
     """The weights as two groups: matrices, and biases and layer norms, which are vectors and have no weight decay, as usual for BERT."""
-    matrices, vectors = (
-        [weight for weight in network.parameters() if (weight.ndim > 1) == many] for many in (True, False)
-    )
+    weights = list(network.parameters())
+    matrices, vectors = ([weight for weight in weights if (weight.ndim > 1) == many] for many in (True, False))
     return [{"params": matrices, "weight_decay": settings.weight_decay}, {"params": vectors, "weight_decay": 0.0}]

@@ -1,5 +1,5 @@
 """A whole pre-training: vocabulary, tokens, training, and the folder that transformers loads. Each part is kept until the next one is
-complete. `own_body` is the small BERT of a suite for which no transformer is named."""
+complete. `trained_body` is the small BERT of a suite for which no transformer is named."""
 
 import hashlib
 import json
@@ -146,7 +146,7 @@ def begin_training(
     return tokenizer, MaskedLanguageModelling(bert, segments, begins, settings, unfinished, device)
 
 
-def own_body(texts: Sequence[str], language: str, folder: Path, settings_name: str = "tiny") -> Path:
+def trained_body(texts: Sequence[str], language: str, folder: Path, settings_name: str = "tiny") -> Path:
     """The folder of a small BERT that was trained on these texts; it is trained first if it is not there. It is a
     folder below `folder`, whose name has a hash of the texts, the settings (a file in configs/pretrain, or a path) and
     the software. A training that was interrupted continues; a second process waits. Raises InputError if transformers

@@ -13,7 +13,7 @@ from elmo_files import write_elmo
 from input_errors import raises_input_error
 from small_suite import write_suite
 
-from mtl.embedders.elmo import ELMo
+from mtl.embedders.elmo.model import ELMo
 from mtl.tasks.suite import load_suite
 from mtl.vectors.encoders import open_encoder
 from mtl.vectors.encoders.encoder import SentenceEncoder
