@@ -93,11 +93,8 @@ class SeedParts:
 
 
 def family_tests(columns: Mapping[Column, Mapping[Run, Sample]]) -> dict[Column, ColumnTests]:
-    """The tests of every two runs of each column, which are one family.
-
-    Args:
-        columns: by column, the samples of its runs, all on the same rows and all with a verdict (`Sample.is_tested`).
-    """
+    """The tests of every two runs of each column, which are one family. The samples of a column's runs are all on the same rows, and all have a
+    verdict (`Sample.is_tested`)."""
     parts = seed_parts(columns)
     return {column: _column_tests(list(samples.values()), parts[column]) for column, samples in columns.items()}
 

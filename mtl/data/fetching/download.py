@@ -67,11 +67,8 @@ def download(
 
 
 def checksum_problem(path: Path, checksum: str) -> str | None:
-    """What is wrong with the content of a downloaded file; None if it has this checksum.
-
-    Args:
-        checksum: the SHA-256, 64 hexadecimal digits with or without `sha256:`, or `git:` and the id of a git blob.
-    """
+    """What is wrong with the content of a downloaded file; None if it has this checksum: the SHA-256, 64 hexadecimal digits with or without
+    `sha256:`, or `git:` and the id of a git blob."""
     if checksum.startswith(GIT):
         name, expected, actual = "git blob id", checksum.removeprefix(GIT), git_blob_id(path)
     else:
