@@ -55,7 +55,7 @@ class SpanPlacer:
         self.missed = 0  # the number of spans that share no character with a token
         self.cut_units = 0  # the number of units that are after the cut
         self._cut: dict[tuple[int, bytes], int] = {}  # the numbers of new texts, by source and kept tokens
-        self._further: list[list[str]] = []  # the tokens of each new text
+        self._new_texts: list[list[str]] = []  # the tokens of each new text
         # By text with spans, its tokens and their characters.
         self._tokens: dict[int, tuple[list[str], np.ndarray]] = {}
 
@@ -75,14 +75,16 @@ class SpanPlacer:
 
     def texts(self) -> TokenizedTexts:
         """All texts as an encoder reads them, the new ones last."""
-        texts = self._texts.with_further(self._further) if self._further else self._texts
+        texts = self._texts.with_further(self._new_texts) if self._new_texts else self._texts
         return texts.with_boundaries() if self._boundary_words else texts
 
     def warn(self) -> None:
         """Log warnings, with counts, about texts that are cut around their spans, units that are cut, and spans without a token of their own."""
-        if self._further:
+        if self._new_texts:
             cut = "%d texts with spans are longer than max_length=%d tokens"
-            logger.warning(f"{cut}; they keep the tokens nearest to their spans", len(self._further), self._max_length)
+            logger.warning(
+                f"{cut}; they keep the tokens nearest to their spans", len(self._new_texts), self._max_length
+            )
         if self.cut_units:
             said = "%d tokens to predict are after max_length=%d; no model reads them"
             logger.warning(said, self.cut_units, self._max_length)
@@ -124,10 +126,10 @@ class SpanPlacer:
         if len(words) <= self._max_length:
             return text, tokens
         kept = nearest_tokens(len(words), tokens, self._max_length)
-        number = self._cut.setdefault((text, kept.tobytes()), len(self._raw) + len(self._further))
-        if number == len(self._raw) + len(self._further):
+        number = self._cut.setdefault((text, kept.tobytes()), len(self._raw) + len(self._new_texts))
+        if number == len(self._raw) + len(self._new_texts):
             self.sources.append(text)
-            self._further.append([words[token] for token in kept])
+            self._new_texts.append([words[token] for token in kept])
         # A span may lose tokens, but is never empty: with fewer tokens than spans, the last one kept is read for the others.
         first = np.minimum(np.searchsorted(kept, tokens[:, 0]), len(kept) - 1)
         stop = np.maximum(np.searchsorted(kept, tokens[:, 1]), first + 1)

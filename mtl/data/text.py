@@ -145,14 +145,14 @@ class TokenizedTexts:
         short.cut += int((lengths > max_length).sum())
         return short
 
-    def with_further(self, further: Sequence[Sequence[str]]) -> "TokenizedTexts":
+    def with_further(self, texts: Sequence[Sequence[str]]) -> "TokenizedTexts":
         """The same texts, and after them further texts of at least one token each. They are not in `index`."""
         longer = copy.copy(self)
         type_ids = {word: number for number, word in enumerate(self.types)}
-        added = [type_ids.setdefault(word, len(type_ids)) for words in further for word in words]
+        added = [type_ids.setdefault(word, len(type_ids)) for words in texts for word in words]
         longer.types = list(type_ids)
         longer.tokens = np.concatenate([self.tokens, np.array(added, dtype=self.tokens.dtype)])
-        longer.starts = np.concatenate([self.starts, self.starts[-1] + np.cumsum([len(words) for words in further])])
+        longer.starts = np.concatenate([self.starts, self.starts[-1] + np.cumsum([len(words) for words in texts])])
         return longer
 
     def with_boundaries(self) -> "TokenizedTexts":

@@ -73,6 +73,6 @@ class TrainedNetworks:
         return self.read(task, rows, split, list(index))
 
     def _compute(self, compute: Callable[..., np.ndarray], task: Task, rows: Sequence[Row]) -> np.ndarray:
-        split, read = self.prepared(task, rows)
+        split, task_input = self.prepared(task, rows)
         head = task.answered_by or task.id
-        return read.computed(compute, self.network(task), head, split, self.batch_size, self.config.trainer)
+        return task_input.computed(compute, self.network(task), head, split, self.batch_size, self.config.trainer)

@@ -92,12 +92,12 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
 
 def _detail_note(board: Leaderboard, detailed: Sequence[Row]) -> list[str]:
     """A note on the runs that are shown without all details, if there are any."""
-    further = sum(row.run is not None for row in board.rows) - len(detailed)
+    rest = sum(row.run is not None for row in board.rows) - len(detailed)
     note = (
         f"This page holds learning curves, predictions, data and configuration of the {len(detailed)} runs with the best average. Those "
-        f"of the other {further:,} are in their run folders; scores.csv, comparisons.csv and costs.csv have all runs."
+        f"of the other {rest:,} are in their run folders; scores.csv, comparisons.csv and costs.csv have all runs."
     )
-    return [note] if further else []
+    return [note] if rest else []
 
 
 def _group(group: Group, ids: Mapping[Row, str], scale: Scale) -> dict[str, Any]:

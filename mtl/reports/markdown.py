@@ -56,8 +56,8 @@ def breakdown_section(board: Leaderboard, breakdown: Breakdown) -> str:
         for part, (value, count) in enumerate(breakdown.parts)
     ]
     title = f"### {escaped(breakdown.task.title)} by {escaped(breakdown.column)}"
-    further = f"\n\nLess frequent values, not shown: {breakdown.left_out}." if breakdown.left_out else ""
-    return f"{title}\n\n{markdown_table([['', breakdown.counted, *names], *body])}{further}"
+    rest = f"\n\nLess frequent values, not shown: {breakdown.left_out}." if breakdown.left_out else ""
+    return f"{title}\n\n{markdown_table([['', breakdown.counted, *names], *body])}{rest}"
 
 
 def settings_section(board: Leaderboard, spreads: Sequence[SettingsSpread]) -> str:

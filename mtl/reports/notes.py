@@ -68,8 +68,8 @@ def run_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
     summaries = [(row.name, row.run.summary) for row in rows if row.run]
     noted = _by_text((name, note) for name, summary in summaries for note in summary.get("notes", []))
     notes = [f"{listed(names, MOST_NAMED)}: {note}" for note, names in noted.items()]
-    if further := len(notes[MOST_NAMED:]):
-        notes[MOST_NAMED:] = [f"There are {further:,} more notes of single runs, in the runs' summary.json."]
+    if rest := len(notes[MOST_NAMED:]):
+        notes[MOST_NAMED:] = [f"There are {rest:,} more notes of single runs, in the runs' summary.json."]
     if held_out := {id: count for _, summary in summaries for id, count in summary["held_out"].items()}:
         counts = ", ".join(f"{count} of {id}" for id, count in held_out.items())
         notes.append(f"Where a task has no dev file, dev is examples held out of the training file: {counts}.")

@@ -145,7 +145,7 @@ class MultitaskModule(ValidatedModule):
         self.network, self.scores = network, dict(scores)
         self.optimization, self.parts = optimization, parts
         # The parts of a step's batch after its first one, with their share in the loss.
-        self._further: list[tuple[Batch, Tensor]] = []
+        self._later_parts: list[tuple[Batch, Tensor]] = []
 
     def forward(self, batch: Batch) -> Tensor:
         """The outputs of the task's head, (inputs, outputs)."""
@@ -161,7 +161,7 @@ class MultitaskModule(ValidatedModule):
         else:
             # Lightning's own accumulation would give each part the same weight, and so more to each row of a smaller part.
             weight = self.network.loss_weight(batch)
-            (first, share), *self._further = [(part, self.network.loss_weight(part) / weight) for part in parts]
+            (first, share), *self._later_parts = [(part, self.network.loss_weight(part) / weight) for part in parts]
             loss = self.network.loss(first) * share
         self.losses.append((f"task {batch.task}, ", loss.detach()))
         return loss
@@ -170,13 +170,13 @@ class MultitaskModule(ValidatedModule):
         """Add the gradients of a step's loss, part by part, so that the memory of one part is enough."""
         loss.backward(*args, **kwargs)
         precision = self.trainer.precision_plugin
-        for part, share in self._further:
+        for part, share in self._later_parts:
             with precision.train_step_context():
                 loss = self.network.loss(part) * share
             task, before = self.losses.pop()
             self.losses.append((task, before + loss.detach()))
             precision.pre_backward(loss, self).backward(*args, **kwargs)
-        self._further = []
+        self._later_parts = []
 
     def record(self) -> dict[str, Any]:
         """The record of a training that has ended: seconds, peak_memory (bytes), curve."""

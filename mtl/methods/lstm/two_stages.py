@@ -109,10 +109,10 @@ class TwoStages(Method):
         self._encoding_seconds = time.monotonic() - start
         for task in dataset.trained_tasks:
             if encoded is None:  # each task trains its own copy of the encoder
-                read = TaskInput(self.sequences, encoder=encoder.for_task())
+                task_input = TaskInput(self.sequences, encoder=encoder.for_task())
             else:
-                read = encoded[reads_tokens(heads, task)]
-            stage = Finetuning(config, self.data, task, read, seed, finetune_folder(folder, task.id))
+                task_input = encoded[reads_tokens(heads, task)]
+            stage = Finetuning(config, self.data, task, task_input, seed, finetune_folder(folder, task.id))
             trained = stage.train(heads)
             for answered in self.dataset.answered(task):
                 yield answered, stage.predict(trained, answered)

@@ -147,14 +147,14 @@ def load_trained(request: LoadRequest) -> TrainedTransformer:
         message = "the weights of its models were not kept; make the run again with transformer.keep=true and another run_dir="
         raise InputError(message, path=request.folder)
 
-    def network(task: Task) -> TransformerNetwork:
-        outputs = target_kind(task).head.outputs(request.answers.get(task.id, []))
+    def open_network(task: Task) -> TransformerNetwork:
+        outputs = {task.id: target_kind(task).head.outputs(request.answers.get(task.id, []))}
         # Prediction needs no gradients, so none are computed again.
         settings = replace(config.transformer, gradient_checkpointing=False)
-        made = TransformerNetwork(pretrained, [task], {task.id: outputs}, 0, config.trainer, request.device, settings)
-        fill(made, read_weights(kept[task.id]), kept[task.id])
-        check_runs(pretrained, made.models[0].eval())
-        return made
+        network = TransformerNetwork(pretrained, [task], outputs, 0, config.trainer, request.device, settings)
+        fill(network, read_weights(kept[task.id]), kept[task.id])
+        check_runs(pretrained, network.models[0].eval())
+        return network
 
     def body() -> Any:
         task, trained = request.task, ", ".join(kept)
@@ -170,7 +170,7 @@ def load_trained(request: LoadRequest) -> TrainedTransformer:
         return model.base_model
 
     seen = tasks_seen(request, list(kept) if request.task is None else [request.task])
-    return TrainedTransformer(config, pretrained, request.device, body, network, request.answers, seen)
+    return TrainedTransformer(config, pretrained, request.device, body, open_network, request.answers, seen)
 
 
 def open_origin(request: BuildRequest) -> Pretrained:
