@@ -31,7 +31,7 @@ class Split:
     sizes: np.ndarray | None = None  # int64 (rows,), inputs of each row, which are adjacent in `texts`; None: one each
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)  # `further_columns`, by name, a string per row
     groups: np.ndarray | None = None  # int64 (rows,), equal for the rows of an `Example.group`, -1 for a row without
-    # float32 (inputs, features), how much a pair's texts overlap (`mtl.methods.coded`).
+    # float32 (inputs, features), how much a pair's texts overlap (`mtl.methods.overlap`).
     overlap: np.ndarray | None = None
     # float32 (inputs, outputs) of a linear model, to which those of a head are added (`mtl.methods.lstm.linear`).
     base: np.ndarray | None = None

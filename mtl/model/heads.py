@@ -37,7 +37,7 @@ class Head(nn.Module):
         Args:
             dim: the size of a sentence vector.
             outputs: numbers for one input: one for each label, or a single one for a number or a candidate.
-            overlap: the number of features of a pair's overlap (`mtl.methods.coded`) that a head for pairs reads beside the vectors.
+            overlap: the number of features of a pair's overlap (`mtl.methods.overlap`) that a head for pairs reads beside the vectors.
             spans: for each marked span that the head reads beside the vectors, the text that it is in: 0, or 1 for a pair's second.
             by_unit: whether it has outputs for each unit of the last text, read as that text's vector.
             crf: whether it learns scores of pairs of neighbouring units' outputs, too.
