@@ -18,8 +18,7 @@ from mtl.stats.comparison import Sample, counted_with_rows, mean_over_tasks
 from mtl.stats.resampling import RESAMPLES, RowSet, resampled_scores, row_groups
 from mtl.tasks.suite import AVERAGE
 
-# Increase it whenever the resamples of the same predictions change, or the layout of the files.
-FORMAT = 2
+FORMAT = 2  # increase it whenever the resamples of the same predictions change, or the layout of the files
 
 logger = logging.getLogger("mtl")
 

@@ -21,8 +21,7 @@ from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Formula, ScoredRows, Task
 
 LOWEST = -100.0  # × 100, of correlations and of Krippendorff's α
-# The pairs of texts whose score is kept: resampling asks for each many times.
-KEPT = 1 << 17
+KEPT = 1 << 17  # the most pairs of texts whose score is kept: resampling asks for each many times
 # Scores × 100 that differ by less are equal, so that rounding errors, which differ between CPUs, do not choose between them.
 TIE = 1e-9
 MEAN = "+"  # between the names of the metrics of a mean, as in accuracy+f1

@@ -38,6 +38,5 @@ class Scale:
         return f"{round(self.value(points), self.decimals) + 0.0:+.{self.decimals}f}"
 
 
-# By the value of `scale` in a suite file.
-SCALES = {100: Scale(1.0, 1, "score × 100"), 1: Scale(100.0, 3, "score")}
+SCALES = {100: Scale(1.0, 1, "score × 100"), 1: Scale(100.0, 3, "score")}  # by the value of `scale` in a suite file
 PERCENT = SCALES[100]

@@ -21,8 +21,7 @@ SPLIT_OF = {
     **dict.fromkeys(("dev", "development", "devel", "valid", "validation", "val", "eval", "devset"), "dev"),
     **dict.fromkeys(("test", "testing", "tst", "testset"), "test"),
 }
-# The forms of data files.
-FORMS = ("tsv", "csv", "jsonl", "json", "parquet", "txt", "fasttext", "conll")
+FORMS = ("tsv", "csv", "jsonl", "json", "parquet", "txt", "fasttext", "conll")  # the forms of data files
 PART = "#"  # in a file's name, before the part that is meant
 NUMBERED = "*"  # a part: this file and those that differ from it in their number alone
 BESIDE = " + "  # between the names of two files whose lines belong together, and of several target columns

@@ -90,8 +90,7 @@ class Schedule:
         sizes = np.array([len(rows) for rows in lengths.values()], dtype=np.float64) ** sampling
         draws = np.random.default_rng([seed, 0]).random(steps)
         self.draws = np.searchsorted(np.cumsum(sizes / sizes.sum())[:-1], draws, side="right")
-        # For each step, how often its task was drawn before.
-        self._turns = np.zeros(steps, dtype=np.int64)
+        self._turns = np.zeros(steps, dtype=np.int64)  # for each step, how often its task was drawn before
         for task in range(len(self.tasks)):
             drawn = self.draws == task
             self._turns[drawn] = np.arange(drawn.sum())

@@ -56,7 +56,7 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
             _fetch_withdrawn(task, data_dir)
         elif task.source is not None:
             origin = task.source, task.folder
-            together = [task for task in tasks if task.id in missing and (task.source, task.folder) == origin]
+            together = [entry for entry in tasks if entry.id in missing and (entry.source, entry.folder) == origin]
             _fetch_source(task, task.source, data_dir, together, report)
         elif task.hub is not None:
             _fetch_copy(task, task.hub, data_dir)
@@ -125,7 +125,7 @@ def _fetch_source(task: Task, source: Source, data_dir: Path, together: Sequence
                 return
             archive, folder = data_dir / f"{task.folder or task.id}.zip", data_dir / task.folder
             download(source.url, archive, source.sha256, source.size)
-            names = [name for task in together for split in task.files for name in task.file_names(split)]
+            names = [name for entry in together for split in entry.files for name in entry.file_names(split)]
             unpack(archive, folder, names)
             archive.unlink()
             logger.info("%s: unpacked to %s", task.id, folder)

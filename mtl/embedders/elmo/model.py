@@ -18,9 +18,7 @@ from mtl.base.untrusted import UNPACKED_RATIO, open_regular
 from mtl.embedders.elmo.options import Options, read_options
 from mtl.model.lstm import Step, packed_steps
 
-# The number of distinct words, and of tokens, that are computed at once.
-WORDS = 1024
-TOKENS = 4096
+WORDS, TOKENS = 1024, 4096  # distinct words, and tokens, that are computed at once
 
 # Words are read as character ids, one per byte. They are those of AllenNLP's model: 0 pads a batch, 1 to 256 are the bytes 0 to 255,
 # then follow these markers. The original TensorFlow code's ids are smaller by one.
