@@ -85,8 +85,7 @@ def first_choices(codes: np.ndarray, texts: np.ndarray, sizes: np.ndarray) -> np
 
 
 def with_one_wrong(split: Split, rng: np.random.Generator) -> Split:
-    """The rows of a choice with two of their candidates: the right one and a random wrong one, in their order in the row. A row with one candidate
-    keeps it. All rows must have a target."""
+    """The rows of a choice, all with targets, with their right candidate and a random wrong one, if there is one, in their order in the row."""
     assert split.sizes is not None
     starts = np.cumsum(split.sizes) - split.sizes
     right = split.targets.astype(np.int64)

@@ -50,8 +50,7 @@ def parse_row(path: Path | str, number: int, line: str) -> Row:
 
 
 def parse_value(path: Path | str, text: str, position: int, line: int = 1) -> tuple[Any, int]:
-    """The JSON value that begins at a position of a text, perhaps after white space, and where it ends. The text begins on this line of its file,
-    which the InputError for anything else names."""
+    """The JSON value at a position of a text, which begins on this line of its file, and where the value ends. Raises InputError with the line."""
     try:
         value, end = DECODER.raw_decode(text, _start(text, position))
         inner = text[position:end]

@@ -35,8 +35,7 @@ def with_overlap(split: Split, texts: Sequence[str]) -> Split:
 
 
 def overlap(texts: Sequence[str], pairs: np.ndarray) -> np.ndarray:
-    """FEATURES of each pair of texts in lower case, float32 (pairs, features), each from 0 to 1. An empty text overlaps with nothing. `pairs` are
-    indices of texts, int64 (pairs, 2)."""
+    """FEATURES of each pair of texts in lower case, from 0 to 1, float32 (pairs, features); `pairs` are indices of texts, int64 (pairs, 2)."""
     if not len(pairs):
         return np.empty((0, len(FEATURES)), dtype=np.float32)
     distinct, inverse = np.unique(pairs, return_inverse=True)

@@ -37,8 +37,7 @@ def _by_columns(rows: Sequence[Row]) -> list[Breakdown]:
 
 
 def _by_parts(rows: Sequence[Row]) -> list[Breakdown]:
-    """The scores on the parts of what a metric counts, such as the types of entities, the most frequent first. A task that has several metrics with
-    parts is broken down by the first one."""
+    """The scores on the parts of what a task's first metric with parts counts, such as the types of entities, the most frequent first."""
     tables: dict[tuple[str, tuple[tuple[str, int], ...]], Breakdown] = {}
     for number, run, task in _scored(rows):
         name = next((name for name in (task.metric, *(task.also or ())) if metric_named(name).parts), task.metric)

@@ -254,8 +254,7 @@ def distinct(values: Sequence[Any]) -> list[Any]:
 
 
 def below_constant(summary: Mapping[str, Any], scale: Scale) -> str:
-    """The tasks whose score is not above that of their best constant answer, with both scores, as in "dyk 12.2 (constant 27.4)". Empty if there
-    are none, and for the constant answer itself."""
+    """The tasks not above their best constant answer, as in "dyk 12.2 (constant 27.4)"; empty for the constant answer itself."""
     if summary["is_constant"]:
         return ""
     show, tasks = scale.show, summary["tasks"]

@@ -172,8 +172,7 @@ def _column_tests(samples: Sequence[Sample], parts: SeedParts) -> ColumnTests:
 
 
 def rows_variance(samples: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray]:
-    """The variance of each difference over rows, and the sum of v² / f, both (runs, runs): v is the part of one set
-    of rows in the variance, and f are its degrees of freedom."""
+    """The variance of each difference over rows, and Σ v² / f, both (runs, runs): v is the part of a set of rows, and f its degrees of freedom."""
     variance = np.zeros((len(samples), len(samples)))
     spread = np.zeros_like(variance)
     for rows in samples[0].means:

@@ -1,5 +1,4 @@
-"""The samples of a run's scores: its resamples, reduced to what tests need of them and kept on disk, so that a run whose predictions are
-known is neither read nor resampled again."""
+"""The samples of a run's scores: its resamples, reduced to what tests need, and kept on disk, so that known predictions are not resampled again."""
 
 import hashlib
 import logging

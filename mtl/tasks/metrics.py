@@ -274,8 +274,7 @@ def alpha_nominal(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: 
 
 
 def alpha_interval(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """Krippendorff's α of numbers whose disagreement is the squared difference: 1 − observed / expected disagreement. The disagreement to expect
-    is twice the variance of the 2N pooled values."""
+    """Krippendorff's α of numbers that disagree by their squared difference, which is expected to be twice the variance of the 2N pooled values."""
     gold, total = rows.targets, weights.sum(axis=1)
     differing = weights @ (gold - predicted) ** 2 / total
     mean = (weights @ (gold + predicted) / (2 * total))[:, None]

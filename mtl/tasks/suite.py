@@ -231,8 +231,7 @@ def _suite_problem(suite: Suite) -> str | None:
 
 
 def _complete_kind(task: Task, suite: Suite) -> str | None:
-    """Set the kind of a task. A task that another task's head answers gets its kind, labels and range from that task. Returns the error in the
-    declaration, as "key: message", or None."""
+    """Set the kind of a task, and labels and range too if another task's head answers it. Returns an error as "key: message", or None."""
     task.kind = task.kind or task.implied_kind
     if task.answered_by is None:
         return None

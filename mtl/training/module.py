@@ -222,8 +222,7 @@ class MultitaskModule(ValidatedModule):
     def configure_gradient_clipping(
         self, optimizer: Any, gradient_clip_val: float | None = None, gradient_clip_algorithm: str | None = None
     ) -> None:
-        """Clip the norm of all gradients together. Lightning's method does so too, but refuses a sparse gradient, and a fused optimizer
-        in mixed precision even if no loss is scaled, as on a CPU."""
+        """Clip the norm of all gradients. Lightning's method refuses sparse ones, and fused optimizers in mixed precision, on a CPU too."""
         if gradient_clip_val:
             trained = [parameter for group in optimizer.param_groups for parameter in group["params"]]
             clip_gradients(trained, gradient_clip_val)

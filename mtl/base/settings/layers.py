@@ -85,8 +85,7 @@ def read_config(path: Path, options: Callable[[str], type[EmbedderOptions]]) -> 
 
 
 def differences(path: Path, config: Config, keys: Collection[str] | None = None) -> list[str]:
-    """Those of the keys whose values differ from those saved at `path`, as "key: value there, value here". Without `keys`, all count that change
-    results (not INDIFFERENT)."""
+    """The keys, or all that change results, whose values differ from those saved at `path`, as "key: value there, value here"."""
     there, here = flatten(_saved(path)), flatten_config(config)
     counting = (there | here).keys() - INDIFFERENT if keys is None else keys
     differing = [key for key in there | here if key in counting and there.get(key) != here.get(key)]

@@ -183,7 +183,7 @@ def _stated_range(response: requests.Response) -> tuple[int | None, int | None]:
     """The number of the first byte that a response holds, and the number of all bytes of the file; None where it does not say."""
     header = response.headers.get("Content-Range", "").strip()
     stated = re.fullmatch(r"bytes (?:(\d{1,18})-\d+|\*)/(?:(\d{1,18})|\*)", header)
-    first, total = (number and int(number) for number in stated.groups()) if stated else (None, None)
+    first, total = [None if number is None else int(number) for number in stated.groups()] if stated else (None, None)
     return first, total
 
 

@@ -69,8 +69,7 @@ class RowFeatures:
         raise NotImplementedError
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Learn what others with the same settings had learned. Their `state` is not trusted. Raises KeyError, TypeError, ValueError or
-        RecursionError for a state of another form."""
+        """Learn what others with the same settings had learned. A state of another form raises KeyError, TypeError, ValueError or RecursionError."""
         raise NotImplementedError
 
 

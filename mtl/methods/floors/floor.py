@@ -98,8 +98,8 @@ class Floor(Method):
                 train = self.dataset.splits[task.id]["train"]
                 for predicted in answered:
                     rng, texts = np.random.default_rng([seed, zlib.crc32(predicted.id.encode())]), self.dataset.texts
-                    splits = self.to_predict(predicted).items()
-                    yield predicted, {name: guessed(guess, task, train, split, rng, texts) for name, split in splits}
+                    parts = self.to_predict(predicted).items()
+                    yield predicted, {name: guessed(guess, task, train, part, rng, texts) for name, part in parts}
             else:
                 learned = self._learn(task, seed, folder)
                 for predicted in answered:

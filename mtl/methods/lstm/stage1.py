@@ -113,8 +113,7 @@ def stage1_key(config: Config, tasks: Sequence[str], inputs: Mapping[str, str], 
 
 @dataclass(frozen=True)
 class SharedStage1:
-    """A seed's stage 1 as other runs share it, under a key of `stage1_key`. Raises InputError for a folder of records that is a link: in a folder
-    from someone else, it could lead anywhere."""
+    """A seed's stage 1 as runs share it, by a key of `stage1_key`. Raises InputError for a folder of records that is a link, which leads anywhere."""
 
     records: Path
     key: str

@@ -19,8 +19,9 @@ from mtl.methods.coded import Coded
 from mtl.methods.floors.kept import TrainedFloor
 from mtl.methods.heads import TaskInput
 from mtl.methods.lstm.linear import LinearModels, basis, train_linear
+from mtl.methods.lstm.outputs import encode_once, reads_tokens
 from mtl.methods.lstm.stage1 import SharedStage1, pretrain, stage1_key
-from mtl.methods.lstm.trained import TrainedLstm, encode_once, reads_tokens
+from mtl.methods.lstm.trained import TrainedLstm
 from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.stage2 import Finetuning
 from mtl.methods.throughput import networks_cost

@@ -328,8 +328,7 @@ def _no_tokenizer(name: str) -> InputError:
 
 
 def positions(body: Any) -> int | None:
-    """The most tokens that a body has positions for; None if it has no such limit. RoBERTa's table of positions begins after its padding index, so
-    that it has fewer positions than rows."""
+    """The most tokens that a body has positions for; None without a limit. RoBERTa's table of positions begins after its padding index."""
     for name, part in body.named_modules():
         if name.endswith("position_embeddings") and isinstance(part, nn.Embedding) and part.padding_idx is not None:
             return part.num_embeddings - part.padding_idx - 1
