@@ -55,9 +55,12 @@ def split_files(task: Task, data_dir: Path, share: float) -> dict[str, bytes]:
             raise InputError(f"{problem}; {remedy} (tasks=[…])", path=path)
     if "dev" in paths or "train" not in paths:
         return {f"{task.folder or task.id}/{task.file(split)}": read_bytes(path) for split, path in paths.items()}
-    path = paths["train"]
-    by_split = read_task(task, data_dir, share).rows
-    layout = task.layout("train", data_dir)
+    return _divided_file(task, paths["train"], read_task(task, data_dir, share).rows, task.layout("train", data_dir))
+
+
+def _divided_file(task: Task, path: Path, by_split: Mapping[str, list[Example]], layout: Layout) -> dict[str, bytes]:
+    """The lines of a training file in two files, each with its header: those of the rows that train, and of those that serve as dev. Raises
+    InputError if they are not read as the same rows there."""
     lines = re.findall(rb"[^\n]*\n|[^\n]+", read_bytes(path))
     starts = sorted(row.line for rows in (by_split["train"], by_split["dev"]) for row in rows)
     ends = dict(zip(starts, [*starts[1:], len(lines) + 1], strict=True))
