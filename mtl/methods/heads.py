@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -20,9 +19,6 @@ from mtl.model.sequences import Sequences
 from mtl.tasks.task import Task
 from mtl.training.batches import BatchDataset, Chosen, batch_rows, predict_rows, row_lengths, sorted_batches
 from mtl.training.precision import mixed_precision
-
-if TYPE_CHECKING:
-    pass
 
 FLOAT = 4  # bytes of a number
 

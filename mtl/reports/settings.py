@@ -23,15 +23,13 @@ def settings_spreads(runs: Sequence[FinishedRun], suite: Suite) -> list[Settings
         models.setdefault((run.summary["title"], rows), []).append(run)
     spreads = []
     for (title, _), alike in models.items():
-        # Runs of an earlier version do not say what their method reads; without any that does, all keys count.
-        read = next((run.summary["reads"] for run in alike if "reads" in run.summary), None)
         by_setting: dict[str, list[FinishedRun]] = {}
         for run in alike:
-            by_setting.setdefault(repr(sorted(_setting(run, read).items())), []).append(run)
+            by_setting.setdefault(repr(sorted(_setting(run).items())), []).append(run)
         settings = list(by_setting.values())
         if len(settings) < 2:
             continue
-        configs = [_setting(same_setting[0], read) for same_setting in settings]
+        configs = [_setting(same_setting[0]) for same_setting in settings]
         recorded = dict.fromkeys(key for config in configs for key in config)
         keys = [key for key in recorded if any(config.get(key) != configs[0].get(key) for config in configs)]
         deviations = {}
@@ -43,10 +41,8 @@ def settings_spreads(runs: Sequence[FinishedRun], suite: Suite) -> list[Settings
     return spreads
 
 
-def _setting(run: FinishedRun, read: Sequence[str] | None) -> dict[str, Any]:
-    """The values that make a run's setting, by dotted key: those that are not null, of the keys that its method reads; None stands for all keys."""
-    return {
-        key: value
-        for key, value in run.summary["config"].items()
-        if value is not None and not matches(key, SAME_MODEL) and (read is None or matches(key, read))
-    }
+def _setting(run: FinishedRun) -> dict[str, Any]:
+    """The values that make a run's setting, by dotted key: those that are not null, of the keys that its method reads."""
+    read_keys, config = run.summary["reads"], run.summary["config"]
+    keys = [key for key in config if matches(key, read_keys) and not matches(key, SAME_MODEL)]
+    return {key: config[key] for key in keys if config[key] is not None}
