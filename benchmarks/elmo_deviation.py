@@ -15,8 +15,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from elmo_files import WORDS, sentences
 from elmo_reference import Reference
 
-from mtl.embedders.elmo import ELMo
 from mtl.embedders.elmo.embeddings import elmo_files
+from mtl.embedders.elmo.model import ELMo
 
 
 def main() -> None:

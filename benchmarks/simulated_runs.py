@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
-from mtl.stats.comparison import Sample, over_tasks, sample
+from mtl.stats.comparison import Sample, mean_over_tasks, sample
 from mtl.stats.resampling import RowSet
 
 ACCURACY = 0.8
@@ -96,7 +96,7 @@ class Simulation:
             scores = {rows.key: each for rows, each in zip(self.sets, tasks, strict=True)}
             if family.tasks > 1:
                 mean = np.mean([by_seed for by_seed, _ in tasks], axis=0)
-                scores[AVERAGE] = mean, over_tasks([resampled for _, resampled in tasks])
+                scores[AVERAGE] = mean, mean_over_tasks([resampled for _, resampled in tasks])
             for column, (by_seed, resampled) in scores.items():
                 made = sample(by_seed, {rows: np.asarray(part, dtype=np.float64) for rows, part in resampled.items()})
                 one = Sample(made.by_seed, made.means, made.counted_with_rows, is_one_system=fixed[run] < 2)

@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from mtl.runs.finished import FinishedRun, find_runs
-from mtl.stats.comparison import Resampled, compare, over_tasks, sample
+from mtl.stats.comparison import Resampled, compare, mean_over_tasks, sample
 from mtl.stats.resampling import RowGroups, resampled_scores, row_groups, row_weights
 from mtl.tasks.suite import AVERAGE
 
@@ -104,7 +104,7 @@ def samples(correct: np.ndarray, sets: Sequence[RowGroups], weights: dict[RowGro
 
 def average(tasks: Sequence[SeedScores]) -> SeedScores:
     """The mean over tasks, for each seed."""
-    return SeedScores(np.mean([of.by_seed for of in tasks], axis=0), over_tasks([of.resampled for of in tasks]))
+    return SeedScores(np.mean([of.by_seed for of in tasks], axis=0), mean_over_tasks([of.resampled for of in tasks]))
 
 
 def split_run(run: FinishedRun, repetitions: int, rng: np.random.Generator) -> None:

@@ -17,8 +17,8 @@ from timing import alternate, ratio
 
 from mtl.base.settings.schema import Config
 from mtl.methods.heads import TaskInput
+from mtl.methods.lstm.outputs import encode_once
 from mtl.methods.lstm.stage1 import new_network
-from mtl.methods.lstm.trained import encode_once
 from mtl.methods.lstm.two_stages import TwoStages
 from mtl.methods.stage2 import Finetuning
 

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from mtl.data.text import moses, text_lines
+from mtl.data.files import text_lines
+from mtl.data.text import moses
 from mtl.vectors.words.fasttext import FastTextTraining
 
 NEIGHBOURS = 10

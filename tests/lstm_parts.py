@@ -20,7 +20,8 @@ from mtl.embedders import EMBEDDERS
 from mtl.embedders.interface import Embeddings, EmbeddingsRequest
 from mtl.methods.coded import Coded
 from mtl.methods.heads import TaskInput
-from mtl.methods.lstm.trained import encode_once, new_network, reads_tokens
+from mtl.methods.lstm.outputs import encode_once, reads_tokens
+from mtl.methods.lstm.trained import new_network
 from mtl.methods.stage2 import Finetuning
 from mtl.model.heads import AttentionHead, Head, ProjectingHead
 from mtl.model.network import Network

@@ -146,14 +146,14 @@ MUTATIONS = (
     ),
     Mutation(
         "fold: held-out rows are also training rows",
-        "data/splits.py",
+        "data/held_out.py",
         "if number not in dev]",
         "]",
         ("data",),
     ),
     Mutation(
         "fold: rows with the same texts may be on both sides",
-        "data/splits.py",
+        "data/held_out.py",
         "[(first[text], key) for text, key in zip(texts, keys, strict=True)]",
         "[]",
         ("data",),

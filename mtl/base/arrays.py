@@ -10,8 +10,7 @@ from mtl.base.untrusted import check_stored, open_regular
 
 
 def read_arrays(path: Path) -> dict[str, np.ndarray]:
-    """The arrays in a file that `write_arrays` or `numpy.savez` wrote. Raises ValueError for any other file, OSError if it cannot be read, and
-    InputError as `open_regular`."""
+    """The arrays in a file that `write_arrays` wrote. Raises ValueError for any other file, OSError, and InputError as `open_regular`."""
     with open_regular(path) as file:
         try:
             check_stored(file)
@@ -22,8 +21,7 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
 
 
 def read_array(path: Path, mapped: bool = False) -> np.ndarray:
-    """The array in a file that `numpy.save` wrote; if it is `mapped`, parts of the file are read when they are used. Raises ValueError for any
-    other file, OSError if it cannot be read, and InputError as `open_regular`."""
+    """The array in a file that `numpy.save` wrote; if it is `mapped`, parts of the file are read when they are used. Errors: as `read_arrays`."""
     open_regular(path).close()  # a pipe would be waited for
     try:
         array = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)

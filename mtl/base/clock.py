@@ -1,4 +1,4 @@
-"""The date."""
+"""The time of day, and how durations are worded."""
 
 import os
 from datetime import UTC, datetime

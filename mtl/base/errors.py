@@ -1,7 +1,5 @@
-"""The exceptions that end a command with one line instead of a traceback, SIGTERM as Ctrl-C, and processes that end with their parent."""
+"""What ends a command with one line instead of a traceback: the exceptions for it, and SIGTERM as Ctrl-C."""
 
-import multiprocessing
-import os
 import re
 import signal
 import threading
@@ -9,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
 from errno import EACCES, EDQUOT, EEXIST, EFBIG, EISDIR, EMFILE, ENOMEM, ENOSPC, ENOTDIR, EPERM, EROFS
-from multiprocessing import connection
 from os import PathLike, fspath
 from typing import Any, Self
 
@@ -144,11 +141,3 @@ def sigterm_as_interrupt() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def exit_with_parent() -> None:
-    """Wait until the process that started this one ends for any reason, then end this one."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    connection.wait([parent.sentinel])
-    os._exit(1)

@@ -41,9 +41,8 @@ def check_new_folder(path: Path) -> None:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Yield a temporary folder beside `path`; move it to `path` when the block ends without an exception. When the block raises, the temporary folder
-    is removed. An OSError of a write names the file below `path`, or `path` itself, and not the temporary folder. Raises InputError as
-    `check_new_folder`, before the block."""
+    """Yield a temporary folder beside `path`; move it to `path` when the block ends without an exception, else remove it. An OSError of a write
+    names the file below `path`, or `path` itself, and not the temporary folder. Raises InputError as `check_new_folder`, before the block."""
     check_new_folder(path)
     path = path.resolve()
     with staging(path, path.parent) as stage, naming(path, stage):
@@ -94,9 +93,8 @@ def _listed(folder: Path) -> dict[str, list[str]]:
 
 
 def write_files(folder: Path, texts: Mapping[str, str]) -> None:
-    """Write files to a folder, and remove those that mtl wrote there before and that are not among them. All other files stay. After an error
-    before files are moved, the folder is as before. One while they are moved, or a kill, leaves some new and some old files; the same command
-    completes them.
+    """Write files to a folder, and remove those that mtl wrote there before and that are not among them. All other files stay. An error while the
+    files are moved, or a kill, leaves some new and some old files, and the same command completes them; an earlier error changes nothing.
 
     Args:
         texts: the content of each file, by its path in the folder, with slashes. A lone surrogate becomes its escape sequence.
@@ -146,8 +144,8 @@ def _list_of(files: Mapping[str, list[str]]) -> bytes:
 def _hash_if_known(folder: Path, name: str, known: Sequence[str]) -> str | None:
     """The SHA-256 of a file in a folder; None if there is no such file. Raises InputError if it is not a known one, and behind a link."""
     path = folder / name
-    below = [folder / parent for parent in Path(name).parents if parent != Path()]
-    if link := next((part for part in (path, *below) if part.is_symlink()), None):
+    parents = [folder / parent for parent in Path(name).parents if parent != Path()]
+    if link := next((part for part in (path, *parents) if part.is_symlink()), None):
         raise InputError(f"is a link; {OTHER_FOLDER}", path=link)
     if not path.exists():
         return None

@@ -170,16 +170,16 @@ def _acquire(path: Path, holder: Holder, message: str | None) -> None:
         if seen != last_seen:
             last_seen, since = seen, time.monotonic()
         # Time is measured here: the clocks of machines differ.
-        other, is_stale = seen[0], time.monotonic() - since > STALE_AFTER
-        if (other and other.is_dead) or is_stale:
+        rival, is_stale = seen[0], time.monotonic() - since > STALE_AFTER
+        if (rival and rival.is_dead) or is_stale:
             _remove_lost(path, seen)
             continue
         if message is None:
-            who = other or "another process"
+            who = rival or "another process"
             raise Busy(f"; {who} holds it; if no such process runs on any machine, remove {path}")
         if not has_logged:
             has_logged = True
-            logger.info("%s (%s); waiting for it", message, other or "unknown")
+            logger.info("%s (%s); waiting for it", message, rival or "unknown")
         time.sleep(min(1.0, RENEW_EVERY))
 
 

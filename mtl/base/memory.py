@@ -7,8 +7,7 @@ import sys
 from mtl.base.errors import InputError
 from mtl.base.wording import format_bytes
 
-# Constants of glibc's malloc.h.
-_TRIM_THRESHOLD, _TOP_PAD, _MMAP_MAX = -1, -2, -4
+_TRIM_THRESHOLD, _TOP_PAD, _MMAP_MAX = -1, -2, -4  # constants of glibc's malloc.h
 
 
 def keep_memory() -> None:

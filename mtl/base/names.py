@@ -117,12 +117,7 @@ def removed(key: str) -> str | None:
 
 def advice(name: str, known: Collection[str], what: str, section: str = "") -> str:
     """The advice of a message about an unknown name: what to do without a setting that is gone, which names may be meant, or else the known names
-    that are most alike.
-
-    Args:
-        what: a word for the known names, such as "keys".
-        section: the section that all of them are in, with its dot; it is put before each.
-    """
+    that are most alike. A word such as "keys" says what the names are, and the section that all of them are in, with its dot, stands before each."""
     if (instead := removed(section + name)) is not None:
         return f"it is gone: {instead}"
     if not known:
@@ -131,4 +126,5 @@ def advice(name: str, known: Collection[str], what: str, section: str = "") -> s
         return f"did you mean {' or '.join(section + known_name for known_name in names)}?"
     alike = sorted(difflib.get_close_matches(name, sorted(known), MOST, 0.0))
     rest = len(known) - len(alike)
-    return f"known {what}: {', '.join(section + each for each in alike)}{f', and {rest} more' if rest else ''}"
+    shown = [section + known_name for known_name in alike]
+    return f"known {what}: {', '.join(shown)}{f', and {rest} more' if rest else ''}"

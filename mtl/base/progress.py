@@ -19,8 +19,8 @@ from msgspec import Struct, structs
 from tqdm import tqdm
 
 from mtl.base.clock import format_duration
-from mtl.base.terminal import MISSING, Cell, Screen, draws, one_line, screen
-from mtl.base.wording import counted, format_bytes
+from mtl.base.terminal import Cell, Screen, draws, one_line, screen
+from mtl.base.wording import MISSING, counted, format_bytes
 
 EVENT_EVERY = 0.1  # seconds between two events of one operation
 FIRST_LINE = 5.0  # seconds until the first line of an operation, if there is no terminal
@@ -134,6 +134,7 @@ class Forecast:
         self._is_known = False
 
     def take(self, event: Event) -> None:
+        """Take note of an event, and log the forecast if it follows from this one."""
         match event:
             case RunBegun():
                 self._runs.append(event)
@@ -146,25 +147,37 @@ class Forecast:
                 seeds = sum(len(run.seeds) - len(run.done) for run in self._runs)
                 seconds = event.seconds / done * total * math.ceil(seeds / first.at_once)
                 if seconds >= LONG:
-                    stage = event.title.rpartition("seed ")[2].partition(" · ")[2]
-                    forecast = (
-                        f"{stage} of {counted(seeds, 'seed')} takes about {format_duration(seconds)} at this speed"
-                    )
+                    stage, duration = event.title.rpartition("seed ")[2].partition(" · ")[2], format_duration(seconds)
+                    forecast = f"{stage} of {counted(seeds, 'seed')} takes about {duration} at this speed"
                     logger.warning("%s; faster: %s", forecast, first.faster)
 
 
-class Lines:
-    """The display without a terminal: log lines of the logger "mtl". An operation logs the first line after FIRST_LINE seconds, then one every
-    LINE_EVERY seconds, and a last one at the end; a shorter operation logs nothing."""
+class Display:
+    """What shows events. Each one logs a remark once, and the forecast."""
 
     def __init__(self) -> None:
-        # By title and key of an operation that has lines, its seconds at the next one. Several processes have the same keys.
-        self._next: dict[tuple[str, int], float] = {}
         self._remarks = set[str]()
         self._forecast = Forecast()
 
     def show(self, event: Event) -> None:
+        """Show what an event says."""
         self._forecast.take(event)
+        if isinstance(event, Remark) and event.text not in self._remarks:
+            self._remarks.add(event.text)
+            logger.log(event.level, "%s", event.text)
+
+
+class Lines(Display):
+    """The display without a terminal: log lines of the logger "mtl". An operation logs the first line after FIRST_LINE seconds, then one every
+    LINE_EVERY seconds, and a last one at the end; a shorter operation logs nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        # By title and key of an operation that has lines, its seconds at the next one. Several processes have the same keys.
+        self._next: dict[tuple[str, int], float] = {}
+
+    def show(self, event: Event) -> None:
+        super().show(event)
         match event:
             case Advanced(title=title, key=key, seconds=seconds) if seconds >= self._next.get((title, key), FIRST_LINE):
                 self._next[title, key] = seconds + LINE_EVERY
@@ -180,31 +193,27 @@ class Lines:
                 logger.info("%s · finished: %s in %s%s", last.title, done, duration, last.note and f" · {last.note}")
             case Detail(text=text):
                 logger.info("%s", text)
-            case Remark(text=text, level=level) if text not in self._remarks:
-                self._remarks.add(text)
-                logger.log(level, "%s", text)
 
 
-class Terminal:
+class Terminal(Display):
     """Draws on the terminal that standard error is, or in a notebook's cell."""
 
     def __init__(self, surface: Screen | Cell = screen) -> None:
+        super().__init__()
         self._screen = surface
         self._lock = threading.RLock()
         self._runs: dict[str, RunBegun] = {}
         self._finished: dict[str, set[int]] = {}  # by run, its finished seeds
         self._seeds: dict[tuple[str, int], Scored] = {}  # by run and seed, the last scores of all tasks
         self._operations: dict[tuple[str, int], Advanced] = {}  # by title and key: keys are those of several processes
-        self._remarks = set[str]()
         self._begin = 0.0  # when the first of the runs began
         self._trained = 0  # the number of seeds finished since then
         self._last = 0.0  # when the last of these seeds was finished
         self._drawn = float("-inf")  # when the display was last drawn
-        self._forecast = Forecast()
 
     def show(self, event: Event) -> None:
         with self._lock:
-            self._forecast.take(event)
+            super().show(event)
             self._take(event)
             now = time.monotonic()
             if now >= self._drawn + DRAW_EVERY or not (self._runs or self._operations):
@@ -234,9 +243,6 @@ class Terminal:
                 if event.final and seed not in self._finished.setdefault(run, set()):
                     self._finished[run].add(seed)
                     self._trained, self._last = self._trained + 1, time.monotonic()
-            case Remark(text=text, level=level) if text not in self._remarks:
-                self._remarks.add(text)
-                logger.log(level, "%s", text)
 
     def lines(self, columns: int) -> list[str]:
         """What is drawn on a terminal of this width."""
@@ -294,16 +300,9 @@ def show(event: Event) -> None:
     """Give an event to the display of this process."""
     global _display
     if _display is None:
-        _display = _fitting_display().show
+        is_notebook = type(sys.stderr).__module__.startswith("ipykernel.")
+        _display = (Terminal() if draws(sys.stderr) else Terminal(Cell()) if is_notebook else Lines()).show
     _display(event)
-
-
-def _fitting_display() -> "Lines | Terminal":
-    """The display that fits standard error."""
-    if draws(sys.stderr):
-        return Terminal()
-    is_notebook = type(sys.stderr).__module__.startswith("ipykernel.")
-    return Terminal(Cell()) if is_notebook else Lines()
 
 
 @contextmanager

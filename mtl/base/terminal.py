@@ -1,5 +1,5 @@
-"""What a command prints: foreign text cannot control the terminal, a stream that is closed, full or in another encoding ends no command,
-what is printed stays above lines that are drawn in place, and text in Markdown tables is escaped."""
+"""What a command prints: foreign text cannot control the terminal, a stream that is closed, full or in another encoding ends no command, and
+what is printed stays above lines that are drawn in place."""
 
 import os
 import re
@@ -17,7 +17,6 @@ PASSWORD = re.compile(r"(?<=://)[^/?#\s@]+@")  # in an address
 BAR_MOVES = re.compile(r"(?:\x1b\[A)+")  # a write of tqdm that moves the cursor to the line of a bar
 UP_AND_CLEAR = "\r\x1b[{rows}A\x1b[J"  # moves the cursor up, from the ^C that a terminal may show, and clears the rest
 SIZE = os.terminal_size((80, 24))  # of a terminal that does not tell its size
-MISSING = "–"  # in a table, in place of a value
 
 
 def visible(text: str) -> str:
@@ -39,9 +38,8 @@ def draws(stream: Any) -> bool:
 
 
 class Screen:
-    """Lines of a terminal that are drawn again in place, below everything else that the process prints. The cursor stays visible, at the start of
-    the line below them: a process that is killed leaves a usable terminal, and what its libraries write last is readable. One lock orders lines
-    and texts of several threads."""
+    """Lines of a terminal that are drawn again in place, below everything else that the process prints, by several threads perhaps. The cursor
+    stays visible, at the start of the line below them: a process that is killed leaves a usable terminal, and its last words are readable."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -226,30 +224,3 @@ def write_data(text: str) -> None:
         sys.stdout.write_bytes(text.encode())
     else:
         sys.stdout.write(text)
-
-
-def markdown_table(rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Rows of cells as a Markdown table that also reads well as plain text; the first row is the header.
-
-    Args:
-        left: how many of the columns stand at their left edge; the others, numbers, at their right.
-    """
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-
-    def line(cells: Sequence[str]) -> str:
-        escaped = [cell.replace("|", "\\|") for cell in cells]
-        placed = [c.ljust(w) if i < left else c.rjust(w) for i, (c, w) in enumerate(zip(escaped, widths, strict=True))]
-        return "| " + " | ".join(placed) + " |"
-
-    rules = ["-" * (w + 2) if i < left else "-" * (w + 1) + ":" for i, w in enumerate(widths)]
-    return "\n".join([line(rows[0]), f"|{'|'.join(rules)}|", *map(line, rows[1:])])
-
-
-def inert(text: str) -> str:
-    """Text in which Markdown sees no HTML, link, picture or code, in one line; paths and names stay readable in a terminal."""
-    return re.sub(r"[\\`\[<]", r"\\\g<0>", " ".join(text.split()))
-
-
-def escaped(text: str) -> str:
-    """Text with Markdown's special characters escaped, in one line."""
-    return re.sub(r"[\\`*_\[\]<>]", r"\\\g<0>", " ".join(text.split()))

@@ -62,10 +62,10 @@ def typed(kind: type[Content], content: Any, section: str = "", path: Path | str
         raise error.located(path=path) from None
 
 
-def check_known(given: Iterable[Any], keys: Collection[str], section: str = "") -> None:
-    """Raise UnknownKey for a key that is not in `keys`, of a section as in `typed`."""
-    if unknown := sorted(set(map(str, given)) - set(keys)):
-        raise UnknownKey(unknown[0], keys, section)
+def check_known(keys: Iterable[Any], known: Collection[str], section: str = "") -> None:
+    """Raise UnknownKey if one of the keys is not known; the section is as in `typed`."""
+    if unknown := sorted(set(map(str, keys)) - set(known)):
+        raise UnknownKey(unknown[0], known, section)
 
 
 def check_choice(key: str, value: Any, choices: Collection[str]) -> None:
@@ -114,8 +114,8 @@ def _value(hint: Any, value: Any, key: str, example: str = "") -> Any:
     if kind in (Union, UnionType) and NoneType in parts:
         return None if value is None else _value(Union[tuple(set(parts) - {NoneType})], value, key, example)  # noqa: UP007
     if kind is Annotated and (get_origin(parts[0]) or is_dataclass(parts[0])) and get_origin(parts[0]) is not Literal:
-        given = (note.examples or [] for note in parts[1:] if isinstance(note, Meta))
-        examples = [f", as in {key}={text}" for texts in given for text in texts]
+        by_note = (note.examples or [] for note in parts[1:] if isinstance(note, Meta))
+        examples = [f", as in {key}={text}" for texts in by_note for text in texts]
         return _value(parts[0], value, key, "".join(examples))
     if is_dataclass(kind):
         return _section(cast(type, kind), value, key)
@@ -134,21 +134,21 @@ def _section(kind: type, value: Any, key: str) -> Any:
     if isinstance(value, kind):
         return value
     types, section = field_types(kind), f"{key}." if key else ""
-    given = dict(_items(value, key))
-    check_known(given, types, section)
-    values = {name: _value(types[name], part, section + name) for name, part in given.items()}
+    content = dict(_items(value, key))
+    check_known(content, types, section)
+    values = {name: _value(types[name], part, section + name) for name, part in content.items()}
     for item in fields(kind):
         if item.name not in values and item.default is item.default_factory is MISSING:
             raise InputError("has no value", key=section + item.name)
         if isinstance(values.get(item.name), dict) and item.default_factory is not MISSING:
             values[item.name] = item.default_factory() | values[item.name]
-    made = kind(**values)
+    instance = kind(**values)
     try:
-        if hasattr(made, "check"):
-            made.check()
+        if hasattr(instance, "check"):
+            instance.check()
     except InputError as error:
         raise error.located(key=error.key and section + error.key) from None
-    return made
+    return instance
 
 
 def _items(value: Any, key: str) -> Iterable[tuple[str, Any]]:
@@ -173,16 +173,16 @@ def _single(hint: Any, value: Any, key: str) -> Any:
         raise InputError(problem, key=key)
     problem = None
     try:
-        made = msgspec.convert(value, hint, strict=False)
+        converted = msgspec.convert(value, hint, strict=False)
     except msgspec.ValidationError:
-        made, problem = value, f"must {_allowed(hint, plain, value)}"
-    if isinstance(made, int) and abs(made) > LARGEST_NUMBER:
+        converted, problem = value, f"must {_allowed(hint, plain, value)}"
+    if isinstance(converted, int) and abs(converted) > LARGEST_NUMBER:
         raise InputError(f"is too large a number; the largest is {LARGEST_NUMBER:,}", key=key)
-    if isinstance(made, float) and plain is not Any and not isfinite(made):
+    if isinstance(converted, float) and plain is not Any and not isfinite(converted):
         raise InputError("must be a finite number", key=key, value=_shown(value))
     if problem is not None:
         raise InputError(problem, key=key, value=_shown(value))
-    return made
+    return converted
 
 
 def _allowed(hint: Any, plain: Any, value: Any) -> str:

@@ -54,9 +54,8 @@ AGAIN = "restore it, or remove the run's folder and run it again"
 
 
 def check_plain_folder(folder: Path) -> None:
-    """Raise InputError if anything in the folder, at any depth, is a link, a pipe or a device. A folder from someone else can hold links to files
-    of this machine: reading through them would disclose these files, and writing through them would change them. The folder itself may be reached
-    through a link: the user has named it."""
+    """Raise InputError if anything in the folder, at any depth, is a link, a pipe or a device: through links in a folder from someone else, files
+    of this machine would be disclosed or changed. The folder itself may be reached through a link: the user has named it."""
     for path, folders, files in os.walk(folder):
         for entry in (Path(path, name) for name in (*folders, *files)):
             if entry.is_symlink():
@@ -321,9 +320,8 @@ def is_inside(name: str) -> bool:
 
 
 def inside(folder: Path, name: str) -> Path:
-    """The path of a file or folder below a folder of files from others, the name of which `is_inside`. Raises InputError if a link leads out of
-    the folder: it would show or change files of this machine that its owner does not expect. The folder itself may be reached through a link: the
-    user has named it."""
+    """The path of a file or folder, whose name `is_inside`, below a folder of files from others. Raises InputError if a link leads out of the
+    folder: it would show or change files of this machine. The folder itself may be reached through a link: the user has named it."""
     path = folder / name
     if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
         problem = f"a link leads out of {folder}, and no data from others may do that"

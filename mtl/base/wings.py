@@ -61,7 +61,7 @@ class Wing:
     tag_spans: Callable[..., Any] | None = None
     # Called with texts, their language, a folder and the name of settings; returns the folder below it of a transformer that was trained on the
     # texts, after training it if it is not there.
-    own_body: Callable[..., Path] | None = None
+    trained_body: Callable[..., Path] | None = None
     # Further ways to execute units of work (`mtl.jobs.engines`), as `methods`.
     engines: Mapping[str, str] = field(default_factory=dict)
     # Further methods (`mtl.methods.method.MethodKind`), by name, each as "module:name".
@@ -87,7 +87,7 @@ class Registry(UserDict[str, Entry]):
     """A registry of the core that wings add to. What they add is imported when the registry is first read."""
 
     def __init__(self, core: Mapping[str, Entry], wing_field: str) -> None:
-        """Args: the core's entries by name, and the name of the field of `Wing` with further ones, each as "module:name"."""
+        """The core's entries are by name; the field of `Wing` with this name has further ones, each as "module:name"."""
         self.core, self._wing_field = core, wing_field
 
     @cached_property

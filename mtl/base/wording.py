@@ -1,7 +1,10 @@
-"""How messages and tables word sizes, counts and lists."""
+"""How messages and tables word sizes, durations, counts and lists, and texts and tables in Markdown."""
 
 import math
+import re
 from collections.abc import Sequence
+
+MISSING = "–"  # in a table, in place of a value
 
 
 def format_bytes(size: int) -> str:
@@ -18,3 +21,28 @@ def listed(names: Sequence[str], most: int, separator: str = ", ") -> str:
     """The names, joined to one text: of more than `most` names the first ones, and the number of the rest."""
     rest = len(names) - most
     return separator.join(names if rest <= 0 else [*names[:most], f"and {rest:,} more"])
+
+
+def markdown_table(rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Rows of cells as a Markdown table that also reads well as plain text; the first row is the header. The first `left` columns are aligned at
+    the left, and the others, which are numbers, at the right."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+
+    def line(cells: Sequence[str]) -> str:
+        escaped = [cell.replace("|", "\\|") for cell in cells]
+        at_left = map(str.ljust, escaped[:left], widths)
+        at_right = map(str.rjust, escaped[left:], widths[left:])
+        return "| " + " | ".join([*at_left, *at_right]) + " |"
+
+    rules = ["-" * (width + 2) for width in widths[:left]] + ["-" * (width + 1) + ":" for width in widths[left:]]
+    return "\n".join([line(rows[0]), f"|{'|'.join(rules)}|", *map(line, rows[1:])])
+
+
+def inert(text: str) -> str:
+    """Text in which Markdown sees no HTML, link, picture or code, in one line; paths and names stay readable in a terminal."""
+    return re.sub(r"[\\`\[<]", r"\\\g<0>", " ".join(text.split()))
+
+
+def escaped(text: str) -> str:
+    """Text with Markdown's special characters escaped, in one line."""
+    return re.sub(r"[\\`*_\[\]<>]", r"\\\g<0>", " ".join(text.split()))

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.data.columns import LIST, Value, parquet_errors, text
+from mtl.data.columns import LIST, Value, text
+from mtl.data.parquet import parquet_errors
 
 SUFFIXES = (".tsv", ".csv", ".jsonl", ".parquet")  # of the files that mtl writes
 

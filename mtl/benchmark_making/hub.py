@@ -21,7 +21,7 @@ from mtl.base.files import replacing
 from mtl.base.untrusted import is_inside
 from mtl.benchmark_making.data_files import SUFFIXES, write_records
 from mtl.benchmark_making.init_suite.tables import parquet_labels
-from mtl.data.columns import Value, listed
+from mtl.data.columns import Value, printable_names
 from mtl.data.examples import read_examples
 from mtl.data.fetching.archives import UNPACKED_LIMIT
 from mtl.data.fetching.download import checksum_problem
@@ -133,12 +133,12 @@ def files_of_split(files: Collection[str], split: str, hub: HubSource) -> list[s
     paths = [path for path in sorted(files) if not folder or path.startswith(f"{folder}/")]
     matches = [path for path in paths if pattern.search(PurePosixPath(path).stem)]
     matches = matches or [path for path in paths if pattern.search(path[len(folder) :].rpartition("/")[0])]
-    remedy = f"name one of its files in hub.splits.{split}: {listed(list(files)[:LISTED])}"
+    remedy = f"name one of its files in hub.splits.{split}: {printable_names(list(files)[:LISTED])}"
     if not matches:
         raise InputError(f"it has no file of split {name!r}; {remedy}")
     # The parts of one split differ in their number and, in some datasets, in a hash.
     if len({re.sub(r"(?:[0-9a-f]{16}|\d+)(?=[^/]*$)", "#", path) for path in matches}) > 1:
-        raise InputError(f"split {name!r} may be any of {listed(matches[:LISTED])}; {remedy}")
+        raise InputError(f"split {name!r} may be any of {printable_names(matches[:LISTED])}; {remedy}")
     return matches
 
 

@@ -19,14 +19,14 @@ from msgspec import Meta
 from scipy.special import nctdtrinc, stdtrit
 
 from mtl.base.errors import InputError
-from mtl.base.terminal import MISSING, escaped, markdown_table
 from mtl.base.typed import LARGEST_NUMBER, POSITIVE
+from mtl.base.wording import MISSING, escaped, markdown_table
 from mtl.reports.board import Column, Leaderboard, PairTest, PairTests, Row
 from mtl.reports.leaderboard import by_suite, leaderboard
 from mtl.runs.finished import find_runs
 from mtl.stats.comparison import LEAST_SEEDS, LEVEL, NEGLIGIBLE, Sample, rows_parts, total_variance
 from mtl.stats.samples import SampleCache
-from mtl.tasks.task import Scale
+from mtl.tasks.scale import Scale
 
 POWER = 0.8  # the share of cases in which the smallest difference is shown
 LEAST_GROUPS = 6  # of rows: with fewer, the test's p is never below 5 %

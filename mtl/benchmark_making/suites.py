@@ -23,9 +23,9 @@ from mtl.base.folders import new_folder
 from mtl.base.interface import checked, foreign
 from mtl.base.names import is_file_name, text_problem
 from mtl.base.settings.layers import find_suite
-from mtl.base.terminal import inert, markdown_table
 from mtl.base.untrusted import is_deep
 from mtl.base.untrusted_yaml import read_yaml
+from mtl.base.wording import inert, markdown_table
 from mtl.benchmark_making.data_files import write_records
 from mtl.data.files import read_bytes
 from mtl.tasks import suite as tasks_suite

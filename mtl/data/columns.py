@@ -1,21 +1,14 @@
-"""Columns of nested rows (JSON objects, Parquet rows): their names and values, and the rows of Parquet files.
+"""Columns of nested rows (JSON objects, rows of parquet files): their names and values.
 
 A dot in a column's name separates nested keys (`first.context`); `[]` at its end says that the value is a list of
 texts or integers (`candidate_answers[]`). Of a list of objects it is the value of a key in each of them: `answers.text[]` is the same
 column of `{"answers": {"text": ["x", "y"]}}` and of `{"answers": [{"text": "x"}, {"text": "y"}]}`. A list of lists has places in place of
-keys, from 0: `answers.1[]`. Parquet needs pyarrow.
+keys, from 0: `answers.1[]`.
 """
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, TypeGuard
-
-from mtl.base.errors import InputError
-from mtl.base.extras import check_installed
-from mtl.base.files import WRITE_ERRORS
-from mtl.base.untrusted import open_regular
 
 Value = str | int | float | bool | list[str]  # of a column in a row; a cell of a tsv or csv file is a text
 
@@ -23,9 +16,6 @@ INTEGER_LIMIT = 2**63
 LIST = "[]"
 KEY = "key"  # in the name of a column: the key of each object of an object (`items_of`)
 TOKENS, TAGS = "tokens", "tags"  # the columns that marked spans become (`mtl.tasks.task.Reading.spans`)
-BATCH = 256  # rows of a parquet file that are decoded at a time
-DECODED_LIMIT = 2**31  # the most bytes that decoded columns may hold: a small file can unpack to a huge one
-ROW_COST = 64  # bytes that a row counts beside its values
 
 
 def text(value: Value | None) -> str:
@@ -58,7 +48,7 @@ def kind_of(value: object) -> str:
 def value_of(row: object, column: str) -> Value:
     """The value of a column in a nested row. Raises ValueError that says why there is none."""
     name = column.removesuffix(LIST)
-    value = _at(row, name, name != column)
+    value = _nested(row, name, name != column)
     if name != column:
         if is_list(value):
             return [text(item) for item in value]
@@ -76,24 +66,20 @@ def value_of(row: object, column: str) -> Value:
     raise ValueError(f"key {name!r}: a text or a number is expected, not {kind_of(value)}{advice}")
 
 
-def _at(row: object, name: str, in_lists: bool) -> Any:
+def _nested(row: object, name: str, in_lists: bool) -> Any:
     """What stands below nested keys, of lists in each of their items. Raises ValueError if one is missing."""
     value: Any = row
     for key in name.split("."):
         try:
-            value = _below(value, key, in_lists)
+            if isinstance(value, dict):
+                value = value[key]
+            elif in_lists and isinstance(value, list):
+                value = [_keyed(item)[key] for item in value]
+            else:
+                raise KeyError(key)
         except KeyError:
-            raise ValueError(f"no key {name!r} in this row; it has {listed(list(names_in(row)))}") from None
+            raise ValueError(f"no key {name!r} in this row; it has {printable_names(list(names_in(row)))}") from None
     return value
-
-
-def _below(value: Any, key: str, in_lists: bool) -> Any:
-    """What a key names in an object, or in each item of a list. Raises KeyError if it names nothing."""
-    if isinstance(value, dict):
-        return value[key]
-    if not in_lists or not isinstance(value, list):
-        raise KeyError(key)
-    return [_keyed(item)[key] for item in value]
 
 
 def _keyed(item: object) -> dict[str, Any]:
@@ -106,7 +92,7 @@ def _keyed(item: object) -> dict[str, Any]:
 def nullable_value(row: object, column: str) -> Value | None:
     """The value of a column in a nested row; None where it is null. Raises ValueError as `value_of`."""
     name = column.removesuffix(LIST)
-    return None if _at(row, name, name != column) is None else value_of(row, column)
+    return None if _nested(row, name, name != column) is None else value_of(row, column)
 
 
 def optional_value(row: object, column: str) -> Value | None:
@@ -148,89 +134,13 @@ def items_of(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def below(item: Any, keys: Sequence[str]) -> Any:
+def nested_value(item: Any, keys: Sequence[str]) -> Any:
     """What stands below nested keys, or places of lists, of an item; None: nothing."""
     for key in keys:
         item = _keyed(item).get(key)
     return item
 
 
-def listed(names: list[str]) -> str:
+def printable_names(names: list[str]) -> str:
     """Names in one line of an error message, whatever characters an untrusted file puts into them."""
     return ", ".join(name if name.isprintable() else ascii(name) for name in names) or "nothing"
-
-
-def parquet_names(path: Path) -> list[str]:
-    """The names of a parquet file's columns that hold texts, numbers or lists of texts. Raises InputError."""
-    with opened_parquet(path) as file:
-        return list(_names(file.schema_arrow))
-
-
-def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The rows of a parquet file as nested objects with these columns, in the file's order. Raises InputError for a missing column, a damaged
-    file, and one that decodes to more than DECODED_LIMIT bytes."""
-    with opened_parquet(path) as file:
-        names = list(_names(file.schema_arrow))
-        for column in columns:
-            if column not in names:
-                wanted = f"no column {column!r} with texts or numbers ({LIST} at its end: lists of texts)"
-                raise InputError(f"{wanted}; it has {listed(names)}", path=path)
-        # What a list is made of cannot be named: the whole key above it is decoded.
-        leaves = [column.removesuffix(LIST).split(".")[0] if column.endswith(LIST) else column for column in columns]
-        decoded = 0
-        for batch in file.iter_batches(batch_size=BATCH, columns=leaves):
-            decoded += batch.nbytes + ROW_COST * batch.num_rows
-            if decoded > DECODED_LIMIT:
-                raise InputError(f"decodes to more than {DECODED_LIMIT} bytes; split the file", path=path)
-            yield from batch.to_pylist()
-
-
-def _names(fields: Any, prefix: str = "") -> Iterator[str]:
-    from pyarrow import types
-
-    def is_text(kind: Any) -> bool:
-        return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
-
-    for field in fields:
-        kind = field.type.value_type if types.is_dictionary(field.type) else field.type
-        if "." in field.name or field.name.endswith(LIST):
-            continue  # no column name reaches this field
-        if types.is_struct(kind):
-            yield from _names(kind, f"{prefix}{field.name}.")
-        elif types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
-            if is_text(kind.value_type) or types.is_integer(kind.value_type):
-                yield f"{prefix}{field.name}{LIST}"
-            elif types.is_struct(kind.value_type):
-                inner = _names(kind.value_type, f"{prefix}{field.name}.")
-                yield from (f"{name}{LIST}" for name in inner if not name.endswith(LIST))
-        elif is_text(kind) or types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
-            yield f"{prefix}{field.name}"
-
-
-@contextmanager
-def opened_parquet(path: Path) -> Iterator[Any]:
-    """A parquet file; whatever fails while it is open becomes an InputError."""
-    with (
-        parquet_errors(path, "cannot be read", "check that it is a whole parquet file") as (_, parquet),
-        open_regular(path) as content,
-        parquet.ParquetFile(content) as file,
-    ):
-        yield file
-
-
-@contextmanager
-def parquet_errors(path: Path, what: str, remedy: str) -> Iterator[tuple[Any, Any]]:
-    """The modules pyarrow and pyarrow.parquet. An error in them, or that they are not installed, becomes an InputError."""
-    check_installed("parquet", path=path)
-    import pyarrow
-    from pyarrow import parquet
-
-    try:
-        yield pyarrow, parquet
-    except FileNotFoundError:
-        raise InputError("no such file", path=path) from None
-    except (pyarrow.ArrowException, OSError, ValueError) as error:
-        if isinstance(error, OSError) and error.errno in WRITE_ERRORS:  # its remedy is another one
-            raise
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise InputError(f"{what}: {reason}; {remedy}", path=path) from None

@@ -40,11 +40,7 @@ def conll_columns(width: int, header: Sequence[str] | None) -> Sequence[str]:
 
 def sentences(path: Path, lines: Iterable[str], width: int | None) -> Iterator[Sentence]:
     """The sentences of a file with these lines, which have no ends, one by one. Raises InputError, which names the file and the line, for a line
-    with another number of cells, and a file without tokens.
-
-    Args:
-        width: the number of cells of each line; None: as many as the first token has.
-    """
+    with another number of cells than `width`, or without it than the first token has, and for a file without tokens."""
     lines, first = _peeked(lines)
     if first is None:
         raise InputError("no tokens", path=path)
@@ -58,7 +54,7 @@ def sentences(path: Path, lines: Iterable[str], width: int | None) -> Iterator[S
             cells.insert(0, "")  # a token of invisible characters
         if not line.strip(INVISIBLE):
             if sentence.rows:
-                yield _without_further(sentence)
+                yield _drop_uncounted(sentence)
                 sentence = Sentence(sentence.document)
         elif line.startswith("#") and not sentence.rows and (COMMENT.match(line) or len(cells) != width):
             if match := DOCUMENT.fullmatch(line.strip()):
@@ -93,14 +89,14 @@ def _peeked(lines: Iterable[str]) -> tuple[Iterator[str], str | None]:
     return iter(head), None
 
 
-def _without_further(sentence: Sentence) -> Sentence:
+def _drop_uncounted(sentence: Sentence) -> Sentence:
     """The sentence without a comment of as many cells and lines of several or no tokens, if the first cells of the others count them."""
     # In a file of two columns, the words "#" and "1" follow each other; a counter stands beside a word and its label.
     if sentence.rows[0][0] == "#" and len(sentence.rows[0]) > 2 and [cells[0] for cells in sentence.rows[1:2]] == ["1"]:
         sentence.rows = sentence.rows[1:]
     numbers = [cells[0] for cells in sentence.rows if not FURTHER.fullmatch(cells[0])]
     if numbers and numbers == [str(number) for number in range(1, len(numbers) + 1)]:
-        kept = list[list[str]]()
+        kept: list[list[str]] = []
         for cells in sentence.rows:
             match = FURTHER.fullmatch(cells[0])
             # The word 3-4 stands before token 3, and the node 3.1 after it.

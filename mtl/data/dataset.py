@@ -31,7 +31,7 @@ class Split:
     sizes: np.ndarray | None = None  # int64 (rows,), inputs of each row, which are adjacent in `texts`; None: one each
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)  # `further_columns`, by name, a string per row
     groups: np.ndarray | None = None  # int64 (rows,), equal for the rows of an `Example.group`, -1 for a row without
-    # float32 (inputs, features), how much a pair's texts overlap (`mtl.methods.coded`).
+    # float32 (inputs, features), how much a pair's texts overlap (`mtl.methods.overlap`).
     overlap: np.ndarray | None = None
     # float32 (inputs, outputs) of a linear model, to which those of a head are added (`mtl.methods.lstm.linear`).
     base: np.ndarray | None = None
@@ -85,8 +85,7 @@ def first_choices(codes: np.ndarray, texts: np.ndarray, sizes: np.ndarray) -> np
 
 
 def with_one_wrong(split: Split, rng: np.random.Generator) -> Split:
-    """The rows of a choice with two of their candidates: the right one and a random wrong one, in their order in the row. A row with one candidate
-    keeps it. All rows must have a target."""
+    """The rows of a choice, all with targets, with their right candidate and a random wrong one, if there is one, in their order in the row."""
     assert split.sizes is not None
     starts = np.cumsum(split.sizes) - split.sizes
     right = split.targets.astype(np.int64)
@@ -176,14 +175,14 @@ def load_dataset(
         choosing_share: the share of the dev rows that choose, where dev rows are scored; None: all choose, and all are scored.
     """
     check_present(suite, tasks, data_dir)
-    read = [read_task(task, data_dir, held_out) for task in tasks]
+    parts = [read_task(task, data_dir, held_out) for task in tasks]
     samples: dict[str, RowSample] = {}
-    for number, part in enumerate(read):
+    for number, part in enumerate(parts):
         if lines and (id := part.task.id) in lines:
-            read[number], samples[id] = take_sample(part, lines[id])
+            parts[number], samples[id] = take_sample(part, lines[id])
         elif choosing_share is not None and "train" in part.rows and part.task.scored_split == "dev":
-            read[number], samples[part.task.id] = divide_dev(part, choosing_share)
-    dataset = build_dataset(read)
+            parts[number], samples[part.task.id] = divide_dev(part, choosing_share)
+    dataset = build_dataset(parts)
     dataset.samples.update(samples)
     for id, sample in samples.items():
         dataset.scored_rows[id]["lines"] = list(sample.lines)
@@ -223,24 +222,24 @@ def fingerprints(
     return {**marks, **{file.name: file.sha256 for file in files}}
 
 
-def build_dataset(read: Sequence[TaskExamples]) -> Dataset:
+def build_dataset(parts: Sequence[TaskExamples]) -> Dataset:
     """Index the rows of all tasks by their distinct texts."""
-    rows = [row for part in read for rows in part.rows.values() for row in rows]
+    rows = [row for part in parts for rows in part.rows.values() for row in rows]
     index = {text: number for number, text in enumerate(dict.fromkeys(text for row in rows for text in row.texts))}
     splits: dict[str, dict[str, Split]] = {}
-    for part in read:
+    for part in parts:
         splits[part.task.id] = {name: make_split(part.task, rows, index) for name, rows in part.rows.items()}
     answers = {
         part.task.id: words
-        for part in read
+        for part in parts
         if "train" in part.rows
         and TARGET_KINDS[part.task.kind].head_type is not None
         and (words := target_kind(part.task).head.answers(splits[part.task.id]["train"].targets))
     }
-    held_out = {part.task.id: part.held_out for part in read if part.held_out}
-    scored = [(part.task, part.rows[part.task.scored_split]) for part in read if part.task.is_scored]
+    held_out = {part.task.id: part.held_out for part in parts if part.held_out}
+    scored = [(part.task, part.rows[part.task.scored_split]) for part in parts if part.task.is_scored]
     scored_rows = {task.id: describe_rows(task, rows) for task, rows in scored}
-    return Dataset([part.task for part in read], list(index), splits, held_out, answers, scored_rows=scored_rows)
+    return Dataset([part.task for part in parts], list(index), splits, held_out, answers, scored_rows=scored_rows)
 
 
 def make_split(task: Task, examples: Sequence[Example], index: Mapping[str, int]) -> Split:
@@ -279,13 +278,13 @@ def last_texts(task: Task, split: Split, texts: Sequence[str]) -> list[str]:
 
 def input_rows(dataset: Dataset, task: Task, split: Split, rows: Iterable[int] | None = None) -> list[Row]:
     """The rows of a split with these numbers, or all, as a trained model takes new ones (`mtl.methods.method.Model.predict`)."""
-    made: list[Row] = []
+    new_rows: list[Row] = []
     for row in range(len(split)) if rows is None else rows:
         inputs = [[dataset.texts[text] for text in split.texts[number]] for number in split.inputs(np.array([row]))]
         shared = inputs[0] if task.candidates is None else inputs[0][:-1]
         spans = [] if split.spans is None else split.spans[row].tolist()
-        made.append((*shared, *(texts[-1] for texts in inputs if task.candidates is not None), *spans))
-    return made
+        new_rows.append((*shared, *(texts[-1] for texts in inputs if task.candidates is not None), *spans))
+    return new_rows
 
 
 def marked_texts(task: Task, split: Split, texts: Sequence[str]) -> list[tuple[str, ...]]:

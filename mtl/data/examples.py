@@ -139,12 +139,8 @@ def read_rows(task: Task, path: Path) -> list[Row]:
 
 
 def read_targets(task: Task, path: Path, sizes: np.ndarray | None = None) -> np.ndarray:
-    """The targets (rows,) in a file of one column with a header, as `mtl.submissions.format.write_predictions` writes it. Raises InputError for a
-    target that is not valid, with its line.
-
-    Args:
-        sizes: the number of candidates or of units of each row, (rows,), where it is known.
-    """
+    """The targets (rows,) in a file of one column with a header, as `mtl.submissions.format.write_predictions` writes it; `sizes` are the numbers of
+    the rows' candidates or units, (rows,), where they are known. Raises InputError for a target that is not valid, with its line."""
     return _read_column(task, path, sizes, target_kind(task).parse)
 
 
@@ -154,14 +150,15 @@ def read_predicted(task: Task, path: Path, sizes: np.ndarray | None = None) -> n
 
 
 def _read_column(task: Task, path: Path, sizes: np.ndarray | None, parse: Callable[..., Target]) -> np.ndarray:
-    cells, values = target_kind(task), []
-    of_rows = chain([] if sizes is None else sizes.tolist(), repeat(None))
-    for number, (line, size) in enumerate(zip(read_lines(path)[1:], of_rows, strict=False), start=2):
+    """The targets or predictions in a file of one column, as `parse` reads a cell of a row with so many candidates or units."""
+    kind, values = target_kind(task), []
+    row_sizes = chain([] if sizes is None else sizes.tolist(), repeat(None))
+    for number, (line, size) in enumerate(zip(read_lines(path)[1:], row_sizes, strict=False), start=2):
         try:
-            values.append(parse(cells.line_cell(line), size))
+            values.append(parse(kind.line_cell(line), size))
         except ValueError as error:
             raise InputError(str(error), path=path, line=number) from None
-    return np.array(values, dtype=cells.dtype)
+    return np.array(values, dtype=kind.dtype)
 
 
 def _example(task: Task, kind: TargetKind, line: int, values: Mapping[str, Any], targets: bool, typed: bool) -> Example:
@@ -208,9 +205,9 @@ def target_cell(kind: TargetKind, value: Value) -> str:
 
 def _words_columns(task: Task, path: Path, layout: Layout) -> dict[str, str]:
     """The columns of the file that hold the words that spans mark, each with its span's column."""
-    beside = {f"{column.rpartition('.')[0]}.text": column for _, column in task.marked if "." in column}
-    names = set(column_names(path, layout)) if beside else set()
-    return {words: column for words, column in beside.items() if words in names and words not in task.text_columns}
+    possible = {f"{column.rpartition('.')[0]}.text": column for _, column in task.marked if "." in column}
+    names = set(column_names(path, layout)) if possible else set()
+    return {words: column for words, column in possible.items() if words in names and words not in task.text_columns}
 
 
 def _check_words(task: Task, example: Example, words: Mapping[str, Value | None]) -> None:
@@ -224,28 +221,23 @@ def _check_words(task: Task, example: Example, words: Mapping[str, Value | None]
 def _span(column: str, text: str, cells: Sequence[Value], typed: bool) -> tuple[Value, Value]:
     """Start and stop of a span: what its two columns hold, or what follows from the words and their place in them. Raises ValueError, which names
     the column, if the words do not stand at this place."""
-    first, second = cells if typed else map(span_end, cells)
+    if not typed:
+        cells = [int(cell) if isinstance(cell, str) and INTEGER.fullmatch(cell) else cell for cell in cells]
+    first, second = cells
     match = COUNTED.search(column)
     if match is None:
         return first, second
-    starts, words = counted_places(text, match[1]), str(cells[1])
+    # The places are those of words, with spaces between them, or of characters.
+    starts = [word.start() for word in re.finditer(r"\S+", text)] if match[1] == "words" else range(len(text))
+    words = str(cells[1])
     number = first - int(match[2]) if isinstance(first, int) else -1
     if not 0 <= number < len(starts) or not text.startswith(words, starts[number]):
         raise ValueError(f"span {column!r}: {words!r} does not stand at {first} of its text")
     return starts[number], starts[number] + len(words)
 
 
-def counted_places(text: str, unit: str) -> Sequence[int]:
-    """Where the characters or the words of a text begin, in characters from 0; spaces stand between words."""
-    return [word.start() for word in re.finditer(r"\S+", text)] if unit == "words" else range(len(text))
-
-
-def span_end(value: Value) -> Value:
-    """The integer that the cell of a file without types holds for start or stop of a span; the cell itself if it holds none."""
-    return int(value) if isinstance(value, str) and INTEGER.fullmatch(value) else value
-
-
 def _text(values: Mapping[str, Any], column: str) -> str:
+    """The text of a row in a column. Raises ValueError, which names the column, for a value that is no text."""
     try:
         return text(values[column])
     except ValueError as error:

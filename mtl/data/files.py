@@ -1,12 +1,13 @@
-"""Data files: their lines as text, with errors that name file and line, and the files of one table in numbered parts."""
+"""Text files: their lines, with errors that name file and line, and the files of one table in numbered parts."""
 
 import codecs
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from mtl.base.errors import InputError
+from mtl.base.progress import Progress
 from mtl.base.untrusted import inside, open_lines, open_regular, read_errors
 
 FILE_LIMIT = 2**31  # bytes of a file that is read as a whole
@@ -32,14 +33,13 @@ def numbered_names(name: str, names: Iterable[str]) -> list[str]:
         raise ValueError("its name has no number")
     digest = "-[0-9a-f]{16}" if number[4] else ""
     pattern = rf"{re.escape(name[: number.start()])}(\d+){number[2] or ''}{digest}{re.escape(number[5])}"
-    found = sorted((int(match[1]), each) for each in names if (match := re.fullmatch(pattern, each)))
-    numbers = [number for number, _ in found]
-    count = len(found)
+    parts = sorted((int(match[1]), part) for part in names if (match := re.fullmatch(pattern, part)))
+    numbers, count = [part_number for part_number, _ in parts], len(parts)
     is_complete = numbers in ([*range(count)], [*range(1, count + 1)]) and count == int(number[3] or count)
-    if not found or not is_complete:
+    if not parts or not is_complete:
         shown = ", ".join(map(str, numbers[:20]))
         raise ValueError(f"its parts have the numbers {shown}; one is missing, or stands twice")
-    return [each for _, each in found]
+    return [part for _, part in parts]
 
 
 def read_lines(path: Path) -> list[str]:
@@ -106,8 +106,7 @@ def split_lines(content: bytes, name: str, before: int = 0, most: int = MOST_LIN
 
 
 def decode(content: bytes, name: str, before: int = 0) -> str:
-    """The text of a UTF-8 file's content, without a byte order mark. The arguments are those of `split_lines`. Raises InputError with the
-    line that is not UTF-8."""
+    """The text of a UTF-8 file's content, without a byte order mark. The arguments, and the error for a line that is not UTF-8: as `split_lines`."""
     if before == 0:
         content = content.removeprefix(codecs.BOM_UTF8)
     try:
@@ -144,3 +143,17 @@ def _decoded(content: bytes, encoding: str, path: Path, line: int) -> str:
         remedy = "save the file as UTF-8, or say what it is: reading: {encoding: …}"
         byte = f" (byte {error.object[error.start]:#04x})" if isinstance(error, UnicodeDecodeError) else ""
         raise InputError(f"not {encoding.upper()}{byte}; {remedy}", path=path, line=line) from None
+
+
+def text_lines(files: Sequence[Path], title: str) -> Iterator[str]:
+    """Yield each line of text files, plain or packed, without the white space around it, and show the progress with this title. Raises InputError
+    for a file that cannot be read, and for a line of more than 16 MiB."""
+    for path in files:
+        with read_errors(path), open_lines(path) as lines, Progress(f"{title} {path}", path.stat().st_size, "B") as bar:
+            for line in lines:
+                try:
+                    yield line.decode("utf-8").strip()
+                except UnicodeDecodeError:
+                    raise InputError("not UTF-8; save the file as UTF-8", path=path, line=lines.number) from None
+                if lines.number % 1000 == 0:
+                    bar.reach(lines.done)

@@ -34,9 +34,8 @@ def hold_out(task: Task, examples: Sequence[Example], share: float) -> tuple[lis
 
 
 def grouped_by_source(task: Task, examples: Sequence[Example]) -> list[Example]:
-    """The rows of a pair task, grouped by the source of their first text. The two texts of a pair with the label `same_source` have the same
-    source. The connected components of these pairs are the sources. In KLEJ's PSC they are the news articles by which the official split was made
-    (KLEJ, section 3.6)."""
+    """The rows of a pair task, grouped by the source of their first text. The texts of pairs with the label `same_source` that are connected have
+    one source. In KLEJ's PSC, sources are the news articles by which the official split was made (KLEJ, section 3.6)."""
     kind = target_kind(task)
     sides = [(side, text) for example in examples for side, text in enumerate(example.texts)]
     pairs = [

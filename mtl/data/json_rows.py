@@ -15,9 +15,8 @@ Row = dict[str, Any]
 ID = "id"  # the column of the keys of records by id
 ARTICLES, PARAGRAPHS, QUESTIONS = "data", "paragraphs", "qas"  # keys of a file in SQuAD's form
 SPACE = re.compile(r"[ \t\r\n]*")
-SEPARATOR = re.compile(
-    r"[ \t\r\n]*(?:,[ \t\r\n]*(?!\])|(?=\]))"
-)  # after an item of a list: a comma and another one, or its end
+# After an item of a list: a comma and another item, or the end of the list.
+SEPARATOR = re.compile(r"[ \t\r\n]*(?:,[ \t\r\n]*(?!\])|(?=\]))")
 MOST_KEYS = 8  # of an object, in a message
 
 
@@ -51,11 +50,7 @@ def parse_row(path: Path | str, number: int, line: str) -> Row:
 
 
 def parse_value(path: Path | str, text: str, position: int, line: int = 1) -> tuple[Any, int]:
-    """The JSON value that begins at a position of a text, perhaps after white space, and where it ends. Raises InputError.
-
-    Args:
-        line: that of the file on which the text begins.
-    """
+    """The JSON value at a position of a text, which begins on this line of its file, and where the value ends. Raises InputError with the line."""
     try:
         value, end = DECODER.raw_decode(text, _start(text, position))
         inner = text[position:end]
@@ -85,8 +80,7 @@ def parse_object(path: Path, text: str) -> Row | None:
 
 
 def json_rows(path: Path, text: str, part: str | None) -> Iterator[tuple[int, Row]]:
-    """The rows of a .json file, each with its line or number. Raises InputError for what is not JSON, a part that is not there, and a value that
-    holds no rows.
+    """The rows of a .json file, each with its line or number. Raises InputError for what is not JSON, or holds no such part or no rows.
 
     Args:
         text: the whole file.
@@ -107,10 +101,8 @@ def json_rows(path: Path, text: str, part: str | None) -> Iterator[tuple[int, Ro
         return
     if isinstance(value, dict):
         if not all(isinstance(record, dict) for record in value.values()):
-            remedy = f"name the one that holds the rows: {path.name}#KEY"
-            raise InputError(
-                f"is one object with the keys {', '.join([*value][:MOST_KEYS])}; {remedy}", path=path, line=1
-            )
+            problem = f"is one object with the keys {', '.join([*value][:MOST_KEYS])}"
+            raise InputError(f"{problem}; name the one that holds the rows: {path.name}#KEY", path=path, line=1)
         value = [{ID: key, **record} for key, record in value.items()]
     if not isinstance(value, list):
         raise InputError("the value holds no rows; a list of objects does", path=path, line=1)

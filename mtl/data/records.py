@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.data.columns import LIST, Value, listed, names_in, nullable_value, optional_value, parquet_names, value_of
+from mtl.data.columns import LIST, Value, names_in, nullable_value, optional_value, printable_names, value_of
+from mtl.data.parquet import parquet_names
 from mtl.data.rows import PLAIN, SEPARATORS, TABLES, form_of, read_table, separator_of, stream_rows, value_part
 from mtl.tasks.task import NUMBERED, Layout
 
@@ -69,8 +70,7 @@ def read_fields(path: Path, layout: Layout = PLAIN) -> dict[str, list[Value | No
 
 
 def column_names(path: Path, layout: Layout = PLAIN) -> list[str]:
-    """The names of a file's columns in their order. Errors are as in `read_records`. A file of objects has the columns of its first 100 rows,
-    without those that are null in all of them."""
+    """The names of a file's columns in their order; of a file of objects, those of its first 100 rows, unless null. Errors: as `read_records`."""
     if form_of(path, layout) in TABLES and layout.beside is None:
         return list(read_table(path, layout)[0])
     if form_of(path, layout) == "parquet" and layout.beside is None:
@@ -104,13 +104,12 @@ def _cell_records(path: Path, columns: Sequence[str], layout: Layout) -> list[Re
         if counts[column] > 1:
             problem = f"column {column!r} stands more than once in the header; rename the others"
             raise InputError(problem, path=path, line=1)
-    places = {column: number for number, column in enumerate(header)}
-    positions = [places[column] for column in columns]
-    place = None if name is None else places[name]
+    positions = [header.index(column) for column in columns]
+    part = None if name is None else header.index(name)
     records = [
         Record(line, tuple([cells[position] for position in positions]))
         for line, cells in rows
-        if place is None or cells[place] == value
+        if part is None or cells[part] == value
     ]
     if not records:
         problem = "no rows after the header" if name is None else f"no row has {value!r} in a column {name!r}"
@@ -121,11 +120,11 @@ def _cell_records(path: Path, columns: Sequence[str], layout: Layout) -> list[Re
 def _no_column(path: Path, column: str, header: Sequence[str], layout: Layout) -> str:
     """What is wrong with a header that lacks a column, and what to do."""
     separator, _ = separator_of(path, layout)
-    problem = f"no column {column!r} in the header; it has {listed(list(header))}"
+    problem = f"no column {column!r} in the header; it has {printable_names(list(header))}"
     if near := [name for name in header if name.strip(" \"'").lower() == column.strip().lower()]:
         return f"no column {column!r} in the header, but {near[0]!r}; write the name as it stands there"
     if len(header) == 1:
-        for other in SEPARATORS:
-            if other != separator and column in [name.strip() for name in header[0].split(other)]:
-                return f"{problem}; if {SEPARATORS[other]} set the cells apart, write reading: {{separator: {json.dumps(other)}}}"
+        for sign, signs in SEPARATORS.items():
+            if sign != separator and column in [name.strip() for name in header[0].split(sign)]:
+                return f"{problem}; if {signs} set the cells apart, write reading: {{separator: {json.dumps(sign)}}}"
     return problem

@@ -24,8 +24,7 @@ def without_order(task: Task, texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def without_repeats(dataset: Dataset) -> Dataset:
-    """The dataset in which only the dev rows that repeat no training row of their task choose. If a task has fewer than LEAST_ROWS such rows, all of
-    its dev rows choose."""
+    """The dataset in which only dev rows that repeat no training row of their task choose; all of a task with fewer than LEAST_ROWS such rows."""
     choosing = {}
     for task in dataset.trained_tasks:
         splits = dataset.splits[task.id]
@@ -40,12 +39,7 @@ def without_repeats(dataset: Dataset) -> Dataset:
 
 
 def choosing_notes(dataset: Dataset, chooses: bool = True) -> list[str]:
-    """The notes on dev rows that are not scored, and on dev rows on which nothing was chosen.
-
-    Args:
-        dataset: the dataset of a run.
-        chooses: whether the method of the run chooses anything on dev; if not, the second kind of notes is left out.
-    """
+    """The notes of a run on dev rows that are not scored, and, if its method `chooses` anything on dev, on those on which nothing was chosen."""
     samples = {id: sample for id, sample in dataset.samples.items() if CHOOSING in dataset.splits[id]}
     scored = sample_text(samples, dict.fromkeys(samples, "dev"))
     notes = [f"Scored on the dev rows that choose nothing (choosing_share): {scored}."] if samples else []

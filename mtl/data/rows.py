@@ -20,10 +20,11 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.wings import wings
-from mtl.data.columns import LIST, TAGS, TOKENS, parquet_names, parquet_rows, text, value_of
+from mtl.data.columns import LIST, TAGS, TOKENS, text, value_of
 from mtl.data.conll import conll_columns, sentences
 from mtl.data.files import data_lines, numbered_files
 from mtl.data.json_rows import json_rows, parse_row
+from mtl.data.parquet import parquet_names, parquet_rows
 from mtl.tasks.task import BESIDE, NUMBERED, Layout
 
 MOST_COLUMNS = 10_000
@@ -63,8 +64,8 @@ def stream_rows(
     wanted = columns if columns is None or name is None else list(dict.fromkeys([*columns, name]))
     spans = layout.reading.spans
     if spans is not None and wanted is not None:
-        made = (f"{TOKENS}{LIST}", f"{TAGS}{LIST}")
-        wanted = list(dict.fromkeys([*(name for name in wanted if name not in made), *spans.split(BESIDE)]))
+        computed = (f"{TOKENS}{LIST}", f"{TAGS}{LIST}")
+        wanted = list(dict.fromkeys([*(name for name in wanted if name not in computed), *spans.split(BESIDE)]))
     rows = _rows(path, layout, wanted)
     if spans is not None:
         tag_spans = next((wing.tag_spans for wing in wings() if wing.tag_spans), None)
@@ -73,8 +74,8 @@ def stream_rows(
             raise InputError(problem, key="reading.spans")
         rows = tag_spans(path, rows, spans)
     if layout.beside is not None:
-        rows = _with_lines(path, layout, rows)
-    return rows if name is None else _with_value(path, rows, name, value)
+        rows = _add_lines(path, layout.beside, layout, rows)
+    return rows if name is None else _select_rows(path, rows, name, value)
 
 
 def _rows_of_parts(path: Path, layout: Layout, columns: Sequence[str] | None) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -237,32 +238,31 @@ def _texts(path: Path, layout: Layout, form: str) -> Iterator[tuple[int, dict[st
         yield line, {"label": " ".join(labels), "text": rest}
 
 
-def _with_lines(path: Path, layout: Layout, rows: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Rows with a further column: the lines of the file beside theirs."""
-    beside = layout.beside
-    assert beside is not None
+def _add_lines(
+    path: Path, second: Path, layout: Layout, rows: Iterator[tuple[int, Any]]
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Rows with a further column: the lines of a second file. Raises InputError if one of the files has more rows."""
     header = layout.header or ()
     name = header[1] if len(header) == 2 and form_of(path, layout) == "txt" else "label"
-    number = 0
-    for number, (row, line) in enumerate(zip_longest(rows, _lines(beside, Layout(reading=layout.reading))), start=1):
+    for number, (row, line) in enumerate(zip_longest(rows, _lines(second, Layout(reading=layout.reading))), start=1):
         if row is None or line is None:
-            longer, shorter = (beside, path) if row is None else (path, beside)
+            longer, shorter = (second, path) if row is None else (path, second)
             problem = f"has more rows than {shorter.name}, which ends after {number - 1:,}"
             raise InputError(problem, path=longer, line=number)
         if name in row[1]:
-            raise InputError(f"column {name!r} stands in {beside.name}, too", path=path)
+            raise InputError(f"column {name!r} stands in {second.name}, too", path=path)
         yield row[0], {**row[1], name: line}
 
 
-def _with_value(
+def _select_rows(
     path: Path, rows: Iterator[tuple[int, Any]], name: str, value: str
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows with this value in this column. Raises InputError if there is none."""
-    kept = 0
+    has_rows = False
     for line, row in rows:
         with suppress(ValueError):
             if text(row[name] if name in row else value_of(row, name)) == value:
-                kept += 1
+                has_rows = True
                 yield line, row
-    if not kept:
+    if not has_rows:
         raise InputError(f"no row has {value!r} in a column {name!r}", path=path)

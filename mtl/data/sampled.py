@@ -1,5 +1,4 @@
-"""A sample of the rows that a task is scored on: the key file that names them, a task cut down to them, and dev rows that are divided into those
-that choose and those that are scored."""
+"""Rows that a task is scored on alone: a sample, which a key file names, and dev rows that are divided into those that choose and the others."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

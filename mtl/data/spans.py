@@ -36,8 +36,8 @@ def with_token_spans(
         for task in dataset.tasks
     }
     placer.warn()
-    read = replace(dataset, splits=splits, texts=[*dataset.texts, *(dataset.texts[text] for text in placer.sources)])
-    return read, placer.texts()
+    texts_read = [*dataset.texts, *(dataset.texts[text] for text in placer.sources)]
+    return replace(dataset, splits=splits, texts=texts_read), placer.texts()
 
 
 class SpanPlacer:
@@ -55,34 +55,36 @@ class SpanPlacer:
         self.missed = 0  # the number of spans that share no character with a token
         self.cut_units = 0  # the number of units that are after the cut
         self._cut: dict[tuple[int, bytes], int] = {}  # the numbers of new texts, by source and kept tokens
-        self._further: list[list[str]] = []  # the tokens of each new text
+        self._new_texts: list[list[str]] = []  # the tokens of each new text
         # By text with spans, its tokens and their characters.
         self._tokens: dict[int, tuple[list[str], np.ndarray]] = {}
 
     def place(self, task: Task, split: Split) -> Split:
         """The split with its token spans, where new texts replace those that are cut; for kinds with units, with the steps of its units."""
         if (kind := target_kind(task)).by_unit:
-            return self._with_steps(kind, split)
+            return self._add_steps(kind, split)
         if split.spans is None:
             return split
-        numbers, places = split.texts.copy(), np.empty_like(split.spans)
+        numbers, token_spans = split.texts.copy(), np.empty_like(split.spans)
         sides = np.array([side for side, _ in task.marked])
         for row, (texts, spans) in enumerate(zip(split.texts, split.spans, strict=True)):
             for side in np.unique(sides):
                 chosen = sides == side
-                numbers[row, side], places[row, chosen] = self._place(int(texts[side]), spans[chosen])
-        return replace(split, texts=numbers, token_spans=places + self._boundary_words)
+                numbers[row, side], token_spans[row, chosen] = self._read_text(int(texts[side]), spans[chosen])
+        return replace(split, texts=numbers, token_spans=token_spans + self._boundary_words)
 
     def texts(self) -> TokenizedTexts:
         """All texts as an encoder reads them, the new ones last."""
-        texts = self._texts.with_further(self._further) if self._further else self._texts
+        texts = self._texts.with_further(self._new_texts) if self._new_texts else self._texts
         return texts.with_boundaries() if self._boundary_words else texts
 
     def warn(self) -> None:
         """Log warnings, with counts, about texts that are cut around their spans, units that are cut, and spans without a token of their own."""
-        if self._further:
+        if self._new_texts:
             cut = "%d texts with spans are longer than max_length=%d tokens"
-            logger.warning(f"{cut}; they keep the tokens nearest to their spans", len(self._further), self._max_length)
+            logger.warning(
+                f"{cut}; they keep the tokens nearest to their spans", len(self._new_texts), self._max_length
+            )
         if self.cut_units:
             said = "%d tokens to predict are after max_length=%d; no model reads them"
             logger.warning(said, self.cut_units, self._max_length)
@@ -90,7 +92,7 @@ class SpanPlacer:
             said = "%d spans have no token of their own; the token nearest to them is read instead"
             logger.warning(said, self.missed)
 
-    def _with_steps(self, kind: TargetKind, split: Split) -> Split:
+    def _add_steps(self, kind: TargetKind, split: Split) -> Split:
         """The split with the steps of its units, (rows, most units), PAST after the last one of a row."""
         texts, rows = np.unique(split.texts[:, -1], return_inverse=True)
         steps = [self._unit_steps(text, kind.units(self._raw[text])) for text in texts.tolist()]
@@ -102,7 +104,7 @@ class SpanPlacer:
     def _unit_steps(self, text: int, units: np.ndarray) -> np.ndarray:
         """The step of each unit that the encoder reads, int64 (units,), as `mtl.model.heads.unit_vectors` takes them."""
         whole = units[:, 0] == units[:, 1]
-        first = tokens_of(units, self._characters(text)[1])[0][:, 0]
+        first = span_tokens(units, self._characters(text)[1])[0][:, 0]
         self.cut_units += int(((first >= self._max_length) & ~whole).sum())
         steps = np.where(whole, WHOLE, first + self._boundary_words)
         return steps[whole | (first < self._max_length)]
@@ -116,18 +118,18 @@ class SpanPlacer:
             self._tokens[text] = words, token_characters(self._raw[text], words)
         return self._tokens[text]
 
-    def _place(self, text: int, spans: np.ndarray) -> tuple[int, np.ndarray]:
+    def _read_text(self, text: int, spans: np.ndarray) -> tuple[int, np.ndarray]:
         """The number of the text that is read in place of this one, and the token spans in it, (spans, 2). `spans` are in characters."""
         words, characters = self._characters(text)
-        tokens, missed = tokens_of(spans, characters)
+        tokens, missed = span_tokens(spans, characters)
         self.missed += missed
         if len(words) <= self._max_length:
             return text, tokens
         kept = nearest_tokens(len(words), tokens, self._max_length)
-        number = self._cut.setdefault((text, kept.tobytes()), len(self._raw) + len(self._further))
-        if number == len(self._raw) + len(self._further):
+        number = self._cut.setdefault((text, kept.tobytes()), len(self._raw) + len(self._new_texts))
+        if number == len(self._raw) + len(self._new_texts):
             self.sources.append(text)
-            self._further.append([words[token] for token in kept])
+            self._new_texts.append([words[token] for token in kept])
         # A span may lose tokens, but is never empty: with fewer tokens than spans, the last one kept is read for the others.
         first = np.minimum(np.searchsorted(kept, tokens[:, 0]), len(kept) - 1)
         stop = np.maximum(np.searchsorted(kept, tokens[:, 1]), first + 1)
@@ -168,13 +170,9 @@ def _agreement(first: str, second: str) -> tuple[int, int]:
     return start, end
 
 
-def tokens_of(spans: np.ndarray, characters: np.ndarray) -> tuple[np.ndarray, int]:
-    """The tokens of each span of a text, from the first to before the last: int64 (spans, 2); and the number of spans without a token.
-
-    Args:
-        spans: in characters, (spans, 2).
-        characters: as from `token_characters`.
-    """
+def span_tokens(spans: np.ndarray, characters: np.ndarray) -> tuple[np.ndarray, int]:
+    """The tokens of each span of a text, from the first to before the last: int64 (spans, 2); and the number of spans without a token. The spans are
+    in characters, (spans, 2), and the characters of tokens are as from `token_characters`."""
     shares = (spans[:, :1] < characters[:, 1]) & (characters[:, 0] < spans[:, 1:])
     missed = ~shares.any(axis=1)
     apart = np.maximum(characters[:, 0] - spans[:, 1:], spans[:, :1] - characters[:, 1])
@@ -185,9 +183,8 @@ def tokens_of(spans: np.ndarray, characters: np.ndarray) -> tuple[np.ndarray, in
 
 
 def nearest_tokens(count: int, spans: np.ndarray, most: int) -> np.ndarray:
-    """The indices of the `most` tokens of a text that are nearest to a span, int64, ascending. The spans are in tokens, (spans, 2). Of tokens
-    within spans, those near the start of their span are preferred, so that a long span does not displace another one. Of other tokens that are
-    equally near, the earlier ones are preferred."""
+    """The indices of the `most` tokens of a text that are nearest to a span, int64, ascending. The spans are in tokens, (spans, 2). Within spans,
+    tokens near the start come first, so that a long span does not displace another one; of other equally near tokens, the earlier ones do."""
     tokens = np.arange(count)
     start, stop = spans[:, :1], spans[:, 1:]
     apart = np.maximum(np.maximum(start - tokens, tokens - (stop - 1)), 0).min(axis=0)

@@ -18,9 +18,8 @@ CHOOSING = "choosing"  # the name of the dev rows that choose, where the other d
 
 @dataclass(frozen=True)
 class TaskExamples:
-    """A task's rows by split, and the lines of the train file held out as dev, if any. A task that another task's head answers has no "train"
-    rows, and "dev" rows only if it has a dev file. "test" may be missing, and "choosing" is there only if dev is divided
-    (`mtl.data.sampled.divide_dev`)."""
+    """A task's rows by split, and the lines of the train file held out as dev, if any. A task that another task's head answers has no "train" rows,
+    and "dev" rows only if it has a dev file. "test" may be missing; CHOOSING is there if dev is divided (`mtl.data.sampled.divide_dev`)."""
 
     task: Task
     rows: dict[str, list[Example]]
@@ -56,18 +55,21 @@ def split_files(task: Task, data_dir: Path, share: float) -> dict[str, bytes]:
             raise InputError(f"{problem}; {remedy} (tasks=[…])", path=path)
     if "dev" in paths or "train" not in paths:
         return {f"{task.folder or task.id}/{task.file(split)}": read_bytes(path) for split, path in paths.items()}
-    path = paths["train"]
-    read = read_task(task, data_dir, share)
-    layout = task.layout("train", data_dir)
+    return _divided_file(task, paths["train"], read_task(task, data_dir, share).rows, task.layout("train", data_dir))
+
+
+def _divided_file(task: Task, path: Path, by_split: Mapping[str, list[Example]], layout: Layout) -> dict[str, bytes]:
+    """The lines of a training file in two files, each with its header: those of the rows that train, and of those that serve as dev. Raises
+    InputError if they are not read as the same rows there."""
     lines = re.findall(rb"[^\n]*\n|[^\n]+", read_bytes(path))
-    starts = sorted(row.line for rows in (read.rows["train"], read.rows["dev"]) for row in rows)
+    starts = sorted(row.line for rows in (by_split["train"], by_split["dev"]) for row in rows)
     ends = dict(zip(starts, [*starts[1:], len(lines) + 1], strict=True))
     contents = {}
     for split in ("train", "dev"):
-        rows = [b"".join(lines[row.line - 1 : ends[row.line] - 1]) for row in read.rows[split]]
+        rows = [b"".join(lines[row.line - 1 : ends[row.line] - 1]) for row in by_split[split]]
         whole = [row if row.endswith(b"\n") else row + b"\n" for row in rows]
         contents[f"{task.folder or task.id}/{split}{path.suffix}"] = b"".join([*lines[: starts[0] - 1], *whole])
-    same = [[replace(row, line=0) for row in read.rows[split]] for split in ("train", "dev")]
+    same = [[replace(row, line=0) for row in by_split[split]] for split in ("train", "dev")]
     if _rows_again(task, layout, contents) != same:
         problem = "its lines are not read as the same rows in files of train and dev"
         raise InputError(f"{problem}; save it as .jsonl in UTF-8, or leave task {task.id} out (tasks=[…])", path=path)
@@ -89,8 +91,7 @@ def _rows_again(task: Task, layout: Layout, contents: Mapping[str, bytes]) -> li
 
 
 def read_split(task: Task, path: Path, split: str, layout: Layout | None = None) -> list[Example]:
-    """All rows of a split's file, with their targets and groups. If no scores are on test, only the texts of a test file are read. Raises
-    InputError as `read_examples` does."""
+    """All rows of a split's file, with targets and groups, but of a test file that is not scored the texts alone. Errors: as `read_examples`."""
     rows = read_examples(task, path, task.has_targets(split), layout)
     return rows if task.same_source is None or not task.has_targets(split) else grouped_by_source(task, rows)
 

@@ -1,11 +1,10 @@
-"""Texts: the tokenizer, the distinct texts of a suite, the vocabulary that gives each word an id, and long lists block by block."""
+"""Texts as tokens: the tokenizer, the distinct texts of a suite, and the vocabulary that gives each word an id."""
 
 import copy
 import hashlib
 import logging
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -13,17 +12,14 @@ import numpy as np
 
 from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.errors import InputError
-from mtl.base.progress import Progress, hidden_progress, progress
-from mtl.base.untrusted import open_lines, read_errors
+from mtl.base.progress import progress
 
 UNKNOWN = "<unk>"
 # Stand around each text if `boundary_words` is set, as in jiant. Moses splits < and > from words, so no text contains them.
 BOUNDARIES = ("<SOS>", "<EOS>")
 FORMAT = 1  # version of cached texts; increase it when the file's layout changes, or the tokens of the same texts
-BLOCK = 4096  # texts that are encoded at a time
 
 Tokenizer = Callable[[str], list[str]]
-Encode = Callable[[Sequence[str]], np.ndarray]  # at least one text -> vectors (texts, dim)
 
 logger = logging.getLogger("mtl")
 
@@ -84,15 +80,11 @@ class Vocabulary:
 
 class TokenizedTexts:
     """The distinct texts of a suite, tokenized once for all tasks, seeds, stages and runs. `types` are the distinct words; the words of text i are
-    `types[j] for j in tokens[starts[i]:starts[i + 1]]`. `empty` is the number of texts without a token; each of them gets one unknown token. `cut`
-    is the number of texts that were cut."""
+    `types[j] for j in tokens[starts[i]:starts[i + 1]]`. Of the texts, `empty` have no token, so they get an unknown one, and `cut` were cut."""
 
     def __init__(self, texts: Sequence[str], language: str, max_length: int, cache_dir: Path | None = None) -> None:
-        """Tokenize the distinct texts among `texts` (Moses); each keeps its first `max_length` tokens.
-
-        Args:
-            cache_dir: the folder for a cached result, whose file name is a hash of all inputs. None: no cache.
-        """
+        """Tokenize the distinct texts among `texts` (Moses); each keeps its first `max_length` tokens. A cached result is a file in the folder
+        `cache_dir`, if there is one, whose name is a hash of all inputs."""
         self.index = {text: number for number, text in enumerate(dict.fromkeys(texts))}
         if cache_dir is None:
             self._tokenize(moses(language), max_length)
@@ -104,8 +96,9 @@ class TokenizedTexts:
         path = cache_dir / f"texts-{key.hexdigest()[:16]}.npz"
         if not self._load(path):
             self._tokenize(moses(language), max_length)
-            arrays = {"types": packed_words(self.types), "tokens": self.tokens, "starts": self.starts}
-            write_arrays(path, {**arrays, "counted": np.array([self.empty, self.cut])})
+            types = np.frombuffer("\n".join(self.types).encode("utf-8", "surrogatepass"), dtype=np.uint8)
+            counted = np.array([self.empty, self.cut])
+            write_arrays(path, {"types": types, "tokens": self.tokens, "starts": self.starts, "counted": counted})
 
     def _tokenize(self, tokenize: Tokenizer, max_length: int) -> None:
         self.empty = self.cut = 0
@@ -126,7 +119,7 @@ class TokenizedTexts:
         """Load a cached result. Returns False if the file is missing or damaged."""
         try:
             arrays = read_arrays(path)
-            self.types = unpacked_words(arrays["types"])
+            self.types = arrays["types"].tobytes().decode("utf-8", "surrogatepass").split("\n")
             self.tokens, self.starts = arrays["tokens"], arrays["starts"]
             self.empty, self.cut = arrays["counted"].tolist()
         except (OSError, ValueError, KeyError, InputError):
@@ -152,14 +145,14 @@ class TokenizedTexts:
         short.cut += int((lengths > max_length).sum())
         return short
 
-    def with_further(self, further: Sequence[Sequence[str]]) -> "TokenizedTexts":
+    def with_further(self, texts: Sequence[Sequence[str]]) -> "TokenizedTexts":
         """The same texts, and after them further texts of at least one token each. They are not in `index`."""
         longer = copy.copy(self)
         type_ids = {word: number for number, word in enumerate(self.types)}
-        added = [type_ids.setdefault(word, len(type_ids)) for words in further for word in words]
+        added = [type_ids.setdefault(word, len(type_ids)) for words in texts for word in words]
         longer.types = list(type_ids)
         longer.tokens = np.concatenate([self.tokens, np.array(added, dtype=self.tokens.dtype)])
-        longer.starts = np.concatenate([self.starts, self.starts[-1] + np.cumsum([len(words) for words in further])])
+        longer.starts = np.concatenate([self.starts, self.starts[-1] + np.cumsum([len(words) for words in texts])])
         return longer
 
     def with_boundaries(self) -> "TokenizedTexts":
@@ -176,11 +169,7 @@ class TokenizedTexts:
         return bounded
 
     def words(self, text: int) -> list[str]:
-        """The tokens of one text.
-
-        Args:
-            text: its number in `mtl.data.dataset.Dataset.texts`, if these are the texts of a dataset: what `Split.texts` holds.
-        """
+        """The tokens of the text with this number: that in `Dataset.texts` and `Split.texts`, if these are the texts of a dataset."""
         return [self.types[token] for token in self.tokens[self.starts[text] : self.starts[text + 1]]]
 
     def counts(self, texts: np.ndarray) -> np.ndarray:
@@ -201,53 +190,3 @@ def tokenized(texts: Sequence[str], language: str, max_length: int, cache_dir: P
         logger.info(said, result.cut, len(result), max_length)
     logger.info("%d distinct texts, %d tokens", len(result), len(result.tokens))
     return result
-
-
-def packed_words(words: Sequence[str]) -> np.ndarray:
-    """Pack words, at least one, without line ends, into a uint8 array for np.savez."""
-    return np.frombuffer("\n".join(words).encode("utf-8", "surrogatepass"), dtype=np.uint8)
-
-
-def unpacked_words(packed: np.ndarray) -> list[str]:
-    """The words of an array that `packed_words` made."""
-    return packed.tobytes().decode("utf-8", "surrogatepass").split("\n")
-
-
-def text_lines(files: Sequence[Path], title: str) -> Iterator[str]:
-    """Yield each line of text files, plain or gzipped, without the white space around it. The progress has the title. Raises InputError for a file
-    that cannot be read, and for a line of more than 16 MiB."""
-    for path in files:
-        with (
-            read_errors(path),
-            open_lines(path) as lines,
-            Progress(f"{title} {path}", path.stat().st_size, "B") as bar,
-        ):
-            for line in lines:
-                try:
-                    yield line.decode("utf-8").strip()
-                except UnicodeDecodeError:
-                    raise InputError("not UTF-8; save the file as UTF-8", path=path, line=lines.number) from None
-                if lines.number % 1000 == 0:
-                    bar.reach(lines.done)
-
-
-def encode_blocks(texts: Sequence[str], encode: Encode, dim: int, progress: bool) -> np.ndarray:
-    """The vectors of these texts, float32 (texts, dim). Raises InputError for one text instead of a list, and for an element that is not a text."""
-    vectors = np.empty((len(texts), dim), dtype=np.float32)
-    with nullcontext() if progress else hidden_progress(), Progress("encoding texts", len(texts), "texts") as bar:
-        for start, block in text_blocks(texts):
-            vectors[start : start + len(block)] = encode(block)
-            bar.advance(len(block))
-    return vectors
-
-
-def text_blocks(texts: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
-    """Blocks of texts, each with the number of its first one. Raises InputError as `encode_blocks`."""
-    if isinstance(texts, str):
-        raise InputError("encode takes a list of texts, not one text")
-    for start in range(0, len(texts), BLOCK):
-        block = list(texts[start : start + BLOCK])
-        for number, text in enumerate(block, start=start):
-            if not isinstance(text, str):
-                raise InputError(f"encode takes texts; number {number} is of type {type(text).__name__}")
-        yield start, block

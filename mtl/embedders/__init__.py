@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from mtl.base.errors import InputError
 from mtl.base.settings.layers import find_yaml, shipped
 from mtl.base.settings.schema import EmbedderOptions
-from mtl.base.typed import AT_LEAST_ONE, SIZE
+from mtl.base.typed import AT_LEAST_ONE, SIZE, check_choice
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.base.wings import lazy
 from mtl.embedders.elmo import ELMO
@@ -73,8 +72,7 @@ EMBEDDERS: dict[str, EmbedderKind] = {
 
 def embedder_kind(name: str) -> EmbedderKind:
     """The kind of embeddings with this name. Raises InputError for an unknown name."""
-    if name not in EMBEDDERS:
-        raise InputError(f"must be one of {', '.join(EMBEDDERS)}", key="embeddings.name", value=name)
+    check_choice("embeddings.name", name, EMBEDDERS)
     return EMBEDDERS[name]
 
 

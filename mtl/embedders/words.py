@@ -46,22 +46,24 @@ def static_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
     if not words:
         message = "no word occurs so often in the training texts; set a smaller one"
         raise InputError(message, key="embeddings.min_count", value=options.min_count)
-    read = VectorFile(path).read_once(words)
-    check_dim(path, read.dim, options.dim)
-    has_vector = read.has_vector if options.missing == "unknown" else read.in_file
-    if not has_vector.any():
+    file = VectorFile(path).read_once(words)
+    check_dim(path, file.dim, options.dim)
+    draws_missing = options.missing == "random"
+    is_known = file.in_file if draws_missing else file.has_vector
+    if not is_known.any():
         raise InputError(f"knows none of the suite's {len(words)} words; is it for another language?", path=path)
-    known, in_file = set(compress(words, has_vector)), set(compress(words, read.in_file))
-    every = options.missing == "random"
-    vocabulary = Vocabulary(word for word in types if every or word in known or word in BOUNDARIES)
-    rows, given = vocabulary.ids(compress(words, has_vector)), read.vectors[has_vector]
-    vectors, drawn = np.zeros((len(vocabulary), read.dim), dtype=np.float32), np.ones(len(vocabulary), dtype=bool)
-    vectors[rows], vectors[Vocabulary.UNKNOWN] = given, given.mean(axis=0)
-    drawn[rows], drawn[Vocabulary.PADDING], drawn[Vocabulary.UNKNOWN] = False, False, every
-    has_own = np.array([word in in_file or word in BOUNDARIES for word in texts.types])
-    from_ngrams = np.array([word in known for word in texts.types]) & ~has_own
+    known, in_file = set(compress(words, is_known)), set(compress(words, file.in_file))
+    vocabulary = Vocabulary(word for word in types if draws_missing or word in known or word in BOUNDARIES)
+    # The ids of the words with a vector, and their vectors; the unknown word has the mean of these.
+    ids, known_vectors = vocabulary.ids(compress(words, is_known)), file.vectors[is_known]
+    vectors = np.zeros((len(vocabulary), file.dim), dtype=np.float32)
+    vectors[ids], vectors[Vocabulary.UNKNOWN] = known_vectors, known_vectors.mean(axis=0)
+    drawn = np.ones(len(vocabulary), dtype=bool)
+    drawn[ids], drawn[Vocabulary.PADDING], drawn[Vocabulary.UNKNOWN] = False, False, draws_missing
+    in_itself = np.array([word in in_file or word in BOUNDARIES for word in texts.types])
+    from_ngrams = np.array([word in known for word in texts.types]) & ~in_itself
     return WordEmbeddings(
-        *(vocabulary, read.dim, vectors, coverage(texts, has_own, from_ngrams), options.trainable),
+        *(vocabulary, file.dim, vectors, coverage(texts, in_itself, from_ngrams), options.trainable),
         drawn=drawn if drawn.any() else None,
         sparse=options.sparse,
     )
@@ -218,10 +220,10 @@ def coverage(texts: TokenizedTexts, has_vector: np.ndarray, from_ngrams: np.ndar
     come from their n-grams, bool (types,), or None for embeddings without n-grams."""
     counts = np.bincount(texts.tokens, minlength=len(has_vector))
     words = np.array([word not in BOUNDARIES for word in texts.types], dtype=bool)
-    built = np.zeros_like(has_vector) if from_ngrams is None else from_ngrams
-    unknown = ~(has_vector | built)
+    from_ngrams = np.zeros_like(has_vector) if from_ngrams is None else from_ngrams
+    unknown = ~(has_vector | from_ngrams)
 
     def size(kind: np.ndarray) -> tuple[int, int]:
         return int((kind & words).sum()), int(counts[kind & words].sum())
 
-    return Coverage(size(has_vector), size(built), size(unknown), unknown)
+    return Coverage(size(has_vector), size(from_ngrams), size(unknown), unknown)

@@ -14,12 +14,14 @@ from mtl.base.errors import InputError
 from mtl.base.settings.layers import flatten_config
 from mtl.base.settings.schema import Config, LossConfig
 from mtl.data.dataset import Dataset, Split, last_texts, with_one_wrong
-from mtl.methods.heads import TaskInput, with_overlap
+from mtl.methods.heads import TaskInput
+from mtl.methods.overlap import with_overlap
 from mtl.model.network import TaskNetwork
 from mtl.tasks.metrics import metric_named
+from mtl.tasks.scale import PERCENT, Scale
 from mtl.tasks.target_kind import PAST, HeadTargets
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import PERCENT, Scale, Task
+from mtl.tasks.task import Task
 from mtl.training.batches import POOL, Schedule, batch_rows
 from mtl.training.module import MultitaskModule, Optimization, TaskScore
 from mtl.training.stage import Stage, fit
@@ -92,12 +94,16 @@ class Coded:
 
     def dev(self, task: Task) -> Split:
         """The task's dev rows that choose checkpoints and thresholds."""
-        return self.splits[task.id][self.dataset.choosing_split(task)].take(self.dataset.choosing_rows(task))
+        return self._choosing(self.splits[task.id], task)
 
     def dev_score(self, task: Task) -> TaskScore:
         """The task's metric on these rows."""
-        dev = self.dataset.splits[task.id][self.dataset.choosing_split(task)].take(self.dataset.choosing_rows(task))
+        dev = self._choosing(self.dataset.splits[task.id], task)
         return TaskScore(task, dev.scored, self.answers(task), last_texts(task, dev, self.dataset.texts))
+
+    def _choosing(self, splits: Mapping[str, Split], task: Task) -> Split:
+        """The rows among a task's splits that choose."""
+        return splits[self.dataset.choosing_split(task)].take(self.dataset.choosing_rows(task))
 
 
 def _learnable(head: HeadTargets, train: Split) -> Split:
@@ -123,7 +129,7 @@ def fit_tasks(
     config: Config,
     data: Coded,
     network: TaskNetwork,
-    read: TaskInput,
+    task_input: TaskInput,
     rows: Mapping[str, Split],
     optimization: Optimization,
     batch_sizes: tuple[int, int],
@@ -150,17 +156,17 @@ def fit_tasks(
     tasks = [task for task in data.dataset.trained_tasks if task.id in rows]
     data.set_loss(network, config.loss)
     sizes = {id: batch_rows(part, batch_sizes[0]) for id, part in rows.items()}
-    schedule = Schedule(read.row_lengths(rows), sizes, total_steps, seed, sampling, pool)
+    schedule = Schedule(task_input.row_lengths(rows), sizes, total_steps, seed, sampling, pool)
     dev = {task.id: data.dev(task) for task in tasks}
     pinned = pin_memory and device_of(config.trainer.accelerator).type == "cuda"
-    train, validation, in_order = read.batches(rows), read.batches(dev), read.in_order(dev, batch_sizes[1])
+    train, validation = task_input.batches(rows), task_input.batches(dev)
     fit(
         MultitaskModule(network, {task.id: data.dev_score(task) for task in tasks}, optimization, parts),
         Stage(
             seed=seed,
             total_steps=total_steps,
-            train=lambda epoch: train.loader(schedule.between(epoch * steps, (epoch + 1) * steps), pinned),
-            dev=validation.loader(in_order, pinned),
+            train=lambda epoch: train.loader(schedule.chosen(epoch * steps, (epoch + 1) * steps), pinned),
+            dev=validation.loader(task_input.ordered(dev, batch_sizes[1]), pinned),
             scale=data.scale,
             settings=flatten_config(config),
             **stage,

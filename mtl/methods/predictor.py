@@ -19,9 +19,9 @@ from mtl.base.terminal import write_data
 from mtl.base.typed import check_choice
 from mtl.base.untrusted import check_plain_folder, read_json
 from mtl.base.wording import counted
+from mtl.data.blocks import encode_blocks
 from mtl.data.columns import LIST
 from mtl.data.examples import Row, make_example, read_rows
-from mtl.data.text import encode_blocks
 from mtl.embedders import embedder_kind
 from mtl.methods import METHODS, method_name
 from mtl.methods.method import LoadRequest, Model
@@ -122,8 +122,8 @@ class Predictor:
 
     @exact_arithmetic()
     def _targets(self, task: str, rows: Sequence[Row]) -> list[Target]:
-        suite_task, read = self.check_rows(task, rows)
-        return self.model.predict(suite_task, read).tolist() if read else []
+        suite_task, examples = self.check_rows(task, rows)
+        return self.model.predict(suite_task, examples).tolist() if examples else []
 
     def labels(self, task: str) -> list[Any]:
         """The labels of a task in the order of the columns of `predict_proba`, of the type that `predict` returns. Raises InputError as it does."""
@@ -141,11 +141,11 @@ class Predictor:
         Raises:
             InputError: for examples of another form, a task whose targets are not one label each, and a method without probabilities.
         """
-        suite_task, read = self.check_rows(task, rows)
+        suite_task, examples = self.check_rows(task, rows)
         labels = self.labels(task)
-        if not read:
+        if not examples:
             return np.empty((0, len(labels)))
-        outputs = self.model.outputs(suite_task, read).astype(np.float64)
+        outputs = self.model.outputs(suite_task, examples).astype(np.float64)
         shares = np.exp(outputs - outputs.max(axis=1, keepdims=True))
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
@@ -186,9 +186,8 @@ class Predictor:
         """
         suite_task = self.task(task)
         if out is not None and out.suffix not in ("", *ENDINGS):
-            raise InputError(
-                f"predictions are lines of text; their file's name ends in {' or '.join(ENDINGS)}", path=out
-            )
+            endings = " or ".join(ENDINGS)
+            raise InputError(f"predictions are lines of text; their file's name ends in {endings}", path=out)
         if out is not None and out.exists() and out.samefile(path):
             raise InputError("is the file that is read; name another one with --out", path=out)
         header = suite_task.target if self.config.submission.header == "task" else "target"
@@ -211,7 +210,7 @@ class Predictor:
         is_text = suite_task.candidates is None and len(suite_task.text) + len(suite_task.marked) == 1
         forms = f"{'texts, lists of tokens' if kind.by_unit else 'texts'}, or " if is_text else ""
         takes = f"task {task} takes {forms}examples, each a list of {_form(suite_task)}"
-        read: list[Row] = []
+        examples: list[Row] = []
         with foreign("rows"):
             if isinstance(rows, str | Mapping):
                 raise InputError(f"{takes}; not a {type(rows).__name__}")
@@ -220,11 +219,11 @@ class Predictor:
             len(rows)  # an iterator has none
             for row in rows:
                 try:
-                    read.append(_row(suite_task, kind, is_text, row))
-                    make_example(suite_task, read[-1])
+                    examples.append(_row(suite_task, kind, is_text, row))
+                    make_example(suite_task, examples[-1])
                 except ValueError as error:
                     raise InputError(f"{takes}; {repr(row)[:200]} {error}") from None
-        return suite_task, read
+        return suite_task, examples
 
     def task(self, task: str) -> Task:
         """The task with this id. Raises InputError for one that is not in the run."""
@@ -248,10 +247,11 @@ def _row(task: Task, kind: TargetKind, is_text: bool, row: Any) -> Row:
     elif not is_list:
         raise ValueError("is a text" if isinstance(row, str) else f"is of type {type(row).__name__}")
     parts = [part.tolist() if hasattr(part, "tolist") else part for part in row]
-    lists = [
-        kind.by_unit and isinstance(part, list | tuple) and all(isinstance(x, str) for x in part) for part in parts
-    ]
-    return [kind.join_text(part) if is_list else part for part, is_list in zip(parts, lists, strict=True)]
+
+    def are_tokens(part: Any) -> bool:
+        return kind.by_unit and isinstance(part, list | tuple) and all(isinstance(token, str) for token in part)
+
+    return [kind.join_text(part) if are_tokens(part) else part for part in parts]
 
 
 def _form(task: Task) -> str:

@@ -50,9 +50,9 @@ class Finetuning:
         Returns:
             The network with its best weights.
         """
-        own_heads = new_heads(self.config, [self.task], heads.outputs, heads.dim)
-        own_heads.layers[0] = heads[self.task.id]
-        network = Network([self.task], own_heads, self.input.encoder)
+        task_heads = new_heads(self.config, [self.task], heads.outputs, heads.dim)
+        task_heads.layers[0] = heads[self.task.id]
+        network = Network([self.task], task_heads, self.input.encoder)
         if not load_finished(network, self.folder):
             self._fit(network)
         if self.config.finetune.threshold in SHIFTS and shifted_outputs(self.task):
@@ -68,7 +68,7 @@ class Finetuning:
         splits = self.data.splits[answered.id]
         codes = self.input.codes(network, self.task.id, splits, size, self.config.trainer)
         texts = {name: last_texts(answered, splits[name], self.data.dataset.texts) for name in codes}
-        return {name: kind.head.decode(of_split, answers, texts[name]) for name, of_split in codes.items()}
+        return {name: kind.head.decode(split_codes, answers, texts[name]) for name, split_codes in codes.items()}
 
     def _choose_threshold(self, network: Network) -> None:
         """Choose the decision thresholds on dev, unless the checkpoint has them, and add them to the biases in the network and the checkpoint."""

@@ -48,7 +48,7 @@ def sentences_per_second(
 ) -> float:
     """Texts per second on one core, from text to prediction. Each task in turn predicts a batch of its scored rows. Before each measured call, it is
     called once with one row, so that loading a model is not measured. No tasks: all of the dataset."""
-    read, seconds = 0, 0.0
+    count, seconds = 0, 0.0
     with threads_of_torch(1), threadpool_limits(1):
         while seconds < SECONDS:
             for task in tasks or dataset.tasks:
@@ -58,5 +58,5 @@ def sentences_per_second(
                 start = time.perf_counter()
                 predict(task, rows)
                 seconds += time.perf_counter() - start
-                read += sum(isinstance(part, str) for row in rows for part in row)
-    return read / seconds
+                count += sum(isinstance(part, str) for row in rows for part in row)
+    return count / seconds

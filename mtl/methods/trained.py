@@ -9,7 +9,8 @@ import torch
 from mtl.base.settings.schema import Config
 from mtl.data.dataset import Split, make_split
 from mtl.data.examples import Row, make_example
-from mtl.methods.heads import TaskInput, with_overlap
+from mtl.methods.heads import TaskInput
+from mtl.methods.overlap import with_overlap
 from mtl.model.network import TaskNetwork
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -72,6 +73,6 @@ class TrainedNetworks:
         return self.read(task, rows, split, list(index))
 
     def _compute(self, compute: Callable[..., np.ndarray], task: Task, rows: Sequence[Row]) -> np.ndarray:
-        split, read = self.prepared(task, rows)
+        split, task_input = self.prepared(task, rows)
         head = task.answered_by or task.id
-        return read.computed(compute, self.network(task), head, split, self.batch_size, self.config.trainer)
+        return task_input.computed(compute, self.network(task), head, split, self.batch_size, self.config.trainer)

@@ -97,8 +97,7 @@ class Encoder(nn.Module):
 
 
 def batches_by_length(lengths: Tensor) -> Iterator[Tensor]:
-    """Batches of texts of similar length, the shortest first: int64 indices into `lengths`, which are in tokens, (texts,). A batch has at most 256
-    texts and about ENCODING_TOKENS tokens."""
+    """Batches of texts of similar length, the shortest first: int64 indices into `lengths`, in tokens, (texts,); of about ENCODING_TOKENS."""
     order = torch.argsort(lengths, stable=True)
     done = 0
     while done < len(order):

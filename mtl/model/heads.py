@@ -37,7 +37,7 @@ class Head(nn.Module):
         Args:
             dim: the size of a sentence vector.
             outputs: numbers for one input: one for each label, or a single one for a number or a candidate.
-            overlap: the number of features of a pair's overlap (`mtl.methods.coded`) that a head for pairs reads beside the vectors.
+            overlap: the number of features of a pair's overlap (`mtl.methods.overlap`) that a head for pairs reads beside the vectors.
             spans: for each marked span that the head reads beside the vectors, the text that it is in: 0, or 1 for a pair's second.
             by_unit: whether it has outputs for each unit of the last text, read as that text's vector.
             crf: whether it learns scores of pairs of neighbouring units' outputs, too.
@@ -193,8 +193,8 @@ def pair_features(u: Tensor, v: Tensor) -> Tensor:
 def span_features(vectors: Sequence[Tensor]) -> Tensor:
     """The vectors of n spans, then |u − v| and u ∗ v of each two of them: n times (rows, dim) -> (rows, n² * dim). Of two spans these are
     `pair_features`, whether the spans are in one text or in the two texts of a pair."""
-    of_pairs = [feature for u, v in combinations(vectors, 2) for feature in ((u - v).abs(), u * v)]
-    return torch.cat([*vectors, *of_pairs], dim=1)
+    comparisons = [feature for u, v in combinations(vectors, 2) for feature in ((u - v).abs(), u * v)]
+    return torch.cat([*vectors, *comparisons], dim=1)
 
 
 def unit_vectors(states: Tensor, lengths: Tensor, units: Tensor) -> tuple[Tensor, Tensor]:
@@ -208,12 +208,12 @@ def unit_vectors(states: Tensor, lengths: Tensor, units: Tensor) -> tuple[Tensor
     Returns:
         (sides * units, dim): of a pair, first the vector of the first text for each unit, then that of the unit.
     """
-    rows, places = (units != PAST).nonzero(as_tuple=True)
-    steps = units[rows, places]
+    rows, numbers = (units != PAST).nonzero(as_tuple=True)
+    steps = units[rows, numbers]
     whole = max_pool(states, lengths).chunk(len(states) // len(units))
-    read = states[len(states) - len(units) :][rows, steps.clamp(min=0)]
-    read = torch.where((steps == WHOLE)[:, None], whole[-1][rows], read)
-    return torch.cat([*(first[rows] for first in whole[:-1]), read]), rows
+    vectors = states[len(states) - len(units) :][rows, steps.clamp(min=0)]
+    vectors = torch.where((steps == WHOLE)[:, None], whole[-1][rows], vectors)
+    return torch.cat([*(first[rows] for first in whole[:-1]), vectors]), rows
 
 
 class AttentionHead(TokenHead):

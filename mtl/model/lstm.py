@@ -116,12 +116,8 @@ class PackedBiLSTMLayer(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, data: Tensor, sizes: list[int], *weights: Tensor) -> Tensor:
-        """Padding columns are zero in the output.
-
-        Args:
-            sizes: `Packing.sizes`.
-            weights: w_ih, w_hh, b_ih, b_hh of the forward direction, then of the backward one.
-        """
+        """The sizes are `Packing.sizes`, and the weights w_ih, w_hh, b_ih, b_hh of the forward direction, then of the backward one. Padding columns
+        are zero in the output."""
         hidden = weights[1].shape[1]
         output = data.new_empty(2 * hidden, data.shape[1])
         training = any(ctx.needs_input_grad)

@@ -71,19 +71,19 @@ class Batch:
         sizes = torch.ones(len(self.rows), dtype=torch.int64) if self.sizes is None else self.sizes
         begin, end, count = int(sizes[:first].sum()), int(sizes[:last].sum()), int(sizes.sum())
 
-        def of_texts(tensor: Tensor | None) -> Tensor | None:
+        def text_part(tensor: Tensor | None) -> Tensor | None:
             return None if tensor is None else tensor.unflatten(0, (-1, count))[:, begin:end].flatten(0, 1)
 
         by_input: dict[str, Any] = {}
         for name in ("overlap", "base", "spans", "units"):
             tensor = getattr(self, name)
             by_input[name] = None if tensor is None else tensor[begin:end]
-        tokens, lengths = of_texts(self.tokens), of_texts(self.lengths)
+        tokens, lengths = text_part(self.tokens), text_part(self.lengths)
         return Batch(
             *(self.task, self.rows[first:last], self.targets[first:last]),
             tokens=None if tokens is None or lengths is None else tokens[:, : int(lengths.max())],
             lengths=lengths,
-            vectors=of_texts(self.vectors),
+            vectors=text_part(self.vectors),
             sizes=None if self.sizes is None else self.sizes[first:last],
             **by_input,
         )
@@ -116,8 +116,7 @@ class TaskNetwork(nn.Module):
 
 
 class Network(TaskNetwork):
-    """An encoder and the heads of some tasks (KLEJ, section 4.1). If `encoder` is None, the batches must hold the outputs of an encoder instead of
-    texts."""
+    """An encoder and the heads of some tasks (KLEJ, section 4.1). If `encoder` is None, the batches hold an encoder's outputs in place of texts."""
 
     def __init__(self, tasks: Sequence[Task], heads: "Heads", encoder: Encoder | None) -> None:
         super().__init__(tasks)

@@ -10,12 +10,12 @@ from functools import cached_property
 from typing import TypeVar
 
 from mtl.base.clock import format_duration
-from mtl.base.terminal import MISSING
-from mtl.base.wording import format_bytes
+from mtl.base.wording import MISSING, format_bytes
 from mtl.runs.finished import FinishedRun
 from mtl.stats.comparison import PairTest, Sample
+from mtl.tasks.scale import Scale
 from mtl.tasks.suite import AVERAGE
-from mtl.tasks.task import Scale, Task
+from mtl.tasks.task import Task
 
 # Titles of the families of rows, in the order of the table. An unknown family comes last, under its own name.
 FAMILIES = {

@@ -37,8 +37,7 @@ def _by_columns(rows: Sequence[Row]) -> list[Breakdown]:
 
 
 def _by_parts(rows: Sequence[Row]) -> list[Breakdown]:
-    """The scores on the parts of what a metric counts, such as the types of entities, the most frequent first. A task that has several metrics with
-    parts is broken down by the first one."""
+    """The scores on the parts of what a task's first metric with parts counts, such as the types of entities, the most frequent first."""
     tables: dict[tuple[str, tuple[tuple[str, int], ...]], Breakdown] = {}
     for number, run, task in _scored(rows):
         name = next((name for name in (task.metric, *(task.also or ())) if metric_named(name).parts), task.metric)
@@ -51,7 +50,7 @@ def _by_parts(rows: Sequence[Row]) -> list[Breakdown]:
         shown = ((TOGETHER, sum(counts.values())), *((part, counts[part]) for part in frequent))
         table = Breakdown(task, parts.name, shown, len(counts) - len(frequent), counted=parts.counted)
         by_part = np.array([[scores[part][1] for part in frequent] for scores in by_seed])
-        all_scores = [*_scores(run, task, np.ones((1, len(gold.targets)))), *_over_seeds(100 * by_part)]
+        all_scores = [*_scores(run, task, np.ones((1, len(gold.targets)))), *_seed_scores(100 * by_part)]
         tables.setdefault((task.id, shown), table).scores[number] = all_scores
     return list(tables.values())
 
@@ -78,9 +77,11 @@ def _parts(cells: Sequence[str]) -> tuple[dict[str, np.ndarray], int]:
 def _scores(run: FinishedRun, task: Task, masks: np.ndarray) -> list[Score]:
     """The run's score on each part, whose rows are 1 in its mask, (parts, rows): median, minimum and maximum over seeds."""
     rows = run.rows(task)
-    return _over_seeds(np.array([weighted_scores(task, predicted, rows, masks) for predicted in run.predictions(task)]))
+    return _seed_scores(
+        np.array([weighted_scores(task, predicted, rows, masks) for predicted in run.predictions(task)])
+    )
 
 
-def _over_seeds(scores: np.ndarray) -> list[Score]:
+def _seed_scores(scores: np.ndarray) -> list[Score]:
     """The median, minimum and maximum over seeds of each part's scores (seeds, parts)."""
     return [Score(median(by_seed), min(by_seed), max(by_seed)) for by_seed in scores.T.tolist()]

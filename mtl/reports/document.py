@@ -9,9 +9,10 @@ from mtl.base.version import VERSION
 from mtl.reports.board import FAMILIES, Breakdown, Group, Leaderboard, Row, Score, rank
 from mtl.runs.finished import FinishedRun
 from mtl.tasks.metrics import metric_named
+from mtl.tasks.scale import Scale
 from mtl.tasks.suite import AVERAGE
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import Scale, Task
+from mtl.tasks.task import Task
 
 POINTS = 1000  # the most points in a chart of predictions against gold targets
 MOST_DETAILED = 100  # runs of a board whose curves, predictions, configuration and data the page holds
@@ -91,12 +92,12 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
 
 def _detail_note(board: Leaderboard, detailed: Sequence[Row]) -> list[str]:
     """A note on the runs that are shown without all details, if there are any."""
-    further = sum(row.run is not None for row in board.rows) - len(detailed)
+    rest = sum(row.run is not None for row in board.rows) - len(detailed)
     note = (
         f"This page holds learning curves, predictions, data and configuration of the {len(detailed)} runs with the best average. Those "
-        f"of the other {further:,} are in their run folders; scores.csv, comparisons.csv and costs.csv have all runs."
+        f"of the other {rest:,} are in their run folders; scores.csv, comparisons.csv and costs.csv have all runs."
     )
-    return [note] if further else []
+    return [note] if rest else []
 
 
 def _group(group: Group, ids: Mapping[Row, str], scale: Scale) -> dict[str, Any]:

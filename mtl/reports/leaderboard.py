@@ -10,20 +10,11 @@ from statistics import fmean
 
 from mtl.base.progress import progress
 from mtl.base.wings import wings
-from mtl.reports.board import (
-    COSTS,
-    Column,
-    Group,
-    GroupLine,
-    Leaderboard,
-    Row,
-    Score,
-    by_family,
-    single,
-)
+from mtl.reports.board import COSTS, Column, Group, GroupLine, Leaderboard, Row, Score, by_family, single
 from mtl.reports.breakdowns import breakdowns
-from mtl.reports.notes import INTERVAL_NOTE, apart_notes, mark_notes, run_notes, settings_spreads
+from mtl.reports.notes import INTERVAL_NOTE, apart_notes, mark_notes, run_notes
 from mtl.reports.pair_tests import pair_tests, tests_note
+from mtl.reports.settings import settings_spreads
 from mtl.runs.finished import FinishedRun
 from mtl.runs.summary import MetricScores, splits_text
 from mtl.stats.comparison import Sample, estimate
@@ -40,8 +31,7 @@ logger = logging.getLogger("mtl")
 def leaderboard(
     runs: Sequence[FinishedRun], cache: SampleCache | None = None, references: Collection[str] = ()
 ) -> Leaderboard:
-    """The leaderboard of runs on one suite, whose resamples the cache keeps; `references` as in `pair_tests`. Raises InputError if a run's file
-    cannot be read."""
+    """The leaderboard of runs on one suite, with `references` as in `pair_tests`. Raises InputError if a run's file cannot be read."""
     suite = runs[0].suite
     cache = cache or SampleCache(None)
     titles = Counter(run.summary["title"] for run in runs)
@@ -111,7 +101,8 @@ def _run_row(run: FinishedRun, samples: Mapping[str, Sample], same_title: bool, 
     for task in run.tasks:
         record = summary["tasks"][task.id]
         scores[task.id] = _score(record, _interval(samples[task.id], lowest_score(task)))
-        further[task.id] = {name: _score(other) for name, other in record.get("also", {}).items() if is_metric(name)}
+        also = record.get("also", {})
+        further[task.id] = {name: _score(also[name]) for name in also if is_metric(name)}
     means: dict[str, Score] = {}
     splits: dict[str, str] = {id: record["split"] for id, record in summary["tasks"].items()}
     averaged = [id for id in run.suite.averaged if id in samples]

@@ -3,8 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from mtl.base.terminal import MISSING, escaped, markdown_table
-from mtl.base.wording import counted
+from mtl.base.wording import MISSING, counted, escaped, markdown_table
 from mtl.reports.board import COSTS, Breakdown, Column, Group, Leaderboard, Row, SettingsSpread, cost_cell
 from mtl.tasks.suite import AVERAGE
 
@@ -57,8 +56,8 @@ def breakdown_section(board: Leaderboard, breakdown: Breakdown) -> str:
         for part, (value, count) in enumerate(breakdown.parts)
     ]
     title = f"### {escaped(breakdown.task.title)} by {escaped(breakdown.column)}"
-    further = f"\n\nLess frequent values, not shown: {breakdown.left_out}." if breakdown.left_out else ""
-    return f"{title}\n\n{markdown_table([['', breakdown.counted, *names], *body])}{further}"
+    rest = f"\n\nLess frequent values, not shown: {breakdown.left_out}." if breakdown.left_out else ""
+    return f"{title}\n\n{markdown_table([['', breakdown.counted, *names], *body])}{rest}"
 
 
 def settings_section(board: Leaderboard, spreads: Sequence[SettingsSpread]) -> str:
@@ -75,8 +74,7 @@ def settings_section(board: Leaderboard, spreads: Sequence[SettingsSpread]) -> s
 
 
 def render_markdown(boards: Sequence[Leaderboard], generated: str, command: str) -> str:
-    """For each suite: its scores by task, by metric and by parts of tasks, ranges, paired tests, the spread over settings, costs, and
-    the versions and settings of each run."""
+    """For each suite: scores, also by metric and by parts of tasks, ranges, tests, the spread over settings, costs, and what made each run."""
     return "\n\n".join([f"Made on {generated} by {_code(command)}.", *map(_board, boards)]) + "\n"
 
 

@@ -1,23 +1,15 @@
-"""What stands beside a leaderboard: notes on its scores, marks, tests and runs, and the spread of one model over its settings
-(Berdicevskis et al. 2023, table 3)."""
+"""The notes on a leaderboard's scores, marks and runs."""
 
 from collections.abc import Iterable, Sequence
-from statistics import median, pstdev
-from typing import Any
 
-from mtl.base.settings.layers import matches
-from mtl.base.settings.schema import INDIFFERENT
 from mtl.base.wording import listed
-from mtl.reports.board import Row, SettingsSpread
-from mtl.runs.finished import FinishedRun
+from mtl.reports.board import Row
 from mtl.runs.summary import CONSTANT_NOTE, below_constant, same_answers
 from mtl.stats.comparison import COVERAGE, LEAST_SEEDS
 from mtl.stats.resampling import RESAMPLES
 from mtl.tasks.suite import Suite
 
 MOST_NAMED = 20  # runs in one note; the others are counted
-# Keys whose values do not make another setting; a name that ends in a dot means all keys that begin with it.
-SAME_MODEL = (*INDIFFERENT, "suite", "tasks", "seeds", "trainer.threads", "submission.")
 INTERVAL_NOTE = (
     f"Intervals ({COVERAGE:g} %) show how far the mean over seeds may be from the score to expect with other seeds and other examples. "
     f"The variance over examples comes from {RESAMPLES} bootstrap resamples of the scored examples (of groups, where examples belong "
@@ -76,8 +68,8 @@ def run_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
     summaries = [(row.name, row.run.summary) for row in rows if row.run]
     noted = _by_text((name, note) for name, summary in summaries for note in summary.get("notes", []))
     notes = [f"{listed(names, MOST_NAMED)}: {note}" for note, names in noted.items()]
-    if further := len(notes[MOST_NAMED:]):
-        notes[MOST_NAMED:] = [f"There are {further:,} more notes of single runs, in the runs' summary.json."]
+    if rest := len(notes[MOST_NAMED:]):
+        notes[MOST_NAMED:] = [f"There are {rest:,} more notes of single runs, in the runs' summary.json."]
     if held_out := {id: count for _, summary in summaries for id, count in summary["held_out"].items()}:
         counts = ", ".join(f"{count} of {id}" for id, count in held_out.items())
         notes.append(f"Where a task has no dev file, dev is examples held out of the training file: {counts}.")
@@ -96,50 +88,6 @@ def run_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
     if suite.generated:
         notes.append("This is the embedded sample: generated sentences. Its scores say nothing about real texts.")
     return notes
-
-
-def settings_spreads(runs: Sequence[FinishedRun], suite: Suite) -> list[SettingsSpread]:
-    """The spread of each model of which two or more settings have scores on the same tasks and the same rows. Runs with the same title are runs of
-    one model, as the runs of a sweep's grid are. The score of a setting is the median over its seeds; the score of a seed is that of its
-    best checkpoint, as in the paper, which has one seed."""
-    models: dict[tuple[Any, ...], list[FinishedRun]] = {}
-    for run in runs:
-        rows = tuple((task.id, run.rows_key(task)) for task in run.tasks)
-        models.setdefault((run.summary["title"], rows), []).append(run)
-    spreads = []
-    for (title, _), alike in models.items():
-        # Runs of an earlier version do not say what their method reads; without any that does, all keys count.
-        read = next((run.summary["reads"] for run in alike if "reads" in run.summary), None)
-        by_setting: dict[str, list[FinishedRun]] = {}
-        for run in alike:
-            by_setting.setdefault(repr(sorted(_setting(run, read).items())), []).append(run)
-        settings = list(by_setting.values())
-        if len(settings) < 2:
-            continue
-        configs = [_setting(same_setting[0], read) for same_setting in settings]
-        recorded = dict.fromkeys(key for config in configs for key in config)
-        keys = [key for key in recorded if any(config.get(key) != configs[0].get(key) for config in configs)]
-        deviations = {}
-        for task in alike[0].tasks:
-            scores = [[score for run in same_setting for score in run.dev_scores(task)] for same_setting in settings]
-            if all(scores):
-                deviations[task.id] = pstdev(map(median, scores))
-        spreads.append(SettingsSpread(title, len(settings), keys, deviations, suite.mean(deviations)))
-    return spreads
-
-
-def _setting(run: FinishedRun, read: Sequence[str] | None) -> dict[str, Any]:
-    """The values that make a run's setting, by dotted key: those that are not null and that its method reads.
-
-    Args:
-        run: the run.
-        read: the keys that its method reads; None: all keys.
-    """
-    return {
-        key: value
-        for key, value in run.summary["config"].items()
-        if value is not None and not matches(key, SAME_MODEL) and (read is None or matches(key, read))
-    }
 
 
 def _by_text(texts: Iterable[tuple[str, str]]) -> dict[str, list[str]]:

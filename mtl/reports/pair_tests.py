@@ -101,8 +101,7 @@ def tests_note(rows: Sequence[Row], tests: PairTests) -> list[str]:
 
 
 def _only_task(rows: Sequence[Row]) -> tuple[str | None, str | None]:
-    """The task whose scores are the averages, where all runs have this task alone, and AVERAGE, which is then not tested again; None and
-    None otherwise."""
+    """Where all runs have one task alone, this task, and AVERAGE, which then has the same tests; otherwise None and None."""
     columns = {column for row in rows for column in row.comparable} - {AVERAGE}
     averages = all(AVERAGE in row.comparable for row in rows if row.comparable)
     return (columns.pop(), AVERAGE) if len(columns) == 1 and averages else (None, None)
@@ -120,8 +119,8 @@ def _pairs(runs: Sequence[int], references: Sequence[int]) -> list[tuple[int, in
     """The pairs of runs to test, each once: every run with each of the references, or every two runs if there are no references."""
     if not references:
         return [(second, first) for first, second in combinations(runs, 2)]
-    others = [(run, reference) for reference in references for run in runs if run != reference]
-    return [(run, reference) for run, reference in others if run not in references or run > reference]
+    pairs = [(run, reference) for reference in references for run in runs if run != reference]
+    return [(run, reference) for run, reference in pairs if run not in references or run > reference]
 
 
 def _tails(

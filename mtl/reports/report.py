@@ -10,10 +10,11 @@ from mtl.base.folders import check_written, write_files
 from mtl.base.names import meant
 from mtl.base.wings import wings
 from mtl.reports.document import document
+from mtl.reports.latex import render_latex
 from mtl.reports.leaderboard import by_suite, leaderboard
 from mtl.reports.markdown import render_markdown
 from mtl.reports.page import render_page
-from mtl.reports.tables import render_csv, render_latex
+from mtl.reports.tables import render_csv
 from mtl.runs.finished import FinishedRun, find_runs
 from mtl.stats.samples import SampleCache
 

@@ -1,22 +1,21 @@
-r"""The report as CSV files and as LaTeX tables (which need \usepackage{booktabs,graphicx})."""
+"""The report as CSV files."""
 
 import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby, product
+from itertools import product
 from statistics import fmean, stdev
 from typing import Any
 
-from mtl.reports.board import Group, Leaderboard, Row
+from mtl.reports.board import Leaderboard
 from mtl.reports.leaderboard import RUN_COSTS
 from mtl.runs.finished import FinishedRun
 from mtl.tasks.suite import AVERAGE
 
 SCORE_COLUMNS = (
-    *("name", "what", "family", "source", "split", "task", "metric", "median", "min", "max"),
-    *("mean", "standard_deviation"),
-    *("interval_low", "interval_high", "by_seed", "partial", "reduced", "setting", "scale"),
+    *("name", "what", "family", "source", "split", "task", "metric", "median", "min", "max", "mean"),
+    *("standard_deviation", "interval_low", "interval_high", "by_seed", "partial", "reduced", "setting", "scale"),
 )
 COMPARISON_COLUMNS = (
     *("one", "other", "task", "difference", "low", "high"),
@@ -26,104 +25,6 @@ RANK_COLUMNS = ("name", "task", "low", "high", "runs")
 SETTINGS_COLUMNS = ("what", "settings", "keys", "task", "sd", "scale")
 COST_COLUMNS = ("name", *RUN_COSTS, "machine", "command")
 NUMBERS = re.compile(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?( [-+]?\d+(\.\d+)?(e[-+]?\d+)?)*")  # as in the column by_seed
-_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    **{character: f"\\{character}" for character in "&%$#_{}"},
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "†": r"\dag{}",
-    "‡": r"\ddag{}",
-    "§": r"\S{}",
-    "¶": r"\P{}",
-    "×": r"$\times$",
-    "–": "--",
-    "−": "$-$",
-    "α": r"$\alpha$",
-}
-
-
-def render_latex(boards: Sequence[Leaderboard], generated: str, command: str) -> str:
-    """One table environment per leaderboard, in which the best score of each split is bold; then one for each group of scores."""
-    head = ["% Needs \\usepackage{booktabs,graphicx}", f"% {generated}: {' '.join(command.split())}"]
-    tables = [table for board in boards for table in (_scores(board), *(_group(board, g) for g in board.groups))]
-    return "\n".join([*head, *tables]) + "\n"
-
-
-def _scores(board: Leaderboard) -> str:
-    """The scores, and below each task its metric."""
-    columns = board.table or board.columns
-    caption = " ".join([f"{board.title}.", *board.marks])
-    titles = [["Model", "Split", *(rf"\textbf{{{escape(column.title)}}}" for column in columns.values())]]
-    titles.append(["", "", *(escape(column.metric) for column in columns.values())])
-    lines = [(row, [_cell(board, row, column) for column in columns]) for row in board.rows]
-    return _table(board, lines, titles, caption)
-
-
-def _group(board: Leaderboard, group: Group) -> str:
-    """The scores of a group, and their mean."""
-    lines = []
-    for line in group.lines:
-        scores = {id: _number(board, score.median, line.row.mark(id)) for id, score in line.scores.items()}
-        mean = "--" if line.mean is None else _number(board, line.mean, line.mark)
-        lines.append((line.row, [mean] * group.has_mean + [scores.get(id, "--") for id in group.columns]))
-    columns = [rf"\textbf{{{escape(title)}}}" for title in group.columns.values()]
-    titles = [["Model", "Split", *["mean"] * group.has_mean, *columns]]
-    return _table(board, lines, titles, " ".join([f"{board.title}, {group.title}.", *board.marks[:1]]), f"-{group.id}")
-
-
-def _table(
-    board: Leaderboard,
-    lines: Sequence[tuple[Row, Sequence[str]]],
-    titles: Sequence[Sequence[str]],
-    caption: str,
-    label: str = "",
-) -> str:
-    """A table environment, in which rows are grouped by family. Numbers and titles are escaped; `label` is the end of its label."""
-    body = []
-    for _, family in groupby(lines, key=lambda line: line[0].family):
-        body.append(r"\midrule")
-        for row, numbers in family:
-            name = f"{row.label} ({row.name})" if row.ours else row.name
-            body.append(_line([escape(name), row.split, *numbers]))
-    return "\n".join(
-        [
-            r"\begin{table*}",
-            r"\centering",
-            r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%",
-            rf"\begin{{tabular}}{{ll{'r' * (len(titles[0]) - 2)}}}",
-            r"\toprule",
-            *map(_line, titles),
-            *body,
-            r"\bottomrule",
-            r"\end{tabular}}",
-            rf"\caption{{{escape(caption)}}}",
-            rf"\label{{tab:{re.sub('[^0-9A-Za-z]+', '-', board.name + label)}}}",
-            r"\end{table*}",
-        ]
-    )
-
-
-def _line(cells: Sequence[str]) -> str:
-    return " & ".join(cells) + r" \\"
-
-
-def _cell(board: Leaderboard, row: Row, column: str) -> str:
-    if (score := row.score(column)) is None:
-        return "--"
-    cell = _number(board, score.median, row.mark(column))
-    return rf"\textbf{{{cell}}}" if board.is_best(row, column) else cell
-
-
-def _number(board: Leaderboard, score: float, mark: str = "") -> str:
-    return escape(f"{board.scale.show(score)}{mark}".replace("-", "−"))
-
-
-def escape(text: str) -> str:
-    """Text with LaTeX's special characters escaped, in one line."""
-    return "".join(_SPECIAL.get(character, character) for character in " ".join(text.split()))
 
 
 def render_csv(boards: Sequence[Leaderboard]) -> dict[str, str]:
@@ -131,7 +32,10 @@ def render_csv(boards: Sequence[Leaderboard]) -> dict[str, str]:
     Lines = Callable[[Leaderboard], Iterable[Sequence[Any]]]
     files: dict[str, tuple[Sequence[str], Lines]] = {
         "scores.csv": (SCORE_COLUMNS, _score_rows),
-        "comparisons.csv": ((*COMPARISON_COLUMNS, "scale"), _scaled_comparisons),
+        "comparisons.csv": (
+            (*COMPARISON_COLUMNS, "scale"),
+            lambda board: ((*row, board.scale.perfect) for row in comparison_rows(board)),
+        ),
         "ranks.csv": (RANK_COLUMNS, rank_rows),
         "settings.csv": (SETTINGS_COLUMNS, _settings_rows),
         "costs.csv": (COST_COLUMNS, _cost_rows),
@@ -182,10 +86,6 @@ def comparison_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:
             difference = map(value, (test.difference, test.low, test.high))
             verdicts = (test.p, test.p_holm, test.verdict, test.verdict_holm, test.probability)
             yield board.rows[first].name, board.rows[second].name, column, *difference, *verdicts
-
-
-def _scaled_comparisons(board: Leaderboard) -> Iterator[tuple[Any, ...]]:
-    return ((*row, board.scale.perfect) for row in comparison_rows(board))
 
 
 def rank_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:

@@ -142,8 +142,7 @@ def open_run(path: Path) -> FinishedRun:
 
 
 def find_runs(runs_dir: Path, check: Callable[[FinishedRun], None] = FinishedRun.check) -> list[FinishedRun]:
-    """Every finished run in a folder and below, in order of path; `check` raises InputError for one that is damaged. Raises InputError if the folder
-    does not exist."""
+    """Every finished run in a folder and below, in order of path, but those for which `check` raises InputError. Errors: as `find_finished`."""
     suites: dict[bytes, Suite] = {}
     paths: dict[str, Path] = {}
 
@@ -190,8 +189,7 @@ def find_finished(runs_dir: Path, settings: str, read: Callable[[Path], Finished
 
 
 def read_suite(folder: RunFolder, suites: dict[bytes, Suite]) -> Suite:
-    """The suite of a run, from those that were read before by the content of their files; a new one is added. Raises InputError if its file is
-    missing or damaged."""
+    """The suite of a run, from those that were read before, by their files' content; a new one is added. Raises InputError as `load_suite`."""
     content = read_bytes(folder.suite, YAML_LIMIT) if folder.suite.exists() else b""
     if content not in suites:
         suites[content] = load_suite(folder.suite)

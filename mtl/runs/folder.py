@@ -1,5 +1,4 @@
-"""A run's folder and those of its seeds: their files, the records in them, the configuration that a run belongs to, and a lock that lets only one
-process write to it."""
+"""A run's folder and those of its seeds: their files, the records in them, the run's configuration, and locks that let only one process write."""
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -208,8 +207,8 @@ class RunFolder:
         """The fingerprints of the run's inputs, by name, with the keys `format` and `precision`. Raises InputError if there are none, or if
         another version of mtl made the folder."""
         inputs = read_json(self.inputs, dict[str, str])
-        if (made := inputs.get("format")) != FORMAT:
-            problem = f"has format {made}, that of another version of mtl; this version reads format {FORMAT}"
+        if (version := inputs.get("format")) != FORMAT:
+            problem = f"has format {version}, that of another version of mtl; this version reads format {FORMAT}"
             raise InputError(f"{problem}; {REMEDY}", path=self.path)
         return inputs
 
@@ -226,11 +225,8 @@ class RunFolder:
         return set(read_json(self.summary, Finished)["seeds"]) if self.summary.exists() else set()
 
     def check(self, config: Config, takes_seeds: bool = False) -> None:
-        """Raise InputError, which names the keys, if the folder belongs to another configuration or to another version of mtl.
-
-        Args:
-            takes_seeds: whether the configuration may have seeds besides those of the finished run, or only some of these.
-        """
+        """Raise InputError, which names the keys, if the folder belongs to another configuration or to another version of mtl. If it `takes_seeds`,
+        the configuration may have seeds besides those of the finished run, or only some of these."""
         if self.config.exists():
             self.read_inputs()
             keys, done, asked = differences(self.config, config), self.finished_seeds(), set(config.seeds)
@@ -250,9 +246,8 @@ class RunFolder:
             )
 
     def claim(self, config: Config, inputs: dict[str, str], precision: str) -> None:
-        """Make a new folder belong to this configuration, these inputs, fingerprints by name, and this precision; of an older folder,
-        check the inputs. The files of a finished run stay until further seeds are done. Raises InputError, which names the inputs that have
-        changed."""
+        """Make a new folder belong to this configuration, these inputs (fingerprints by name) and this precision; of an older folder, check the
+        inputs, as `check_inputs` does. The files of a finished run stay until further seeds are done."""
         if self.config.exists():
             self.check_inputs(inputs)
         else:

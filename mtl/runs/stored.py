@@ -9,10 +9,10 @@ from pathlib import Path
 
 from mtl.base.errors import InputError
 from mtl.base.locks import is_held
-from mtl.base.terminal import MISSING, one_line
+from mtl.base.terminal import one_line
 from mtl.base.untrusted import check_plain_folder
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.base.wording import counted, format_bytes
+from mtl.base.wording import MISSING, counted, format_bytes
 from mtl.runs.finished import read_suite
 from mtl.runs.folder import LOCK, RunFolder
 from mtl.runs.summary import read_summary

@@ -11,8 +11,9 @@ from mtl.base.errors import InputError
 from mtl.base.settings.schema import Config
 from mtl.base.untrusted import AGAIN, Amount, Count, Score, Seed, read_json
 from mtl.runs.folder import MethodFacts
+from mtl.tasks.scale import Scale
 from mtl.tasks.suite import Suite
-from mtl.tasks.task import Scale, Task
+from mtl.tasks.task import Task
 
 CONSTANT_NOTE = "Best constant: the constant answer that scores best on train."
 
@@ -142,12 +143,12 @@ def summarize(
         by_task[task.id] = {
             "metric": task.metric,
             "split": task.scored_split,
-            **_over_seeds({seed: done["scores"][task.id] for seed, done in seeds.items()}),
+            **_seed_scores({seed: done["scores"][task.id] for seed, done in seeds.items()}),
             "constant": constants[task.id],
             "rows": dict(rows[task.id]),
         }
-        if further := _further(task, seeds):
-            by_task[task.id]["also"] = further
+        if also := _further_scores(task, seeds):
+            by_task[task.id]["also"] = also
     published = {task.id: {name: n for name, n in task.rows.items() if task.files[name] is not None} for task in tasks}
     resized = {task.id for task in tasks if task.rows and published[task.id] != dict(rows[task.id])}
     changed = {id: list(splits) for id, splits in (changed or {}).items() if id in by_task and id not in resized}
@@ -173,18 +174,18 @@ def summarize(
     }
 
 
-def _over_seeds(scores: Mapping[int, float]) -> dict[str, Any]:
+def _seed_scores(scores: Mapping[int, float]) -> dict[str, Any]:
     """The content of `MetricScores`."""
     values = scores.values()
     by_seed = {str(seed): score for seed, score in scores.items()}
     return {"scores": by_seed, "median": median(values), "min": min(values), "max": max(values)}
 
 
-def _further(task: Task, seeds: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
+def _further_scores(task: Task, seeds: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
     """The scores of the task's further metrics, by metric. Seeds that were trained before the task had a metric lack it."""
     by_seed = {seed: done.get("also", {}).get(task.id, {}) for seed, done in seeds.items()}
     return {
-        name: _over_seeds({seed: scores[name] for seed, scores in by_seed.items()})
+        name: _seed_scores({seed: scores[name] for seed, scores in by_seed.items()})
         for name in task.also or ()
         if all(name in scores for scores in by_seed.values())
     }
@@ -253,8 +254,7 @@ def distinct(values: Sequence[Any]) -> list[Any]:
 
 
 def below_constant(summary: Mapping[str, Any], scale: Scale) -> str:
-    """The tasks whose score is not above that of their best constant answer, with both scores, as in "dyk 12.2 (constant 27.4)". Empty if there
-    are none, and for the constant answer itself."""
+    """The tasks not above their best constant answer, as in "dyk 12.2 (constant 27.4)"; empty for the constant answer itself."""
     if summary["is_constant"]:
         return ""
     show, tasks = scale.show, summary["tasks"]

@@ -4,53 +4,71 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, stdev
 from typing import Any
 
-from mtl.base.terminal import MISSING, inert, markdown_table
+from mtl.base.wording import MISSING, inert, markdown_table
 from mtl.runs.summary import CONSTANT_NOTE, below_constant, same_answers, splits_text
 from mtl.tasks.metrics import metric_named
+from mtl.tasks.scale import Scale
 from mtl.tasks.suite import Published, Suite
-from mtl.tasks.task import Scale
 
 
 def render(summary: dict[str, Any], suite: Suite) -> str:
     """The table of a summary, with notes below it."""
-    tasks = [(id, task.title) for id, task in suite.tasks.items() if id in summary["tasks"]]
-    scores, scale = summary["tasks"], suite.shown
-    average = summary["average"]
-    comparable = not summary["partial"] and not set(summary["reduced"]) & set(suite.averaged)
-    ours, rows = inert(summary["title"]), suite.published
+    tasks = [id for id in suite.tasks if id in summary["tasks"]]
     seen, chosen = summary.get("maybe_trained_on", ()), summary.get("chosen_on_scored", ())
     marked = {"†": summary["reduced"], "‡": seen, "¶": chosen}
-    marks = {id: "".join(mark for mark, ids in marked.items() if id in ids) for id, _ in tasks}
-    header = ["", f"AVG{average_marks(summary, suite)}", *(inert(title) + marks[id] for id, title in tasks)]
-    body = [
-        ["metric", "mean", *(metric_named(suite.tasks[id].metric).title for id, _ in tasks)],
-        *([["split", "", *(scores[id]["split"] for id, _ in tasks)]] if "," in splits_text(summary) else []),
-        *_own_rows(summary, suite, [id for id, _ in tasks]),
+    titles = [inert(suite.tasks[id].title) + "".join(m for m, ids in marked.items() if id in ids) for id in tasks]
+    has_splits = "," in splits_text(summary)
+    rows = [
+        ["", f"AVG{average_marks(summary, suite)}", *titles],
+        ["metric", "mean", *(metric_named(suite.tasks[id].metric).title for id in tasks)],
+        *([["split", "", *(summary["tasks"][id]["split"] for id in tasks)]] if has_splits else []),
+        *_run_rows(summary, suite, tasks),
+        *_compared_rows(summary, suite, tasks),
+        *_difference_rows(summary, suite, tasks),
     ]
+    title = f"## {inert(suite.title)}: {inert(summary['title'])}"
+    return "\n\n".join([title, markdown_table(rows), *_notes(summary, suite), *_further_table(summary, suite)]) + "\n"
+
+
+def _compared_rows(summary: Mapping[str, Any], suite: Suite, tasks: Sequence[str]) -> list[list[str]]:
+    """The best constant answer, the simple baselines, and the published rows with a score on one of these tasks."""
+    scores, published = summary["tasks"], suite.published
     constants = [] if summary["is_constant"] else [("Best constant", {id: scores[id]["constant"] for id in scores})]
-    simple = [*constants, *((inert(beside["title"]), beside["scores"]) for beside in summary.get("beside", []))]
-    others = [(title, suite.mean(found) if scores.keys() <= found.keys() else None, found) for title, found in simple]
-    for row in (row for row in rows if any(id in row.scores for id, _ in tasks)):
-        title = f"{_model(row)} (published{_split(row, rows)})"
-        others.append((title, row.average if comparable else None, row.scores))
-    for title, mean, by_task in others:
-        numbers = mean, *(by_task.get(id) for id, _ in tasks)
-        body.append([title, *(MISSING if number is None else scale.show(number) for number in numbers)])
-    for row in rows:
-        floors = row.family == summary["family"] == "floor"
-        beside = {id for id, _ in tasks if row in _beside(rows, id, scores[id]["split"])}
-        columns = beside - set(summary["reduced"])  # reduced data is comparable with nothing published
-        method = summary["method"], summary["embeddings"], summary["variant"]
-        if columns and (row.family == "transformer" or floors or (row.method, row.embeddings, row.variant) == method):
-            published = row.average if comparable and columns >= set(suite.averaged) else None
+    simple = [*constants, *((inert(row["title"]), row["scores"]) for row in summary.get("beside", []))]
+    # The average of a floor without one of the tasks would not be one of the same tasks.
+    rows = [(name, suite.mean(row) if scores.keys() <= row.keys() else None, row) for name, row in simple]
+    for row in (row for row in published if any(id in row.scores for id in tasks)):
+        name = f"{_model(row)} (published{_split(row, published)})"
+        rows.append((name, row.average if _is_comparable(summary, suite) else None, row.scores))
+    numbers = [(name, [average, *(by_task.get(id) for id in tasks)]) for name, average, by_task in rows]
+    show = suite.shown.show
+    return [[name, *(MISSING if number is None else show(number) for number in values)] for name, values in numbers]
+
+
+def _difference_rows(summary: Mapping[str, Any], suite: Suite, tasks: Sequence[str]) -> list[list[str]]:
+    """How far the run is from the published transformers, from floors if it is one, and from the same model."""
+    scores, scale, differences = summary["tasks"], suite.shown, []
+    method = summary["method"], summary["embeddings"], summary["variant"]
+    for row in suite.published:
+        are_floors = row.family == summary["family"] == "floor"
+        compared = {id for id in tasks if row in _compared(suite.published, id, scores[id]["split"])}
+        columns = compared - set(summary["reduced"])  # reduced data is comparable with nothing published
+        is_same = (row.method, row.embeddings, row.variant) == method
+        if columns and (row.family == "transformer" or are_floors or is_same):
+            is_whole = _is_comparable(summary, suite) and columns >= set(suite.averaged)
+            average = _difference(summary["average"], row.average if is_whole else None, scale)
             theirs = {id: row.scores[id] for id in columns}
-            cells = [_difference(scores[id]["median"], theirs.get(id), scale) for id, _ in tasks]
-            body.append([f"ours − {_model(row)}{_split(row, rows)}", _difference(average, published, scale), *cells])
-    parts = [f"## {inert(suite.title)}: {ours}", markdown_table([header, *body]), *_notes(summary, suite)]
-    return "\n\n".join(parts + _further(summary, suite)) + "\n"
+            cells = [_difference(scores[id]["median"], theirs.get(id), scale) for id in tasks]
+            differences.append([f"ours − {_model(row)}{_split(row, suite.published)}", average, *cells])
+    return differences
 
 
-def _own_rows(summary: Mapping[str, Any], suite: Suite, tasks: Sequence[str]) -> list[list[str]]:
+def _is_comparable(summary: Mapping[str, Any], suite: Suite) -> bool:
+    """Whether the run's average is one of the same tasks on the same data as published averages."""
+    return not summary["partial"] and not set(summary["reduced"]) & set(suite.averaged)
+
+
+def _run_rows(summary: Mapping[str, Any], suite: Suite, tasks: Sequence[str]) -> list[list[str]]:
     """The run's score in bold, and of several seeds what else tells of them. `statistic` says which of the two comes first."""
     scores, show, count = summary["tasks"], suite.shown.show, len(summary["seeds"])
     averages = [suite.mean({id: scores[id]["scores"][str(seed)] for id in scores}) for seed in summary["seeds"]]
@@ -63,10 +81,10 @@ def _own_rows(summary: Mapping[str, Any], suite: Suite, tasks: Sequence[str]) ->
         rows |= {"mean ± standard deviation": means}
     first = next(name for name in rows if name.startswith(_statistic(summary)) or count == 1)
     bold = [cell if cell == MISSING else f"**{cell}**" for cell in rows.pop(first)]
-    own = [f"**{inert(summary['title'])}**, {f'{first} of {count}' if count > 1 else 'one seed'}", *bold]
+    main = [f"**{inert(summary['title'])}**, {f'{first} of {count}' if count > 1 else 'one seed'}", *bold]
     spread = [[name, "", *(show(scores[id][name]) for id in tasks)] for name in ("min", "max") if count > 1]
     settings = [["setting", "", *(chosen[id] for id in tasks)]] if (chosen := summary.get("settings")) else []
-    return [own, *([name, *cells] for name, cells in rows.items()), *spread, *settings]
+    return [main, *([name, *cells] for name, cells in rows.items()), *spread, *settings]
 
 
 def _statistic(summary: Mapping[str, Any]) -> str:
@@ -80,10 +98,10 @@ def average_marks(summary: Mapping[str, Any], suite: Suite) -> str:
     return "*" * summary["partial"] + "".join(mark for mark, ids in marked.items() if set(ids) & set(suite.averaged))
 
 
-def _further(summary: dict[str, Any], suite: Suite) -> list[str]:
+def _further_table(summary: dict[str, Any], suite: Suite) -> list[str]:
     """A second table with the medians of further metrics, if there are any: a row for each metric, a column for each task."""
-    scores = {id: further for id in suite.tasks if (further := summary["tasks"].get(id, {}).get("also"))}
-    metrics = dict.fromkeys(name for further in scores.values() for name in further)
+    scores = {id: by_metric for id in suite.tasks if (by_metric := summary["tasks"].get(id, {}).get("also"))}
+    metrics = dict.fromkeys(name for by_metric in scores.values() for name in by_metric)
     if not metrics:
         return []
     table, show = [["further metrics", *(suite.tasks[id].title for id in scores)]], suite.shown.show
@@ -93,14 +111,16 @@ def _further(summary: dict[str, Any], suite: Suite) -> list[str]:
     return [markdown_table(table)]
 
 
-def _beside(rows: Sequence[Published], task: str, split: str) -> list[Published]:
+def _compared(rows: Sequence[Published], task: str, split: str) -> list[Published]:
     """The published rows whose score on a task is compared with ours on this split: those on the same split; if none is, all."""
     scored = [row for row in rows if task in row.scores]
     return [row for row in scored if row.split == split] or scored
 
 
 def _model(row: Published) -> str:
-    return f"{inert(row.model)}{' guess' if row.is_guess else ''}"
+    """The title of a published row. A floor that guesses is told from an LSTM with random embeddings."""
+    is_guess = row.family == "floor" and row.model.lower() == "random"
+    return f"{inert(row.model)}{' guess' if is_guess else ''}"
 
 
 def _split(row: Published, rows: Sequence[Published]) -> str:
@@ -126,9 +146,8 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
         notes[0] += f" Published rows are scores on the {on}{flattered}."
     if held_out := summary.get("held_out"):
         rows = ", ".join(f"{count} of {id}" for id, count in held_out.items())
-        notes.append(
-            f"Where there is no dev file, dev is examples held out of the training file: {rows} (held_out.json)."
-        )
+        held_out_note = "Where there is no dev file, dev is examples held out of the training file"
+        notes.append(f"{held_out_note}: {rows} (held_out.json).")
     if lacking := suite.lacking(summary["tasks"]):
         count = len(suite.averaged)
         notes.append(f"\\* AVG is partial: {count - len(lacking)} of {count} tasks, without {', '.join(lacking)}.")

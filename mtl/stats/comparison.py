@@ -137,7 +137,7 @@ def counted_with_rows(resampled: Resampled) -> float:
     return total / (seeds * (seeds - 1)) if seeds > 1 else 0.0
 
 
-def over_tasks(
+def mean_over_tasks(
     contributions: Sequence[Mapping[RowSet, np.ndarray]], divisors: Sequence[int] | None = None
 ) -> dict[RowSet, np.ndarray]:
     """The mean over tasks of scores on resamples; `divisors` are what those of each task are divided by (`mtl.tasks.suite.Suite.divisors`), None: the
@@ -153,12 +153,12 @@ def estimate(run: Sample, baseline: Sample | None = None) -> Estimate:
     """The mean over seeds, or the difference of the means of two runs on the same scored rows (run minus baseline)."""
     runs = [run] if baseline is None else [run, baseline]
     parts = rows_parts(run, baseline)
-    of_rows = sum(variance for variance, _ in parts)
-    of_seeds = sum(max(0.0, sample.seed_variance - sample.counted_with_rows) for sample in runs)
-    unsubtracted = of_rows + sum(sample.seed_variance for sample in runs)
+    over_rows = sum(variance for variance, _ in parts)
+    over_seeds = sum(max(0.0, sample.seed_variance - sample.counted_with_rows) for sample in runs)
+    unsubtracted = over_rows + sum(sample.seed_variance for sample in runs)
     parts += [(sample.seed_variance, len(sample.by_seed) - 1) for sample in runs]
     spread = sum(variance**2 / freedom for variance, freedom in parts if freedom)
-    variance = float(total_variance(of_rows + of_seeds, unsubtracted, spread))
+    variance = float(total_variance(over_rows + over_seeds, unsubtracted, spread))
     value = float(run.by_seed.mean()) - (float(baseline.by_seed.mean()) if baseline else 0.0)
     groups = min(rows.count for rows in run.means)
     return Estimate(value, variance**0.5, variance**2 / spread if spread else 1.0, groups)

@@ -63,8 +63,8 @@ class Variance:
         low, high = np.log(gammaincinv(half, RARE)), np.log(gammainccinv(half, RARE))
         logarithm = np.linspace(low, high, NODES)
         weights = np.exp(half * (logarithm - np.log(half) + 1) - np.exp(logarithm))
-        of_seeds = np.maximum(0.0, half * np.exp(-logarithm) * self.seeds - self.counted)
-        return self.rows + of_seeds, weights / weights.sum(axis=0)
+        seeds = np.maximum(0.0, half * np.exp(-logarithm) * self.seeds - self.counted)
+        return self.rows + seeds, weights / weights.sum(axis=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,11 +93,8 @@ class SeedParts:
 
 
 def family_tests(columns: Mapping[Column, Mapping[Run, Sample]]) -> dict[Column, ColumnTests]:
-    """The tests of every two runs of each column, which are one family.
-
-    Args:
-        columns: by column, the samples of its runs, all on the same rows and all with a verdict (`Sample.is_tested`).
-    """
+    """The tests of every two runs of each column, which are one family. The samples of a column's runs are all on the same rows, and all have a
+    verdict (`Sample.is_tested`)."""
     parts = seed_parts(columns)
     return {column: _column_tests(list(samples.values()), parts[column]) for column, samples in columns.items()}
 
@@ -135,9 +132,8 @@ def seed_parts(columns: Mapping[Column, Mapping[Run, Sample]]) -> dict[Column, S
 
 
 def _priors(samples: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray]:
-    """For each run, the variance that the seeds of the other runs let expect of its own, and the degrees of freedom of this prior; 0 without
-    others. Runs differ in the errors that each seed makes on rows of its own, which are known from the resamples. The rest of S², by which some
-    seeds are better on all rows, is pooled."""
+    """For each run, the variance that the other runs' seeds let expect of its own, and the degrees of freedom of this prior; 0 without others. Runs
+    differ in the errors of single seeds, which resamples tell. The rest of S², by which some seeds are better on all rows, is pooled."""
     freedom = np.array([(len(sample.by_seed) - 1) * sample.varies for sample in samples], dtype=np.float64)
     errors = np.array([len(sample.by_seed) * sample.counted_with_rows for sample in samples])
     skill = freedom * ([sample.variance for sample in samples] - errors)
@@ -176,8 +172,7 @@ def _column_tests(samples: Sequence[Sample], parts: SeedParts) -> ColumnTests:
 
 
 def rows_variance(samples: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray]:
-    """The variance of each difference over rows, and the sum of v² / f, both (runs, runs): v is the part of one set
-    of rows in the variance, and f are its degrees of freedom."""
+    """The variance of each difference over rows, and Σ v² / f, both (runs, runs): v is the part of a set of rows, and f its degrees of freedom."""
     variance = np.zeros((len(samples), len(samples)))
     spread = np.zeros_like(variance)
     for rows in samples[0].means:
@@ -193,11 +188,11 @@ def rows_variance(samples: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray]:
 
 def _p_alone(samples: Sequence[Sample], difference: np.ndarray, rows: np.ndarray, spread: np.ndarray) -> np.ndarray:
     """The p-values of the tests alone, as `mtl.stats.comparison.compare` computes them, but without their lower bound."""
-    of_seeds = np.array([sample.seed_variance for sample in samples])
+    seeds = np.array([sample.seed_variance for sample in samples])
     left = np.array([max(0.0, sample.seed_variance - sample.counted_with_rows) for sample in samples])
-    squares = of_seeds**2 / [max(1, len(sample.by_seed) - 1) for sample in samples]
+    squares = seeds**2 / [max(1, len(sample.by_seed) - 1) for sample in samples]
     spread = spread + (squares[:, None] + squares)
-    variance = total_variance(rows + (left[:, None] + left), rows + (of_seeds[:, None] + of_seeds), spread)
+    variance = total_variance(rows + (left[:, None] + left), rows + (seeds[:, None] + seeds), spread)
     with np.errstate(divide="ignore", invalid="ignore"):
         freedom = np.where(spread > 0, variance**2 / spread, 1.0)
         p = 2 * stdtr(freedom, -np.abs(difference) / np.sqrt(variance))
@@ -217,9 +212,8 @@ def with_holm(
     ordered = np.sort(np.array(list(tails.values())) if family is None else family)
     corrected = _stepped_down(ordered)
     holm = {key: float(corrected[np.searchsorted(ordered, tail)]) for key, tail in tails.items()}
-    return {
-        key: test if test.p is None else replace(test, p_holm=max(test.p, holm[key])) for key, test in tests.items()
-    }
+    with_p = {key: replace(test, p_holm=max(test.p, holm[key])) for key, test in tests.items() if test.p is not None}
+    return {key: with_p.get(key, test) for key, test in tests.items()}
 
 
 def all_tails(family: Mapping[Column, ColumnTests]) -> np.ndarray:

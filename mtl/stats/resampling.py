@@ -35,9 +35,8 @@ class RowGroups:
 
     @property
     def in_average(self) -> "RowGroups":
-        """The groups that the average over tasks resamples: these, or if they are FEW_GROUPS or fewer, each row. The spread of so few groups
-        cannot be estimated, and the task alone has no verdict. In the average, one such task would leave all runs undecided, so there its groups
-        count as given, and its rows as drawn from them."""
+        """The groups that the average over tasks resamples: these, or if they are FEW_GROUPS or fewer, each row. So few groups leave the task without
+        a verdict. In the average they would leave all runs undecided, so there its groups are taken as they are, and rows as drawn from them."""
         if self.rows.count > FEW_GROUPS:
             return self
         return row_groups(f"{self.rows.key} by row", np.arange(len(self.groups)))
@@ -49,11 +48,7 @@ def row_groups(key: str, groups: np.ndarray) -> RowGroups:
 
 
 def resampled_scores(task: Task, predictions: np.ndarray, rows: ScoredRows, groups: RowGroups) -> np.ndarray:
-    """The task's metric × 100 of each seed on each resample, (seeds, RESAMPLES).
-
-    Args:
-        predictions: (seeds, rows).
-    """
+    """The task's metric × 100 of each seed's predictions, (seeds, rows), on each resample, (seeds, RESAMPLES)."""
     blocks = [
         [weighted_scores(task, predicted, rows, weights) for predicted in predictions]
         for weights in row_weights(groups)

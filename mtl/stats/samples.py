@@ -1,5 +1,4 @@
-"""The samples of a run's scores: its resamples, reduced to what tests need of them and kept on disk, so that a run whose predictions are
-known is neither read nor resampled again."""
+"""The samples of a run's scores: its resamples, reduced to what tests need, and kept on disk, so that known predictions are not resampled again."""
 
 import hashlib
 import logging
@@ -14,12 +13,11 @@ from mtl.base.errors import InputError
 from mtl.base.files import sha256
 from mtl.base.version import VERSION
 from mtl.runs.finished import FinishedRun
-from mtl.stats.comparison import Sample, counted_with_rows, over_tasks
+from mtl.stats.comparison import Sample, counted_with_rows, mean_over_tasks
 from mtl.stats.resampling import RESAMPLES, RowSet, resampled_scores, row_groups
 from mtl.tasks.suite import AVERAGE
 
-# Increase it whenever the resamples of the same predictions change, or the layout of the files.
-FORMAT = 2
+FORMAT = 2  # increase it whenever the resamples of the same predictions change, or the layout of the files
 
 logger = logging.getLogger("mtl")
 
@@ -49,7 +47,7 @@ def reduce_run(run: FinishedRun) -> Reduced:
         if task.id in run.suite.averaged:
             averaged.append({part.rows: scores_in_average})
     divisors = list(run.suite.divisors({task.id for task in run.tasks}).values())
-    counted.append(counted_with_rows(over_tasks(averaged, divisors)) if averaged else np.nan)
+    counted.append(counted_with_rows(mean_over_tasks(averaged, divisors)) if averaged else np.nan)
     row_sets = [group.rows for group in groups], [group.in_average.rows for group in groups]
     return Reduced(row_sets, np.stack(means, axis=1), np.array(counted))
 
@@ -68,7 +66,7 @@ def samples_of(run: FinishedRun, reduced: Reduced) -> dict[str, Sample]:
         parts = [{reduced.rows[1][number]: reduced.means[1, number]} for number in numbers]
         seeds = range(len(run.summary["seeds"]))
         by_seed = np.array([run.suite.mean({id: samples[id].by_seed[seed] for id in divisors}) for seed in seeds])
-        means = over_tasks(parts, list(divisors.values()))
+        means = mean_over_tasks(parts, list(divisors.values()))
         samples[AVERAGE] = Sample(by_seed, means, float(reduced.counted[-1]), is_one_system)
     return samples
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from unicodedata import category
 
 from mtl.base.errors import InputError
-from mtl.data.columns import LIST, TAGS, TOKENS, below, items_of, text, value_of
+from mtl.data.columns import LIST, TAGS, TOKENS, items_of, nested_value, text, value_of
 from mtl.tasks.task import BESIDE
 
 OUTSIDE = "O"
@@ -102,7 +102,7 @@ def _spans(row: dict[str, Any], columns: Sequence[str]) -> Iterator[Span]:
     while isinstance(value, dict) and depth < len(keys[0]) and keys[0][depth] in value:
         value, depth = value[keys[0][depth]], depth + 1
     for item in items_of(value):
-        start, stop, type = (below(item, key[depth:]) for key in keys)
+        start, stop, type = (nested_value(item, key[depth:]) for key in keys)
         start = 0 if start is None else start
         if not isinstance(start, int) or not isinstance(stop, int) or not isinstance(type, str) or not type.strip():
             raise ValueError(f"a span has two integers and a type, not {start!r}, {stop!r} and {type!r}")

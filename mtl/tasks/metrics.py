@@ -21,103 +21,12 @@ from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Formula, ScoredRows, Task
 
 LOWEST = -100.0  # × 100, of correlations and of Krippendorff's α
-# The pairs of texts whose score is kept: resampling asks for each many times.
-KEPT = 1 << 17
+KEPT = 1 << 17  # the most pairs of texts whose score is kept: resampling asks for each many times
 # Scores × 100 that differ by less are equal, so that rounding errors, which differ between CPUs, do not choose between them.
 TIE = 1e-9
 MEAN = "+"  # between the names of the metrics of a mean, as in accuracy+f1
 _BY_VALUE = ("labels", "choice", "word")  # kinds whose targets are equal or different
 DIGITS = 9  # decimals to which scores are compared, so that rounding errors do not choose between answers
-
-
-def alpha_nominal(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """Krippendorff's α (2011, "Computing Krippendorff's Alpha-Reliability") of gold and predicted values that are equal or different: 1 − observed /
-    expected disagreement; 0 where they disagree as often as their pooled values, paired at random, and at least −1 + 1 / N for N rows. The
-    disagreement is the share of examples that differ. The one to expect is the probability that two of the 2N pooled values differ, drawn without
-    replacement."""
-    _, codes = np.unique(np.concatenate([rows.targets, predicted]), return_inverse=True)
-    order = np.argsort(codes, kind="stable")
-    first = np.unique(codes[order], return_index=True)[1]
-    counts = np.add.reduceat(np.hstack([weights, weights])[:, order], first, axis=1)  # of each value, (sets, values)
-    values = counts.sum(axis=1)
-    differing = weights @ (predicted != rows.targets).astype(np.float64) / weights.sum(axis=1)
-    return _alpha(differing, (values**2 - (counts**2).sum(axis=1)) / (values * (values - 1)))
-
-
-def alpha_interval(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """Krippendorff's α of numbers whose disagreement is the squared difference: 1 − observed / expected disagreement. The disagreement to expect
-    is twice the variance of the 2N pooled values."""
-    gold, total = rows.targets, weights.sum(axis=1)
-    differing = weights @ (gold - predicted) ** 2 / total
-    mean = (weights @ (gold + predicted) / (2 * total))[:, None]
-    # Deviations are squared after the mean is subtracted: rounding would hide the differences of large, nearly equal numbers.
-    squares = (weights * ((gold - mean) ** 2 + (predicted - mean) ** 2)).sum(axis=1)
-    return _alpha(differing, 2 * squares / (2 * total - 1))
-
-
-def _alpha(observed: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """1 minus the observed disagreement as a share of the expected one, (sets,); 1 without any disagreement."""
-    return 1 - np.divide(observed, expected, out=np.zeros_like(observed), where=(observed > 0) & (expected > 0))
-
-
-def gender_parity(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The share of triples, whose rows differ in a pronoun alone, that get one and the same label (Berdicevskis et al. 2023; Rudinger et al. 2018).
-    The rows of a triple have the same value in the task's one column of `columns`. Gold labels do not matter."""
-    # A resample draws groups of rows: if a task's `group` keeps triples together, a triple counts as often as it is drawn; else each row counts
-    # as its share of its triple, whose other rows are taken as they are.
-    alike, sizes = _triples(task, predicted, rows)
-    triples = weights / sizes
-    return triples @ alike / triples.sum(axis=1)
-
-
-def gender_parity_by_row(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The number of triples that get one and the same label, divided by the number of examples, as the leaderboard's evaluator has it. With
-    triples of three examples, the highest is 1/3."""
-    alike, sizes = _triples(task, predicted, rows)
-    return (weights / sizes) @ alike / weights.sum(axis=1)
-
-
-def parity_problem(task: Task) -> str | None:
-    """The error in a task's declaration for gender parity, as "key: message", or None."""
-    if len(task.columns or ()) == 1:
-        return None
-    return f"columns: metric {task.metric} needs one column, in which the rows of a triple have the same value"
-
-
-def _triples(task: Task, predicted: np.ndarray, rows: ScoredRows) -> tuple[np.ndarray, np.ndarray]:
-    """For each row, whether its triple gets one label, as 1 or 0, and how many rows its triple has. Both float64, (rows,)."""
-    assert task.columns is not None
-    _, triple, sizes = np.unique(np.array(rows.columns[task.columns[0]]), return_inverse=True, return_counts=True)
-    labels = np.bincount(np.unique([triple, predicted], axis=1)[0].astype(np.int64))  # different ones of each triple
-    return (labels == 1).astype(np.float64)[triple], sizes.astype(np.float64)[triple]
-
-
-def rouge1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The mean F1 of words (ROUGE-1, Lin 2004) by Google's package `rouge_score`, whose words are runs of a–z and 0–9: "på" is "p". Raises
-    InputError without it."""
-    return mean_of_rows(_google_f1, predicted, rows.targets, weights)
-
-
-def mean_of_rows(
-    score: Callable[[str, str], float], texts: np.ndarray, targets: np.ndarray, weights: np.ndarray
-) -> np.ndarray:
-    """The mean over rows of a score of target and prediction, for each set of weights, (sets,)."""
-    values = np.array([score(target, text) for target, text in zip(targets, texts, strict=True)])
-    return weights @ values / weights.sum(axis=1)
-
-
-@lru_cache(KEPT)
-def _google_f1(target: str, predicted: str) -> float:
-    return float(google_scorer()(target, predicted)["rouge1"].fmeasure)
-
-
-@cache
-def google_scorer() -> Callable[[str, str], dict[str, Any]]:
-    check_installed("rouge", key="metric", value="rouge1")
-    from rouge_score.rouge_scorer import RougeScorer  # not at the top: it is optional, and imports nltk
-
-    score: Callable[[str, str], dict[str, Any]] = RougeScorer(["rouge1"]).score
-    return score
 
 
 class Parts(NamedTuple):
@@ -150,6 +59,34 @@ class Metric:
     parts: Parts | None = None  # of what it counts, which the report shows one by one
 
 
+@cache
+def metric_named(name: str) -> Metric:
+    """The metric that a suite file calls `name`: one of METRICS, or the mean of several, as in "pearson+spearman". GLUE scores a task with two
+    metrics by their mean (Wang et al. 2018, section 3). Raises KeyError for an unknown name."""
+    if name in METRICS:
+        return METRICS[name]
+    names = name.split(MEAN)
+    parts = [METRICS[part] for part in names]
+
+    def formula(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+        return np.asarray(np.mean([part.formula(task, predicted, rows, weights) for part in parts], axis=0))
+
+    return Metric(
+        title=" + ".join(part.title for part in parts),
+        kinds=[kind for kind in parts[0].kinds if all(kind in part.kinds for part in parts)],
+        formula=formula,
+        lowest=lambda task: fmean(lowest_score(task.measured_by(part)) for part in names),
+        problem=lambda task: next(filter(None, (part.problem(task) for part in parts)), None),
+        threshold=next(filter(None, (part.threshold for part in parts)), None),
+    )
+
+
+def is_metric(name: str) -> bool:
+    """Whether a task can have a metric of this name: one of METRICS, or the mean of several different ones."""
+    names = name.split(MEAN)
+    return all(part in METRICS for part in names) and len(set(names)) == len(names)
+
+
 def lowest_score(task: Task) -> float:
     """The lowest score × 100 that the task's metric can have. The highest is 100."""
     lowest = metric_named(task.metric).lowest
@@ -175,6 +112,17 @@ def weighted_scores(task: Task, predictions: np.ndarray, rows: ScoredRows, weigh
     return 100 * metric_named(task.metric).formula(task, predictions, rows, weights)
 
 
+def best_constant(task: Task, train: ScoredRows) -> Target:
+    """The answer with the best score on the training rows if every row gets it; among equal scores, the first answer."""
+    candidates = target_kind(task).constants(train.targets)
+    return max(candidates, key=lambda answer: round(constant_score(task, answer, train), DIGITS))
+
+
+def constant_score(task: Task, answer: Target, rows: ScoredRows) -> float:
+    """The metric × 100 if every row gets the same answer."""
+    return score(task, target_kind(task).repeat(answer, len(rows.targets), rows.candidates), rows)
+
+
 def accuracy(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """The share of examples whose prediction is the target."""
     return weights @ (predicted == rows.targets).astype(np.float64) / weights.sum(axis=1)
@@ -195,10 +143,31 @@ def chance_share(task: Task) -> float:
     return chance
 
 
+def _chance_problem(task: Task) -> str | None:
+    if task.chance is None:
+        return "chance: metric pseudo_alpha needs the accuracy of a guess, as in 0.2 or 109/2049"
+    try:
+        chance_share(task)
+    except ValueError as error:
+        return f"chance: {error}"
+    return None
+
+
+def _below_chance(task: Task) -> float:
+    chance = chance_share(task)
+    return -100 * chance / (1 - chance)
+
+
 def f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """F1 of the label `positive`: 2 tp / (2 tp + fp + fn), with its true positives, false positives and false negatives."""
     assert task.labels is not None and task.positive is not None
     return _f1_of(task.labels.index(task.positive), predicted, rows.targets, weights)[0]
+
+
+def _f1_problem(task: Task) -> str | None:
+    if task.positive in (task.labels or ()):
+        return None
+    return f"positive: name the label that metric f1 is computed for, one of {', '.join(task.labels or ())}"
 
 
 def macro_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
@@ -283,32 +252,99 @@ def one_minus_wmae(task: Task, predicted: np.ndarray, rows: ScoredRows, weights:
     errors = np.abs(predicted - rows.targets)
     means, present = np.zeros(len(weights)), np.zeros(len(weights))
     for rating in np.unique(rows.targets):
-        of_rating = rows.targets == rating
-        count = weights[:, of_rating].sum(axis=1)
-        means += np.divide(weights[:, of_rating] @ errors[of_rating], count, out=np.zeros_like(count), where=count > 0)
+        rated = rows.targets == rating
+        count = weights[:, rated].sum(axis=1)
+        means += np.divide(weights[:, rated] @ errors[rated], count, out=np.zeros_like(count), where=count > 0)
         present += count > 0
     return 1 - means / present / (high - low)
 
 
-def _f1_problem(task: Task) -> str | None:
-    if task.positive in (task.labels or ()):
+def alpha_nominal(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """Krippendorff's α (2011, "Computing Krippendorff's Alpha-Reliability") of gold and predicted values that are equal or different: 1 − observed /
+    expected disagreement; 0 where they disagree as often as their pooled values, paired at random, and at least −1 + 1 / N for N rows. The
+    disagreement is the share of examples that differ. The one to expect is the probability that two of the 2N pooled values differ, drawn without
+    replacement."""
+    _, codes = np.unique(np.concatenate([rows.targets, predicted]), return_inverse=True)
+    order = np.argsort(codes, kind="stable")
+    first = np.unique(codes[order], return_index=True)[1]
+    counts = np.add.reduceat(np.hstack([weights, weights])[:, order], first, axis=1)  # of each value, (sets, values)
+    values = counts.sum(axis=1)
+    differing = weights @ (predicted != rows.targets).astype(np.float64) / weights.sum(axis=1)
+    return _alpha(differing, (values**2 - (counts**2).sum(axis=1)) / (values * (values - 1)))
+
+
+def alpha_interval(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """Krippendorff's α of numbers that disagree by their squared difference, which is expected to be twice the variance of the 2N pooled values."""
+    gold, total = rows.targets, weights.sum(axis=1)
+    differing = weights @ (gold - predicted) ** 2 / total
+    mean = (weights @ (gold + predicted) / (2 * total))[:, None]
+    # Deviations are squared after the mean is subtracted: rounding would hide the differences of large, nearly equal numbers.
+    squares = (weights * ((gold - mean) ** 2 + (predicted - mean) ** 2)).sum(axis=1)
+    return _alpha(differing, 2 * squares / (2 * total - 1))
+
+
+def _alpha(observed: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """1 minus the observed disagreement as a share of the expected one, (sets,); 1 without any disagreement."""
+    return 1 - np.divide(observed, expected, out=np.zeros_like(observed), where=(observed > 0) & (expected > 0))
+
+
+def gender_parity(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """The share of triples, whose rows differ in a pronoun alone, that get one and the same label (Berdicevskis et al. 2023; Rudinger et al. 2018).
+    The rows of a triple have the same value in the task's one column of `columns`. Gold labels do not matter."""
+    # A resample draws groups of rows: if a task's `group` keeps triples together, a triple counts as often as it is drawn; else each row counts
+    # as its share of its triple, whose other rows are taken as they are.
+    alike, sizes = _triples(task, predicted, rows)
+    triples = weights / sizes
+    return triples @ alike / triples.sum(axis=1)
+
+
+def gender_parity_by_row(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """The number of triples that get one and the same label, divided by the number of examples, as the leaderboard's evaluator has it. With
+    triples of three examples, the highest is 1/3."""
+    alike, sizes = _triples(task, predicted, rows)
+    return (weights / sizes) @ alike / weights.sum(axis=1)
+
+
+def parity_problem(task: Task) -> str | None:
+    """The error in a task's declaration for gender parity, as "key: message", or None."""
+    if len(task.columns or ()) == 1:
         return None
-    return f"positive: name the label that metric f1 is computed for, one of {', '.join(task.labels or ())}"
+    return f"columns: metric {task.metric} needs one column, in which the rows of a triple have the same value"
 
 
-def _chance_problem(task: Task) -> str | None:
-    if task.chance is None:
-        return "chance: metric pseudo_alpha needs the accuracy of a guess, as in 0.2 or 109/2049"
-    try:
-        chance_share(task)
-    except ValueError as error:
-        return f"chance: {error}"
-    return None
+def _triples(task: Task, predicted: np.ndarray, rows: ScoredRows) -> tuple[np.ndarray, np.ndarray]:
+    """For each row, whether its triple gets one label, as 1 or 0, and how many rows its triple has. Both float64, (rows,)."""
+    assert task.columns is not None
+    _, triple, sizes = np.unique(np.array(rows.columns[task.columns[0]]), return_inverse=True, return_counts=True)
+    labels = np.bincount(np.unique([triple, predicted], axis=1)[0].astype(np.int64))  # different ones of each triple
+    return (labels == 1).astype(np.float64)[triple], sizes.astype(np.float64)[triple]
 
 
-def _below_chance(task: Task) -> float:
-    chance = chance_share(task)
-    return -100 * chance / (1 - chance)
+def rouge1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """The mean F1 of words (ROUGE-1, Lin 2004) by Google's package `rouge_score`, whose words are runs of a–z and 0–9: "på" is "p"."""
+    return mean_of_rows(_google_f1, predicted, rows.targets, weights)
+
+
+def mean_of_rows(
+    score: Callable[[str, str], float], texts: np.ndarray, targets: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """The mean over rows of a score of target and prediction, for each set of weights, (sets,)."""
+    values = np.array([score(target, text) for target, text in zip(targets, texts, strict=True)])
+    return weights @ values / weights.sum(axis=1)
+
+
+@lru_cache(KEPT)
+def _google_f1(target: str, predicted: str) -> float:
+    return float(google_scorer()(target, predicted)["rouge1"].fmeasure)
+
+
+@cache
+def google_scorer() -> Callable[[str, str], dict[str, Any]]:
+    check_installed("rouge", key="metric", value="rouge1")
+    from rouge_score.rouge_scorer import RougeScorer  # not at the top: it is optional, and imports nltk
+
+    score: Callable[[str, str], dict[str, Any]] = RougeScorer(["rouge1"]).score
+    return score
 
 
 # By the value of `metric` in a suite file.
@@ -332,42 +368,3 @@ METRICS: Registry[Metric] = Registry(
     },
     "metrics",
 )
-
-
-@cache
-def metric_named(name: str) -> Metric:
-    """The metric that a suite file calls `name`: one of METRICS, or the mean of several, as in "pearson+spearman". GLUE scores a task with two
-    metrics by their mean (Wang et al. 2018, section 3). Raises KeyError for an unknown name."""
-    if name in METRICS:
-        return METRICS[name]
-    names = name.split(MEAN)
-    parts = [METRICS[part] for part in names]
-
-    def formula(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-        return np.asarray(np.mean([part.formula(task, predicted, rows, weights) for part in parts], axis=0))
-
-    return Metric(
-        title=" + ".join(part.title for part in parts),
-        kinds=[kind for kind in parts[0].kinds if all(kind in part.kinds for part in parts)],
-        formula=formula,
-        lowest=lambda task: fmean(lowest_score(task.measured_by(part)) for part in names),
-        problem=lambda task: next(filter(None, (part.problem(task) for part in parts)), None),
-        threshold=next(filter(None, (part.threshold for part in parts)), None),
-    )
-
-
-def is_metric(name: str) -> bool:
-    """Whether a task can have a metric of this name: one of METRICS, or the mean of several different ones."""
-    names = name.split(MEAN)
-    return all(part in METRICS for part in names) and len(set(names)) == len(names)
-
-
-def best_constant(task: Task, train: ScoredRows) -> Target:
-    """The answer with the best score on the training rows if every row gets it; among equal scores, the first answer."""
-    candidates = target_kind(task).constants(train.targets)
-    return max(candidates, key=lambda answer: round(constant_score(task, answer, train), DIGITS))
-
-
-def constant_score(task: Task, answer: Target, rows: ScoredRows) -> float:
-    """The metric × 100 if every row gets the same answer."""
-    return score(task, target_kind(task).repeat(answer, len(rows.targets), rows.candidates), rows)

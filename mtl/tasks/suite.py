@@ -14,19 +14,9 @@ from mtl.base.untrusted import inside, is_inside
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.base.wording import counted
 from mtl.tasks.metrics import MEAN, METRICS, is_metric, metric_named
+from mtl.tasks.scale import SCALES, Scale
 from mtl.tasks.targets import TARGET_KINDS, names_of_kind
-from mtl.tasks.task import (
-    BESIDE,
-    DEV_OR_TEST,
-    SCALES,
-    SPAN_ENDS,
-    SPLITS,
-    UNSCORED,
-    Scale,
-    Source,
-    Task,
-    span_ends,
-)
+from mtl.tasks.task import BESIDE, DEV_OR_TEST, SPAN_ENDS, SPLITS, UNSCORED, Source, Task, span_ends
 
 AVERAGE = "average"  # the key of the average, beside the task ids
 LANGUAGE = re.compile(r"[a-z]{2,3}([-_][A-Za-z0-9]+)*")
@@ -82,11 +72,6 @@ class Published:
     average: float | None = None
     scores: dict[str, float] = field(default_factory=dict)
     also: dict[str, dict[str, float]] = field(default_factory=dict)
-
-    @property
-    def is_guess(self) -> bool:
-        """Whether it is a floor that guesses, which tables tell from an LSTM with random embeddings."""
-        return self.family == "floor" and self.model.lower() == "random"
 
 
 @dataclass
@@ -201,9 +186,9 @@ def suite_from(raw: Mapping[Any, Any], path: Path) -> Suite:
     if suite.data is not None and not is_inside(suite.data):
         raise InputError(f"{suite.data!r} must be a folder beside the suite file, without '..'", path=path, key="data")
     suite.data = suite.data and str(inside(path.parent, suite.data))
-    for kind, named in suite.embeddings.items():
-        if not is_inside(named):
-            message = f"{named!r} must be a recipe's name or a path below the working directory"
+    for kind, vectors in suite.embeddings.items():
+        if not is_inside(vectors):
+            message = f"{vectors!r} must be a recipe's name or a path below the working directory"
             hint = "the command line may name any path (embeddings.path=)"
             raise InputError(f"embeddings.{kind}: {message}; {hint}", path=path)
     if not is_file_name(suite.name):
@@ -232,12 +217,12 @@ def suite_from(raw: Mapping[Any, Any], path: Path) -> Suite:
 def _suite_problem(suite: Suite) -> str | None:
     """The error in the keys of the suite itself that name tasks or splits, as "key: message", or None."""
     if suite.average is not None:
-        named = [id for group in suite.average_groups for id in group]
-        if any(not isinstance(id, str) for id in named):
+        ids = [id for group in suite.average_groups for id in group]
+        if any(not isinstance(id, str) for id in ids):
             return "average: names tasks, and lists of tasks that count as one"
-        if unknown := [id for id in named if id not in suite.tasks]:
+        if unknown := [id for id in ids if id not in suite.tasks]:
             return f"average: the suite has no task {unknown[0]}; it has {', '.join(suite.tasks)}"
-        if not suite.average or not all(suite.average_groups) or len(set(named)) < len(named):
+        if not suite.average or not all(suite.average_groups) or len(set(ids)) < len(ids):
             return "average: must name at least one task, and none twice"
     for row in suite.published:
         if unknown := [name for by_name in row.also.values() for name in by_name if not is_metric(name)]:
@@ -246,8 +231,7 @@ def _suite_problem(suite: Suite) -> str | None:
 
 
 def _complete_kind(task: Task, suite: Suite) -> str | None:
-    """Set the kind of a task. A task that another task's head answers gets its kind, labels and range from that task. Returns the error in the
-    declaration, as "key: message", or None."""
+    """Set the kind of a task, and labels and range too if another task's head answers it. Returns an error as "key: message", or None."""
     task.kind = task.kind or task.implied_kind
     if task.answered_by is None:
         return None
@@ -276,12 +260,12 @@ def _target_problem(task: Task) -> str | None:
         return f"labels: exactly one of {keys} must be given, or kind: word or text"
     if task.kind not in TARGET_KINDS:
         return f"kind: unknown kind {task.kind!r}, expected one of {', '.join(TARGET_KINDS)}"
-    for key in ("labels", "range", "candidates"):
-        if getattr(task, key) is not None and key != TARGET_KINDS[task.kind].declared_by:
-            return f"{key}: a task of kind {task.kind} has no {key}"
-    if problem := TARGET_KINDS[task.kind].problem(task):
-        return problem
     kind = TARGET_KINDS[task.kind]
+    for key in ("labels", "range", "candidates"):
+        if getattr(task, key) is not None and key != kind.declared_by:
+            return f"{key}: a task of kind {task.kind} has no {key}"
+    if problem := kind.problem(task):
+        return problem
     if task.starts is not None and task.kind != "answer":
         return "starts: is of a task of kind answer"
     if task.indices is not None and not kind.has_indices:
@@ -294,7 +278,7 @@ def _target_problem(task: Task) -> str | None:
         return "header: names the columns of a file without a header, among them those of text and target"
     if task.header is not None and len(set(task.header)) < len(task.header):
         return "header: names a column twice"
-    if any(column.endswith("[]") for column in task.text) and not TARGET_KINDS[task.kind].by_unit:
+    if any(column.endswith("[]") for column in task.text) and not kind.by_unit:
         return "text: a column with lists of texts can only be one of candidates, or of tokens with a label each"
     if task.sides == 0 or (task.sides > 2 and task.level == "text"):
         return "text: names one column, or two for a pair"
@@ -320,10 +304,10 @@ def _metric_problem(task: Task, key: str) -> str | None:
 
 def _further_problem(task: Task) -> str | None:
     """The error in the further metrics and the breakdown of a task, as "key: message", or None."""
-    further = task.also or []
-    if twice := [name for index, name in enumerate(further) if name in (task.metric, *further[:index])]:
+    metrics = [task.metric, *(task.also or ())]
+    if twice := [name for index, name in enumerate(metrics) if name in metrics[:index]]:
         return f"also: names {twice[0]} twice, or it is the task's metric"
-    for name in further:
+    for name in metrics[1:]:
         if problem := _metric_problem(task.measured_by(name), "also"):
             return problem
     if lists := [name for name in task.breakdown or () if name.endswith("[]")]:

@@ -134,13 +134,11 @@ def log_mean(outputs: Sequence["Tensor"]) -> "Tensor":
 
 
 class TargetKind(ABC):
-    """What a task predicts: one class for each kind, an instance for each task of it. Features have the shape (inputs, features); inputs and
-    `sizes` are those of `HeadTargets`."""
+    """What a task predicts: a class for each kind, an instance for each task. Features are (inputs, features), `sizes` as in `HeadTargets`."""
 
     # What a head needs; None if no head on text vectors, and no estimator, can predict it.
     head_type: ClassVar[type[HeadTargets] | None] = None
-    # Whether a target has several codes. Then outputs of other models are not added.
-    several: ClassVar[bool] = False
+    several: ClassVar[bool] = False  # whether a target has several codes; then outputs of other models are not added
     by_unit: ClassVar[bool] = False  # whether a head has outputs for each unit of a row's last text
     by_cosine: ClassVar[bool] = False  # whether a head may predict it from the cosine of a pair's two vectors alone
     # The key that declares it: labels, range or candidates; None: only `kind` does.
@@ -266,10 +264,10 @@ class TargetKind(ABC):
 
     def estimator_outputs(self, estimator: Any, features: Any, head: HeadTargets, answers: Sequence[str]) -> np.ndarray:
         """What a trained scikit-learn estimator says, as a head's outputs, in float32: of classes, logarithms of probabilities."""
-        made = np.full((features.shape[0], head.outputs(answers)), np.log(LEAST_PROBABILITY), dtype=np.float32)
+        outputs = np.full((features.shape[0], head.outputs(answers)), np.log(LEAST_PROBABILITY), dtype=np.float32)
         codes = head.encode(estimator.classes_, answers).astype(np.int64)  # a class without training rows has none
-        made[:, codes] = np.log(np.maximum(estimator.predict_proba(features), LEAST_PROBABILITY))
-        return made
+        outputs[:, codes] = np.log(np.maximum(estimator.predict_proba(features), LEAST_PROBABILITY))
+        return outputs
 
     def repeat(self, answer: Target, rows: int, sizes: np.ndarray | None) -> np.ndarray:
         """The same answer for every row: targets (rows,)."""

@@ -1,7 +1,4 @@
-"""One task of a benchmark, as plain values: its columns, its targets, its metric and its files; and its scored rows.
-
-A score is × 100 everywhere in the package and in files that programs read back. `Scale` says how people see it.
-"""
+"""One task of a benchmark, as plain values: its columns, its targets, its metric and its files; and its scored rows."""
 
 import hashlib
 import json
@@ -25,8 +22,7 @@ SPLIT_OF = {
     **dict.fromkeys(("dev", "development", "devel", "valid", "validation", "val", "eval", "devset"), "dev"),
     **dict.fromkeys(("test", "testing", "tst", "testset"), "test"),
 }
-# The forms of data files.
-FORMS = ("tsv", "csv", "jsonl", "json", "parquet", "txt", "fasttext", "conll")
+FORMS = ("tsv", "csv", "jsonl", "json", "parquet", "txt", "fasttext", "conll")  # the forms of data files
 PART = "#"  # in a file's name, before the part that is meant
 NUMBERED = "*"  # a part: this file and those that differ from it in their number alone
 BESIDE = " + "  # between the names of two files whose lines belong together, and of several target columns
@@ -39,50 +35,9 @@ DEV_OR_TEST = "dev_or_test"  # a value of `Task.scored`
 UNSCORED = "none"  # another one: no row of the task has a target, and its test rows are predicted only
 # The fields of a task that predictions and scores depend on, beside the content of its files.
 SCORES_DEPEND_ON = (
-    *("id", "text", "target", "labels", "range", "metric", "positive", "group", "same_source", "files"),
-    *("candidates", "scored", "answered_by", "columns", "chance", "spans", "header", "indices", "starts"),
-    "label_separator",
+    *("id", "text", "target", "labels", "label_separator", "range", "metric", "positive", "group", "same_source"),
+    *("files", "candidates", "scored", "answered_by", "columns", "chance", "spans", "header", "indices", "starts"),
 )
-
-
-@dataclass(frozen=True)
-class Scale:
-    """One way to show scores."""
-
-    divisor: float  # of a score × 100
-    decimals: int  # of a score as shown
-    unit: str  # what notes and axes call a score
-
-    @property
-    def heading(self) -> str:
-        """What the notes of a table call its scores, as in "Scores × 100"."""
-        return self.unit.replace("score", "Scores")
-
-    @property
-    def perfect(self) -> int:
-        """The highest score on this scale: 100 or 1."""
-        return round(100 / self.divisor)
-
-    def value(self, score: float) -> float:
-        """A score × 100 on this scale, not rounded."""
-        return score / self.divisor
-
-    def show(self, score: float) -> str:
-        """A score × 100 as shown.
-
-        >>> SCALES[100].show(28.61), SCALES[1].show(28.61)
-        ('28.6', '0.286')
-        """
-        return f"{self.value(score):.{self.decimals}f}"
-
-    def difference(self, points: float) -> str:
-        """A difference of two scores × 100 as shown, with its sign; one that is shown as zero has a plus."""
-        return f"{round(self.value(points), self.decimals) + 0.0:+.{self.decimals}f}"
-
-
-# By the value of `scale` in a suite file.
-SCALES = {100: Scale(1.0, 1, "score × 100"), 1: Scale(100.0, 3, "score")}
-PERCENT = SCALES[100]
 
 
 @dataclass
@@ -189,8 +144,8 @@ def is_sha256(digest: str) -> bool:
 def _is_encoding(name: str) -> bool:
     try:
         # Other codecs give bytes, which `decode` refuses. Those of domain names are of text, and not of files.
-        others = ("punycode", "idna", "undefined")
-        return isinstance(b"a".decode(name, "ignore"), str) and lookup(name).name not in others
+        not_of_files = ("punycode", "idna", "undefined")
+        return isinstance(b"a".decode(name, "ignore"), str) and lookup(name).name not in not_of_files
     except (LookupError, ValueError):
         return False
 
@@ -346,9 +301,11 @@ class Task:
 
     def read_columns(self, targets: bool) -> list[str]:
         """The columns of a file that are read: those of texts and spans, and with targets those of target, group and `further_columns`."""
-        beside = [column for column in (self.starts, self.group) if column]
-        further = [*self.target_columns, *beside, *self.further_columns] if targets else []
-        return [*self.text_columns, *self.span_columns, *further]
+        inputs = [*self.text_columns, *self.span_columns]
+        if not targets:
+            return inputs
+        optional = [column for column in (self.starts, self.group) if column]
+        return [*inputs, *self.target_columns, *optional, *self.further_columns]
 
     @property
     def bounds(self) -> tuple[float, float]:

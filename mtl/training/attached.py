@@ -23,7 +23,8 @@ LOGGER, CALLBACKS = "trainer.logger", "trainer.callbacks"
 PACKAGES = {"tensorboard": "'mtl-baselines[tensorboard]'", "wandb": "wandb", "mlflow": "mlflow"}  # what pip installs
 PROJECT = "mtl"  # of W&B, where WANDB_PROJECT names none, and the experiment of MLflow, where MLFLOW_EXPERIMENT_NAME names none
 
-START = "_state_before_trainings"  # an attribute of an object from Python, for `_begun`
+# An attribute of an object from Python: the state that it had before its first training (`_remember`).
+START = "_state_before_trainings"
 
 # By the key of the setting, the objects that trainings use in place of the classes that the setting names.
 _objects: ContextVar[dict[str, list[Any]]] = ContextVar("_objects")
@@ -33,36 +34,27 @@ _objects: ContextVar[dict[str, list[Any]]] = ContextVar("_objects")
 def attached(settings: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], list[str]]]:
     """Let trainings within the block use the loggers and callbacks that are objects in these settings, by dotted key. Returns the settings with the
     names of classes in place of objects, and the keys of those that hold objects."""
-    named, objects = dict(settings), {}
+    named, by_key = dict(settings), {}
     for key in sorted({LOGGER, CALLBACKS} & settings.keys()):
-        value = settings[key]
-        values = value if isinstance(value, list) else [value]
+        values = settings[key] if isinstance(settings[key], list) else [settings[key]]
         if any(isinstance(item, Logger | pl.Callback) for item in values):
             kinds = [type(item) if isinstance(item, Logger | pl.Callback) else item for item in values]
             names = [f"{kind.__module__}:{kind.__qualname__}" if isinstance(kind, type) else kind for kind in kinds]
-            named[key], objects[key] = names if key == CALLBACKS else ", ".join(map(str, names)), values
-    given = [item for values in objects.values() for item in values if isinstance(item, Logger | pl.Callback)]
-    for item in given:
+            named[key], by_key[key] = names if key == CALLBACKS else ", ".join(map(str, names)), values
+    objects = [item for values in by_key.values() for item in values if isinstance(item, Logger | pl.Callback)]
+    for item in objects:
         _remember(item)
-    token = _objects.set(objects)
+    token = _objects.set(by_key)
     try:
-        yield named, list(objects)
+        yield named, list(by_key)
     finally:
         _objects.reset(token)
-        for item in filter(_is_reset, given):  # what trainings leave alone, the user may set before the next run
-            start, now = vars(item)[START], vars(item)
-            # Dictionaries are copied for each training.
-            same = {
-                key
-                for key, value in start.items()
-                if now.get(key) is value or (type(value) is dict and now.get(key) == value)
-            }
-            now[START] = {key: value for key, value in start.items() if key not in same}
+        for item in filter(_is_reset, objects):
+            _forget_unchanged(item)
 
 
 def check_attached(config: TrainerConfig) -> None:
-    """Raise InputError for a logger whose package is not installed, names that are no classes of loggers and callbacks, and callbacks
-    that Lightning does not take together."""
+    """Raise InputError for a logger without its package, names that are no classes, and callbacks that Lightning does not take together."""
     callbacks = user_callbacks(config)
     try:
         with quiet():
@@ -70,7 +62,7 @@ def check_attached(config: TrainerConfig) -> None:
     except Exception as error:
         raise InputError(" ".join(str(error).split())[:200], key=CALLBACKS) from None
     if ":" in config.logger and LOGGER not in _objects.get({}):
-        _made(config.logger, Logger, LOGGER)
+        _instance(config.logger, Logger, LOGGER)
     # W&B's own folder "wandb" would be a package without a file.
     if config.logger in PACKAGES and getattr(find_spec(config.logger), "origin", None) is None:
         message = f"the package is missing; install it: pip install {PACKAGES[config.logger]}"
@@ -79,7 +71,8 @@ def check_attached(config: TrainerConfig) -> None:
 
 def user_callbacks(config: TrainerConfig) -> list[pl.Callback]:
     """The callbacks of `trainer.callbacks`: objects from Python, and a new one of each class that is named. Raises InputError as `check_attached`."""
-    return [_made(value, pl.Callback, CALLBACKS) for value in _objects.get({}).get(CALLBACKS, config.callbacks or [])]
+    values = _objects.get({}).get(CALLBACKS, config.callbacks or [])
+    return [_instance(value, pl.Callback, CALLBACKS) for value in values]
 
 
 @contextmanager
@@ -93,8 +86,9 @@ def stage_loggers(
         epoch: the first one that is trained: more than 0 if the stage continues.
         settings: those of the run, by dotted key, which W&B and MLflow show.
     """
-    if LOGGER in (given := _objects.get({})) or ":" in config.logger:
-        yield [_made(value, Logger, LOGGER) for value in given.get(LOGGER, [config.logger])]
+    objects = _objects.get({})
+    if LOGGER in objects or ":" in config.logger:
+        yield [_instance(value, Logger, LOGGER) for value in objects.get(LOGGER, [config.logger])]
         return
     loggers: list[Any] = []
     if config.logger != "none":
@@ -131,15 +125,15 @@ def stage_loggers(
             finish()
 
 
-def _made(value: Any, kind: Any, key: str) -> Any:
+def _instance(value: Any, kind: Any, key: str) -> Any:
     """An object of this kind, as a training begins with it, or a new one of the class with a name as in "package.module:Class"."""
     problem = f"is not a subclass of pytorch_lightning's {kind.__name__}"
     try:
         if isinstance(value, kind):
-            return _begun(value)
-        made = resolve(value)
-        if isinstance(made, type) and issubclass(made, kind):
-            return made()
+            return _reset(value)
+        named = resolve(value)
+        if isinstance(named, type) and issubclass(named, kind):
+            return named()
     except Exception as error:
         problem = f"cannot be made ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
     remedy = (
@@ -153,8 +147,8 @@ def _is_reset(item: Any) -> bool:
     """Whether each training begins with the attributes that the user's object had: Lightning's callbacks, and loggers that number folders."""
     if isinstance(item, CSVLogger | TensorBoardLogger):
         return vars(item).get(START, vars(item)).get("_version") is None
-    own = (kind for kind in type(item).__mro__ if kind not in (pl.Callback, Checkpoint))
-    return any(kind.__module__.startswith(f"{pl.__name__}.callbacks.") for kind in own)
+    kinds = (kind for kind in type(item).__mro__ if kind not in (pl.Callback, Checkpoint))
+    return any(kind.__module__.startswith(f"{pl.__name__}.callbacks.") for kind in kinds)
 
 
 def _remember(item: Any) -> None:
@@ -168,7 +162,18 @@ def _remember(item: Any) -> None:
             attributes[START] = copy.deepcopy(item.state_dict())
 
 
-def _begun(item: Any) -> Any:
+def _forget_unchanged(item: Any) -> None:
+    """Keep only what trainings have changed of the state: the user may set the other attributes before the next run."""
+    start, now = vars(item)[START], vars(item)
+    # Dictionaries are copied for each training.
+    now[START] = {
+        key: value
+        for key, value in start.items()
+        if now.get(key) is not value and not (type(value) is dict and now.get(key) == value)
+    }
+
+
+def _reset(item: Any) -> Any:
     """The object with the state that `_remember` kept. Dictionaries, which trainings fill, are copied; other values are the same objects."""
     state = vars(item).get(START, {})
     if _is_reset(item):

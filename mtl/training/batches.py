@@ -39,24 +39,24 @@ class BatchDataset(Dataset[Batch]):
         self.targets = {task: torch.from_numpy(split.targets).float() for task, split in splits.items()}
         self.sequences, self.vectors = sequences, vectors
 
-    def __getitem__(self, rows: Chosen) -> Batch:
-        task, places = rows
-        split, chosen = self.splits[task], torch.from_numpy(places)
-        inputs = split.inputs(places)
+    def __getitem__(self, chosen: Chosen) -> Batch:
+        task, numbers = chosen
+        split, rows = self.splits[task], torch.from_numpy(numbers)
+        inputs = split.inputs(numbers)
 
         def taken(array: np.ndarray | None) -> Tensor | None:
             return None if array is None else torch.from_numpy(array[inputs])
 
         batch = Batch(
-            *(task, chosen, self.targets[task][chosen]),
+            *(task, rows, self.targets[task][rows]),
             overlap=taken(split.overlap),
             base=taken(split.base),
-            units=None if split.steps is None else torch.from_numpy(split.steps[places]),
+            units=None if split.steps is None else torch.from_numpy(split.steps[numbers]),
         )
         if split.sizes is not None:
-            firsts = first_equal(split.texts[inputs], split.sizes[places])
+            firsts = first_equal(split.texts[inputs], split.sizes[numbers])
             differ = (firsts != np.arange(len(firsts))).any()
-            sizes = torch.from_numpy(split.sizes[places])
+            sizes = torch.from_numpy(split.sizes[numbers])
             batch = replace(batch, sizes=sizes, firsts=torch.from_numpy(firsts) if differ else None)
         texts = self.texts[task][torch.from_numpy(inputs)].T.reshape(-1)
         if self.vectors is not None:
@@ -71,9 +71,8 @@ class BatchDataset(Dataset[Batch]):
 
 
 class Schedule:
-    """The task and the rows of each training step. Each step draws one task, with probability proportional to its number of training rows to the
-    power of `sampling` (1: jiant's proportional sampling; 0: all tasks equally often), and takes that task's next batch. A task's rows are shuffled
-    again after each pass over them."""
+    """The task and the rows of each training step. A step draws one task, with probability proportional to its number of training rows to the power
+    of `sampling` (1: jiant's; 0: all tasks equally often), and takes its next batch. Rows are shuffled again after each pass over them."""
 
     def __init__(
         self,
@@ -91,8 +90,7 @@ class Schedule:
         sizes = np.array([len(rows) for rows in lengths.values()], dtype=np.float64) ** sampling
         draws = np.random.default_rng([seed, 0]).random(steps)
         self.draws = np.searchsorted(np.cumsum(sizes / sizes.sum())[:-1], draws, side="right")
-        # For each step, how often its task was drawn before.
-        self._turns = np.zeros(steps, dtype=np.int64)
+        self._turns = np.zeros(steps, dtype=np.int64)  # for each step, how often its task was drawn before
         for task in range(len(self.tasks)):
             drawn = self.draws == task
             self._turns[drawn] = np.arange(drawn.sum())
@@ -106,10 +104,10 @@ class Schedule:
         """The task and rows of a step. Steps are counted from 0."""
         task = self.tasks[self.draws[step]]
         batches = -(-len(self.lengths[task]) // self.batch_sizes[task])
-        number, place = divmod(int(self._turns[step]), batches)
-        return task, self._passes(task, number)[place]
+        number, batch = divmod(int(self._turns[step]), batches)
+        return task, self._passes(task, number)[batch]
 
-    def between(self, start: int, stop: int) -> list[Chosen]:
+    def chosen(self, start: int, stop: int) -> list[Chosen]:
         """The tasks and rows of the steps from `start` to `stop`, which is excluded, or to the last step."""
         return [self.rows(step) for step in range(start, min(stop, len(self)))]
 
@@ -146,10 +144,10 @@ def sorted_batches(lengths: Mapping[str, np.ndarray], batch_sizes: Mapping[str, 
 
 def row_lengths(split: Split, lengths: np.ndarray) -> np.ndarray:
     """The length of the longest text of each row, int64 (rows,), from the lengths of all texts, int64 (texts,)."""
-    of_inputs: np.ndarray = lengths[split.texts].max(axis=1)
+    input_lengths: np.ndarray = lengths[split.texts].max(axis=1)
     if split.sizes is None:
-        return of_inputs
-    return np.maximum.reduceat(of_inputs, np.cumsum(split.sizes) - split.sizes)
+        return input_lengths
+    return np.maximum.reduceat(input_lengths, np.cumsum(split.sizes) - split.sizes)
 
 
 def batch_rows(split: Split, batch_size: int) -> int:

@@ -27,8 +27,7 @@ def load_finished(network: nn.Module, folder: Path, checkpoint: str = "best") ->
 
 
 def load_weights(network: nn.Module, path: Path, remedy: str = RESTORE) -> None:
-    """Load the weights that a stage saved into the network. Weights that the file lacks stay unchanged. Raises InputError as `read_weights` and
-    `fill` do; it ends with the remedy."""
+    """Load the weights that a stage saved into the network; those that the file lacks stay unchanged. Errors: as `read_weights` and `fill`."""
     fill(network, {**network.state_dict(), **read_weights(path, remedy)}, path, remedy)
 
 

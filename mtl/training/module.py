@@ -41,15 +41,13 @@ def falling_adam(learning_rate: float, final_learning_rate: float, total_steps: 
 
 
 def fused(parameters: list[nn.Parameter]) -> bool:
-    """Whether the optimizer of these weights is a fused one: on a CPU alone. On a GPU it would undo the loss scaling of 16-mixed after the gradients
-    are clipped."""
+    """Whether the optimizer of these weights is a fused one: on a GPU it would undo the loss scaling of 16-mixed after gradients are clipped."""
     return parameters[0].device.type == "cpu"
 
 
 class Adam(torch.optim.Adam):
-    """Adam that updates only the rows that a sparse gradient has; dense gradients are updated as by `torch.optim.Adam`. A table of word vectors has a
-    sparse gradient if its embedder says so (`embeddings.sparse`). The moments of a row without a gradient do not change, as in
-    `torch.optim.SparseAdam`, which has no AMSGrad."""
+    """`torch.optim.Adam` that also takes sparse gradients, as tables of word vectors have (`embeddings.sparse`). It updates only the rows that they
+    have; the moments of other rows do not change, as in `torch.optim.SparseAdam`, which has no AMSGrad."""
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
@@ -142,13 +140,12 @@ class MultitaskModule(ValidatedModule):
     def __init__(
         self, network: TaskNetwork, scores: Mapping[str, TaskScore], optimization: Optimization, parts: int = 1
     ) -> None:
-        """The scores are by task id. A batch is computed in at most so many parts: more take less memory and, without dropout, give the same step up
-        to rounding."""
+        """The scores are by task id. More `parts` of a batch take less memory and, without dropout, give the same step up to rounding."""
         super().__init__()
         self.network, self.scores = network, dict(scores)
         self.optimization, self.parts = optimization, parts
         # The parts of a step's batch after its first one, with their share in the loss.
-        self._further: list[tuple[Batch, Tensor]] = []
+        self._later_parts: list[tuple[Batch, Tensor]] = []
 
     def forward(self, batch: Batch) -> Tensor:
         """The outputs of the task's head, (inputs, outputs)."""
@@ -164,7 +161,7 @@ class MultitaskModule(ValidatedModule):
         else:
             # Lightning's own accumulation would give each part the same weight, and so more to each row of a smaller part.
             weight = self.network.loss_weight(batch)
-            (first, share), *self._further = [(part, self.network.loss_weight(part) / weight) for part in parts]
+            (first, share), *self._later_parts = [(part, self.network.loss_weight(part) / weight) for part in parts]
             loss = self.network.loss(first) * share
         self.losses.append((f"task {batch.task}, ", loss.detach()))
         return loss
@@ -173,13 +170,13 @@ class MultitaskModule(ValidatedModule):
         """Add the gradients of a step's loss, part by part, so that the memory of one part is enough."""
         loss.backward(*args, **kwargs)
         precision = self.trainer.precision_plugin
-        for part, share in self._further:
+        for part, share in self._later_parts:
             with precision.train_step_context():
                 loss = self.network.loss(part) * share
             task, before = self.losses.pop()
             self.losses.append((task, before + loss.detach()))
             precision.pre_backward(loss, self).backward(*args, **kwargs)
-        self._further = []
+        self._later_parts = []
 
     def record(self) -> dict[str, Any]:
         """The record of a training that has ended: seconds, peak_memory (bytes), curve."""
@@ -225,8 +222,7 @@ class MultitaskModule(ValidatedModule):
     def configure_gradient_clipping(
         self, optimizer: Any, gradient_clip_val: float | None = None, gradient_clip_algorithm: str | None = None
     ) -> None:
-        """Clip the norm of all gradients together. Lightning's method does so too, but refuses a sparse gradient, and a fused optimizer
-        in mixed precision even if no loss is scaled, as on a CPU."""
+        """Clip the norm of all gradients. Lightning's method refuses sparse ones, and fused optimizers in mixed precision, on a CPU too."""
         if gradient_clip_val:
             trained = [parameter for group in optimizer.param_groups for parameter in group["params"]]
             clip_gradients(trained, gradient_clip_val)

@@ -28,7 +28,7 @@ from mtl.base.progress import Detail, Progress, Scored, show
 from mtl.base.settings.schema import TrainerConfig
 from mtl.model.network import Batch
 from mtl.tasks.metrics import TIE
-from mtl.tasks.task import PERCENT, Scale
+from mtl.tasks.scale import PERCENT, Scale
 from mtl.training.attached import stage_loggers, user_callbacks
 from mtl.training.checkpoints import DONE, RESUME, WEIGHTS, load_weights
 from mtl.training.module import MultitaskModule
@@ -87,8 +87,8 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
         shutil.rmtree(stage.folder, ignore_errors=True)
     bar = Progress(stage.title, stage.total_steps, "steps", steps, at_most=True)
     patience = Patience(MONITOR, mode="max", min_delta=TIE, patience=stage.patience, check_on_train_epoch_end=True)
-    own = [SeedEachEpoch(stage.seed, stage.folder.name), patience, StageProgress(stage, bar), kept]
-    callbacks = [*own, *user_callbacks(config)]
+    seeding, progress = SeedEachEpoch(stage.seed, stage.folder.name), StageProgress(stage, bar)
+    callbacks = [seeding, patience, progress, kept, *user_callbacks(config)]
     opened = stage_loggers(config, stage.folder, stage.seed, start, stage.settings)
     try:
         with deterministic(), bar, opened as loggers:

@@ -66,12 +66,8 @@ class ValidatedModule(pl.LightningModule):
         self._begun = time.monotonic() - self.seconds
 
     def check_losses(self, step: int) -> None:
-        """Set `mean_loss`. Raise DivergedError, which names the step, if a loss or a weight is not finite. This waits for the GPU, so it is called at
-        validations alone.
-
-        Args:
-            step: the number of steps done.
-        """
+        """Set `mean_loss`, after so many steps. Raise DivergedError, which names the step, if a loss or a weight is not finite. This waits for the
+        GPU, so it is called at validations alone."""
         names, losses = [name for name, _ in self.losses], torch.stack([loss for _, loss in self.losses])
         self.losses = []
         if (wrong := (~losses.isfinite()).nonzero()[:, 0].tolist()) != []:
@@ -159,12 +155,15 @@ class TrainingBegun(Callback):
         self.handler = signal.getsignal(signal.SIGTERM)
 
     def on_sanity_check_start(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
-        if self.handler is not None and threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, self.handler)
+        self._leave_sigterm()
 
     def on_train_start(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
         self.value = True
-        self.on_sanity_check_start(trainer, module)
+        self._leave_sigterm()
+
+    def _leave_sigterm(self) -> None:
+        if self.handler is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, self.handler)
 
 
 class StateOfEpoch(Checkpoint):
@@ -197,7 +196,7 @@ def quiet() -> Iterator[None]:
     for logger in loggers:
         logger.setLevel(logging.ERROR)
     hook = threading.excepthook
-    threading.excepthook = lambda of: None if isinstance(of.exc_value, OSError) else hook(of)
+    threading.excepthook = lambda failure: None if isinstance(failure.exc_value, OSError) else hook(failure)
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", module="pytorch_lightning|lightning_fabric|torch.utils.data|torchmetrics")

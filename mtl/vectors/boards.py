@@ -9,10 +9,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from mtl.base.terminal import MISSING
+from mtl.base.wording import MISSING
 from mtl.reports.board import COSTS, Column, Group, GroupLine, Leaderboard, Row, by_family, single
+from mtl.tasks.scale import Scale
 from mtl.tasks.suite import AVERAGE
-from mtl.tasks.task import Scale
 from mtl.vectors.mteb.benchmark import Benchmark
 from mtl.vectors.mteb.results import EXACT, Evaluation, find_evaluations, not_comparable_notes
 

@@ -16,7 +16,7 @@ WING = Wing(
         " installed mteb names, or reads your own files in data/pl-mteb/TASK/"
     },
     methods={"word_vectors": "mtl.vectors.word_vectors.entry:WORD_VECTORS"},
-    own_body=lazy("mtl.vectors.pretraining.pretrain:own_body"),
+    trained_body=lazy("mtl.vectors.pretraining.pretrain:trained_body"),
     text_vectors=lazy("mtl.vectors.encoders.sentence_transformer:TextVectorSource"),
     extras={"mteb": ("mteb",), "sentence-transformers": ("sentence_transformers",)},
 )

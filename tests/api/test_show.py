@@ -3,7 +3,7 @@
 import pytest
 
 from mtl.api.show import MarkdownText
-from mtl.base.terminal import escaped, inert, markdown_table
+from mtl.base.wording import escaped, inert, markdown_table
 
 MARKUP = (
     "<img src=x onerror=alert(1)>",

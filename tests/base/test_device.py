@@ -5,7 +5,7 @@ import torch
 
 from mtl.base.device import bfloat16_instructions, describe_device, device_of, exact_arithmetic, multiplies_bfloat16
 from mtl.base.errors import InputError
-from mtl.embedders.elmo import ELMo
+from mtl.embedders.elmo.model import ELMo
 
 CPU = torch.device("cpu")
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from mtl.base.terminal import Cell, StandardError, StandardOutput, inert, markdown_table, one_line, visible
+from mtl.base.terminal import Cell, StandardError, StandardOutput, one_line, visible
 
 SIGNS = "zażółć gęślą jaźń åäö · – × − ▲ ≈ †\ttab\n"
 CODE = """
@@ -36,15 +36,8 @@ def test_control_characters_and_passwords_are_not_printed(text: str, shown: str)
     assert visible(text) == shown
 
 
-def test_foreign_text_begins_no_line_and_columns_of_words_stand_at_their_left_edge() -> None:
+def test_foreign_text_begins_no_line() -> None:
     assert one_line("title\nmtl: error: no\x1b") == r"title\nmtl: error: no\x1b"
-    rows = [["a", "b", "c"], ["task", "second", "1"], ["x", "y", "100"]]
-    assert markdown_table(rows, left=2).splitlines() == [
-        "| a    | b      |   c |",
-        "|------|--------|----:|",
-        "| task | second |   1 |",
-        "| x    | y      | 100 |",
-    ]
 
 
 @pytest.mark.parametrize(
@@ -108,15 +101,3 @@ def test_a_cell_draws_its_lines_in_place(monkeypatch: pytest.MonkeyPatch) -> Non
         cell.draw(lines, None)
     cell.draw(["the next cell"], None)
     assert [handle.shown for handle in handles] == [["a", "b\\x1b[2J\nc", ""], ["the next cell"]]
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("klej_cbd/train.tsv: 5 * 3", "klej_cbd/train.tsv: 5 * 3"),
-        ("<img src=x> [a](javascript:b) `c`\n# d", "\\<img src=x> \\[a](javascript:b) \\`c\\` # d"),
-        ("\\<b>", "\\\\\\<b>"),
-    ],
-)
-def test_inert_text_has_no_markup(text: str, shown: str) -> None:
-    assert inert(text) == shown

@@ -14,7 +14,7 @@ from input_errors import refused
 from mutations import damaged, message_of
 from pyarrow import parquet
 
-from mtl.data import columns as parquet_module
+from mtl.data import parquet as parquet_module
 from mtl.data.columns import text
 from mtl.data.records import Record, column_names, read_fields, read_records
 from mtl.data.rows import stream_rows

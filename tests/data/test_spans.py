@@ -7,7 +7,7 @@ import pytest
 
 from mtl.data.dataset import Dataset, build_dataset, marked_texts
 from mtl.data.examples import Example, Span
-from mtl.data.spans import nearest_tokens, token_characters, tokens_of, with_token_spans
+from mtl.data.spans import nearest_tokens, span_tokens, token_characters, with_token_spans
 from mtl.data.splits import TaskExamples
 from mtl.data.text import UNKNOWN, TokenizedTexts, moses
 from mtl.tasks.task import Task
@@ -51,7 +51,7 @@ def test_every_span_is_the_tokens_that_share_a_character_with_it(text: str, lang
     assert kept == tokens
     owner = owners(text, tokens)
     spans = [(start, stop) for start in range(len(text)) for stop in range(start + 1, len(text) + 1)]
-    for (start, stop), (first, last) in zip(spans, tokens_of(np.array(spans), characters)[0].tolist(), strict=True):
+    for (start, stop), (first, last) in zip(spans, span_tokens(np.array(spans), characters)[0].tolist(), strict=True):
         assert 0 <= first < last <= len(tokens)
         if wanted := {owner[place] for place in range(start, stop) if place in owner}:
             assert set(range(first, last)) == wanted
@@ -71,7 +71,7 @@ def test_changed_characters_spans_without_a_token_and_the_tokens_nearest() -> No
     text = "en   \u0000  två tre"
     characters = token_characters(text, ["en", "två", "tre"])
     spans = np.array([[2, 3], [6, 8], [5, 6], [11, 12], [0, 3]])
-    tokens, missed = tokens_of(spans, characters)
+    tokens, missed = span_tokens(spans, characters)
     # Two tokens equally near, as in the gap between the last two words: the first of them.
     assert tokens.tolist() == [[0, 1], [1, 2], [1, 2], [1, 2], [0, 1]] and missed == 4
     assert nearest_tokens(9, np.array([[0, 1]]), 4).tolist() == [0, 1, 2, 3]

@@ -1,24 +1,10 @@
-import gzip
 import logging
-import os
-import random
 from pathlib import Path
 
 import numpy as np
 import pytest
-from input_errors import refused
 
-from mtl.data.text import (
-    BOUNDARIES,
-    UNKNOWN,
-    TokenizedTexts,
-    Vocabulary,
-    encode_blocks,
-    moses,
-    text_blocks,
-    text_lines,
-    tokenized,
-)
+from mtl.data.text import BOUNDARIES, UNKNOWN, TokenizedTexts, Vocabulary, moses, tokenized
 
 
 def test_moses_does_not_escape_and_shortened_texts_equal_texts_tokenized_with_that_length() -> None:
@@ -122,45 +108,3 @@ def test_vocabulary_gives_ids_to_words() -> None:
     assert (len(vocabulary), vocabulary.words) == (4, ["kot", "pies"])
     vocabulary.add(["ptak"])
     assert vocabulary.ids(["ptak", "ryba", "kot"]).tolist() == [4, 1, 2]
-
-
-def test_gzipped_text_files_that_are_plain_damaged_or_endless(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("ett två\n\ntre\n", encoding="utf-8")
-    (tmp_path / "b.gz").write_bytes(gzip.compress(b"fyra\n"))
-    lines = list(text_lines([tmp_path / "a.txt", tmp_path / "b.gz"], "x"))
-    assert lines == ["ett två", "", "tre", "fyra"]
-    (tmp_path / "c.txt").write_bytes(b"ok\n\xff\n")
-    refused(lambda: list(text_lines([tmp_path / "c.txt"], "x")), file="c.txt", line=2)
-    refused(lambda: list(text_lines([tmp_path / "none"], "x")), file="none")
-    (tmp_path / "d.gz").write_bytes(gzip.compress(b"fyra\n" * 1000)[:-9])
-    refused(lambda: list(text_lines([tmp_path / "d.gz"], "x")), file="d.gz")
-    content = bytearray(gzip.compress(random.Random(0).randbytes(1000).hex().encode()))
-    content[500] ^= 255
-    (tmp_path / "a.gz").write_bytes(content)
-    refused(lambda: list(text_lines([tmp_path / "a.gz"], "x")), file="a.gz")
-    os.mkfifo(tmp_path / "b.txt")
-    refused(lambda: list(text_lines([tmp_path / "b.txt"], "x")), file="b.txt")
-    with gzip.open(tmp_path / "a.gz", "wb", compresslevel=1) as file:
-        for _ in range(20):
-            file.write(b"a" * 2**20)
-    refused(lambda: list(text_lines([tmp_path / "a.gz"], "x")), file="a.gz", line=1)
-
-
-def test_every_text_is_encoded_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mtl.data.text.BLOCK", 3)
-    sizes: list[int] = []
-
-    def lengths(texts: list[str]) -> np.ndarray:
-        sizes.append(len(texts))
-        return np.array([[len(text), 0] for text in texts])
-
-    for progress in (False, True):
-        vectors = encode_blocks(["a" * number for number in range(8)], lengths, 2, progress)
-        assert vectors.dtype == np.float32 and vectors[:, 0].tolist() == list(range(8))
-    assert sizes == [3, 3, 2] * 2
-    assert encode_blocks([], lengths, 2, False).shape == (0, 2)
-
-
-def test_what_is_no_list_of_texts() -> None:
-    refused(lambda: list(text_blocks("abc")))
-    refused(lambda: list(text_blocks(["a", 1.5])))

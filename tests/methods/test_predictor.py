@@ -157,7 +157,7 @@ def test_predictions_and_vectors_do_not_depend_on_their_neighbours(run: Path) ->
 
 
 def test_blocks_and_poolings(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mtl.data.text.BLOCK", 2)
+    monkeypatch.setattr("mtl.data.blocks.BLOCK", 2)
     predictor = mtl.load(run)
     texts = ["solen skiner nummer 1", "helt nya ord", "jag", "regnet faller"]
     sequences = predictor.model.sequences(TokenizedTexts(texts, "sv", 99))  # type: ignore[attr-defined]

@@ -7,7 +7,7 @@ import torch
 from lstm_parts import LABELS, lstm_parts
 
 from mtl.methods.coded import Coded
-from mtl.methods.lstm.trained import encode_once
+from mtl.methods.lstm.outputs import encode_once
 from mtl.methods.stage2 import Finetuning
 from mtl.methods.thresholds import bagged_shift, best_shift, label_decisions, recorded_shifts
 from mtl.tasks.metrics import score

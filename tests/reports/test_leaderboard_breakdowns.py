@@ -10,9 +10,9 @@ from run_folders import ROWS, VALUES, make_run, right
 from mtl.base.files import write_json
 from mtl.reports.board import Group, GroupLine, Leaderboard
 from mtl.reports.breakdowns import MOST_VALUES, breakdowns
+from mtl.reports.latex import render_latex
 from mtl.reports.leaderboard import leaderboard, metric_groups
 from mtl.reports.markdown import group_section
-from mtl.reports.tables import render_latex
 from mtl.runs.finished import find_runs
 from mtl.tasks.metrics import score
 from mtl.tasks.task import ScoredRows

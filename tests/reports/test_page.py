@@ -55,7 +55,7 @@ def test_data_cannot_end_its_script_element_and_only_own_scripts_run() -> None:
     assert directives["script-src"].split() == [f"'sha256-{digest}'" for digest in hashes]
     assert "\r" not in page  # a browser would hash it as another line end
     folder = Path(page_module.__file__).parent
-    assert sorted(page_module.OWN) == sorted(file.name for file in folder.glob("*.js"))
+    assert sorted(page_module.SCRIPTS) == sorted(file.name for file in folder.glob("*.js"))
     vendor = folder / "vendor"
     readme = (vendor / "README.md").read_text(encoding="utf-8")
     assert dict(re.findall(r"^\| `([^`]+)` .*`([0-9a-f]{64})` \|$", readme, re.MULTILINE)) == {

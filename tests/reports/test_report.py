@@ -15,9 +15,10 @@ from run_folders import ROWS, gold_of, make_run, right
 from mtl.api.cli import main
 from mtl.reports.board import Row
 from mtl.reports.document import document
+from mtl.reports.latex import escape, render_latex
 from mtl.reports.leaderboard import Leaderboard, leaderboard
 from mtl.reports.markdown import render_markdown
-from mtl.reports.tables import csv_text, escape, render_csv, render_latex
+from mtl.reports.tables import csv_text, render_csv
 from mtl.runs.finished import find_runs
 from mtl.tasks.suite import AVERAGE
 

@@ -6,7 +6,7 @@ from run_folders import summary_of
 
 from mtl.jobs.job import Job, load_job
 from mtl.runs.summary import below_constant, same_answers, splits_text
-from mtl.tasks.task import PERCENT, SCALES
+from mtl.tasks.scale import PERCENT, SCALES
 
 
 def done(seed: int, **scores: float) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from scipy.stats import binomtest
 
-from mtl.stats.comparison import Resampled, Sample, compare, estimate, over_tasks, sample
+from mtl.stats.comparison import Resampled, Sample, compare, estimate, mean_over_tasks, sample
 from mtl.stats.resampling import RowGroups, RowSet, row_groups, row_weights
 
 Scores = tuple[np.ndarray, Resampled]  # by seed, and on resamples
@@ -26,7 +26,9 @@ def of_means(right: np.ndarray, rows: RowGroups) -> Sample:
 
 def average(tasks: Sequence[Scores]) -> Sample:
     """The sample of the mean over tasks."""
-    return sample(np.mean([by_seed for by_seed, _ in tasks], axis=0), over_tasks([resampled for _, resampled in tasks]))
+    return sample(
+        np.mean([by_seed for by_seed, _ in tasks], axis=0), mean_over_tasks([resampled for _, resampled in tasks])
+    )
 
 
 def constant_scores(scores: Sequence[float], key: str = "t") -> Scores:

@@ -13,8 +13,9 @@ from report_browser import Opener, in_browser
 from mtl.api.cli import main
 from mtl.reports.board import Leaderboard, Row, Score
 from mtl.reports.document import document
+from mtl.reports.latex import render_latex
 from mtl.reports.markdown import render_markdown
-from mtl.reports.tables import render_csv, render_latex
+from mtl.reports.tables import render_csv
 from mtl.tasks.suite import AVERAGE
 from mtl.vectors.boards import BY_TYPE, find_boards
 from mtl.vectors.mteb.benchmark import find_benchmark, load_benchmark

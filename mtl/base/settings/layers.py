@@ -22,11 +22,8 @@ def shipped(folder: str) -> Path:
 
 
 def find_yaml(kind: str, name: str, folder: Path) -> Path:
-    """The path of a YAML file. Raises InputError, which names the key `kind`, if there is none.
-
-    Args:
-        name: a path (with a slash, or ending in .yaml or .yml), or the name of a file in `folder`.
-    """
+    """The YAML file with a name: a path (with a slash, or ending in .yaml or .yml), or the name of a file in `folder`. Raises InputError, which
+    names the key `kind`, if there is none."""
     if "/" in name or name.endswith((".yaml", ".yml")):
         path = Path(name)
         if not path.is_file():
@@ -80,7 +77,7 @@ def save_config(config: Config, path: Path) -> None:
 
 def read_config(path: Path, options: Callable[[str], type[EmbedderOptions]]) -> Config:
     """Read what `save_config` wrote; `options` returns the class for a name of embeddings. Raises InputError."""
-    content = _read(path)
+    content = _saved(path)
     embeddings = content.get("embeddings")
     try:
         return config_of(content, options(str(embeddings.get("name") if isinstance(embeddings, dict) else None)))
@@ -90,18 +87,14 @@ def read_config(path: Path, options: Callable[[str], type[EmbedderOptions]]) -> 
 
 
 def differences(path: Path, config: Config, keys: Collection[str] | None = None) -> list[str]:
-    """The keys whose values differ from those saved at `path`, as "key: value there, value here".
-
-    Args:
-        keys: those that count; None: all that change results (not INDIFFERENT).
-    """
-    there, here = flatten(_read(path)), flatten_config(config)
+    """The keys, or all that change results, whose values differ from those saved at `path`, as "key: value there, value here"."""
+    there, here = flatten(_saved(path)), flatten_config(config)
     counting = (there | here).keys() - INDIFFERENT if keys is None else keys
     differing = [key for key in there | here if key in counting and there.get(key) != here.get(key)]
     return [f"{key}: {there.get(key)} there, {here.get(key)} here" for key in differing]
 
 
-def _read(path: Path) -> dict[Any, Any]:
+def _saved(path: Path) -> dict[Any, Any]:
     if not path.exists():
         raise InputError(f"no such file; is {path.parent} a run folder?", path=path)
     return read_yaml(path)

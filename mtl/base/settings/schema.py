@@ -356,8 +356,7 @@ LOCATIONS = ("embeddings.cache", *_keys(Role.LOCATION), *SOURCES)
 # Keys that do not change the results: locations, whose files are compared by content, how and where seeds run, whether weights are kept, and
 # keys whose effects, the precision that is used and the labels in a file, are compared themselves (`mtl.runs.folder`).
 INDIFFERENT = (*LOCATIONS, *_keys(Role.INDIFFERENT))
-# Keys whose values may name code that runs (`names_code`).
-CODE = _keys(Role.CODE)
+CODE = _keys(Role.CODE)  # keys whose values may name code that runs (`names_code`)
 # Keys that hold one value for each task id.
 BY_TASK = tuple(key for key, hint in declared_keys(Config) if get_origin(hint) is dict and get_args(hint)[1] is not Any)
 

@@ -17,7 +17,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from mtl.base.errors import InputError
 from mtl.base.progress import hidden_progress, progress
-from mtl.base.terminal import MISSING, inert, markdown_table
+from mtl.base.wording import MISSING, inert, markdown_table
 from mtl.benchmark_making.audits.audit import Audit
 from mtl.benchmark_making.audits.findings import Finding
 from mtl.data.dataset import Dataset, Split, load_dataset, present_tasks
@@ -29,9 +29,10 @@ from mtl.methods.floors.floor import Floor
 from mtl.methods.method import BuildRequest, Method
 from mtl.stats.resampling import resampled_scores, row_groups
 from mtl.tasks.metrics import score
+from mtl.tasks.scale import Scale
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import Scale, Task
+from mtl.tasks.task import Task
 
 logger = logging.getLogger("mtl")
 

@@ -11,8 +11,7 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.base.progress import progress
 from mtl.base.settings.schema import Config
-from mtl.base.terminal import MISSING, inert, markdown_table
-from mtl.base.wording import counted
+from mtl.base.wording import MISSING, counted, inert, markdown_table
 from mtl.benchmark_making.audits.findings import (
     HELD_OUT,
     Finding,

@@ -19,9 +19,10 @@ from mtl.data.records import Value, read_fields
 from mtl.data.repeats import without_order
 from mtl.runs.folder import scored_rows
 from mtl.tasks.metrics import metric_named, score
+from mtl.tasks.scale import Scale
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import Scale, Task
+from mtl.tasks.task import Task
 
 # The share of a constant answer's errors that a field must remove. A fifth is what separates good systems from poor ones on hard
 # tasks: most of the published transformers on SweWiC remove less than a third.

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mtl.base.errors import InputError
-from mtl.base.terminal import inert, markdown_table
+from mtl.base.wording import inert, markdown_table
 from mtl.benchmark_making.audits.audit import Audit, TaskFiles, read_files
 from mtl.benchmark_making.audits.findings import Finding, Part, excerpt, plain
 from mtl.benchmark_making.similarity import NEAR_NGRAM, near_duplicates

@@ -23,7 +23,7 @@ from mtl.benchmark_making import hub
 from mtl.benchmark_making.init_suite import finding
 from mtl.benchmark_making.init_suite.finding import WORD, FolderContent, task_id
 from mtl.benchmark_making.init_suite.guess import Guess, quoted_names
-from mtl.data.columns import listed
+from mtl.data.columns import printable_names
 from mtl.tasks.task import SPLIT_OF, SPLITS
 
 REVISION = r"refs/(?:convert|pr)/[\w.-]+|[\w.-]+"
@@ -122,7 +122,7 @@ def _revision(dataset: str, revision: str | None) -> tuple[str, hub.HubFiles, di
     if scripts := [path for path in files if path.endswith(".py")]:
         problem = f"it has no data file but a script that loads them ({scripts[0]}), which mtl does not run, and the Hub has not converted it"
         raise InputError(f"{problem}; load it yourself, and give mtl.Suite.from_frames what the script returns")
-    seen = listed([path for path in files if not path.startswith(".")][: hub.LISTED])
+    seen = printable_names([path for path in files if not path.startswith(".")][: hub.LISTED])
     raise InputError(f"it has no data file that mtl reads; it has {seen}; name a revision that has some: @REVISION")
 
 

@@ -20,9 +20,9 @@ from typing import Annotated, Any, Literal
 from mtl.base.errors import InputError, shortened
 from mtl.base.folders import check_written, write_files
 from mtl.base.progress import progress
-from mtl.base.terminal import MISSING, visible
+from mtl.base.terminal import visible
 from mtl.base.typed import AT_LEAST_ONE
-from mtl.base.wording import counted
+from mtl.base.wording import MISSING, counted
 from mtl.benchmark_making.leaderboard import submission
 from mtl.benchmark_making.leaderboard.submission import Entrant, LabelledRows, ScoredSubmission, read_predictions
 from mtl.reports.board import Column, Leaderboard, PairTests, Row, Score, by_family, cost_cell

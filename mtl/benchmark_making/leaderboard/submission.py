@@ -19,7 +19,7 @@ from mtl.data.dataset import describe_rows, row_sizes
 from mtl.data.examples import Example, read_examples
 from mtl.data.splits import read_split
 from mtl.runs.folder import scored_rows
-from mtl.stats.comparison import Sample, over_tasks
+from mtl.stats.comparison import Sample, mean_over_tasks
 from mtl.stats.resampling import RowGroups, resampled_scores, row_groups
 from mtl.submissions.data_rows import DataRows
 from mtl.submissions.entry import labelled_file, layout_of
@@ -182,7 +182,7 @@ def score_submission(
     averaged = [id for id in suite.averaged if id in tasks]
     if averaged and set(averaged) <= set(samples):
         mean = np.array([suite.mean({id: float(sample.by_seed[0]) for id, sample in samples.items()})])
-        means_of_all = over_tasks([parts[id] for id in averaged], list(suite.divisors(averaged).values()))
+        means_of_all = mean_over_tasks([parts[id] for id in averaged], list(suite.divisors(averaged).values()))
         samples[AVERAGE] = Sample(mean, means_of_all, 0.0, True)
     answers = repr([(id, predicted[id].tolist()) for id in parts])
     digest = hashlib.sha256(answers.encode()).hexdigest()

@@ -17,7 +17,7 @@ from mtl.base.wording import counted
 from mtl.benchmark_making.data_files import write_records
 from mtl.benchmark_making.make.recipe import TaskRecipe, load_recipe
 from mtl.benchmark_making.make.table import SPLIT, Dropped, Origin, SourceRow, Table, Work
-from mtl.data.columns import LIST, Value, listed
+from mtl.data.columns import LIST, Value, printable_names
 from mtl.data.examples import read_examples
 from mtl.data.sample import CORPORA, write_sample
 from mtl.tasks.suite import Suite
@@ -178,7 +178,7 @@ def _write_task(
     columns = recipe.written[task.id].columns or {name: name for name in named}  # by column of a file, the table's
     key = f"tasks.{task.id}"
     if absent := [column for column in columns.values() if column not in table.columns]:
-        lacks = f"table {table.name} has no column {absent[0]!r}; it has {listed(table.columns)}"
+        lacks = f"table {table.name} has no column {absent[0]!r}; it has {printable_names(table.columns)}"
         raise InputError(f"{lacks}; data: columns: says which are written", path=recipe.path, key=key)
     written = [row for rows in splits.values() for row in rows]
     size = sum(len(str(row.values.get(column))) for row in written for column in columns.values())

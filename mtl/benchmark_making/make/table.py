@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
-from mtl.data.columns import LIST, Value, listed, text
+from mtl.data.columns import LIST, Value, printable_names, text
 
 MOST_VALUES = 20_000_000  # that the steps of a recipe add to those of its sources: about 4 GB of memory
 SPLIT = "split"  # the column that says which split a row is in
@@ -153,7 +153,7 @@ class Work:
             raise self.error("names at least one column", option)
         for column in columns:
             if column not in table.columns:
-                known = listed(table.columns)
+                known = printable_names(table.columns)
                 raise self.error(f"table {table.name} has no column {column!r}; it has {known}", option)
             if column.endswith(LIST) and not lists:
                 raise self.error(f"{column!r} is a column of lists; name one of texts or numbers", option)

@@ -20,9 +20,8 @@ PIECE = 2**12  # bytes that are unpacked at a time: bzip2 and LZMA unpack all th
 
 
 def unpack(archive: Path, folder: Path, names: Sequence[str]) -> None:
-    """Write the members of the zip `archive` whose file name is in `names`, wherever they stand in it, to `folder/NAME`; on failure, write none.
-    Names that the archive lacks are skipped. Raises InputError if it has none of them, for paths outside the archive, links and devices, and as
-    `read_zip`."""
+    """Write the members of a zip whose file name is one of these, wherever they stand in it, to `folder/NAME`; on failure, write none. Names that
+    the zip lacks are skipped. Raises InputError if it has none of them, for paths outside the zip, links and devices, and as `read_zip`."""
 
     def file_name(member: str) -> str | None:
         path = PurePosixPath(member.replace("\\", "/"))
@@ -55,9 +54,8 @@ def _check_places(archive: Path, source: zipfile.ZipFile) -> None:
 
 
 def read_zip(path: Path, wanted: Callable[[str], bool], limit: int) -> tuple[dict[str, bytes], list[str]]:
-    """The content of those files in a zip whose name is wanted, by name, and the names of all others, which are not read. Raises InputError for a
-    zip that is damaged, or has wanted members that are encrypted, have the name of another one, or have more than `limit` bytes together. Raises
-    OSError as `open` does."""
+    """The content of those files in a zip whose name is wanted, by name, and the names of all others, which are not read. Raises OSError, and
+    InputError for a damaged zip, and for wanted members that are encrypted, of one name, or of more than `limit` bytes together."""
     with _opened(path) as source:
         members, others = _members(path, source, lambda name: name if wanted(name) else None, limit)
         return {name: b"".join(_pieces(source, member)) for name, member in members.items()}, others

@@ -35,9 +35,8 @@ class _TemporaryError(Exception):
 def download(
     url: str, path: Path, checksum: str | None = None, size: int | None = None, log_digest: bool = True
 ) -> None:
-    """Download a file, unless it is there already (and has this checksum, if one is given). The bytes are written to `NAME.part` in the same folder.
-    A call after an interruption requests only the rest, unless the file has changed on the server. `path` is created only when the file is complete
-    and verified.
+    """Download a file, unless it is there already, with this checksum if one is named. The bytes are written to `NAME.part` in the same folder, and
+    `path` is created when the file is complete and verified. A call after an interruption requests only the rest, unless the file has changed.
 
     Args:
         checksum: as `checksum_problem` takes it.
@@ -68,11 +67,8 @@ def download(
 
 
 def checksum_problem(path: Path, checksum: str) -> str | None:
-    """What is wrong with the content of a downloaded file; None if it has this checksum.
-
-    Args:
-        checksum: the SHA-256, 64 hexadecimal digits with or without `sha256:`, or `git:` and the id of a git blob.
-    """
+    """What is wrong with the content of a downloaded file; None if it has this checksum: the SHA-256, 64 hexadecimal digits with or without
+    `sha256:`, or `git:` and the id of a git blob."""
     if checksum.startswith(GIT):
         name, expected, actual = "git blob id", checksum.removeprefix(GIT), git_blob_id(path)
     else:
@@ -170,18 +166,25 @@ def _transfer(part: _Part, size: int | None) -> None:
             length = response.headers.get("Content-Length", "")
             part.start(_validator(response), int(length) if length.isdecimal() else None)
             return _append(part, response, size)
-        stated = re.fullmatch(r"bytes (?:(\d+)-\d+|\*)/(\d+|\*)", response.headers.get("Content-Range", "").strip())
-        first, size_stated = stated.groups() if stated else (None, None)
-        total = int(size_stated) if size_stated and size_stated != "*" else part.total
-        if status == 416 and total == offset:
+        first, whole = _stated_range(response)
+        total = part.total if whole is None else whole
+        if status == 416 and total == offset:  # nothing is left
             return None
         is_same = part.total in (None, total) and _validator(response) in (None, part.validator)
-        if status == 206 and first == str(offset) and is_same:
+        if status == 206 and first == offset and is_same:
             part.total = total
             return _append(part, response, size)
     # The server has another version, or sent another range than requested: the part cannot be continued.
     part.remove()
     return _transfer(part, size)
+
+
+def _stated_range(response: requests.Response) -> tuple[int | None, int | None]:
+    """The number of the first byte that a response holds, and the number of all bytes of the file; None where it does not say."""
+    header = response.headers.get("Content-Range", "").strip()
+    stated = re.fullmatch(r"bytes (?:(\d{1,18})-\d+|\*)/(?:(\d{1,18})|\*)", header)
+    first, total = [None if number is None else int(number) for number in stated.groups()] if stated else (None, None)
+    return first, total
 
 
 def _append(part: _Part, response: requests.Response, size: int | None) -> None:

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
@@ -46,8 +47,7 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     if suite.generated:
         _generate(suite, data_dir)
         return
-    unavailable: list[str] = []  # single files that the server does not have
-    unverified: list[str] = []  # single files of which the suite names no checksum
+    report = _Report([], [])
     for task in tasks:
         missing = missing_tasks(suite, data_dir)
         if task.id not in missing:
@@ -55,19 +55,20 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
         elif task.withdrawn:
             _fetch_withdrawn(task, data_dir)
         elif task.source is not None:
-            place = task.source, task.folder
-            together = [other for other in tasks if other.id in missing and (other.source, other.folder) == place]
-            _fetch(task, task.source, data_dir, together, unavailable, unverified)
+            origin = task.source, task.folder
+            together = [entry for entry in tasks if entry.id in missing and (entry.source, entry.folder) == origin]
+            _fetch_source(task, task.source, data_dir, together, report)
         elif task.hub is not None:
             _fetch_copy(task, task.hub, data_dir)
         else:
             problem = f"no such file, and the suite names no source for task {task.id}; put it there"
             raise InputError(problem, path=missing[task.id])
-    if unverified:
-        logger.info("not verified, since the suite has no checksums of them: %s", ", ".join(unverified))
+    if report.unverified:
+        logger.info("not verified, since the suite has no checksums of them: %s", ", ".join(report.unverified))
     _fetch_template(suite, data_dir)
-    if unavailable:
-        problem = f"{', '.join(unavailable)} could not be downloaded; all other files of the chosen tasks are there"
+    if report.unavailable:
+        names = ", ".join(report.unavailable)
+        problem = f"{names} could not be downloaded; all other files of the chosen tasks are there"
         raise InputError(f"{problem}; put these files there yourself, or run without their tasks", path=data_dir)
     if still := missing_tasks(suite, data_dir).keys() & {task.id for task in tasks if not task.withdrawn}:
         raise InputError(f"the downloaded archives lack files of {', '.join(sorted(still))}", path=data_dir)
@@ -98,31 +99,36 @@ def _fetch_template(suite: Suite, data_dir: Path) -> None:
 
 def _fetch_withdrawn(task: Task, data_dir: Path) -> None:
     """Take the data that a publisher has withdrawn from its copy on the Hub. If there is none, or this fails, a line says where to put it."""
-    problem, place = "", data_dir / task.folder
+    problem = ""
     if task.hub is not None:
         try:
             _fetch_copy(task, task.hub, data_dir)
             return
         except InputError as error:
             problem = f"; {error}"
-    logger.warning("%s: withdrawn by its publisher%s; put its files into %s", task.id, problem, place)
+    logger.warning("%s: withdrawn by its publisher%s; put its files into %s", task.id, problem, data_dir / task.folder)
 
 
-def _fetch(
-    task: Task, source: Source, data_dir: Path, together: Sequence[Task], unavailable: list[str], unverified: list[str]
-) -> None:
+class _Report(NamedTuple):
+    """The names of single files that the user is told of at the end."""
+
+    unavailable: list[str]  # those that the server does not have
+    unverified: list[str]  # those of which the suite names no checksum
+
+
+def _fetch_source(task: Task, source: Source, data_dir: Path, together: Sequence[Task], report: _Report) -> None:
     """Download a task's files from its source, and from its zip those of the tasks `together`; if this fails, from its copy on the Hub."""
     try:
         with without_empty_folders(data_dir / task.folder):
             if source.single_files:
-                unavailable += _fetch_files(task, source, data_dir, unverified)
-            else:
-                archive, folder = data_dir / f"{task.folder or task.id}.zip", data_dir / task.folder
-                download(source.url, archive, source.sha256, source.size)
-                names = [name for each in together for split in each.files for name in each.file_names(split)]
-                unpack(archive, folder, names)
-                archive.unlink()
-                logger.info("%s: unpacked to %s", task.id, folder)
+                _fetch_files(task, source, data_dir, report)
+                return
+            archive, folder = data_dir / f"{task.folder or task.id}.zip", data_dir / task.folder
+            download(source.url, archive, source.sha256, source.size)
+            names = [name for entry in together for split in entry.files for name in entry.file_names(split)]
+            unpack(archive, folder, names)
+            archive.unlink()
+            logger.info("%s: unpacked to %s", task.id, folder)
     except InputError as error:
         if task.hub is None:
             raise
@@ -141,27 +147,26 @@ def _fetch_copy(task: Task, hub: HubSource, data_dir: Path) -> None:
     fetch(task, hub, data_dir)
 
 
-def _fetch_files(task: Task, source: Source, data_dir: Path, unverified: list[str]) -> list[str]:
-    """Download the files of a task that are not there, each from an address. Returns the names of those that the server does not have;
-    raises UnavailableError for such a file if the task has a copy on the Hub."""
-    fetched: list[str] = []
-    unavailable: list[str] = []
-    for split, name in [(each, name) for each in task.files for name in task.file_names(each)]:
+def _fetch_files(task: Task, source: Source, data_dir: Path, report: _Report) -> None:
+    """Download the files of a task that are not there, each from an address, and report on them. Raises UnavailableError for a file that the
+    server does not have if the task has a copy on the Hub."""
+    downloaded, is_complete = list[str](), True
+    for split, name in [(key, name) for key in task.files for name in task.file_names(key)]:
         path = data_dir / task.folder / name
         if path.exists():
             continue
         try:
             checksum = task.checksums.get(split) if name == task.file(split) else None
             download(source.address(task.folder, name), path, checksum, log_digest=False)
-            fetched.append(name)
+            downloaded.append(name)
             if checksum is None:
-                unverified.append(name)
+                report.unverified.append(name)
         except UnavailableError as error:
             if task.hub is not None:
                 raise
             logger.warning("%s", error)
-            unavailable.append(name)
-    if fetched:
-        what = f"{', '.join(fetched)} downloaded" if unavailable else "downloaded"
+            report.unavailable.append(name)
+            is_complete = False
+    if downloaded:
+        what = "downloaded" if is_complete else f"{', '.join(downloaded)} downloaded"
         logger.info("%s: %s to %s", task.id, what, data_dir / task.folder)
-    return unavailable

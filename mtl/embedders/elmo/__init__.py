@@ -1,23 +1,11 @@
 """ELMo: contextual word vectors from a character-level bidirectional language model (Peters et al. 2018); its registry entry."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
 
 from mtl.base.settings.schema import EmbedderOptions
-from mtl.base.wings import lazy, resolve
+from mtl.base.wings import lazy
 from mtl.embedders.interface import EmbedderKind
-
-if TYPE_CHECKING:
-    from mtl.embedders.elmo.model import ELMo
-
-__all__ = ["ELMO", "ELMo", "ElmoOptions"]
-
-
-def __getattr__(name: str) -> Any:
-    """`ELMo`, imported at its first use, since it needs torch."""
-    if name == "ELMo":
-        return resolve("mtl.embedders.elmo.model:ELMo")
-    raise AttributeError(name)
 
 
 @dataclass(kw_only=True)

@@ -18,9 +18,7 @@ from mtl.base.untrusted import UNPACKED_RATIO, open_regular
 from mtl.embedders.elmo.options import Options, read_options
 from mtl.model.lstm import Step, packed_steps
 
-# The number of distinct words, and of tokens, that are computed at once.
-WORDS = 1024
-TOKENS = 4096
+WORDS, TOKENS = 1024, 4096  # distinct words, and tokens, that are computed at once
 
 # Words are read as character ids, one per byte. They are those of AllenNLP's model: 0 pads a batch, 1 to 256 are the bytes 0 to 255,
 # then follow these markers. The original TensorFlow code's ids are smaller by one.
@@ -121,9 +119,8 @@ def split_layers(rows: Tensor, projection_dim: int) -> list[Tensor]:
 
 
 def character_ids(words: Sequence[str], length: int) -> np.ndarray:
-    """Each word between begin-of-word and end-of-word ids, padded: int64 (words, length). A word's UTF-8 bytes beyond length − 2 are cut off, even
-    inside a character, as in the original code. A character without a UTF-8 form (a lone surrogate) is left out. The words <S> and </S> are the
-    sentence boundaries."""
+    """Each word between begin-of-word and end-of-word ids, padded: int64 (words, length). The words <S> and </S> are the sentence boundaries. A
+    word's UTF-8 bytes beyond length − 2 are cut off, even inside a character, as in the original code, and lone surrogates are left out."""
     ids = np.full((len(words), length), PADDING, dtype=np.int64)
     for row, word in enumerate(words):
         characters = [BOUNDARIES[word]] if word in BOUNDARIES else [b + 1 for b in word.encode("utf-8", "ignore")]

@@ -9,8 +9,7 @@ from msgspec import Meta
 from mtl.base.errors import InputError
 from mtl.base.untrusted import read_json
 
-# The names of an ELMo's files; either may have a prefix.
-OPTIONS, WEIGHTS = "options.json", "weights.hdf5"
+OPTIONS, WEIGHTS = "options.json", "weights.hdf5"  # the names of an ELMo's files; either may have a prefix
 
 LARGEST = 2**20  # a larger size is an error in the file
 Size = Annotated[int, Meta(ge=1, le=LARGEST)]

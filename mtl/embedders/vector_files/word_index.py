@@ -22,8 +22,7 @@ class OpenVectors(Protocol):
 
     @staticmethod
     def blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
-        """All words, UTF-8 encoded, with their vectors, float32 (words, dim), in blocks of at most `block_bytes` bytes, without an index. Raises
-        InputError if the file is damaged."""
+        """All words, UTF-8 encoded, with their vectors, float32 (words, dim), in blocks of at most so many bytes. Raises InputError."""
 
     def read(self, words: Sequence[bytes]) -> Arrays:
         """The fields of WordVectors for words, distinct and UTF-8 encoded."""
@@ -57,8 +56,7 @@ class WordIndex(NamedTuple):
         return cls(by_row[order], order.astype(np.int32), np.array(offsets, dtype=np.int64)[order])
 
     def candidates(self, words: Sequence[bytes]) -> list[tuple[int, int, int]]:
-        """Where these words may stand: (offset, row, position in `words`), in the order of the file. The reader must compare the words: different
-        words may have the same hash."""
+        """Where these words may stand: (offset, row, position in `words`), in the order of the file. Others may have the same hash: compare them."""
         wanted = np.fromiter(map(hash, words), dtype=np.int64, count=len(words))
         firsts = np.searchsorted(self.hashes, wanted, side="left")
         ends = np.searchsorted(self.hashes, wanted, side="right")

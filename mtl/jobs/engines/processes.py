@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 import msgspec
 import torch
 
-from mtl.base.errors import InputError, UserError, exit_with_parent, sigterm_as_interrupt
+from mtl.base.errors import InputError, UserError, sigterm_as_interrupt
 from mtl.base.locks import LOST
 from mtl.base.memory import check_fits, machine_memory
 from mtl.base.progress import Advanced, Detail, Ended, Event, Scored, log_to_standard_error, set_display, show
@@ -47,9 +47,8 @@ class RunningUnit:
 class Processes:
     """`mtl.jobs.engines.Engine` that starts a process for each unit.
 
-    Unless a unit asks for a number of CPU threads, it has an equal share of the
-    machine's: that of `at_a_time` units, also if fewer are left, so that its results do not depend on the others. If there are several GPUs, they
-    are assigned in turn.
+    Unless a unit asks for a number of CPU threads, it has an equal share of the machine's: that of `at_a_time` units, also if fewer are
+    left, so that its results do not depend on the others. If there are several GPUs, they are assigned in turn.
     """
 
     def run(self, units: Sequence[Unit], at_a_time: int, done: Done) -> None:
@@ -127,7 +126,7 @@ def _execute(unit: Unit, report: Any, errors: Any) -> None:
         os.dup2(errors.fileno(), 2)
     errors.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to every process; only the parent handles it
-    threading.Thread(target=exit_with_parent, daemon=True).start()
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
     with standard_streams():
         log_to_standard_error(unit.prefix)
         if RELAYED:
@@ -139,6 +138,14 @@ def _execute(unit: Unit, report: Any, errors: Any) -> None:
             report.send((error, None))
         except KeyboardInterrupt:
             sys.exit(INTERRUPTED)
+
+
+def _exit_with_parent() -> None:
+    """Wait until the process that started this one ends for any reason, then end this one."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    connection.wait([parent.sentinel])
+    os._exit(1)
 
 
 def _result(report: Any, running: RunningUnit) -> Any:

@@ -38,8 +38,7 @@ MOST_COPIES = 20  # of a row of a rare class
 
 
 class DenseRegressor(BaseEstimator):
-    """A model of dense features, which it standardizes: a ridge regression (linear), or a network with one hidden layer (mlp); `alpha` weighs the
-    squared weights."""
+    """A model of features, which it standardizes: ridge regression (linear), or a network with one hidden layer (mlp); `alpha` is the penalty."""
 
     _parameter_constraints = {
         "head": [StrOptions({"linear", "mlp"})],

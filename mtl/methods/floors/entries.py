@@ -65,9 +65,8 @@ class EstimatorKind(TrainedKind):
 
     def answers(self, task: Task) -> bool:
         """Naive Bayes is a classifier, which answers no task on numbers."""
-        return super().answers(task) and not (
-            self.name == "naive_bayes" and TARGET_KINDS[task.kind].estimator == "regressor"
-        )
+        has_numbers = TARGET_KINDS[task.kind].estimator == "regressor"
+        return super().answers(task) and not (self.name == "naive_bayes" and has_numbers)
 
     def title(self, config: Config) -> str:
         return f"{'Word n-grams' if config.floor.features == 'joined' else 'TF-IDF'} + {self.words}"

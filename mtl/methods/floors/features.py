@@ -1,5 +1,4 @@
-"""What estimators read: TF-IDF vectors of texts, and the features of a row of one text, of two, or of its texts joined into one (the
-Superlim paper's classical models)."""
+"""What estimators read: features of a row's text, of its pair of texts, or of its texts joined into one (the Superlim paper's classical models)."""
 
 import json
 import zlib
@@ -42,7 +41,7 @@ class Document(NamedTuple):
     tokens: list[str]
 
 
-def by_unit(task: Task, split: Split, texts: Sequence[str]) -> Split:
+def unit_inputs(task: Task, split: Split, texts: Sequence[str]) -> Split:
     """The split of a task with units, each unit being an input of its own, as candidates of a choice are; any other split as it is."""
     if not TARGET_KINDS[task.kind].by_unit:
         return split
@@ -70,8 +69,7 @@ class RowFeatures:
         raise NotImplementedError
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Learn what others with the same settings had learned. Their `state` is not trusted. Raises KeyError, TypeError, ValueError or
-        RecursionError for a state of another form."""
+        """Learn what others with the same settings had learned. A state of another form raises KeyError, TypeError, ValueError or RecursionError."""
         raise NotImplementedError
 
 
@@ -80,24 +78,24 @@ def documents_of(
     split: Split,
     texts: Sequence[str],
     words: Callable[[int], list[str]] | None,
-    places: np.ndarray | None = None,
+    wanted: np.ndarray | None = None,
 ) -> Any:
     """The parts of each model input of a split, lists of documents that are read once: its texts, with their words. Of each unit of a split that
-    `by_unit` returned, its features.
+    `unit_inputs` returned, its features.
 
     Args:
         texts: those that the split has the numbers of.
         words: of the text with a number; None for `joined_features`, which read no words, but then what is marked in the texts.
-        places: of the inputs that are wanted, in ascending order; None: all.
+        wanted: the numbers of the inputs that are wanted, in ascending order; None: all.
     """
     if TARGET_KINDS[task.kind].by_unit:
-        return unit_documents(task, split, texts, places)
+        return unit_documents(task, split, texts, wanted)
     documents = {text: Document(texts[text], words(text) if words else []) for text in np.unique(split.texts).tolist()}
     rows = [[documents[text] for text in row] for row in split.texts.tolist()]
     if not words and task.marked:
         marked = marked_texts(task, split, texts)
         rows = [[*row, *(Document(text, []) for text in spans)] for row, spans in zip(rows, marked, strict=True)]
-    return rows if places is None else [rows[place] for place in places.tolist()]
+    return rows if wanted is None else [rows[number] for number in wanted.tolist()]
 
 
 def fitted_state(vectorizer: CountVectorizer) -> dict[str, Any]:
@@ -279,19 +277,19 @@ def joined_features(vectorizer: str) -> CountedFeatures:
     """Counts or TF-IDF of word n-grams (VECTORIZERS) with scikit-learn's words (two or more letters or digits), as they are written."""
     kind, lengths = VECTORIZERS[vectorizer]
     problem = "its training texts have no word of two letters or digits"
-    return CountedFeatures(
-        kind(ngram_range=lengths, lowercase=False), lambda row: SEPARATOR.join(part.text for part in row), problem
-    )
+    counted = kind(ngram_range=lengths, lowercase=False)
+    return CountedFeatures(counted, lambda row: SEPARATOR.join(part.text for part in row), problem)
 
 
 def unit_documents(
-    task: Task, split: Split, texts: Sequence[str], places: np.ndarray | None
+    task: Task, split: Split, texts: Sequence[str], wanted: np.ndarray | None
 ) -> Iterator[list[Document]]:
-    """The units of a split that `by_unit` returned, made when they are read: all at once, those of SQuAD would need 30 GB."""
+    """The units of a split that `unit_inputs` returned, made when they are read: all at once, those of SQuAD would need 30 GB."""
     assert split.sizes is not None
-    wanted = np.ones(len(split.texts), dtype=bool) if places is None else np.isin(np.arange(len(split.texts)), places)
+    numbers = np.arange(len(split.texts))
+    is_wanted = np.ones(len(numbers), dtype=bool) if wanted is None else np.isin(numbers, wanted)
     for stop, size in zip(np.cumsum(split.sizes).tolist(), split.sizes.tolist(), strict=True):
-        chosen = np.flatnonzero(wanted[stop - size : stop]).tolist()
+        chosen = np.flatnonzero(is_wanted[stop - size : stop]).tolist()
         if chosen:
             units = target_kind(task).unit_features([texts[text] for text in split.texts[stop - size].tolist()])
             yield from ([Document("", units[number])] for number in chosen)

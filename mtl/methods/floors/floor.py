@@ -22,22 +22,21 @@ from mtl.methods.floors.estimators import (
     ESTIMATORS,
     YesOrNo,
     check_grid,
-    guess_for,
-    guessed,
+    grid_settings,
     new_estimator,
     numbers,
     quiet_fit,
-    settings,
 )
 from mtl.methods.floors.features import (
     COMPARES_PAIRS,
     VECTORIZERS,
     Matrix,
     RowFeatures,
-    by_unit,
     documents_of,
     training_inputs,
+    unit_inputs,
 )
+from mtl.methods.floors.guesses import guess_for, guessed
 from mtl.methods.floors.kept import KEEPABLE, Kept, TrainedFloor, decided, kept_file, new_features, write_kept
 from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.throughput import sentences_per_second
@@ -77,7 +76,9 @@ class Floor(Method):
                 known = f"suite {self.suite.name} has no such task; it has {', '.join(tasks)}"
                 raise InputError(f"floor.train_rows.{min(unknown)}: {known}")
             splits = {
-                task.id: {name: by_unit(task, part, dataset.texts) for name, part in dataset.splits[task.id].items()}
+                task.id: {
+                    name: unit_inputs(task, part, dataset.texts) for name, part in dataset.splits[task.id].items()
+                }
                 for task in dataset.tasks
             }
             self.dataset = replace(dataset, splits=splits)
@@ -96,12 +97,9 @@ class Floor(Method):
             if guess := guess_for(self.config.method, task):
                 train = self.dataset.splits[task.id]["train"]
                 for predicted in answered:
-                    rng = np.random.default_rng([seed, zlib.crc32(predicted.id.encode())])
-                    splits, further = self.to_predict(predicted), (rng, self.dataset.texts)
-                    yield (
-                        predicted,
-                        {name: guessed(guess, task, train, split, *further) for name, split in splits.items()},
-                    )
+                    rng, texts = np.random.default_rng([seed, zlib.crc32(predicted.id.encode())]), self.dataset.texts
+                    parts = self.to_predict(predicted).items()
+                    yield predicted, {name: guessed(guess, task, train, part, rng, texts) for name, part in parts}
             else:
                 learned = self._learn(task, seed, folder)
                 for predicted in answered:
@@ -112,7 +110,7 @@ class Floor(Method):
         """Parameters are weights or nodes. A floor has no stage 1. Speed is measured on the tasks whose texts it reads."""
         learned = [read_json(chosen_file(folder, task), Chosen) for task in self._trained]
         parameters = sum(numbers(trained.estimator) for trained in self._trained.values())
-        read = [task for task in self.dataset.tasks if task.id in self._trained]
+        tasks = [task for task in self.dataset.tasks if task.id in self._trained]
         model = TrainedFloor(self.config, self.suite.language, self._trained)
         return {
             "parameters": parameters + self.embedding_parameters,
@@ -120,7 +118,7 @@ class Floor(Method):
             "pretrain_seconds": None,
             "finetune_seconds": sum(done["seconds"] for done in learned),
             "peak_memory": max([peak_memory(), *(done.get("peak_memory", 0) for done in learned)]),
-            "sentences_per_second": sentences_per_second(model.predict, self.dataset, read) if learned else None,
+            "sentences_per_second": sentences_per_second(model.predict, self.dataset, tasks) if learned else None,
         }
 
     def _learn(self, task: Task, seed: int, folder: Path) -> Kept:
@@ -128,7 +126,7 @@ class Floor(Method):
         start = time.monotonic()
         floor, kind = self.config.floor, target_kind(task)
         vectorizers = [{VECTORIZER: name} for name in VECTORIZERS] if self.joined and not kind.by_unit else [{}]
-        estimators = list(settings(self.config.method, kind.estimator, floor.grid))
+        estimators = list(grid_settings(self.config.method, kind.estimator, floor.grid))
         candidates = [{**vectorizer, **estimator} for vectorizer in vectorizers for estimator in estimators]
         done = chosen_file(folder, task.id)
         # Before the trials, since n-grams have their own progress bars.
@@ -170,10 +168,10 @@ class Floor(Method):
 
     def _trained_with(self, task: Task, values: Mapping[str, Any], seed: int) -> Kept:
         """An estimator that is trained with these settings, among which that of the vectorizer may be."""
-        of_estimator = {key: value for key, value in values.items() if key != VECTORIZER}
+        settings = {key: value for key, value in values.items() if key != VECTORIZER}
         vectorizer = values.get(VECTORIZER)
-        features, of_splits = self._task_features(task, vectorizer)
-        return Kept(self.fit_estimator(task, of_estimator, seed, of_splits["train"]), features, vectorizer)
+        features, by_split = self._task_features(task, vectorizer)
+        return Kept(self.fit_estimator(task, settings, seed, by_split["train"]), features, vectorizer)
 
     def fit_estimator(self, task: Task, values: dict[str, Any], seed: int, features: Matrix) -> Any:
         """An estimator that is trained on the features of the inputs to train on. Raises InputError if all have one target."""
@@ -189,6 +187,7 @@ class Floor(Method):
         return task.candidates is not None and self.config.floor.choice == "pairs"
 
     def _training(self, task: Task) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers of the inputs to train on, and their targets."""
         train = self.dataset.splits[task.id]["train"]
         return training_inputs(task, train, self.config.floor.train_rows.get(task.id), self._in_pairs(task))
 
@@ -206,19 +205,19 @@ class Floor(Method):
         if (task.id, vectorizer) not in self._features:
             features = self.new_features(task, vectorizer)
             splits = self.dataset.splits[task.id]
-            places, _ = self._training(task)
-            if target_kind(task).by_unit and len(places) < len(splits["train"].texts):
+            inputs, _ = self._training(task)
+            if target_kind(task).by_unit and len(inputs) < len(splits["train"].texts):
                 logger.warning(
                     "task %s: learns from %d of %d words, those of rows that are evenly spread over the training rows; floor.train_rows.%s sets"
                     " the number of rows",
-                    *(task.id, len(places), len(splits["train"].texts), task.id),
+                    *(task.id, len(inputs), len(splits["train"].texts), task.id),
                 )
             try:
-                by_split = {"train": features.fit(self._documents(task, splits["train"], places))}
+                by_split = {"train": features.fit(self._documents(task, splits["train"], inputs))}
             except ValueError:
                 raise InputError(f"task {task.id}: {features.problem}") from None
-            further = {name: self._documents(task, part) for name, part in splits.items() if name != "train"}
-            by_split |= {name: features.transform(rows) for name, rows in further.items()}
+            documents = {name: self._documents(task, part) for name, part in splits.items() if name != "train"}
+            by_split |= {name: features.transform(rows) for name, rows in documents.items()}
             self._features[task.id, vectorizer] = features, by_split
         return self._features[task.id, vectorizer]
 
@@ -226,5 +225,5 @@ class Floor(Method):
         """What makes features of a task's rows, before it is fitted. `vectorizer` is the one for joined texts; None: they are not joined."""
         return new_features(self.config.method, self.config.floor, task, vectorizer)
 
-    def _documents(self, task: Task, split: Split, places: np.ndarray | None = None) -> Any:
-        return documents_of(task, split, self.dataset.texts, None if self.joined else self.texts.words, places)
+    def _documents(self, task: Task, split: Split, inputs: np.ndarray | None = None) -> Any:
+        return documents_of(task, split, self.dataset.texts, None if self.joined else self.texts.words, inputs)

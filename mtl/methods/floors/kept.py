@@ -20,19 +20,20 @@ from mtl.data.dataset import Split, first_choices, last_texts, make_split
 from mtl.data.examples import Row, make_example
 from mtl.data.text import UNKNOWN, moses
 from mtl.methods.floors.classifiers import TokenLines
-from mtl.methods.floors.estimators import ESTIMATORS, CosineInRange, YesOrNo, guess_for
+from mtl.methods.floors.estimators import ESTIMATORS, CosineInRange, YesOrNo
 from mtl.methods.floors.features import (
     VECTORIZERS,
     Document,
     Matrix,
     RowFeatures,
     TaskFeatures,
-    by_unit,
     documents_of,
     finite_numbers,
     joined_features,
     unit_features,
+    unit_inputs,
 )
+from mtl.methods.floors.guesses import guess_for
 from mtl.methods.method import LoadRequest
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -96,7 +97,6 @@ def _shapes(estimator: Any, width: int, classes: int) -> dict[str, tuple[int, ..
 
 
 def write_kept(path: Path, kept: Kept) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
     write_checkpoint(path, kept_content(kept))
 
 
@@ -176,7 +176,9 @@ class TrainedFloor:
         tokenize, kept = moses(self.language), self.kept[source]
         examples = [make_example(task, row) for row in rows]
         texts = list(dict.fromkeys(text for example in examples for text in example.texts))
-        split = by_unit(task, make_split(task, examples, {text: number for number, text in enumerate(texts)}), texts)
+        split = unit_inputs(
+            task, make_split(task, examples, {text: number for number, text in enumerate(texts)}), texts
+        )
 
         def words(text: int) -> list[str]:
             return tokenize(texts[text])[: self.config.max_length] or [UNKNOWN]
@@ -186,8 +188,7 @@ class TrainedFloor:
 
 
 def decided(task: Task, estimator: Any, features: Matrix, rows: Split, texts: Sequence[str]) -> np.ndarray:
-    """The targets (rows,) that an estimator of this task predicts from the features of inputs; of equal candidates, the first one. `texts`:
-    see `TargetKind.from_estimator`."""
+    """The targets (rows,) that an estimator predicts from features of inputs; of equal candidates, the first. The texts are as in `HeadTargets`."""
     predicted = target_kind(task).from_estimator(estimator, features, rows.sizes, texts)
     if task.candidates is None or rows.sizes is None:
         return predicted

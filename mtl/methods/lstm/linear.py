@@ -108,12 +108,12 @@ def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, langua
     with Progress("linear models", sum(map(_fits, tasks)), "fits") as bar:
         for task in tasks:
             path = Path(config.cache_dir) / f"linear-{_key(config, dataset, task, language)[:16]}.ckpt"
-            made = _read(path, config, task) or _trained(config, dataset, task, texts, path, bar)
+            model = _read(path, config, task) or _trained(config, dataset, task, texts, path, bar)
             done += _fits(task)
             bar.reach(done)
-            if made is None:
+            if model is None:
                 continue
-            kept[task.id], content = made
+            kept[task.id], content = model
             for id, parts in content["outputs"].items():
                 outputs[id] = {name: part.numpy() for name, part in parts.items()}
             seconds += content["seconds"]
@@ -175,9 +175,8 @@ def _trained(
     try:
         matrix = features.fit(documents_of(task, train, dataset.texts, texts.words))
     except ValueError:
-        logger.info(
-            "%s has no linear model: no n-gram occurs in %d of its training texts", task.id, config.floor.min_count
-        )
+        reason = f"no n-gram occurs in {config.floor.min_count} of its training texts"
+        logger.info("%s has no linear model: %s", task.id, reason)
         return None
     targets = kind.fit_targets(train.targets, train.sizes)
     if kind.estimator == "classifier" and len(np.unique(targets)) == 1:
@@ -190,8 +189,8 @@ def _trained(
     bar.advance(1)
 
     def answer(split: Split) -> torch.Tensor:
-        read = features.transform(documents_of(task, split, dataset.texts, texts.words))
-        return torch.from_numpy(kind.estimator_outputs(estimator, read, head, []))
+        inputs = features.transform(documents_of(task, split, dataset.texts, texts.words))
+        return torch.from_numpy(kind.estimator_outputs(estimator, inputs, head, []))
 
     outputs = {}
     for answered in dataset.answered(task):
@@ -218,22 +217,21 @@ class _Fitting:
         return quiet_fit(estimator, self.matrix[inputs], self.targets[inputs], weights)
 
     def out_of_fold(self, bar: Progress) -> tuple[torch.Tensor, dict[str, float]]:
-        """For each training row, the outputs of a model that was trained on the other folds, float32 (inputs, outputs); and the penalty, which has
-        the smallest loss on the first fold. Rows that belong together are in one fold (`row_folds`). Of a fold whose other folds have one target
-        alone, all outputs are 0."""
+        """For each training row, the outputs of a model that was trained on the other folds (`row_folds`), float32 (inputs, outputs), all 0 if these
+        have one target alone; and the penalty, which has the smallest loss on the first fold."""
         folds = row_folds(self.task, self.train)
-        of_inputs = folds if self.train.sizes is None else np.repeat(folds, self.train.sizes)
+        input_folds = folds if self.train.sizes is None else np.repeat(folds, self.train.sizes)
         tried = PENALTIES[self.kind.estimator]
-        result = np.zeros((len(of_inputs), self.head.outputs([])), dtype=np.float32)
+        result = np.zeros((len(input_folds), self.head.outputs([])), dtype=np.float32)
         for fold in range(FOLDS):
-            inputs, rest = np.flatnonzero(of_inputs == fold), np.flatnonzero(of_inputs != fold)
+            inputs, rest = np.flatnonzero(input_folds == fold), np.flatnonzero(input_folds != fold)
             learnable = self.kind.estimator == "regressor" or len(np.unique(self.targets[rest])) > 1
             if len(inputs) and len(rest) and learnable:
                 fits = [self.fit(values, rest) for values in tried]
-                made = [self.kind.estimator_outputs(fit, self.matrix[inputs], self.head, []) for fit in fits]
-                losses = [self._loss(outputs, np.flatnonzero(folds == fold)) for outputs in made]
+                outputs = [self.kind.estimator_outputs(fit, self.matrix[inputs], self.head, []) for fit in fits]
+                losses = [self._loss(tried_outputs, np.flatnonzero(folds == fold)) for tried_outputs in outputs]
                 best = int(np.argmin(losses))
-                result[inputs] = made[best]
+                result[inputs] = outputs[best]
             else:
                 best = 0
             bar.advance(len(tried))

@@ -75,16 +75,16 @@ class Module(MultitaskModule):
         path, device = Path(checkpoint_path), str(map_location or "cpu")
         stage = read_checkpoint(path, dict[str, Any], device="meta").get("stage")
         if stage is None:
-            return cls._of_stage(path, device)
+            return cls._load_stage(path, device)
         if not isinstance(stage, str) or not os.path.isfile(stage):  # noqa: PTH113 - Path's raises for long names
             shown = shortened(str(stage), 200)
             raise InputError(f"continues {shown}, which is missing; put that run's folder back there", path=path)
-        module = cls._of_stage(Path(stage), device)
+        module = cls._load_stage(Path(stage), device)
         fill(module, read_weights(path), path, f"it does not continue {stage}")
         return module
 
     @classmethod
-    def _of_stage(cls, path: Path, device: str) -> "Module":
+    def _load_stage(cls, path: Path, device: str) -> "Module":
         """The module of a stage's checkpoint. Raises InputError as `load_from_checkpoint`."""
         folder = path.absolute().parent
         seed_folder = next((above for above in folder.parents if re.fullmatch(r"seed-\d+", above.name)), None)
@@ -130,8 +130,8 @@ class Module(MultitaskModule):
         self.log(f"{self._split}/loss", self._loss(batch, outputs), batch_size=len(batch.rows))
         kind = target_kind(task)
         if not (kind.by_unit or kind.dtype is object or task.further_columns):
-            codes = (self.network.predict(batch, outputs), batch.targets)
-            decoded = (kind.head.decode(each.cpu().double().numpy(), []) for each in codes)
+            tensors = (self.network.predict(batch, outputs), batch.targets)
+            decoded = (kind.head.decode(codes.cpu().double().numpy(), []) for codes in tensors)
             self._seen.setdefault(task.id, []).append((*decoded, batch.sizes))
 
     def on_validation_epoch_end(self) -> None:
@@ -170,7 +170,7 @@ class Module(MultitaskModule):
         assert isinstance(model, TrainedLstm)
         if (head := suite_task.answered_by or task) not in self.network.kinds:
             raise InputError(f"the module has the heads of {', '.join(self.network.kinds)}", key="task", value=task)
-        split, read = model.prepared(suite_task, rows)
+        split, task_input = model.prepared(suite_task, rows)
         if targets is not None:
             kind, texts = target_kind(suite_task), [make_example(suite_task, row).inputs[0][-1] for row in rows]
             with foreign("targets"):
@@ -183,7 +183,7 @@ class Module(MultitaskModule):
                 raise InputError(f"{len(codes)} for {len(rows)} rows", key="targets")
             split = replace(split, targets=codes)
         by_head = {head: split}
-        return read.batches(by_head).loader(read.in_order(by_head, batch_size))
+        return task_input.batches(by_head).loader(task_input.ordered(by_head, batch_size))
 
 
 def _stage1(predictor: Predictor, model: TrainedLstm, path: Path) -> Network:

@@ -74,20 +74,20 @@ def pretrain(
             load_finished(network, folder)
             return network
         settings, tasks = config.pretrain, data.dataset.trained_tasks
-        every = min(settings.validate_every, settings.max_steps)
+        steps = min(settings.validate_every, settings.max_steps)  # between two validations
         rates = settings.learning_rate, settings.final_learning_rate, settings.max_steps
         fit_tasks(
             *(config, data, network, TaskInput(sequences)),
             *({task.id: data.train(task, config.loss, seed) for task in tasks}, falling_adam(*rates)),
             (settings.batch_size, settings.batch_size),
-            steps=every,
+            steps=steps,
             total_steps=settings.max_steps,
             seed=seed,
             sampling=settings.sampling,
             title=title,
             section="pretrain",
             folder=folder,
-            epochs=math.ceil(settings.max_steps / every),
+            epochs=math.ceil(settings.max_steps / steps),
             patience=settings.patience,
             gradient_clip=settings.gradient_clip,
             facts={"key": shared.key},
@@ -113,8 +113,7 @@ def stage1_key(config: Config, tasks: Sequence[str], inputs: Mapping[str, str], 
 
 @dataclass(frozen=True)
 class SharedStage1:
-    """A seed's stage 1 as other runs share it, under a key of `stage1_key`. Raises InputError for a folder of records that is a link: in a folder
-    from someone else, it could lead anywhere."""
+    """A seed's stage 1 as runs share it, by a key of `stage1_key`. Raises InputError for a folder of records that is a link, which leads anywhere."""
 
     records: Path
     key: str
@@ -149,16 +148,12 @@ class SharedStage1:
         # Relative, so that the folder with all runs can be moved.
         here = os.path.relpath(folder.resolve(), self.records.resolve())
         if here not in recorded and self._is_done(folder):
-            write_json(self._path, {"folders": [*recorded, here]})
-
-    @property
-    def _path(self) -> Path:
-        return self.records / f"{self.key}.json"
+            write_json(self.records / f"{self.key}.json", {"folders": [*recorded, here]})
 
     def _recorded(self) -> list[str]:
         """The folders with this stage 1, relative to that of the records; some may no longer have it. Empty if the record is damaged."""
         try:
-            return read_json(self._path, _Record)["folders"]
+            return read_json(self.records / f"{self.key}.json", _Record)["folders"]
         except InputError:
             return []
 

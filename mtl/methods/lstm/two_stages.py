@@ -19,8 +19,9 @@ from mtl.methods.coded import Coded
 from mtl.methods.floors.kept import TrainedFloor
 from mtl.methods.heads import TaskInput
 from mtl.methods.lstm.linear import LinearModels, basis, train_linear
+from mtl.methods.lstm.outputs import encode_once, reads_tokens
 from mtl.methods.lstm.stage1 import SharedStage1, pretrain, stage1_key
-from mtl.methods.lstm.trained import TrainedLstm, encode_once, reads_tokens
+from mtl.methods.lstm.trained import TrainedLstm
 from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.stage2 import Finetuning
 from mtl.methods.throughput import networks_cost
@@ -109,10 +110,10 @@ class TwoStages(Method):
         self._encoding_seconds = time.monotonic() - start
         for task in dataset.trained_tasks:
             if encoded is None:  # each task trains its own copy of the encoder
-                read = TaskInput(self.sequences, encoder=encoder.for_task())
+                task_input = TaskInput(self.sequences, encoder=encoder.for_task())
             else:
-                read = encoded[reads_tokens(heads, task)]
-            stage = Finetuning(config, self.data, task, read, seed, finetune_folder(folder, task.id))
+                task_input = encoded[reads_tokens(heads, task)]
+            stage = Finetuning(config, self.data, task, task_input, seed, finetune_folder(folder, task.id))
             trained = stage.train(heads)
             for answered in self.dataset.answered(task):
                 yield answered, stage.predict(trained, answered)

@@ -9,7 +9,7 @@ from mtl.base.wings import resolve
 from mtl.methods.method import BuildRequest, LoadRequest, Method, MethodKind, Model
 from mtl.tasks.suite import Suite
 
-OWN = "tiny"  # the settings, and the name, of the transformer that a run without `transformer.path` trains
+TINY = "tiny"  # the settings, and the name, of the transformer that a run without `transformer.path` trains
 
 
 class TransformerKind(MethodKind):
@@ -80,7 +80,7 @@ class TransformerKind(MethodKind):
 
 def name_of(config: Config) -> str:
     """The transformer's name in titles and folders: the last part of its path."""
-    return OWN if config.transformer.path is None else short_name(config.transformer.path)
+    return TINY if config.transformer.path is None else short_name(config.transformer.path)
 
 
 def short_name(path: str) -> str:

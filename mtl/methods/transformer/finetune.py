@@ -44,8 +44,7 @@ def write_codes(folder: Path, codes: Mapping[str, Mapping[str, np.ndarray]]) -> 
 
 
 def read_predictions(folder: Path, data: Coded, task: Task) -> Predictions | None:
-    """The predictions (rows,) by split that `write_codes` kept for a task; None if there are none. Raises InputError for a damaged file, and for one
-    with predictions of other rows."""
+    """The predictions (rows,) by split that `write_codes` kept for a task, if any. Raises InputError for a file that is damaged, or of other rows."""
     path = folder / PREDICTED
     if not path.exists():
         return None
@@ -99,7 +98,8 @@ class FineTuned(Method):
                 self.fine_tune(network, task, seed, task_folder)
                 predict = partial(self.input.codes, network, task.id)
                 size, splits = config.transformer.rows_at_once, self.data.splits
-                write_codes(task_folder, {of.id: predict(splits[of.id], size, config.trainer) for of in answered})
+                codes = {target.id: predict(splits[target.id], size, config.trainer) for target in answered}
+                write_codes(task_folder, codes)
             for target in answered:
                 predictions = read_predictions(task_folder, self.data, target)
                 assert predictions is not None

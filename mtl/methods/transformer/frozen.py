@@ -60,12 +60,12 @@ class Frozen(Method):
         self.pretrained.save(model_folder(folder), weights=keeps)
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
-        read = TaskInput(vectors=self._encoded[0])
+        task_input = TaskInput(vectors=self._encoded[0])
         torch.manual_seed(seed)
         heads = new_heads(self.config, self.dataset.trained_tasks, self.data.outputs, self.pretrained.dim)
         for task in self.dataset.trained_tasks:
             task_folder = finetune_folder(folder, task.id)
-            stage = Finetuning(self.config, self.data, task, read, seed, task_folder, start="before training")
+            stage = Finetuning(self.config, self.data, task, task_input, seed, task_folder, start="before training")
             trained = stage.train(heads)
             for answered in self.dataset.answered(task):
                 yield answered, stage.predict(trained, answered)
@@ -116,10 +116,10 @@ def load_frozen(request: LoadRequest) -> TrainedFrozen:
 
     def network(task: Task) -> Network:
         outputs = target_kind(task).head.outputs(request.answers.get(task.id, []))
-        made = new_heads(config, [task], {task.id: outputs}, pretrained.dim)
+        heads = new_heads(config, [task], {task.id: outputs}, pretrained.dim)
         path = finetune_folder(request.seed_folder, task.id) / WEIGHTS["best"]
-        fill(made, weights_below(read_weights(path), "heads."), path)
-        return Network([task], made, None)
+        fill(heads, weights_below(read_weights(path), "heads."), path)
+        return Network([task], heads, None)
 
     seen = tasks_seen(request, [])
     return TrainedFrozen(config, pretrained, request.device, lambda: pretrained.body, network, request.answers, seen)

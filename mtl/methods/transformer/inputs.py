@@ -93,12 +93,12 @@ class InputReader:
     def _heads(self, texts: Sequence[Parts], rooms: Sequence[int]) -> list[tuple[list[int], list[int]]]:
         """Ids and types of texts or pairs, each cut to its room in tokens."""
         # One token more than there is room for shows which ones are too long.
-        read = self._tokenize(texts, max(rooms) + 1)
+        heads = self._tokenize(texts, max(rooms) + 1)
         for number, room in enumerate(rooms):
-            if len(read[number][0]) > room:
+            if len(heads[number][0]) > room:
                 self.cut += 1
-                read[number] = self._tokenize([texts[number]], room)[0]
-        return read
+                heads[number] = self._tokenize([texts[number]], room)[0]
+        return heads
 
     def _tokenize(self, texts: Sequence[Parts], length: int) -> list[tuple[list[int], list[int]]]:
         """Ids and types of texts or pairs, cut to so many tokens, the longer text of a pair first."""

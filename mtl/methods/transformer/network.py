@@ -1,5 +1,4 @@
-"""Transformers with a head for each task, as a network that is trained on batches of one task; and how fine-tuning changes its weights:
-AdamW, warm-up and linear decay."""
+"""Transformers with a head for each task, and how fine-tuning changes their weights: AdamW, warm-up and linear decay."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -34,8 +33,7 @@ class TransformerNetwork(TaskNetwork):
         device: torch.device,
         settings: TransformerConfig,
     ) -> None:
-        """The network before training, on the CPU; `device` is where it will compute. The heads are the same for the same seed; `outputs` are those
-        for one input, by task id."""
+        """The network before training, on the CPU; `device` is where it will compute, and `outputs` are those of heads for one input, by task id."""
         super().__init__(tasks)
         self.pretrained, self.tasks = pretrained, [task.id for task in tasks]
         models: list[Any] = []
@@ -103,7 +101,6 @@ def warmup_steps(settings: TransformerConfig, total_steps: int) -> int:
 
 def parameter_groups(network: nn.Module, settings: TransformerConfig) -> list[dict[str, Any]]:
     """The weights as two groups: matrices, and biases and layer norms, which are vectors and have no weight decay, as usual for BERT."""
-    matrices, vectors = (
-        [weight for weight in network.parameters() if (weight.ndim > 1) == many] for many in (True, False)
-    )
+    weights = list(network.parameters())
+    matrices, vectors = ([weight for weight in weights if (weight.ndim > 1) == many] for many in (True, False))
     return [{"params": matrices, "weight_decay": settings.weight_decay}, {"params": vectors, "weight_decay": 0.0}]

@@ -129,10 +129,7 @@ class Pretrained:
             return
         with new_folder(folder) as partial:
             self.tokenizer.save_pretrained(partial)
-            if weights:
-                self.body.save_pretrained(partial)
-            else:
-                self.config.save_pretrained(partial)
+            (self.body if weights else self.config).save_pretrained(partial)
 
 
 class ExactLinear(nn.Linear):
@@ -150,10 +147,10 @@ def open_pretrained(path: str, tokenizer: str | None = None) -> Pretrained:
     check_place("transformer.path", path)
     if tokenizer is not None:
         check_place("transformer.tokenizer", tokenizer)
-    body, read = open_parts(path, tokenizer or path, torch.float32)
+    body, read_tokenizer = open_parts(path, tokenizer or path, torch.float32)
     if body.config.is_encoder_decoder:
         raise InputError("is an encoder with a decoder; fine-tuning needs an encoder alone, such as BERT", path=path)
-    pretrained = Pretrained(path, body, read)
+    pretrained = Pretrained(path, body, read_tokenizer)
     check_runs(pretrained, body)
     return pretrained
 
@@ -165,7 +162,7 @@ def open_parts(path: str, tokenizer: str, dtype: torch.dtype | str) -> tuple[Any
     from transformers import AutoModel
 
     sized_body(path)
-    read = _open_tokenizer(tokenizer)
+    read_tokenizer = _open_tokenizer(tokenizer)
     # With weights of other sizes, transformers would name none of them: the report does.
     options: dict[str, Any] = {"output_loading_info": True, "ignore_mismatched_sizes": True}
     with torch.random.fork_rng(devices=[]):
@@ -180,18 +177,18 @@ def open_parts(path: str, tokenizer: str, dtype: torch.dtype | str) -> tuple[Any
     if lacking := sorted(name for name in report["missing_keys"] if not any(part in name for part in unread)):
         parts = f"has no weights for {counted(len(lacking), 'part')} of its body, such as {lacking[0]}"
         raise InputError(f"{parts}; {AGAIN}", path=path)
-    if further := sorted(name for name in report["unexpected_keys"] if _is_further_layer(body, name)):
+    if unexpected := sorted(name for name in report["unexpected_keys"] if _is_further_layer(body, name)):
         described = f"config.json describes {body.config.num_hidden_layers} layers"
-        raise InputError(f"{described}, and the files hold {further[0]}; {AGAIN}", path=path)
+        raise InputError(f"{described}, and the files hold {unexpected[0]}; {AGAIN}", path=path)
     for name, weight in body.named_parameters():
         if not weight.isfinite().all():
             raise InputError(f"its weights hold values that are not finite, in {name}; {AGAIN}", path=path)
     # Not their number: a token's id may be any.
-    tokens, entries = max(read.get_vocab().values()) + 1, body.get_input_embeddings().num_embeddings
+    tokens, entries = max(read_tokenizer.get_vocab().values()) + 1, body.get_input_embeddings().num_embeddings
     if tokens > entries:
         message = f"its tokenizer has {tokens} tokens, but the model {path} has {entries}; set transformer.tokenizer="
         raise InputError(f"{tokenizer}: {message}")
-    return body, read
+    return body, read_tokenizer
 
 
 def _is_further_layer(body: Any, name: str) -> bool:
@@ -273,8 +270,8 @@ def check_place(key: str, name: str) -> None:
         return
     if folder.exists():
         raise InputError("is a file; name the folder that holds it", key=key, value=name)
-    beside = folder.parent != Path() and folder.parent.is_dir()
-    if beside or name.startswith((".", "~", os.sep)) or not HUB_NAME.fullmatch(name):
+    is_in_folder = folder.parent != Path() and folder.parent.is_dir()
+    if is_in_folder or name.startswith((".", "~", os.sep)) or not HUB_NAME.fullmatch(name):
         message = "no such folder, and not a name on the Hugging Face Hub, as in OWNER/NAME"
         raise InputError(message, key=key, value=name)
 
@@ -331,8 +328,7 @@ def _no_tokenizer(name: str) -> InputError:
 
 
 def positions(body: Any) -> int | None:
-    """The most tokens that a body has positions for; None if it has no such limit. RoBERTa's table of positions begins after its padding index, so
-    that it has fewer positions than rows."""
+    """The most tokens that a body has positions for; None without a limit. RoBERTa's table of positions begins after its padding index."""
     for name, part in body.named_modules():
         if name.endswith("position_embeddings") and isinstance(part, nn.Embedding) and part.padding_idx is not None:
             return part.num_embeddings - part.padding_idx - 1

@@ -23,7 +23,7 @@ from mtl.data.examples import Row
 from mtl.methods.heads import TaskInput
 from mtl.methods.method import BuildRequest, LoadRequest
 from mtl.methods.trained import TrainedNetworks
-from mtl.methods.transformer.entry import OWN
+from mtl.methods.transformer.entry import TINY
 from mtl.methods.transformer.inputs import InputReader, longest_input, model_inputs, with_inputs
 from mtl.methods.transformer.network import TransformerNetwork, body_input
 from mtl.methods.transformer.pretrained import Pretrained, check_runs, open_pretrained, open_without_weights
@@ -147,14 +147,14 @@ def load_trained(request: LoadRequest) -> TrainedTransformer:
         message = "the weights of its models were not kept; make the run again with transformer.keep=true and another run_dir="
         raise InputError(message, path=request.folder)
 
-    def network(task: Task) -> TransformerNetwork:
-        outputs = target_kind(task).head.outputs(request.answers.get(task.id, []))
+    def open_network(task: Task) -> TransformerNetwork:
+        outputs = {task.id: target_kind(task).head.outputs(request.answers.get(task.id, []))}
         # Prediction needs no gradients, so none are computed again.
         settings = replace(config.transformer, gradient_checkpointing=False)
-        made = TransformerNetwork(pretrained, [task], {task.id: outputs}, 0, config.trainer, request.device, settings)
-        fill(made, read_weights(kept[task.id]), kept[task.id])
-        check_runs(pretrained, made.models[0].eval())
-        return made
+        network = TransformerNetwork(pretrained, [task], outputs, 0, config.trainer, request.device, settings)
+        fill(network, read_weights(kept[task.id]), kept[task.id])
+        check_runs(pretrained, network.models[0].eval())
+        return network
 
     def body() -> Any:
         task, trained = request.task, ", ".join(kept)
@@ -170,7 +170,7 @@ def load_trained(request: LoadRequest) -> TrainedTransformer:
         return model.base_model
 
     seen = tasks_seen(request, list(kept) if request.task is None else [request.task])
-    return TrainedTransformer(config, pretrained, request.device, body, network, request.answers, seen)
+    return TrainedTransformer(config, pretrained, request.device, body, open_network, request.answers, seen)
 
 
 def open_origin(request: BuildRequest) -> Pretrained:
@@ -179,12 +179,12 @@ def open_origin(request: BuildRequest) -> Pretrained:
     config, suite = request.config, request.suite
     path = config.transformer.path
     if path is None:
-        train = next((wing.own_body for wing in wings() if wing.own_body), None)
+        train = next((wing.trained_body for wing in wings() if wing.trained_body), None)
         if train is None:
             message = "names no transformer: a folder, or a name on the Hugging Face Hub"
             raise InputError(message, key="transformer.path")
         texts = training_texts(suite, request.data_dir, config.held_out)
-        path = str(train(texts, suite.language, Path(config.embeddings_dir) / f"{suite.name}-transformer", OWN))
+        path = str(train(texts, suite.language, Path(config.embeddings_dir) / f"{suite.name}-transformer", TINY))
     pretrained = open_pretrained(path, config.transformer.tokenizer)
     sizes = (pretrained.config.num_hidden_layers, pretrained.dim, f"{pretrained.parameters:,}")
     logger.info("transformer %s: %d layers of %d, %s weights", path, *sizes)

@@ -16,7 +16,7 @@ LIBRARIES = (
     ("plot.umd.min.js", ("plot.LICENSE", "plot-bundled.LICENSE")),
 )
 # Joined in this order into one script with one scope: a file may use constants of the files before it.
-OWN = (
+SCRIPTS = (
     *("elements.js", "format.js", "model.js", "columns.js", "cells.js", "figure.js", "curves.js", "predictions.js"),
     *("details.js", "pager.js", "board.js", "notes.js", "sections.js", "scores.js", "cost.js", "plots.js"),
     *("controls.js", "main.js"),
@@ -25,7 +25,7 @@ OWN = (
 
 def render_page(report: dict[str, Any]) -> str:
     """The report as an HTML page. All texts of the report are shown as text, even if they contain markup."""
-    code = "\n".join(map(_read, OWN))
+    code = "\n".join(map(_read, SCRIPTS))
     scripts = [_library(*library) for library in LIBRARIES] + [f'(() => {{\n"use strict";\n{code}}})();\n']
     return Template(_read("page.html")).substitute(
         title=html.escape(report["title"]),

@@ -28,7 +28,10 @@ class ChoiceHead(HeadTargets):
         from torch.nn import functional as F
 
         if self.separately:
-            return F.binary_cross_entropy_with_logits(outputs[:, 0].float(), _is_right(codes, sizes))
+            assert sizes is not None
+            right = codes.new_zeros(int(sizes.sum()))
+            right[(sizes.cumsum(0) - sizes).to(codes.device) + codes.long()] = 1
+            return F.binary_cross_entropy_with_logits(outputs[:, 0].float(), right)
         return F.cross_entropy(_by_row(outputs, sizes), codes.long())
 
     def loss_weight(self, codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
@@ -146,11 +149,3 @@ def _by_row(outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
     assert sizes is not None
     rows = outputs[:, 0].float().split(sizes.tolist())
     return pad_sequence(rows, batch_first=True, padding_value=-np.inf)
-
-
-def _is_right(codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
-    """1 for the right candidate of each row, 0 for the others: (inputs,). codes: of the right ones, (rows,)."""
-    assert sizes is not None
-    right = codes.new_zeros(int(sizes.sum()))
-    right[(sizes.cumsum(0) - sizes).to(codes.device) + codes.long()] = 1
-    return right

@@ -13,7 +13,7 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress
 from mtl.base.wings import lazy
-from mtl.data.text import Encode, encode_blocks, text_blocks
+from mtl.data.blocks import Encode, encode_blocks, text_blocks
 
 FLOAT = 4  # bytes of a weight
 MAX_LENGTH = 256  # tokens of a text, for encoders without a run or a limit of their own

@@ -12,8 +12,8 @@ from mtl.base.errors import InputError
 from mtl.base.files import replacing
 from mtl.base.progress import Progress, hidden_progress
 from mtl.base.untrusted import LINE_LIMIT, OpenLines, open_lines
+from mtl.data.blocks import BLOCK
 from mtl.data.files import split_lines
-from mtl.data.text import BLOCK
 from mtl.vectors.encoders.encoder import SentenceEncoder
 
 STANDARD_INPUT = Path("-")

@@ -16,10 +16,11 @@ from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.files import replacing, write_text
 from mtl.base.folders import check_new_folder, new_folder
-from mtl.base.terminal import MISSING, escaped, markdown_table
 from mtl.base.typed import check_choice, check_known, typed
 from mtl.base.wings import lazy
-from mtl.data.text import UNKNOWN, Vocabulary, moses, text_lines
+from mtl.base.wording import MISSING, escaped, markdown_table
+from mtl.data.files import text_lines
+from mtl.data.text import UNKNOWN, Vocabulary, moses
 from mtl.embedders.new_words import WordReader
 from mtl.methods.lstm.trained import TrainedLstm
 from mtl.runs.summary import read_summary

@@ -12,7 +12,7 @@ import torch
 
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
-from mtl.base.terminal import escaped
+from mtl.base.wording import escaped
 from mtl.vectors.encoders.sentence_model import load_model
 from mtl.vectors.export.export import Export, card, code_block
 from mtl.vectors.export.tokenizer import can_express, tokenizer_json

@@ -16,7 +16,7 @@ from mteb.types import PromptType
 from mtl.base.files import check_space, naming
 from mtl.base.locks import waiting_lock
 from mtl.base.progress import Progress
-from mtl.data.text import BLOCK
+from mtl.data.blocks import BLOCK
 
 QUERIES = 512  # that are compared with a block at a time; with 1000 documents kept, this takes 70 MB
 SMALLEST = 1e-12  # the least length that a vector is divided by, as in mteb

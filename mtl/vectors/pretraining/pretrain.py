@@ -1,5 +1,5 @@
 """A whole pre-training: vocabulary, tokens, training, and the folder that transformers loads. Each part is kept until the next one is
-complete. `own_body` is the small BERT of a suite for which no transformer is named."""
+complete. `trained_body` is the small BERT of a suite for which no transformer is named."""
 
 import hashlib
 import json
@@ -19,8 +19,8 @@ from mtl.base.errors import InputError
 from mtl.base.extras import check_installed, import_transformers, library_versions
 from mtl.base.files import replacing, write_json, write_text
 from mtl.base.folders import new_folder
-from mtl.base.terminal import escaped
 from mtl.base.version import VERSION
+from mtl.base.wording import escaped
 from mtl.vectors.pretraining.resumable import FORMAT, train_once
 from mtl.vectors.pretraining.settings import PretrainingSettings, read_settings
 from mtl.vectors.pretraining.tokens import (
@@ -146,7 +146,7 @@ def begin_training(
     return tokenizer, MaskedLanguageModelling(bert, segments, begins, settings, unfinished, device)
 
 
-def own_body(texts: Sequence[str], language: str, folder: Path, settings_name: str = "tiny") -> Path:
+def trained_body(texts: Sequence[str], language: str, folder: Path, settings_name: str = "tiny") -> Path:
     """The folder of a small BERT that was trained on these texts; it is trained first if it is not there. It is a
     folder below `folder`, whose name has a hash of the texts, the settings (a file in configs/pretrain, or a path) and
     the software. A training that was interrupted continues; a second process waits. Raises InputError if transformers

@@ -18,7 +18,7 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre
 from mtl.base.arrays import read_array
 from mtl.base.errors import InputError
 from mtl.base.files import replacing, sha256
-from mtl.data.text import text_lines
+from mtl.data.files import text_lines
 from mtl.vectors.pretraining.settings import SPECIAL_TOKENS, PretrainingSettings
 
 INNER = "##"  # begins each subword that does not begin a word

@@ -19,7 +19,8 @@ from mtl.base.typed import PART, typed
 from mtl.base.wings import resolve
 from mtl.data.dataset import training_texts
 from mtl.data.fetching.fetch import write_generated
-from mtl.data.text import moses, moses_version, text_lines, tokenized
+from mtl.data.files import text_lines
+from mtl.data.text import moses, moses_version, tokenized
 from mtl.embedders import embedder_kind
 from mtl.embedders.recipes import Recipe, source_note, suite_source
 from mtl.jobs.job import Job, load_job

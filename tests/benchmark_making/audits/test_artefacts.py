@@ -25,7 +25,8 @@ from mtl.benchmark_making.audits.artefacts import (
 from mtl.benchmark_making.audits.audit import Audit
 from mtl.data.dataset import Split
 from mtl.jobs.job import Job
-from mtl.tasks.task import PERCENT, Task
+from mtl.tasks.scale import PERCENT
+from mtl.tasks.task import Task
 
 SUITE = """\
 name: prov

@@ -20,8 +20,9 @@ from mtl.benchmark_making.audits.leaks import (
 )
 from mtl.benchmark_making.data_files import write_records
 from mtl.data.examples import Span
+from mtl.tasks.scale import PERCENT, SCALES, Scale
 from mtl.tasks.target_kind import Target
-from mtl.tasks.task import PERCENT, SCALES, Scale, Task
+from mtl.tasks.task import Task
 
 ROWS = 100
 HALF = [float(i % 2) for i in range(ROWS)]

@@ -15,8 +15,7 @@ from input_errors import refused
 from mutations import damaged
 
 from mtl.base.errors import InputError
-from mtl.embedders.elmo import ELMo
-from mtl.embedders.elmo.model import BiLM, character_ids, read_weights, to_file
+from mtl.embedders.elmo.model import BiLM, ELMo, character_ids, read_weights, to_file
 from mtl.embedders.elmo.options import read_options
 
 

@@ -3,16 +3,8 @@ import pytest
 from input_errors import refused
 
 from mtl.data.dataset import Split
-from mtl.methods.floors.estimators import (
-    CosineInRange,
-    YesOrNo,
-    check_grid,
-    guess_for,
-    guessed,
-    new_estimator,
-    numbers,
-    settings,
-)
+from mtl.methods.floors.estimators import CosineInRange, YesOrNo, check_grid, grid_settings, new_estimator, numbers
+from mtl.methods.floors.guesses import guess_for, guessed
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
@@ -27,10 +19,10 @@ WORD = Task("w", kind="word", text=["x"], target="y", metric="accuracy")
 def test_every_combination_of_settings_and_one_that_is_unknown() -> None:
     grid = {"C": [1, 2], "class_weight": [None, "balanced"]}
     both = [{"C": c, "class_weight": weight} for c in (1, 2) for weight in (None, "balanced")]
-    assert list(settings("svm", "classifier", grid)) == both
-    assert list(settings("svm", "regressor", grid)) == [{"C": 1}, {"C": 2}]
-    assert list(settings("tree", "classifier", {})) == [{}]
-    assert list(settings("svm", "classifier", {"C": None, "class_weight": [None]})) == [{"class_weight": None}]
+    assert list(grid_settings("svm", "classifier", grid)) == both
+    assert list(grid_settings("svm", "regressor", grid)) == [{"C": 1}, {"C": 2}]
+    assert list(grid_settings("tree", "classifier", {})) == [{}]
+    assert list(grid_settings("svm", "classifier", {"C": None, "class_weight": [None]})) == [{"class_weight": None}]
     # One of the classifier's, one of the regressor's.
     check_grid("svm", {"C": None, "class_weight": [None], "epsilon": [0]})
     refused(lambda: check_grid("svm", {"D": [1]}))
@@ -65,7 +57,7 @@ def test_a_cosine_becomes_a_number_in_the_range_of_the_task_whatever_the_targets
     estimator.fit(np.array([[0.5, 0.5]]), np.array([5.0]))
     # Only the last column counts: the cosine of the characters.
     assert estimator.predict(np.array([[0.9, 0.0], [0.1, 0.25], [0.5, 1.0]])).tolist() == [1, 2, 5]
-    assert list(settings("overlap", "regressor", {"C": [1, 2], "class_weight": [None]})) == [{}]
+    assert list(grid_settings("overlap", "regressor", {"C": [1, 2], "class_weight": [None]})) == [{}]
 
 
 def rows(*targets: float | str, sizes: list[int] | None = None) -> Split:

@@ -217,11 +217,11 @@ def _run(arguments: list[str]) -> None:
 def test_a_tiny_transformer_without_a_path(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[int, str, Path, str]] = []
 
-    def own_body(texts: list[str], language: str, place: Path, settings_name: str = "tiny") -> Path:
+    def trained_body(texts: list[str], language: str, place: Path, settings_name: str = "tiny") -> Path:
         asked.append((len(set(texts)), language, place, settings_name))
         return folder / "bert"
 
-    monkeypatch.setattr("mtl.methods.transformer.trained.wings", lambda: (Wing(own_body=own_body),))
+    monkeypatch.setattr("mtl.methods.transformer.trained.wings", lambda: (Wing(trained_body=trained_body),))
     settings = ["transformer.path=null", "tasks=[mood]", "variant=frozen", "seeds=[1]", f"embeddings_dir={tmp_path}"]
     assert main([*command(folder, "kinds", *settings, f"runs_dir={tmp_path}")]) == 0
     (found,) = asked

@@ -13,7 +13,7 @@ from elmo_files import write_elmo
 from input_errors import raises_input_error
 from small_suite import write_suite
 
-from mtl.embedders.elmo import ELMo
+from mtl.embedders.elmo.model import ELMo
 from mtl.tasks.suite import load_suite
 from mtl.vectors.encoders import open_encoder
 from mtl.vectors.encoders.encoder import SentenceEncoder
@@ -83,7 +83,7 @@ def test_a_vector_does_not_depend_on_its_batch_and_long_texts_are_cut(
     together = encoder.encode(TEXTS)
     for text, vector in zip(TEXTS, together, strict=True):
         np.testing.assert_allclose(encoder.encode([text])[0], vector, atol=1e-5)
-    monkeypatch.setattr("mtl.data.text.BLOCK", 3)
+    monkeypatch.setattr("mtl.data.blocks.BLOCK", 3)
     np.testing.assert_allclose(encoder.encode(TEXTS, progress=True), together, atol=1e-5)
     assert encoder.encode([]).shape == (0, 5)
     short, cut = encoder.encode(["solen skiner " * 128, "solen skiner " * 128 + "regnet"])

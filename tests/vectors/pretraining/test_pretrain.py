@@ -18,7 +18,7 @@ from safetensors.torch import load_file
 from mtl.base.errors import InputError
 from mtl.base.folders import check_new_folder
 from mtl.vectors.pretraining import pretrain as module
-from mtl.vectors.pretraining.pretrain import own_body, pretrain
+from mtl.vectors.pretraining.pretrain import pretrain, trained_body
 from mtl.vectors.pretraining.resumable import unfinished_folder
 from mtl.vectors.pretraining.tokens import PretrainingTexts
 from mtl.vectors.pretraining.training import MaskedLanguageModelling
@@ -184,7 +184,7 @@ def test_a_body_is_trained_once_for_its_texts_and_settings(
     tmp_path: Path, config: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO, logger="mtl"):
-        folder = own_body(lines(), "pl", tmp_path / "cache", config)
+        folder = trained_body(lines(), "pl", tmp_path / "cache", config)
     assert folder.parent == tmp_path / "cache" and folder.name.startswith("bert-mini-")
     assert f"training {folder} on the suite's training text" in caplog.text
     from transformers import AutoModel, AutoTokenizer
@@ -193,18 +193,18 @@ def test_a_body_is_trained_once_for_its_texts_and_settings(
     assert AutoTokenizer.from_pretrained(folder)("kot", "idzie")["token_type_ids"][-1] == 1
     with monkeypatch.context() as patch:
         patch.setattr(MaskedLanguageModelling, "run", None)
-        assert own_body(lines(), "pl", tmp_path / "cache", config) == folder
-    assert own_body(lines(seed=1), "pl", tmp_path / "cache", config) != folder
+        assert trained_body(lines(), "pl", tmp_path / "cache", config) == folder
+    assert trained_body(lines(seed=1), "pl", tmp_path / "cache", config) != folder
     with monkeypatch.context() as patch:  # another process trains it meanwhile
         patch.setattr(module, "train_once", lambda out, *given, **named: (out.mkdir(), check_new_folder(out.parent)))
-        assert own_body(lines(seed=2), "pl", tmp_path / "cache", config).is_dir()
+        assert trained_body(lines(seed=2), "pl", tmp_path / "cache", config).is_dir()
 
 
 def test_a_body_of_other_software_is_another_one(tmp_path: Path, config: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its name follows from the libraries that draw weights and make tokens, and from how mtl trains."""
 
     def name() -> str:
-        return own_body(lines(), "pl", tmp_path, config).name
+        return trained_body(lines(), "pl", tmp_path, config).name
 
     monkeypatch.setattr("mtl.vectors.pretraining.pretrain.pretrain", lambda *given: None)
     names = [name()]

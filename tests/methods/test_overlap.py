@@ -4,7 +4,7 @@ from collections import Counter
 import numpy as np
 
 from mtl.data.dataset import Split
-from mtl.methods.heads import CHARACTERS, FEATURES, overlap, with_overlap
+from mtl.methods.overlap import CHARACTERS, FEATURES, overlap, with_overlap
 
 TEXTS = [
     "Mężczyzna biegnie po bieżni , szybko .",

@@ -1,0 +1,44 @@
+"""Guesses: predictions that do not depend on the texts."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mtl.data.dataset import Split, last_texts
+from mtl.tasks.metrics import best_constant
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
+
+GUESSES = ("random", "constant", "uniform", "majority")
+
+
+def guess_for(method: str, task: Task) -> str | None:
+    """The guess that a method makes for a task; None if the method reads the texts. A single text has no overlap to read."""
+    if method == "overlap" and not task.is_pair:
+        return "constant"
+    return method if method in GUESSES else None
+
+
+def guessed(
+    guess: str, task: Task, train: Split, rows: Split, rng: np.random.Generator, texts: Sequence[str] = ()
+) -> np.ndarray:
+    """A target for each row to predict, (rows,).
+
+    Args:
+        guess: one of GUESSES. random: drawn from the targets of the training rows, as the row "Random" of KLEJ's Table 3. constant: the best
+            constant answer on the training rows, by the task's metric. uniform: each possible answer is equally probable ("Random" in the
+            Superlim paper). majority: the most frequent target of the training rows; for numbers, their mean ("MaxFreq/Avg" in the Superlim
+            paper); for targets of units, such as the tags of tokens, the kind answers by the texts (`TargetKind.usual`).
+        texts: those of the dataset, which both splits refer to.
+    """
+    kind, candidates = target_kind(task), rows.scored.candidates
+    if guess == "constant":
+        return kind.repeat(best_constant(task, train.scored), len(rows), candidates)
+    if guess == "majority" and kind.by_unit:
+        firsts = [texts[number] for number in rows.texts[:, 0].tolist()]
+        return kind.usual(train.targets, last_texts(task, train, texts), last_texts(task, rows, texts), firsts)
+    if guess == "majority":
+        return kind.repeat(kind.commonest(train.targets), len(rows), rows.sizes)
+    drawn = (kind.draw if guess == "random" else kind.uniform)(train.targets, candidates, len(rows), rng)
+    # Codes of units become tags or texts.
+    return drawn if drawn.ndim == 1 else kind.head.decode(drawn, [""], last_texts(task, rows, texts))

@@ -1,0 +1,106 @@
+"""The report as LaTeX tables, which need booktabs and graphicx."""
+
+import re
+from collections.abc import Sequence
+from itertools import groupby
+
+from mtl.reports.board import Group, Leaderboard, Row
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "†": r"\dag{}",
+    "‡": r"\ddag{}",
+    "§": r"\S{}",
+    "¶": r"\P{}",
+    "×": r"$\times$",
+    "–": "--",
+    "−": "$-$",
+    "α": r"$\alpha$",
+}
+
+
+def render_latex(boards: Sequence[Leaderboard], generated: str, command: str) -> str:
+    """One table environment per leaderboard, in which the best score of each split is bold; then one for each group of scores."""
+    head = ["% Needs \\usepackage{booktabs,graphicx}", f"% {generated}: {' '.join(command.split())}"]
+    tables = [table for board in boards for table in (_scores(board), *(_group(board, g) for g in board.groups))]
+    return "\n".join([*head, *tables]) + "\n"
+
+
+def _scores(board: Leaderboard) -> str:
+    """The scores, and below each task its metric."""
+    columns = board.table or board.columns
+    caption = " ".join([f"{board.title}.", *board.marks])
+    titles = [["Model", "Split", *(rf"\textbf{{{escape(column.title)}}}" for column in columns.values())]]
+    titles.append(["", "", *(escape(column.metric) for column in columns.values())])
+    lines = [(row, [_cell(board, row, column) for column in columns]) for row in board.rows]
+    return _table(board, lines, titles, caption)
+
+
+def _group(board: Leaderboard, group: Group) -> str:
+    """The scores of a group, and their mean."""
+    lines = []
+    for line in group.lines:
+        scores = {id: _number(board, score.median, line.row.mark(id)) for id, score in line.scores.items()}
+        mean = "--" if line.mean is None else _number(board, line.mean, line.mark)
+        lines.append((line.row, [mean] * group.has_mean + [scores.get(id, "--") for id in group.columns]))
+    columns = [rf"\textbf{{{escape(title)}}}" for title in group.columns.values()]
+    titles = [["Model", "Split", *["mean"] * group.has_mean, *columns]]
+    return _table(board, lines, titles, " ".join([f"{board.title}, {group.title}.", *board.marks[:1]]), f"-{group.id}")
+
+
+def _table(
+    board: Leaderboard,
+    lines: Sequence[tuple[Row, Sequence[str]]],
+    titles: Sequence[Sequence[str]],
+    caption: str,
+    label: str = "",
+) -> str:
+    """A table environment, in which rows are grouped by family. Numbers and titles are escaped; `label` is the end of its label."""
+    body = []
+    for _, family in groupby(lines, key=lambda line: line[0].family):
+        body.append(r"\midrule")
+        for row, numbers in family:
+            name = f"{row.label} ({row.name})" if row.ours else row.name
+            body.append(_line([escape(name), row.split, *numbers]))
+    return "\n".join(
+        [
+            r"\begin{table*}",
+            r"\centering",
+            r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%",
+            rf"\begin{{tabular}}{{ll{'r' * (len(titles[0]) - 2)}}}",
+            r"\toprule",
+            *map(_line, titles),
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}}",
+            rf"\caption{{{escape(caption)}}}",
+            rf"\label{{tab:{re.sub('[^0-9A-Za-z]+', '-', board.name + label)}}}",
+            r"\end{table*}",
+        ]
+    )
+
+
+def _line(cells: Sequence[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _cell(board: Leaderboard, row: Row, column: str) -> str:
+    if (score := row.score(column)) is None:
+        return "--"
+    cell = _number(board, score.median, row.mark(column))
+    return rf"\textbf{{{cell}}}" if board.is_best(row, column) else cell
+
+
+def _number(board: Leaderboard, score: float, mark: str = "") -> str:
+    return escape(f"{board.scale.show(score)}{mark}".replace("-", "−"))
+
+
+def escape(text: str) -> str:
+    """Text with LaTeX's special characters escaped, in one line."""
+    return "".join(_SPECIAL.get(character, character) for character in " ".join(text.split()))
