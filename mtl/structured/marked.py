@@ -79,10 +79,9 @@ def with_tags(
         number, cut, left_out = number + len(spans), cut + tagged.cut, left_out + tagged.left_out
         yield line, {**row, TOKENS: tagged.tokens, TAGS: tagged.tags}
     if number and number == left_out:
+        problem = f"reading.spans: none of {number} spans is within its text and has a word"
         remedy = "name its first character, from 0, and the one after its last, in this order"
-        raise InputError(
-            f"reading.spans: none of {number} spans is within its text and has a word; {remedy}", path=path
-        )
+        raise InputError(f"{problem}; {remedy}", path=path)
     if cut or left_out:
         _report(path, cut, left_out)
 

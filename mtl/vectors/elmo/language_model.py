@@ -201,7 +201,7 @@ class ProjectedLSTMLayer(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, data: Tensor, sizes: list[int], reverse: bool, *weights_and_clips: Any) -> Tensor:
-        """`sizes`: how many sequences have each step, descending; the last arguments are those of `run_layer`."""
+        """`sizes`: how many sequences have each step, descending; the last arguments are those of `run_layer`, with both clips."""
         steps = packed_steps(sizes, reverse)
         made = run_layer(data, steps, *weights_and_clips)
         w_input, w_state, _, w_projection, *clips = weights_and_clips
@@ -225,18 +225,14 @@ class ProjectedLSTMLayer(torch.autograd.Function):
         output_to_cell = torch.addcmul(o, o, tanh_cells * tanh_cells, value=-1)
         forget = f.contiguous()
         # A clipped value has no gradient. A value at the limit counts as clipped.
-        unclipped_cell = None if cell_clip is None else cells.abs() < cell_clip
-        unclipped_state = None if state_clip is None else states.abs() < state_clip
+        unclipped_cell, unclipped_state = cells.abs() < cell_clip, states.abs() < state_clip
         grad_state = grad_states.clone()
         grad_cell = torch.zeros_like(cells)
         for rows, before, carried in reversed(ctx.steps):
             gate, dh, dc = grad_gates[rows], grad_state[rows], grad_cell[rows]
-            if unclipped_state is not None:
-                dh.mul_(unclipped_state[rows])
-            d_output = dh @ w_projection
+            d_output = dh.mul_(unclipped_state[rows]) @ w_projection
             dc.addcmul_(d_output, output_to_cell[rows])
-            if unclipped_cell is not None:
-                dc.mul_(unclipped_cell[rows])
+            dc.mul_(unclipped_cell[rows])
             gate[:, :hidden].mul_(d_output)
             gate[:, hidden:].unflatten(1, (3, hidden)).mul_(dc[:, None])
             if carried:

@@ -54,8 +54,7 @@ class AverageSettings:
         if self.texts is not None and not self.centre:
             raise InputError("nothing reads them; set centre=true", key="texts", value=self.texts)
         if self.suite_data_dir is not None and (self.texts is not None or self.suite is None):
-            instead = f"texts={self.texts} are read instead; drop one of them"
-            message = "name the suite that it belongs to: suite=NAME" if self.texts is None else instead
+            message = "is for the texts of a suite: name it, suite=NAME, and no texts=; or drop it"
             raise InputError(message, key="suite_data_dir", value=self.suite_data_dir)
         if self.centre and self.texts is None and self.suite is None:
             raise InputError("centre needs texts: set texts=FILE, or suite=NAME for its training texts", key="texts")

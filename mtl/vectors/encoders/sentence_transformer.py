@@ -28,7 +28,7 @@ from mtl.methods.transformer.entry import short_name
 from mtl.methods.transformer.inputs import encodable
 from mtl.methods.transformer.model_files import AGAIN
 from mtl.methods.transformer.pretrained import PROBE, opened
-from mtl.vectors.encoders.encoder import Description, SentenceEncoder, check_language
+from mtl.vectors.encoders.encoder import Description, PretrainedSettings, SentenceEncoder
 from mtl.vectors.encoders.sentence_model import MODEL_FILES, check_model, load_model, local_folder
 
 DOCUMENT_NAMES = ("passage", "corpus")  # which the library also takes for "document"
@@ -37,23 +37,18 @@ KNOWN_ARGUMENTS = {"model_prompts", "trust_remote_code"}
 
 
 @dataclass
-class SentenceTransformerSettings:
+class SentenceTransformerSettings(PretrainedSettings):
     """The settings of a model of sentence-transformers as an encoder."""
 
-    path: str = ""  # a folder, or a name on the Hugging Face Hub
-    language: str | None = None  # the language of its texts, as in "pl", for descriptions; None: not said
     prompts: dict[str, str] | None = None  # what stands before texts, by names such as query; None: as mteb or the
     # model says
     prompt: str | None = None  # the name of the prompt before every text; None: as mteb or the model says
     mteb_name: str | None = None  # the model's name in mteb, whose metadata names prompts; None: its name on the Hub
     batch_size: Annotated[int, AT_LEAST_ONE] = 32  # texts in a batch; the library and mteb have the same default
-    device: str = "cpu"  # where to compute
 
     def check(self) -> None:
-        check_language(self.language)
-        if not self.path:
-            what = "a folder with a model of sentence-transformers, or one on the Hugging Face Hub"
-            raise InputError(f"has no value; name {what}", key="path")
+        """Raise InputError as `PretrainedSettings.check`, and for a name in mteb whose prompts would not be used."""
+        super().check()
         if self.prompts is not None and self.mteb_name is not None:
             raise InputError("prompts= are used instead; drop one of them", key="mteb_name", value=self.mteb_name)
 

@@ -75,10 +75,18 @@ class EvaluationFolder:
         """What was evaluated last on a task's rows."""
         return self.path / "tasks" / task / "record.json"
 
-    @staticmethod
-    def result(record: Path) -> Path:
-        """mteb's own result file of a record."""
-        return record.with_name("mteb.json")
+    def result(self, task: str) -> Path:
+        """mteb's own result file of a task's record."""
+        return self.path / "tasks" / task / "mteb.json"
+
+    def read_record(self, task: str, key: Mapping[str, Any]) -> Record | None:
+        """The record of a task; None if there is none, if it is damaged, or if it says something else than the key."""
+        try:
+            record = dict(read_json(self.record(task), Evaluated))
+        except InputError:
+            return None
+        matches = {name: record.get(name) for name in key} == key
+        return record if matches and self.result(task).is_file() else None
 
 
 def revision_of(encoder: SentenceEncoder) -> str:
@@ -202,16 +210,6 @@ def record_key(benchmark: Benchmark, task: str, versions: Mapping[str, str]) -> 
         "metric": benchmark.metric(task),
         "languages": list(benchmark.languages),
     }
-
-
-def read_record(path: Path, key: Mapping[str, Any]) -> Record | None:
-    """The record in a file; None if there is none, if it is damaged, or if it says something else than the key."""
-    try:
-        record = dict(read_json(path, Evaluated))
-    except InputError:
-        return None
-    matches = {name: record.get(name) for name in key} == key
-    return record if matches and EvaluationFolder.result(path).is_file() else None
 
 
 @dataclass(frozen=True)

@@ -205,12 +205,10 @@ class MaskedLanguageModelling(ResumableTraining):
 
     def losses_and_hits(self, inputs: np.ndarray, labels: np.ndarray) -> tuple[Tensor, Tensor]:
         """Of each chosen token, (chosen,): the cross-entropy in nats, and whether the most probable token is the right one."""
-        places, padded = np.flatnonzero(labels != NOT_CHOSEN), inputs == PAD
-        read, positions, wanted = (
-            to_device(torch.from_numpy(array), self.device) for array in (inputs, places, labels.reshape(-1)[places])
-        )
-        padding = to_device(torch.from_numpy(padded), self.device) if padded.any() else None
-        outputs = masked_outputs(self.network, read, positions, padding)
+        places = np.flatnonzero(labels != NOT_CHOSEN)
+        arrays = (inputs, places, labels.reshape(-1)[places], inputs == PAD)
+        tokens, positions, wanted, padding = (to_device(torch.from_numpy(array), self.device) for array in arrays)
+        outputs = masked_outputs(self.network, tokens, positions, padding if (inputs == PAD).any() else None)
         return functional.cross_entropy(outputs, wanted, reduction="none"), outputs.detach().argmax(-1) == wanted
 
     def validate(self) -> tuple[dict[str, float], str]:

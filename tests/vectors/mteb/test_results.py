@@ -3,6 +3,7 @@
 import json
 import logging
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,6 @@ from mtl.vectors.mteb.results import (
     REDUCED,
     EvaluationFolder,
     find_evaluations,
-    read_record,
     record_key,
     render_table,
     summarize,
@@ -94,14 +94,14 @@ def test_evaluations_below_a_folder_are_found_whatever_a_summary_holds(tmp_path:
 
 def test_a_record_counts_for_these_versions_rows_and_metric_alone(tmp_path: Path, benchmark: Benchmark) -> None:
     folder, versions = EvaluationFolder(tmp_path), {"mtl": "1", "mteb": "2"}
-    key, path = record_key(benchmark, "PpcPC", versions), folder.record("PpcPC")
+    key, read = record_key(benchmark, "PpcPC", versions), partial(folder.read_record, "PpcPC")
     made = record(40.0, "reduced", **key, revision="r1")
-    write_json(path, made)
-    assert read_record(path, key) is None  # without mteb's own file
-    folder.result(path).touch()
-    assert read_record(path, key) == read_record(path, {**key, "revision": "r1"}) == made
+    write_json(folder.record("PpcPC"), made)
+    assert read(key) is None  # without mteb's own file
+    folder.result("PpcPC").touch()
+    assert read(key) == read({**key, "revision": "r1"}) == made
     others = [record_key(benchmark, "CDSC-R", versions), record_key(benchmark, "PpcPC", {**versions, "mtl": "2"})]
     for other in (*others, {**key, "split": "validation"}, {**key, "revision": "r2"}):
-        assert read_record(path, other) is None
-    path.write_text("[1", encoding="utf-8")
-    assert read_record(path, key) is None
+        assert read(other) is None
+    folder.record("PpcPC").write_text("[1", encoding="utf-8")
+    assert read(key) is None
