@@ -193,8 +193,8 @@ class MultiLabel(TargetKind):
             if column not in self.labels:
                 labels += [cell] if cell else []
             elif cell.lower() not in TRUTH:
-                problem = f"{cell!r} does not say whether the row has this label; write 0 or 1"
-                raise ValueError(f"column {column!r}: {problem}")
+                problem = "does not say whether the row has this label; write 0 or 1"
+                raise ValueError(f"column {column!r}: {cell!r} {problem}")
             elif TRUTH[cell.lower()]:
                 labels.append(self.names[self.labels.index(column)])
         return labels

@@ -224,11 +224,11 @@ class _Layout:
 
 def _titles(evaluations: Sequence[Evaluation]) -> list[str]:
     """The titles of evaluations, with the seed where several have the same title."""
-    counts = Counter(evaluation.title for evaluation in evaluations)
-    seeds = [evaluation.summary["encoder"]["seed"] for evaluation in evaluations]
+    encoders = [evaluation.summary["encoder"] for evaluation in evaluations]
+    counts = Counter(encoder["title"] for encoder in encoders)
     return [
-        f"{one.title}, seed {seed}" if counts[one.title] > 1 and seed is not None else one.title
-        for one, seed in zip(evaluations, seeds, strict=True)
+        f"{title}, seed {seed}" if counts[title] > 1 and seed is not None else title
+        for title, seed in ((encoder["title"], encoder["seed"]) for encoder in encoders)
     ]
 
 

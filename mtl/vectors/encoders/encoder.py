@@ -3,7 +3,7 @@
 import hashlib
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -17,6 +17,9 @@ from mtl.data.text import Encode, encode_blocks, text_blocks
 
 FLOAT = 4  # bytes of a weight
 MAX_LENGTH = 256  # tokens of a text, for encoders without a run or a limit of their own
+
+# Called with blocks of texts and what stands before each text; returns the vectors of each block.
+EncodeBlocks = Callable[[Iterable[list[str]], str | None], Iterator[np.ndarray]]
 
 # torch is slow to import, and reports read descriptions alone
 exact_arithmetic = lazy("mtl.base.device:exact_arithmetic")

@@ -75,7 +75,7 @@ class SentenceTransformerEncoder(SentenceEncoder):
         # None is chosen where the settings name the prompt of every text.
         self.prompts = {} if settings.prompt is not None else self._model.prompts
         self.similarity = str(self._model.similarity_fn_name)
-        self.description = self._describe(self._check_runs())
+        self.description = self._describe(self._probed_dim())
 
     def _describe(self, dim: int) -> Description:
         settings, model = self._settings, self._model
@@ -110,11 +110,8 @@ class SentenceTransformerEncoder(SentenceEncoder):
             def advance(module: Any, inputs: Any, features: Any) -> None:
                 bar.advance(len(features["sentence_embedding"]))
 
-            hook = self._model.register_forward_hook(advance)
-            try:
+            with self._model.register_forward_hook(advance):
                 vectors = self._encode(checked, prompt)
-            finally:
-                hook.remove()
         return vectors.reshape(len(checked), self.description.dim)
 
     @cached_property
@@ -143,7 +140,7 @@ class SentenceTransformerEncoder(SentenceEncoder):
         document = next(({"document": prompts[name]} for name in DOCUMENT_NAMES if name in prompts), {})
         return {**document, **prompts}, source
 
-    def _check_runs(self) -> int:
+    def _probed_dim(self) -> int:
         """The size of a vector. Raises InputError if the model cannot encode a short text: its modules may not fit together."""
         vectors = opened(str(self._folder), "the model", lambda trust_remote_code: self._encode([PROBE], None))
         if vectors.ndim != 2 or not np.isfinite(vectors).all():

@@ -6,7 +6,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from mteb.types import PromptType
 from mtl.base.clock import format_duration
 from mtl.base.errors import InputError
 from mtl.base.files import replacing, write_json, write_text
-from mtl.vectors.encoders.encoder import SentenceEncoder
+from mtl.vectors.encoders.encoder import EncodeBlocks, SentenceEncoder
 from mtl.vectors.mteb.benchmark import Benchmark
 from mtl.vectors.mteb.data import MtebRows, cache_of, compare_rows, find_rows, fresh_task, load_rows, unreadable
 from mtl.vectors.mteb.results import EvaluationFolder, Record, record_key, render_table, revision_of, seen_by, summarize
@@ -35,14 +35,10 @@ ENCODING = {"batch_size": 256, "show_progress_bar": False}
 COMPARED = {"cosine": ScoringFunction.COSINE, "dot": ScoringFunction.DOT_PRODUCT}  # what mteb computes itself
 
 
-# Called with blocks of texts and what stands before each text; returns the vectors of each block.
-EncodeElsewhere = Callable[[Iterable[list[str]], str | None], Iterator[np.ndarray]]
-
-
 class EncoderModel(AbsEncoder):
     """Gives mteb an encoder's vectors, and counts the texts and the seconds that they take."""
 
-    def __init__(self, encoder: SentenceEncoder, meta: ModelMeta, elsewhere: EncodeElsewhere | None = None) -> None:
+    def __init__(self, encoder: SentenceEncoder, meta: ModelMeta, elsewhere: EncodeBlocks | None = None) -> None:
         """`elsewhere` encodes the documents of corpora; None: this process does."""
         self.mteb_model_meta = meta
         self._encoder, self._elsewhere = encoder, elsewhere
@@ -57,28 +53,19 @@ class EncoderModel(AbsEncoder):
         return self._counted(lambda: self._encoder.encode(texts, progress=True, prompt=prompt))
 
     def encode_documents(self, blocks: Iterable[list[str]], task_metadata: Any) -> Iterator[np.ndarray]:
-        """The vectors of the documents of a corpus, block by block. Raises InputError if they are not finite."""
+        """The vectors of the documents of a corpus, block by block. Raises InputError if they are not finite. Elsewhere, the
+        blocks are read while others are encoded, and these seconds count."""
         prompt = get_prompt(dict(self._encoder.prompts), task_metadata, PromptType.document)
-        encoded = (self._elsewhere or self._encode_here)(self._read(blocks), prompt)
+        if self._elsewhere is None:
+            for block in blocks:
+                yield self._counted(partial(self._encoder.encode, block, prompt=prompt))
+            return
+        encoded = self._elsewhere(blocks, prompt)
         while len(vectors := self._counted(lambda: next(encoded, np.empty(0)))):
             yield vectors
 
-    def _read(self, blocks: Iterable[list[str]]) -> Iterator[list[str]]:
-        """The blocks. While the next one is read, the encoder is not at work, and its seconds do not count."""
-        texts = iter(blocks)
-        while True:
-            start, self.encoding = time.monotonic(), False
-            block = next(texts, None)
-            self.seconds -= time.monotonic() - start
-            self.encoding = True
-            if block is None:
-                return
-            yield block
-
-    def _encode_here(self, blocks: Iterable[list[str]], prompt: str | None) -> Iterator[np.ndarray]:
-        return (self._encoder.encode(block, prompt=prompt) for block in blocks)
-
     def _counted(self, encode: Callable[[], np.ndarray]) -> np.ndarray:
+        """The vectors that `encode` returns, which are counted with its seconds. `encoding` stays true if it fails."""
         start, self.encoding = time.monotonic(), True
         vectors = encode()
         self.encoding = False
@@ -126,7 +113,7 @@ class Evaluator:
     data_dir: Path | None
     folder: EvaluationFolder
     meta: ModelMeta
-    elsewhere: EncodeElsewhere | None = None  # as in `EncoderModel`
+    elsewhere: EncodeBlocks | None = None  # as in `EncoderModel`
 
     @cached_property
     def versions(self) -> dict[str, str]:
@@ -160,10 +147,9 @@ class Evaluator:
 
     def write_summary(self, settings: Mapping[str, Any], about: Mapping[str, Any]) -> None:
         """Write the summary of the records, with these further keys, and their table."""
-        encoder, folder = self.encoder, self.folder
-        summary = summarize(self.benchmark, encoder.description, encoder.fingerprint, settings, self.records())
-        write_json(folder.summary, {**summary, **about})
-        write_text(folder.table, render_table(self.benchmark, summary))
+        summary = summarize(self.benchmark, self.encoder, settings, self.records())
+        write_json(self.folder.summary, {**summary, **about})
+        write_text(self.folder.table, render_table(self.benchmark, summary))
 
     def collect_results(self) -> None:
         """Write the folder `results`: mteb's own result files of the records, under the model's name and metadata of

@@ -104,15 +104,12 @@ def seen_by(description: Description, benchmark: Benchmark) -> dict[str, list[st
 
 
 def summarize(
-    benchmark: Benchmark,
-    description: Description,
-    fingerprint: str,
-    settings: Mapping[str, Any],
-    records: Mapping[str, Mapping[str, Any]],
+    benchmark: Benchmark, encoder: SentenceEncoder, settings: Mapping[str, Any], records: Mapping[str, Record]
 ) -> dict[str, Any]:
     """The summary of an evaluation, from the tasks' records. Scores are × 100. `average` is the mean over the tasks,
     `average_by_type` that of the types' means; both are over the tasks that have scores, on any data. `partial` is true
     if a task of the benchmark is missing."""
+    description = encoder.description
     tasks = {name: dict(records[name]) for name in benchmark.tasks if name in records}
     scores = {name: float(record["score"]) for name, record in tasks.items()}
     by_type, missing = benchmark.type_means(scores), benchmark.missing(tasks)
@@ -121,7 +118,7 @@ def summarize(
     return {
         "benchmark": benchmark.name,
         "encoder": asdict(description),
-        "fingerprint": fingerprint,
+        "fingerprint": encoder.fingerprint,
         "settings": dict(settings),
         "tasks": tasks,
         "by_type": by_type,
@@ -219,10 +216,6 @@ class Evaluation:
     path: Path
     summary: EvaluationSummary
     benchmark: Benchmark
-
-    @property
-    def title(self) -> str:
-        return self.summary["encoder"]["title"]
 
     @property
     def scores(self) -> dict[str, float]:

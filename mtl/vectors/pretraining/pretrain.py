@@ -141,8 +141,8 @@ def begin_training(
         write_tokens(texts.by_document(settings.documents, "tokenizing"), tokenizer, settings.min_tokens, unfinished)
     begins = word_beginnings(tokenizer)
     segments = Segments(*read_tokens(unfinished), settings.chunk)
-    bert = new_bert(settings, len(begins))
-    return tokenizer, MaskedLanguageModelling(bert, segments, begins, settings, unfinished, device)
+    bert = new_bert(settings, len(begins)).to(device)
+    return tokenizer, MaskedLanguageModelling(bert, segments, begins, settings, unfinished)
 
 
 def own_body(texts: Sequence[str], language: str, folder: Path, settings_name: str = "tiny") -> Path:

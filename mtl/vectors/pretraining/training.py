@@ -148,12 +148,13 @@ class MaskedLanguageModelling(ResumableTraining):
         begins: np.ndarray,
         settings: PretrainingSettings,
         folder: Path,
-        device: torch.device,
     ) -> None:
-        """`begins` is that of `mask`, the folder that of the checkpoint. Raises InputError if too few segments are left for one step."""
+        """The model is on the device that trains it, `begins` is that of `mask`, and the folder that of the checkpoint. Raises InputError if too few
+        segments are left for one step."""
+        device = model.device
         # Fused: one pass over the weights in place of one for each of Adam's operations.
         optimizer = torch.optim.AdamW(
-            decayed_groups(model.to(device), settings.weight_decay),
+            decayed_groups(model, settings.weight_decay),
             settings.learning_rate,
             betas=(0.9, settings.beta2),
             eps=settings.epsilon,

@@ -30,7 +30,7 @@ def training(folder: Path, settings: PretrainingSettings) -> MaskedLanguageModel
     write_tokens(lines(), learnt, 0, folder)
     begins = word_beginnings(learnt)
     bert, segments = new_bert(settings, len(begins)), Segments(*read_tokens(folder), settings.chunk)
-    return MaskedLanguageModelling(bert, segments, begins, settings, folder, torch.device("cpu"))
+    return MaskedLanguageModelling(bert, segments, begins, settings, folder)
 
 
 def test_perplexity_and_accuracy_are_those_of_a_plain_loop(tmp_path: Path) -> None:
