@@ -116,11 +116,11 @@ class _Layout:
             for id, (task, title) in titles.items()
         }
         self.task_of = {id: task for id, (task, _) in titles.items()}
-        ids_by_type = {
+        self.by_type = {
             name: [id for id, task in self.task_of.items() if task in type_.tasks]
             for name, type_ in benchmark.types.items()
+            if not type_.tasks.keys().isdisjoint(self.task_of.values())
         }
-        self.by_type = {name: ids for name, ids in ids_by_type.items() if ids}
 
     def our_rows(
         self, evaluations: Sequence[Evaluation], column_of: Callable[[Evaluation, str], str | None]

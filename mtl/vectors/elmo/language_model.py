@@ -80,8 +80,7 @@ class LanguageModel(nn.Module):
     def __init__(self, bilm: BiLM, corpus: Corpus, min_count: int, draws: int) -> None:
         """Words that occur less often than `min_count` share one class. `draws` classes are drawn for a sample."""
         super().__init__()
-        self.bilm = bilm
-        self.corpus = corpus
+        self.bilm, self.corpus = bilm, corpus
         self.classes = FIRST + int((corpus.counts >= min_count).sum())
         lines, frequent = len(corpus.lengths), self.classes - FIRST
         rare = corpus.counts[frequent:].sum()
@@ -226,8 +225,7 @@ class ProjectedLSTMLayer(torch.autograd.Function):
         forget = f.contiguous()
         # A clipped value has no gradient. A value at the limit counts as clipped.
         unclipped_cell, unclipped_state = cells.abs() < cell_clip, states.abs() < state_clip
-        grad_state = grad_states.clone()
-        grad_cell = torch.zeros_like(cells)
+        grad_state, grad_cell = grad_states.clone(), torch.zeros_like(cells)
         for rows, before, carried in reversed(ctx.steps):
             gate, dh, dc = grad_gates[rows], grad_state[rows], grad_cell[rows]
             d_output = dh.mul_(unclipped_state[rows]) @ w_projection

@@ -71,9 +71,8 @@ class ELMoTraining:
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str = "", device: torch.device = CPU) -> None:
         """As `mtl.vectors.words.training.Training.train`: options.json, weights.hdf5 and training.json (perplexities) in the new folder `path`.
 
-        An interrupted training continues from its last checkpoint if the texts and the settings are the same. Apple GPUs lack
-        operations that the training needs; the CPU is used instead.
-        Raises InputError for sizes that this machine's memory cannot hold, for texts that are too short, and as `train_once`;
+        It continues as `train_once` says. Apple GPUs lack operations that the training needs; the CPU is used instead. Raises
+        InputError for sizes that this machine's memory cannot hold, for texts that are too short, and as `train_once`;
         DivergedError if the training diverges, in which case the last good checkpoint remains.
         """
         with torch.device("meta"):

@@ -139,8 +139,7 @@ class Evaluator:
             logger.info("%s: %s %.2f · %s", title, metric, score, after)
 
     def records(self) -> dict[str, Record]:
-        """The records with a score, by task: of this command, and those of earlier ones that are still what the benchmark and these versions of
-        the software would record."""
+        """The records with a score, by task, that the benchmark and these versions of the software would still make."""
         keys = {name: record_key(self.benchmark, name, self.versions) for name in self.benchmark.tasks}
         known = {name: self.folder.read_record(name, key) for name, key in keys.items()}
         return {name: record for name, record in known.items() if record is not None and record["score"] is not None}

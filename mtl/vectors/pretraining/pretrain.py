@@ -72,10 +72,9 @@ def model_card(log: dict[str, Any], language: str | None) -> str:
 
 @exact_arithmetic()
 def pretrain(texts: PretrainingTexts, settings: PretrainingSettings, out: Path, device: torch.device = CPU) -> None:
-    """Learn a vocabulary, train a BERT and write it to the new folder `out`, where transformers loads it. A training
-    that was interrupted continues from its last checkpoint if the texts and the settings are the same. Raises
-    InputError for bad texts, too little text, and as `train_once`; DivergedError if the training
-    diverges, in which case the last good checkpoint remains."""
+    """Learn a vocabulary, train a BERT and write it to the new folder `out`, where transformers loads it. The training
+    continues as `train_once` says. Raises InputError for bad texts, too little text, and as `train_once`; DivergedError
+    if the training diverges, in which case the last good checkpoint remains."""
     texts.check()
     import_transformers()
     train_once(out, settings, texts.fingerprint, partial(_train, texts, settings, out, device), **library_versions())

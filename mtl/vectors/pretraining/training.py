@@ -114,16 +114,6 @@ def decayed_groups(model: nn.Module, weight_decay: float) -> list[dict[str, obje
     return [{"params": matrices, "weight_decay": weight_decay}, {"params": vectors, "weight_decay": 0.0}]
 
 
-def rate_at(settings: PretrainingSettings, step: int) -> float:
-    """The learning rate of a step: a linear rise from 0 to the highest, then a linear fall to 0, as that of
-    `transformers.get_linear_schedule_with_warmup`."""
-    progress = step / settings.max_steps
-    warmup = settings.warmup / settings.max_steps if settings.warmup >= 1 else settings.warmup
-    if progress < warmup:
-        return settings.learning_rate * progress / warmup
-    return settings.learning_rate * (1 - progress) / (1 - warmup)
-
-
 def pass_batches(lengths: np.ndarray, batch_size: int, seed: Sequence[int]) -> list[np.ndarray]:
     """The batches of a pass over segments of these lengths, int64 (batch_size,) each, in random order: segments of similar length are together.
     Random segments that do not fill a batch are left out."""
@@ -176,7 +166,12 @@ class MaskedLanguageModelling(ResumableTraining):
         self.rows = settings.batch_size // settings.accumulate  # segments that are computed together
 
     def learning_rate(self) -> float:
-        return rate_at(self.settings, self.step)
+        """A linear rise from 0 to the highest rate, then a linear fall to 0, as `transformers.get_linear_schedule_with_warmup` has it."""
+        settings, progress = self.settings, self.step / self.settings.max_steps
+        warmup = settings.warmup / settings.max_steps if settings.warmup >= 1 else settings.warmup
+        if progress < warmup:
+            return settings.learning_rate * progress / warmup
+        return settings.learning_rate * (1 - progress) / (1 - warmup)
 
     def batches(self) -> Iterator[np.ndarray]:
         return map(self.batch_at, count(self.step))
