@@ -162,11 +162,11 @@ class Answer(TargetKind):
     def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
         """1 for the words of a row's answer, or for the whole passage if it has none; 0 for its other units."""
         assert sizes is not None
-        wanted = [np.zeros(size, dtype=np.int64) for size in sizes]
-        for row, target in zip(wanted, targets.tolist(), strict=True):
+        marks = [np.zeros(size, dtype=np.int64) for size in sizes]
+        for row, target in zip(marks, targets.tolist(), strict=True):
             first, last = gold(target)["words"] or (0, 0)
             row[first : last + 1] = 1
-        return np.concatenate(wanted)
+        return np.concatenate(marks)
 
     def from_estimator(
         self, estimator: Any, features: Any, sizes: np.ndarray | None, texts: Sequence[str] = ()

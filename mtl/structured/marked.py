@@ -38,7 +38,7 @@ def word_places(content: str) -> list[tuple[int, int]]:
 
 
 def tag(content: str, spans: Sequence[Span]) -> tuple[list[str], list[str], int, int]:
-    """The tokens of a text with marked spans, and their tags; how many spans begin or end within a token, and how many do not count."""
+    """The tokens and tags of a text with marked spans; how many spans begin or end within a token; how many do not count."""
     places = word_places(content)
     tags = [OUTSIDE] * len(places)
     cut = left_out = 0

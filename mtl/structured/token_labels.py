@@ -236,8 +236,8 @@ class TokenLabels(TargetKind):
         return f"{counts.total():,} tokens: {', '.join(shares + further)}"
 
     def absent(self, targets: np.ndarray) -> list[str]:
-        there = {tag for target in targets for tag in target.split()}
-        return [label for label in self.labels if label not in there]
+        present = {tag for target in targets for tag in target.split()}
+        return [label for label in self.labels if label not in present]
 
 
 def shape(word: str) -> str:

@@ -125,8 +125,8 @@ class _Layout:
     def our_rows(
         self, evaluations: Sequence[Evaluation], column_of: Callable[[Evaluation, str], str | None]
     ) -> list[EncoderRow]:
-        """The rows of evaluations. `column_of` says in which column the score of a task stands; None: in none. Titles that several evaluations
-        share have the seed, and names that they share are paths."""
+        """The rows of evaluations. `column_of` names the column of a task's score; None: it has none. Titles that several
+        evaluations share have the seed, and names that they share are paths."""
         names = Counter(evaluation.path.name for evaluation in evaluations)
         titles = _titles(evaluations)
         rows = []
@@ -156,22 +156,9 @@ class _Layout:
         inexact: Collection[str] = (),
         **facts: Any,
     ) -> EncoderRow:
-        """A row with its scores by column, its means and marks, and these facts as its other fields. The averages of a
-        published row are printed. The mean of a type needs a score on each task of the type that the leaderboard has;
-        the average over types needs all of these means."""
+        """A row with its scores by column, its means and marks, and these facts as its other fields."""
         benchmark, by_type, task_of = self.benchmark, self.by_type, self.task_of
         scored, seen_tasks = {task_of[id] for id in scores}, {task_of[id] for id in seen}
-        missing = benchmark.missing(scored)
-        means = {
-            name: fmean(scores[id] for id in ids if id in scores)
-            for name, ids in by_type.items()
-            if {task_of[id] for id in ids} <= scored
-        }
-        averages = {id: value for id, value in (printed or {}).items() if value is not None}
-        if scores and not (self.complete_only and missing and printed is None):
-            averages.setdefault(AVERAGE, fmean(scores.values()))
-        if len(means) == len(by_type):
-            averages.setdefault(BY_TYPE, fmean(means.values()))
         # By mean, the benchmark's tasks that it is over.
         tasks = dict.fromkeys((AVERAGE, BY_TYPE), benchmark.tasks)
         tasks |= {name: benchmark.types[name].tasks for name in by_type}
@@ -182,14 +169,30 @@ class _Layout:
         return EncoderRow(
             split=SPLIT,
             scores={id: single(score) for id, score in scores.items()},
-            means={id: single(mean) for id, mean in {**averages, **means}.items()},
-            missing=missing,
+            means={id: single(mean) for id, mean in self._means(scores, printed).items()},
+            missing=benchmark.missing(scored),
             seen=[id for id in [*task_of, *by_type] if id in trained],
             partial=[name for name in by_type if name in lacking],
             marks={id: "".join(mark for mark, ids in marked if id in ids) for id in [*task_of, *tasks]},
             reasons=reasons,
             **facts,
         )
+
+    def _means(self, scores: Mapping[str, float], printed: Mapping[str, float | None] | None) -> dict[str, float]:
+        """The averages of a row, the printed ones if it is published, and the means by type. The mean of a type needs a
+        score on each task of the type that the leaderboard has; the average over types needs all of these means."""
+        scored = {self.task_of[id] for id in scores}
+        means = {
+            name: fmean(scores[id] for id in ids if id in scores)
+            for name, ids in self.by_type.items()
+            if {self.task_of[id] for id in ids} <= scored
+        }
+        averages = {id: value for id, value in (printed or {}).items() if value is not None}
+        if scores and not (self.complete_only and printed is None and self.benchmark.missing(scored)):
+            averages.setdefault(AVERAGE, fmean(scores.values()))
+        if len(means) == len(self.by_type):
+            averages.setdefault(BY_TYPE, fmean(means.values()))
+        return {**averages, **means}
 
     def leaderboard(self, id: str, title: str, rows: Sequence[EncoderRow], facts: Sequence[str]) -> Leaderboard:
         """The leaderboard of these rows: a table of the means by type, and a group for the tasks of each type."""

@@ -167,9 +167,9 @@ class SampledSoftmax(nn.Module):
         """States (rows, dim) and their classes (rows,) -> cross-entropies (rows,), over all classes or a sample of them."""
         if sample is None:
             losses = []
-            for part, wanted in zip(states.split(ROWS), targets.split(ROWS), strict=True):
+            for part, classes in zip(states.split(ROWS), targets.split(ROWS), strict=True):
                 scores = torch.addmm(self.bias.weight[:, 0], part, self.weight.weight.T)
-                losses.append(F.cross_entropy(scores, wanted, reduction="none"))
+                losses.append(F.cross_entropy(scores, classes, reduction="none"))
             return torch.cat(losses)
         right = (states * self.weight(targets)).sum(1) + self.bias(targets)[:, 0] - self.log_expected[targets]
         wrong = torch.addmm(self.bias(sample)[:, 0] - self.log_expected[sample], states, self.weight(sample).T)
@@ -200,13 +200,13 @@ class ProjectedLSTMLayer(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, data: Tensor, sizes: list[int], reverse: bool, *weights_and_clips: Any) -> Tensor:
-        """`sizes`: how many sequences have each step, descending; the last arguments are those of `run_layer`, with both clips."""
+        """`sizes`: how many sequences have each step, descending; then the arguments of `run_layer`, of which no clip is None."""
         steps = packed_steps(sizes, reverse)
-        made = run_layer(data, steps, *weights_and_clips)
+        layer = run_layer(data, steps, *weights_and_clips)
         w_input, w_state, _, w_projection, *clips = weights_and_clips
-        ctx.save_for_backward(data, *made, w_input, w_state, w_projection)
+        ctx.save_for_backward(data, *layer, w_input, w_state, w_projection)
         ctx.steps, ctx.clips = steps, clips
-        return made.states
+        return layer.states
 
     @staticmethod
     def backward(ctx: Any, grad_states: Tensor) -> tuple[Tensor | None, ...]:

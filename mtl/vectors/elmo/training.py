@@ -144,8 +144,8 @@ class ElmoTrainer(ResumableTraining):
         lengths, tokens, seed = corpus.lengths, settings.batch_tokens, settings.seed
         self.order = lru_cache(maxsize=1)(lambda epoch: batches(lengths, self.lines, tokens, [seed, 1, epoch]))
         self.steps_by_epoch = [len(self.order(epoch)) for epoch in range(settings.epochs)]
-        every = sum(self.steps_by_epoch)
-        self.steps = min(every, settings.max_steps or every)
+        planned = sum(self.steps_by_epoch)
+        self.steps = min(planned, settings.max_steps or planned)
 
     def learning_rate(self) -> float:
         initial, final = self.settings.learning_rate, self.settings.final_learning_rate

@@ -16,7 +16,7 @@ from mtl.methods.transformer.pretrained import check_place, open_parts, opened
 from mtl.vectors.export.tokenizer import is_moses
 
 MODEL_FILES = (".json", ".safetensors", ".txt", ".model", ".jinja")  # ends of the names of a model's files
-# By the modules that their configuration describes in full, the name of its file: the files of weights must hold what it describes.
+# By module, the file of a configuration that gives the sizes of all weights: the files of weights must hold as many.
 DESCRIBED = {
     "WordEmbeddings": "wordembedding_config.json",
     "LSTM": "lstm_config.json",
@@ -95,7 +95,7 @@ def load_model(folder: Path, device: str) -> Any:
 
 
 def _supported_class(module: ListedModule, listing: Path) -> str:
-    """The name of a listed module's class. Raises InputError for one that is not supported, and for a folder outside the model's."""
+    """The class of a listed module. Raises InputError for one that is not supported, and for a folder outside the model."""
     folder = PurePosixPath(module["path"])
     if folder.is_absolute() or ".." in folder.parts or "\\" in module["path"]:
         raise InputError(f"{module['path']!r} is no folder of this model; {AGAIN}", path=listing, key="path")

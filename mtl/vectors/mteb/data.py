@@ -63,8 +63,7 @@ def check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
     is_sts = task.metadata.type == "STS"
     texts = task.column_names if is_sts else [getattr(task, name, None) for name in TEXT_COLUMNS]
     target = "score" if is_sts else getattr(task, "label_column_name", None)
-    has_numbers = is_sts or task.metadata.type == "PairClassification"
-    target_type: Any = int | float if has_numbers else object
+    target_type: Any = int | float if is_sts or task.metadata.type == "PairClassification" else object
     columns = [*((text, str | list, "text") for text in texts), (target, target_type, "number")]
     for column, kind, wanted in columns:
         if not isinstance(column, str):  # tasks of other forms lack some

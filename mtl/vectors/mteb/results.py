@@ -195,8 +195,8 @@ def _notes(benchmark: Benchmark, summary: Mapping[str, Any]) -> list[str]:
 
 def not_comparable_notes(benchmark: Benchmark, names: Sequence[str]) -> list[str]:
     """A note for each of these tasks whose scores do not belong beside published ones on any data."""
-    said = "not comparable with published scores"
-    return [f"{name}: {said}: {why}." for name in names if (why := benchmark.tasks[name].not_comparable)]
+    reasons = {name: benchmark.tasks[name].not_comparable for name in names}
+    return [f"{name}: not comparable with published scores: {reason}." for name, reason in reasons.items() if reason]
 
 
 def record_key(benchmark: Benchmark, task: str, versions: Mapping[str, str]) -> Record:

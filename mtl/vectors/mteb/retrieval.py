@@ -54,8 +54,8 @@ class CorpusSearch:
         path = self._encode_corpus(encoded.shape[1], about)
         blocks = map(self._scaled, read_blocks(path, encoded.shape[1]))
         scores, positions = best_documents(encoded, blocks, top_k)
-        wanted, indices = np.unique(positions, return_inverse=True)
-        ids = np.array(self._corpus.select_columns("id").select(wanted)[:]["id"], dtype=object)
+        distinct, indices = np.unique(positions, return_inverse=True)
+        ids = np.array(self._corpus.select_columns("id").select(distinct)[:]["id"], dtype=object)
         rows = zip(ids[indices].reshape(positions.shape).tolist(), scores.tolist(), strict=True)
         return {query: dict(zip(*row, strict=True)) for query, row in zip(queries["id"], rows, strict=True)}
 

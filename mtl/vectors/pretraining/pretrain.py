@@ -66,8 +66,8 @@ def model_card(log: dict[str, Any], language: str | None) -> str:
     """The README of the folder, with the metadata that model hubs read."""
     figures = {key: log[key] for key in ("parameters", "tokens", "vocabulary")} | log["validations"][-1]
     texts, learnt = (escaped(", ".join(log[key])) for key in ("texts", "vocabulary_texts"))
-    said = f'language: "{language}"\n' if language else ""
-    return CARD.format(language=said, texts=texts, learnt=learnt or "the same text", **figures)
+    language_line = f'language: "{language}"\n' if language else ""
+    return CARD.format(language=language_line, texts=texts, learnt=learnt or "the same text", **figures)
 
 
 @exact_arithmetic()

@@ -139,8 +139,8 @@ class MaskedLanguageModelling(ResumableTraining):
         settings: PretrainingSettings,
         folder: Path,
     ) -> None:
-        """The model is on the device that trains it, `begins` is that of `mask`, and the folder that of the checkpoint. Raises InputError if too few
-        segments are left for one step."""
+        """The model is on the device that trains it, `begins` is that of `mask`, the folder that of the checkpoint. Raises
+        InputError if too few segments are left for one step."""
         device = model.device
         # Fused: one pass over the weights in place of one for each of Adam's operations.
         optimizer = torch.optim.AdamW(
@@ -166,7 +166,7 @@ class MaskedLanguageModelling(ResumableTraining):
         self.rows = settings.batch_size // settings.accumulate  # segments that are computed together
 
     def learning_rate(self) -> float:
-        """A linear rise from 0 to the highest rate, then a linear fall to 0, as `transformers.get_linear_schedule_with_warmup` has it."""
+        """A linear rise to the highest rate, then a linear fall to 0: `get_linear_schedule_with_warmup` of transformers."""
         settings, progress = self.settings, self.step / self.settings.max_steps
         warmup = settings.warmup / settings.max_steps if settings.warmup >= 1 else settings.warmup
         if progress < warmup:
@@ -203,9 +203,9 @@ class MaskedLanguageModelling(ResumableTraining):
         """Of each chosen token, (chosen,): the cross-entropy in nats, and whether the most probable token is the right one."""
         places = np.flatnonzero(labels != NOT_CHOSEN)
         arrays = (inputs, places, labels.reshape(-1)[places], inputs == PAD)
-        tokens, positions, wanted, padding = (to_device(torch.from_numpy(array), self.device) for array in arrays)
+        tokens, positions, targets, padding = (to_device(torch.from_numpy(array), self.device) for array in arrays)
         outputs = masked_outputs(self.network, tokens, positions, padding if (inputs == PAD).any() else None)
-        return functional.cross_entropy(outputs, wanted, reduction="none"), outputs.detach().argmax(-1) == wanted
+        return functional.cross_entropy(outputs, targets, reduction="none"), outputs.detach().argmax(-1) == targets
 
     def validate(self) -> tuple[dict[str, float], str]:
         """Perplexity and accuracy at the masked places of the held-out segments. The masks are the same each time."""

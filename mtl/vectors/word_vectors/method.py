@@ -1,6 +1,5 @@
 """Tasks on words and expressions, answered by their vectors alone (the Superlim paper's static vectors). An
-expression's vector is the mean of its words' vectors. The nearest word of a whole vector file is found block by
-block."""
+expression's vector is the mean of its words' vectors."""
 
 import hashlib
 import time
@@ -108,9 +107,9 @@ class WordVectorMethod(Method):
         assert request.vectors is not None
         self.file = VectorFile(request.vectors)
         self.texts = Expressions(request.dataset.texts, moses(request.suite.language), self.file.read_once)
-        wanted, dim = getattr(config.embeddings, "dim", None), self.texts.vectors.shape[1]
-        if wanted not in (None, dim):
-            message = f"has vectors of {dim} numbers, but embeddings.dim={wanted}; drop embeddings.dim"
+        expected, dim = getattr(config.embeddings, "dim", None), self.texts.vectors.shape[1]
+        if expected not in (None, dim):
+            message = f"has vectors of {dim} numbers, but embeddings.dim={expected}; drop embeddings.dim"
             raise InputError(message, path=request.vectors)
         # The whole file, as an analogy may be answered by any of its words.
         vectors = hashlib.sha256(self.texts.vectors.tobytes()).hexdigest()
@@ -185,9 +184,9 @@ def _analogies(method: WordVectorMethod, task: Task) -> Predictions:
     splits = method.to_predict(task)
     texts = np.concatenate([split.texts for split in splits.values()])
     a, b, c = (method.texts.vectors[texts[:, side]] for side in range(3))
-    wanted = b - a + c if method.settings.algebra == "b-a+c" else a - b + c
+    queries = b - a + c if method.settings.algebra == "b-a+c" else a - b + c
     questions = [[method.dataset.texts[text] for text in row] for row in texts.tolist()]
-    asked = np.flatnonzero(wanted.any(axis=1)).tolist()
+    asked = np.flatnonzero(queries.any(axis=1)).tolist()
     # The texts of a question and the words of each are no answer to it.
     barred = [
         [word for text in texts[row].tolist() for word in (method.dataset.texts[text], *method.texts.words[text])]
@@ -195,7 +194,7 @@ def _analogies(method: WordVectorMethod, task: Task) -> Predictions:
     ]
     answers = np.array([question[2] for question in questions], dtype=object)
     if asked:
-        nearest = nearest_words(method.file.blocks(), wanted[asked], barred)
+        nearest = nearest_words(method.file.blocks(), queries[asked], barred)
         if None in nearest:
             question = " : ".join(questions[asked[nearest.index(None)]])
             raise InputError(
