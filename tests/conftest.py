@@ -21,6 +21,8 @@ HAD_RUNS = pytest.StashKey[bool]()  # whether the working folder held runs when 
 
 # Models this small gain nothing from a second thread; set before torch is imported, here and in subprocesses.
 os.environ["OMP_NUM_THREADS"] = "1"
+# A GPU stays unseen, unless the environment names one: the tests compare with what a CPU computes.
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

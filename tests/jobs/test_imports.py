@@ -91,7 +91,7 @@ def test_test_predictions_alone_are_a_submission_and_what_is_left_out_is_said(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write_kinds_suite(tmp_path)
-    caplog.set_level("INFO")
+    caplog.set_level("INFO", "mtl")
     lines = Path("data/opposite/test.jsonl").read_text(encoding="utf-8").splitlines()
     words = [json.loads(line)["opposite"] for line in lines]
     given = {"opposite": {"test": words}, "mood": {"test": ["good"] * 12}, "mood-elsewhere": ["good"] * 12}

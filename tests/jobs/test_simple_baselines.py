@@ -85,7 +85,7 @@ def test_a_full_disk_or_memory_leaves_the_table_without_it(
     def fail(*_: object) -> None:
         raise error
 
-    caplog.set_level("INFO")
+    caplog.set_level("INFO", "mtl")
     monkeypatch.setattr("mtl.jobs.baseline.run_baseline", fail)
     train_logistic(job(settings), "")
     assert caplog.messages[-1].startswith("no logistic regression in the table: ")
@@ -97,7 +97,7 @@ def test_one_of_other_rows_settings_or_tasks_stays_and_the_right_one_is_made_bes
     floor, runs = [setting for setting in settings if setting not in QUICK], tmp_path / "runs/liten"
     usual = mtl.run(*floor, "method=logistic", "held_out=0.2", "tasks=[kansla,betyg]")
     made = (usual.path / "summary.json").read_bytes()
-    caplog.set_level("INFO")
+    caplog.set_level("INFO", "mtl")
 
     def beside(**more: object) -> Path:
         """The folder of the logistic regression that a new run made and has beside it."""
@@ -125,7 +125,7 @@ def test_an_imported_run_says_why_an_older_one_is_not_beside(
     floor = [setting for setting in settings if setting not in QUICK]
     usual = mtl.run(*floor, "method=logistic")
     (tmp_path / "data/dev.tsv").write_text("text\tlabel\nsolen\tglad\nregn\targ\n", encoding="utf-8")
-    caplog.set_level("INFO")
+    caplog.set_level("INFO", "mtl")
     places = {key: value for key, _, value in (setting.partition("=") for setting in floor) if key != "seeds"}
     assert "beside" not in mtl.import_predictions("theirs", {"kansla": ["glad", "arg"]}, **places).summary
     (said,) = [text for text in caplog.messages if text.startswith("no logistic regression in the table: ")]
@@ -135,7 +135,7 @@ def test_an_imported_run_says_why_an_older_one_is_not_beside(
 def test_one_with_other_settings_does_not_stand_beside_and_one_with_other_seeds_does(
     settings: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level("INFO")
+    caplog.set_level("INFO", "mtl")
     floor = [setting for setting in settings if setting not in (*QUICK, "seeds=1")]
     other = mtl.run(*floor, "method=logistic", "floor.min_count=20")
     scores = {id: task["median"] for id, task in other.summary["tasks"].items()}
@@ -155,7 +155,7 @@ def test_settings_that_it_does_not_take_leave_the_run_so(settings: list[str], tm
 def test_large_data_and_a_folder_in_the_way_leave_the_table_without_it(
     settings: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    caplog.set_level("INFO")
+    caplog.set_level("INFO", "mtl")
     monkeypatch.setattr("mtl.jobs.baseline.MOST_BYTES", 1000)
     train_logistic(job(settings), "")
     assert "training data; mtl baseline method=logistic makes it" in caplog.messages[-1]

@@ -207,6 +207,7 @@ def test_units_share_the_memory_of_the_machine(tmp_path: Path, monkeypatch: pyte
     for module in ("base.memory", "jobs.engines.processes"):
         monkeypatch.setattr(f"mtl.{module}.machine_memory", lambda: 10 * 10**9)
     monkeypatch.setattr("torch.get_num_threads", lambda: 5)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
     results = run(share, tmp_path, "a", "b", "c", at_a_time=3, needs=Needs(memory=6 * 10**9))
     assert {given for given, _ in results.values()} == {"5 0"}
     refused(lambda: run(share, tmp_path, "a", needs=Needs(memory=11 * 10**9)), key="resources.memory")

@@ -120,7 +120,8 @@ def test_text_vectors_are_those_of_stage_1_and_answers_need_a_checkpoint(frozen:
             elsewhere.predict(task, texts_of(parts, task))
 
 
-def test_networks_beyond_any_memory_are_refused_at_once(tmp_path: Path) -> None:
+def test_networks_beyond_the_memory_are_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mtl.base.memory.machine_memory", lambda: 2**34)
     parts, before = lstm_parts(tmp_path), torch.random.get_rng_state()
     for section, name in (("encoder", "hidden_size"), ("head", "hidden_size"), ("head", "projection")):
         large = replace(getattr(parts.config, section), **{name: 10**8})
