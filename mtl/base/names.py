@@ -39,6 +39,25 @@ ABSENT = {
     **dict.fromkeys(("seed", "random_seed"), "set seeds=[3] for the one seed 3; seeds=3 means seeds 1 to 3"),
     **dict.fromkeys(("do_pretrain", "load_model"), "a run trains both stages, and uses a finished stage 1 again"),
 }
+# What to do without a setting, or a section of settings, that earlier versions had.
+REMOVED = {
+    "distill": "mtl ensemble averages the outputs of finished runs",
+    **dict.fromkeys(("transformer.freeze", "transformer.layer_decay"), "variant=frozen keeps the whole model fixed"),
+    **dict.fromkeys(("transformer.joint", "transformer.joint_epochs"), "train with variant=finetune"),
+    "pretrain.warmup_steps": "set a smaller pretrain.learning_rate",
+    "embeddings.map": "set embeddings.trainable=true",
+    "static.vectors": "static.path=FOLDER is a model of sentence-transformers",
+    "word_vectors.ignore_case": "change the case in the data",
+    **dict.fromkeys(
+        (
+            *("floor.word_ngrams", "floor.char_ngrams", "floor.vectorizers", "floor.separator", "lead.sentences"),
+            *("transformer.final_learning_rate", "embeddings.init_std", "static.weighting", "pretrain.average"),
+            *("pretrain.checkpoint", "finetune.encoder_dropout", "encoder.variational_dropout", "loss.r_drop"),
+            "word_vectors.exclude_question",
+        ),
+        "leave it out; CHANGELOG.md says what stands in its place",
+    ),
+}
 
 
 def is_file_name(name: object) -> bool:
@@ -80,13 +99,21 @@ def meant(name: str, known: Iterable[str]) -> list[str]:
     return (in_section or fitting or difflib.get_close_matches(name, names, 1))[:MOST]
 
 
+def removed(key: str) -> str | None:
+    """What to do without a setting that earlier versions had; None for any other key."""
+    return next((instead for name, instead in REMOVED.items() if f"{key}.".startswith(f"{name}.")), None)
+
+
 def advice(name: str, known: Collection[str], what: str, section: str = "") -> str:
-    """The advice of a message about an unknown name: which names may be meant, or else the known names that are most alike.
+    """The advice of a message about an unknown name: what to do without a setting that is gone, which names may be meant, or else the known names
+    that are most alike.
 
     Args:
         what: a word for the known names, such as "keys".
         section: the section that all of them are in, with its dot; it is put before each.
     """
+    if (instead := removed(section + name)) is not None:
+        return f"it is gone: {instead}"
     if not known:
         return "none is known here"
     if names := meant(name, known):

@@ -23,11 +23,12 @@ from mtl.jobs.job import Job, load_job
 from mtl.jobs.values import Indices, PredictedValues, predicted_values
 from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.submissions.answers import check_labels, read_labels
+from mtl.submissions.data_rows import DataRows
 from mtl.submissions.files import SPLITS, is_entry, predicted_splits, prediction_names, read_files
-from mtl.submissions.lines import DataRows
 from mtl.submissions.predictions import Rows, Sources, Unfit, put_to_rows, read_sources
 from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import is_unknown
+from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 UNKNOWN = "not stated"
@@ -193,6 +194,13 @@ class Imported(Method):
             self.fingerprints[fingerprint_name(seed)] = digest = source.fingerprint
             sums.append(f"{source.name} ({digest})")
         self.facts = self._facts(sums, _notes_of_answers(rows, unfit, self.system.labels_sha256))
+        self.facts["notes"] += [
+            f"{task.id} {split}, seed {seed}: {remark}."
+            for seed, predicted in self._predictions.items()
+            for task in self.dataset.tasks
+            for split, predictions in predicted[task.id].items()
+            if (remark := target_kind(task).remark(predictions)) is not None
+        ]
         on_dev = [task.id for task in self.dataset.tasks if task.scored_split == "dev"]
         held_out = [id for id in on_dev if id in self.dataset.held_out]
         if held_out and not self.system.held_out_unseen:

@@ -14,6 +14,7 @@ from mtl.base.untrusted import read_json
 from mtl.base.wings import lazy
 from mtl.base.wording import listed
 from mtl.data.dataset import Dataset, fingerprints, load_dataset
+from mtl.data.fetching.fetch import write_generated
 from mtl.data.repeats import without_repeats
 from mtl.jobs.imports import fingerprint_name
 from mtl.jobs.job import Job
@@ -64,8 +65,8 @@ def source_stamps(config: Config, vectors: "Vectors | None") -> dict[str, list[i
 
 def check_begun(job: Job) -> Summary | None:
     """Check the run's folder, which must be locked, against the job. Return the summary if the run is finished. Seeds that are not done are added to
-    a run; some of a finished run's seeds are that run. Raises InputError for a folder with another configuration or other inputs, and for weights to
-    be kept that a finished run has not kept."""
+    a run; some of a finished run's seeds are that run. Raises InputError for a folder with another configuration or other inputs, for weights to be
+    kept that a finished run has not kept, and for another data folder that does not exist."""
     folder, tasks = job.folder, job.run_tasks
     job.check_folder()
     if not folder.summary.exists():
@@ -83,6 +84,8 @@ def check_begun(job: Job) -> Summary | None:
     if not job.is_finished:
         return None
     if not job.data_dir.is_dir():
+        if job.config.data_dir is not None and differences(folder.config, job.config, ["data_dir"]):
+            write_generated(job.suite, job.data_dir)  # raises
         logger.info("%s: no such folder; the finished run is not compared with its data", job.data_dir)
     seeds = ", ".join(map(str, finished["seeds"]))
     logger.info("%s: this run is finished (seeds %s); remove the folder to run it again", folder.path, seeds)

@@ -9,9 +9,10 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.interface import foreign
+from mtl.data.columns import LIST
 from mtl.submissions.entry import PREDICTION
 from mtl.submissions.files import JSON_LINES, SPLITS
-from mtl.submissions.lines import ID, PredictionLines
+from mtl.submissions.lines import ID, PredictionLines, row_columns
 from mtl.submissions.predictions import Rows
 from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import TargetKind
@@ -19,10 +20,8 @@ from mtl.tasks.targets import target_kind
 from mtl.tasks.task import SPLIT_OF, Task
 
 SPLIT = "split"  # the column of a table that names the split of each row
-INDEX = "index"  # of a Series or a DataFrame
-IS_COUNT = (
-    "is_count"  # whether the index is the one that pandas makes by itself, which counts the rows of the table from 0
-)
+INDEX = "label of the index"  # of a row of a Series or a DataFrame; no column has this name
+IS_COUNT = "is_count"  # whether the index is the one that pandas makes by itself, which counts the rows from 0
 
 Indices = Mapping[tuple[str, str], Sequence[Any]]
 """The index of the frame that holds the rows of a split, by task id and split."""
@@ -45,10 +44,9 @@ class PredictedValues:
         """A hash of the predictions: that of a folder with these lines as files."""
         sums = {}
         for (id, split), lines in self.lines.items():
-            rows = [{PREDICTION: value} for value in lines.values]
-            if lines.ids is not None:
-                rows = [{**row, ID: row_id} for row, row_id in zip(rows, lines.ids, strict=True)]
-            content = "".join(json.dumps(row) + "\n" for row in rows)
+            columns = {PREDICTION: lines.values, **({} if lines.ids is None else {ID: lines.ids}), **lines.columns}
+            rows = (dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True))
+            content = "".join(json.dumps(row, default=str) + "\n" for row in rows)
             sums[JSON_LINES.format(split=split, task=id)] = hashlib.sha256(content.encode()).hexdigest()
         return hashlib.sha256("".join(f"{sums[name]}  {name}\n" for name in sorted(sums)).encode()).hexdigest()
 
@@ -88,24 +86,25 @@ def predicted_values(predictions: Sequence[Any], suite: Suite, indices: Indices)
                 known = ", ".join(suite.tasks)
                 raise InputError(f"suite {suite.name} has no such task; it has {known}", key=f"{key}.{id}")
             with foreign(f"{key}.{id}"):
-                for split, rows in _by_split(values, suite.tasks[id], f"{key}.{id}").items():
+                beside = row_columns(suite.tasks[id], suite.submission.ids)
+                for split, rows in _by_split(values, suite.tasks[id], f"{key}.{id}", beside).items():
                     ids = _ids(rows, split, indices.get((id, split), []), f"{key}.{id}")
-                    lines[id, split] = PredictionLines(
-                        f"{key}.{id}.{split}", [row[PREDICTION] for row in rows], ids=ids
-                    )
+                    columns = {name: [row[name] for row in rows] for name in beside if name in rows[0] and name != ID}
+                    predicted = [row[PREDICTION] for row in rows]
+                    lines[id, split] = PredictionLines(f"{key}.{id}.{split}", predicted, ids=ids, columns=columns)
         seeds.append(PredictedValues(f"predictions-{number + 1}", lines))
     return seeds
 
 
-def _by_split(values: Any, task: Task, key: str) -> dict[str, list[dict[str, Any]]]:
-    """The rows of a task by split. Those of a table name their splits, or are of the split that scores the task."""
+def _by_split(values: Any, task: Task, key: str, beside: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+    """The rows of a task by split. Those of a table name their splits, or are of the split that scores the task. `beside`: as in `_rows`."""
     by_split: dict[str, list[dict[str, Any]]] = {}
     is_by_split = isinstance(values, Mapping) and any(str(name).lower() in SPLIT_OF for name in values)
     for name, part in (values if is_by_split else {None: values}).items():
         wanted = SPLITS if name is None else [split for split in SPLITS if split == SPLIT_OF.get(str(name).lower())]
         if not wanted:
             raise InputError(f"split {name!r} must be {' or '.join(SPLITS)}", key=key)
-        rows = _rows(part, task, key)
+        rows = _rows(part, task, key, beside)
         for number, row in enumerate(rows, start=1):
             where, split = f"{key}, row {number}", row.pop(SPLIT, task.scored_split if name is None else wanted[0])
             if (named := SPLIT_OF.get(str(split).lower())) is None:
@@ -130,27 +129,18 @@ def _ids(rows: Sequence[Mapping[str, Any]], split: str, labels: Sequence[Any], k
     if not labels and all(isinstance(label, str) for label in index):
         return index
     problem = f"the index ({', '.join(map(repr, index[:3]))}, …) is not that of the data's {split} examples, or in another order"
-    remedy = "if they are in the order of the data, reset_index(drop=True), and name their split"
+    sort = "predictions.loc[frame.index] puts those of this frame in its order; " if labels else ""
+    remedy = f"{sort}if they are in the order of the data, reset_index(drop=True), and name their split"
     raise InputError(f"{problem}; {remedy}, as in {{{split!r}: …}}; else give a column {ID!r}", key=key)
 
 
-def _rows(values: Any, task: Task, key: str) -> list[dict[str, Any]]:
+def _rows(values: Any, task: Task, key: str, beside: Sequence[str]) -> list[dict[str, Any]]:
     """The rows of a list, an array, a mapping by id, or a table. Predictions are in its column prediction, in its only one beside id and split, or in
-    one for each label. Rows without ids have their labels of its index, unless it is the one that pandas makes by itself for the rows of a split."""
-    index, names = getattr(values, INDEX, None), [*getattr(values, "columns", ())]
-    labels = index.tolist() if index is not None and hasattr(index, "tolist") and ID not in names else None
-    kind = target_kind(task)
+    one for each label. Rows without ids have their labels of its index, unless it is the one that pandas makes by itself for the rows of a split.
+    `beside` are the columns of the data that rows keep."""
+    kind, index = target_kind(task), getattr(values, "index", None)
     if hasattr(values, "columns"):
-        columns = {name: values[name] for name in (ID, SPLIT) if name in names}
-        names = [name for name in names if name not in columns]
-        if PREDICTION in names or len(names) == 1:
-            columns[PREDICTION] = values[PREDICTION if PREDICTION in names else names[0]]
-        elif kind.has_parts and {*names} == {*kind.labels}:
-            cells = zip(*(values[name] for name in names), strict=True)
-            columns[PREDICTION] = [kind.gather(dict(zip(names, row, strict=True))) for row in cells]
-        else:
-            problem = f"the table has no column {PREDICTION!r}; it has {', '.join(map(str, names))}"
-            raise InputError(problem, key=key)
+        columns = _table_columns(values, kind, key, beside)
     elif isinstance(values, Mapping) and all(
         kind.has_type([]) or isinstance(x, str) or not isinstance(x, Sized) for x in values.values()
     ):
@@ -163,10 +153,30 @@ def _rows(values: Any, task: Task, key: str) -> list[dict[str, Any]]:
     if ID in columns:
         columns[ID] = [_plain(value, f"{key}, row {row}") for row, value in enumerate(columns[ID], start=1)]
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    if ID in columns or index is None or not hasattr(index, "tolist"):
+        return rows
+    labels = index.tolist()
     is_count = type(index).__name__ == "RangeIndex" and labels == [*range(len(rows))]
-    if labels is None or (is_count and SPLIT not in columns):
+    if is_count and SPLIT not in columns:
         return rows
     return [{**row, INDEX: label, IS_COUNT: is_count} for row, label in zip(rows, labels, strict=True)]
+
+
+def _table_columns(table: Any, kind: TargetKind, key: str, beside: Sequence[str]) -> dict[str, Iterable[Any]]:
+    """The columns of a table under the names that `_rows` gives them. Raises InputError unless one, or one for each label, has predictions."""
+    columns: dict[str, Iterable[Any]] = {name: table[name] for name in (ID, SPLIT) if name in table.columns}
+    names = [name for name in table.columns if name not in columns]
+    if PREDICTION in names:
+        columns |= {name: table[column] for name in beside if (column := name.removesuffix(LIST)) in names}
+    if PREDICTION in names or len(names) == 1:
+        columns[PREDICTION] = table[PREDICTION if PREDICTION in names else names[0]]
+    elif kind.has_parts and {*names} == {*kind.labels}:
+        cells = zip(*(table[name] for name in names), strict=True)
+        columns[PREDICTION] = [kind.gather(dict(zip(names, row, strict=True))) for row in cells]
+    else:
+        problem = f"the table has no column {PREDICTION!r}; it has {', '.join(map(str, names))}"
+        raise InputError(problem, key=key)
+    return columns
 
 
 def _plain(value: Any, key: str, kind: TargetKind | None = None, task: str = "") -> Any:

@@ -30,7 +30,6 @@ from mtl.submissions.format import Checked
 from mtl.submissions.rows import data_remarks
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import Task
 
 MOST_PROBLEMS = 10  # of one file that are listed
 # How far a figure may be from the one that the predictions give, on a scale from 0 to 1: entries may be rounded.
@@ -45,15 +44,6 @@ def read_submission(path: Path, suite: Suite) -> tuple[dict[str, bytes], list[st
     files, which are not read. Raises InputError as `mtl.submissions.files.read_files` does."""
     rows = {rows_name(task, split) for task in suite.tasks.values() for split in SPLITS}
     return read_files(path, lambda name: name in rows or is_entry(name))
-
-
-def submitted_rows(task: Task, contents: Mapping[str, bytes], path: Path) -> dict[str, RowFile]:
-    """The submission's files of rows of a task, by split, from its content by name."""
-    return {
-        split: RowFile(task, f"{path}/{name}", split_lines(contents[name], f"{path}/{name}", most=MOST_PREDICTIONS))
-        for split in SPLITS
-        if (name := rows_name(task, split)) in contents
-    }
 
 
 def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
@@ -74,7 +64,12 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
     notes: list[str] = []
     figures: Figures = {}
     for task in suite.tasks.values():
-        if not (files := submitted_rows(task, contents, path)):
+        files = {
+            split: RowFile(task, f"{path}/{name}", split_lines(contents[name], f"{path}/{name}", most=MOST_PREDICTIONS))
+            for split in SPLITS
+            if (name := rows_name(task, split)) in contents
+        }
+        if not files:
             continue
         expected = data.get(task.id, {})
         compared.append(expected)

@@ -15,19 +15,20 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.untrusted import inside, parse_json
-from mtl.data.columns import nullable_value, value_of
+from mtl.data.columns import LIST, nullable_value, value_of
 from mtl.data.examples import read_examples, row_size, target_cell, target_value
 from mtl.data.files import read_bytes, split_lines
 from mtl.data.hashes import is_changed
 from mtl.data.json_rows import parse_row
 from mtl.data.records import column_names
+from mtl.data.rows import stream_rows
 from mtl.runs.folder import scored_rows
 from mtl.submissions.files import SPLITS
 from mtl.tasks.metrics import score
 from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import Layout, Task
+from mtl.tasks.task import BESIDE, Layout, Task
 
 PREDICTION = "prediction"
 FACTS = ("name", "family", "parameters")  # what `fill` may name: of the system, its method and its size
@@ -97,16 +98,11 @@ class RowFile:
             raise errors[0]
         return targets
 
-    def keys(self, id: str | None) -> list[str]:
-        """For each row what identifies it: its texts and spans, and the value of `id`. Raises InputError if it lacks one of these."""
-        keys = []
-        for number, row in enumerate(self.rows, start=1):
-            try:
-                texts = [value_of(row, column) for column in (*self.task.text_columns, *self.task.span_columns)]
-            except ValueError as error:
-                raise InputError(str(error), path=self.name, line=number) from None
-            keys.append(json.dumps([id and row[id], *texts]))
-        return keys
+    @property
+    def sizes(self) -> np.ndarray | None:
+        """The number of candidates or of units of each row, int64 (rows,), if targets depend on it and all are known."""
+        sizes = [_size(self.task, row) for row in self.rows]
+        return None if None in sizes else np.array(sizes, dtype=np.int64)
 
     def with_predictions(self, predictions: Sequence[Any]) -> str:
         """The file's rows with these JSON values as predictions. Raises InputError for a row that has this key already."""
@@ -142,11 +138,19 @@ def labelled_file(task: Task, split: str, folder: Path) -> Path | None:
     """The task's file of a split in a data folder if every row has its target. A test file may also be called test.tsv."""
     names = dict.fromkeys([task.file(split), *(["test.tsv"] if split == "test" else [])])
     for path in (inside(folder, f"{task.folder or '.'}/{name}") for name in names if name):
-        columns = column_names(path, layout_of(task, split, path, folder)) if path.is_file() else []
-        has_targets = {*task.target_columns} <= {*columns}
-        if has_targets and (path.suffix != ".jsonl" or read_row_file(task, split, path).labelled):
+        if path.is_file() and _has_targets(task, split, path, layout_of(task, split, path, folder)):
             return path
     return None
+
+
+def _has_targets(task: Task, split: str, path: Path, layout: Layout) -> bool:
+    if layout.reading.spans is not None:
+        # A row whose text has no span has an empty list; without a list, it is not labelled.
+        spans = layout.reading.spans.split(BESIDE)[1].removesuffix(LIST).split(".")[0]
+        plain = replace(layout, reading=replace(layout.reading, spans=None))
+        return all(row.get(spans) is not None for _, row in stream_rows(path, plain))
+    has_columns = {*task.target_columns} <= {*column_names(path, layout)}
+    return has_columns and (path.suffix != ".jsonl" or read_row_file(task, split, path).labelled)
 
 
 def _label(task: Task, row: dict[str, Any]) -> Any:

@@ -94,10 +94,8 @@ def check_lines(path: Path, suite: Suite, data_dir: Path, file_of: Callable[[Tas
     names = {file_of(task): task for task in suite.tasks.values() if task.files["test"] is not None}
     contents, foreign = read_files(path, names.__contains__)
     if not contents and foreign:
-        form = f"the leaderboard takes files such as {next(iter(names), FILE)}, with a prediction on each line"
-        in_folder = f"its files are in a folder, as in {foreign[0]}; zip the files without a folder"
-        problem = in_folder if all("/" in name for name in foreign) else f"{foreign[0]} is no such file; {form}"
-        return Checked([f"{path}: {problem}"])
+        form = f"files such as {next(iter(names), FILE)}, with a prediction on each line and in no folder"
+        return Checked([f"{path}: {foreign[0]} is no such file; the leaderboard takes {form}"])
     problems = [f"{path}/{name}: is missing" for name in names if name not in contents]
     problems += foreign_problems(path, suite, foreign, f"test predictions, such as {next(iter(names), FILE)},")
     notes = []

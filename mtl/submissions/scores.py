@@ -1,5 +1,6 @@
 """Scores of predictions against gold targets, as `mtl score` prints them."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,9 +11,9 @@ from mtl.base.errors import InputError
 from mtl.data.examples import read_examples
 from mtl.data.splits import read_task
 from mtl.runs.folder import FILE, RunFolder, recorded_rows, scored_rows
+from mtl.submissions.data_rows import DataRows
 from mtl.submissions.entry import labelled_file, layout_of
 from mtl.submissions.files import prediction_names, read_files
-from mtl.submissions.lines import DataRows
 from mtl.submissions.predictions import put_to_rows, read_sources
 from mtl.tasks.metrics import further_scores, score
 from mtl.tasks.suite import Suite
@@ -27,11 +28,14 @@ Pairs = dict[str, tuple[str, np.ndarray, ScoredRows]]
 # Rows as predictions are put to them, and the same rows with gold targets.
 Gold = tuple[DataRows, ScoredRows]
 
+logger = logging.getLogger("mtl")
+
 
 def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float) -> str:
     """A Markdown table of the metrics of the predictions in a zip or folder, as the suite shows scores, and their average. A task's further metrics
     are below its metric; the average does not include them. Below the average, a line for each task with predicted numbers outside its range. Test
-    predictions are used if test has gold targets, otherwise dev predictions. If a task has no dev file, its dev rows are the held-out rows.
+    predictions are used if test has gold targets, otherwise dev predictions; the log names the others. If a task has no dev file, its dev rows are
+    the held-out rows.
 
     Args:
         path: prediction files, or a submission of rows.
@@ -81,12 +85,15 @@ def _pairs(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held
             if split in by_task[task.id]:
                 pairs[task.id] = split, by_task[task.id][split], scored
                 break
+    unscored = [f"{id} {split}" for id, split in predicted if id in pairs and pairs[id][0] != split]
+    if unscored:
+        logger.info("%s: one split of a task is scored; not scored: %s", path, ", ".join(sorted(unscored)))
     if not pairs:
         example = Path(tasks[0].folder, tasks[0].files["test"] or "test.tsv")
         raise InputError(
             f"no predictions of suite {suite.name} with gold targets in {gold_dir}; files are called"
             f" {FILE.format(split='test', task='TASK')} or dev_pred_… (in a run: seed-1/predictions), gold targets"
-            f" are in files like {example}, with a column {tasks[0].target!r}, or in a run's gold folder",
+            f" are in files like {example}, with a column {tasks[0].target!r} in every row, or in a run's gold folder",
             path=path,
         )
     return pairs
@@ -99,6 +106,7 @@ def _gold(task: Task, split: str, gold_dir: Path, held_out: float) -> Gold | Non
     file: Path | None = gold_dir / f"{split}_{task.id}.tsv"
     if file and file.is_file():
         rows = recorded_rows(task, file, RunFolder(gold_dir.parent))
+        task = replace(task, header=None, reading=None)  # which say how the data is read, not what the run recorded
     elif file := labelled_file(task, split, gold_dir):
         layout = layout_of(task, split, file, gold_dir)
         rows = scored_rows(task, read_examples(replace(task, group=None), file, True, layout))

@@ -48,8 +48,12 @@ def test_a_finished_run_without_its_data_says_so(
     given: list[str], run: mtl.Run, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO")
-    mtl.run(*given, "method=random", seeds=2, data_dir=tmp_path / "none")
-    assert f"{tmp_path}/none: no such folder; the finished run is not compared with its data" in caplog.messages
+    refused(lambda: mtl.run(*given, "method=random", seeds=2, data_dir=tmp_path / "none"), key="data_dir")
+    data = Path(run.summary["config"]["data_dir"])
+    data.rename(tmp_path / "away")
+    mtl.run(*given, "method=random", seeds=2)
+    (tmp_path / "away").rename(data)
+    assert f"{data}: no such folder; the finished run is not compared with its data" in caplog.messages
 
 
 def test_a_run_is_what_its_files_hold(floor_settings: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

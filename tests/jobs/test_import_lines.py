@@ -72,6 +72,11 @@ def test_lines_with_ids_may_stand_in_any_order(home: Path) -> None:
     assert predicted("dev", "grad") == ["0.0", "1.0", "2.0", "3.0"]
     assert predicted("test", "grad") == ["0.0", "0.5", "1.0", "1.5"]
     assert predicted("dev", "par") == PAR and summary()["tasks"]["par"]["median"] == 100
+    write("dev_pred_grad.jsonl", *({**line, "prediction": 3 * line["prediction"]} for line in GRAD))
+    assert imported("run_dir=outside", "tasks=[grad]") == 0
+    note = "grad dev, seed 1: 2 of 4 predictions are outside 0 to 5."
+    assert note in read_json(Path("outside/summary.json"))["notes"]
+    assert note in Path("outside/table.md").read_text(encoding="utf-8")
 
 
 def test_held_out_rows_have_the_ids_of_the_training_file(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -106,7 +111,7 @@ def test_bad_lines(lines: list[Line | str], home: Path) -> None:
 
 @pytest.mark.parametrize("file", ["dev_pred_grad.tsv", "dev_pred_grad.jsonl", "grad/dev.jsonl"])
 def test_lines_are_counted_before_they_take_memory(file: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mtl.submissions.lines.MORE_LINES", 10)
+    monkeypatch.setattr("mtl.submissions.data_rows.MORE_LINES", 10)
     write("dev_pred_par.tsv", "target", *PAR)
     Path("theirs", file).parent.mkdir(exist_ok=True)
     write(file, *["1"] * 15)
@@ -209,7 +214,7 @@ def test_bad_labels_of_a_command(home: Path) -> None:
     bad("imported.labels.par=3")
 
 
-def test_answers_are_still_predictions_of_all_rows_and_not_in_files_of_rows(home: Path) -> None:
+def test_answers_are_still_predictions_of_all_rows(home: Path) -> None:
     labels = 'labels={par: {"yes": ja}}'
     write("dev_pred_par.tsv", "label", "yes")
     bad(labels, file="dev_pred_par.tsv", line=2)
@@ -218,8 +223,9 @@ def test_answers_are_still_predictions_of_all_rows_and_not_in_files_of_rows(home
     bad(labels, file="dev_pred_par.jsonl", line=2)
     Path("theirs/dev_pred_par.jsonl").unlink()
     rows = [json.loads(line) for line in (home / "data/par/dev.jsonl").read_text(encoding="utf-8").splitlines()]
-    write("par/dev.jsonl", *({**row, "prediction": "ja"} for row in rows))
-    bad(labels, file="dev.jsonl")
+    write("par/dev.jsonl", *({**row, "prediction": "yes"} for row in rows))
+    assert imported(labels) == 0
+    assert predicted("dev", "par") == ["ja", "ja"]
 
 
 def test_rows_of_a_dev_file_that_the_data_lacks_are_left_out(home: Path) -> None:
@@ -275,7 +281,7 @@ def test_words_and_texts_have_no_labels(home: Path) -> None:
         ("csv", ["index,prediction", "2,1", "1,0", "3,2", "4,3"]),
         ("csv", ["prediction", "0", "1", "2", "3", ""]),
         ("csv", ["label,prediction", "9,0", "9,1", "9,2", "9,3"]),  # a whole frame
-        ("csv", [",text,id,prediction", "7,a,g1,1", "8,b,g0,0", "9,c,g3,3", "4,d,g2,2"]),  # ids before numbers
+        ("csv", [",note,id,prediction", "7,a,g1,1", "8,b,g0,0", "9,c,g3,3", "4,d,g2,2"]),  # ids before numbers
         ("tsv", ["predictions", "0", "1", "2", "3"]),
         ("tsv", ["label", "0", "1", "2", "3"]),
     ],

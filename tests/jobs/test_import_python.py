@@ -1,5 +1,6 @@
 """`mtl.import_predictions`: lists, arrays and tables become the run that `mtl import` makes of files."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 from data_files import read_column, read_json, write_jsonl
 from input_errors import refused
-from rows_suite import write_rows_suite
+from rows_suite import read, write_rows_suite
 
 import mtl
 from mtl.api.cli import main
@@ -65,6 +66,12 @@ def test_a_data_frame(home: Path) -> None:
     frame = pandas.DataFrame({"id": ["g3", "g2", "g1", "g0"], "prediction": GRAD})
     run = imported({"grad": frame, "par": pandas.Series(["ja", "nej"])})
     assert predicted(run, "dev", "grad") == ["0.0", "2.0", "1.5", "3.0"]
+    rows = [json.loads(line) for line in read(Path("data/grad/dev.jsonl"))]
+    texts = pandas.DataFrame({"text": [row["text"] for row in rows], "prediction": GRAD})
+    for name, given in (("order", texts), ("shuffled", texts[::-1].reset_index(drop=True))):
+        assert predicted(imported({"grad": given}, name), "dev", "grad") == [str(value) for value in GRAD]
+    refused(lambda: imported({"grad": texts.assign(text="x")}, "others"), key="predictions.grad.dev, row 1")
+    refused(lambda: imported({"grad": texts[::-1].reset_index(drop=True)}, "order"), file="order")  # another order
     frame.loc[2, "prediction"] = None
     refused(lambda: imported({"grad": frame}, "other"))
 

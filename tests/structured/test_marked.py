@@ -1,5 +1,6 @@
 """Marked spans as tags, against the characters that each tag covers."""
 
+import json
 import logging
 import random
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from data_files import write_jsonl
 from input_errors import raises_input_error
 
+from mtl.api.cli import main
 from mtl.data.records import read_records
 from mtl.data.rows import stream_rows
 from mtl.structured.marked import tag
@@ -83,6 +85,32 @@ def test_spans_of_which_none_counts_are_refused(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", rows)
     with raises_input_error(file="a.jsonl"):
         marked(path, "text + spans.0[] + spans.1[] + spans.2[]")
+
+
+def test_files_with_spans_in_every_row_are_gold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    task = {
+        "kind": "token_labels",
+        "text": ["tokens[]"],
+        "target": "tags[]",
+        "labels": ["O", "B-P"],
+        "metric": "span_f1",
+    }
+    files = {split: f"{split}.jsonl" for split in ("train", "dev", "test")}
+    suite = {"name": "marked", "tasks": {"names": {**task, "reading": {"spans": DOT}, "files": files}}}
+    (tmp_path / "marked.yaml").write_text(json.dumps(suite), encoding="utf-8")
+    rows: list[dict[str, Any]] = [{"text": "Anna ler", "spans": [{"start": 0, "end": 4, "type": "P"}]}, {"text": "ler"}]
+    predictions = [
+        {"text": row["text"], "prediction": tags} for row, tags in zip(rows, (["B-P", "O"], ["O"]), strict=True)
+    ]
+    write_jsonl(tmp_path / "mine/test_pred_names.jsonl", predictions[::-1])  # put to their rows by their texts
+    command = ["score", str(tmp_path / "mine"), "--gold", str(tmp_path), f"suite={tmp_path / 'marked.yaml'}"]
+    write_jsonl(tmp_path / "test.jsonl", [rows[0], {**rows[1], "spans": []}])
+    assert main(command) == 0
+    assert "| names | test | span_f1 | 2 | 100.0 |" in capsys.readouterr().out
+    for unlabelled in (rows[1], {**rows[1], "spans": None}):
+        write_jsonl(tmp_path / "test.jsonl", [rows[0], unlabelled])
+        assert main(command) == 2
+        assert "with a column 'tags[]' in every row" in capsys.readouterr().err
 
 
 def test_spans_within_words_are_logged_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -67,9 +67,10 @@ def test_rows_with_the_same_texts_and_different_predictions_are_refused(rejoin: 
     write_lines(copy / "par/test.jsonl", [*rows, rows[0].replace('"ja"', '"nej"')])
     status, printed, error = rejoin()
     assert status == 2 and not (tmp_path / "out").exists()
-    assert printed == (
-        f"{official}/par/test.jsonl:2: 2 rows of the submission have this row's texts, and different predictions\n"
+    assert printed.startswith(
+        f"{copy}/par/dev.jsonl, {copy}/par/test.jsonl, row 7: rows with the same first.text, second have"
     )
+    assert len(printed.splitlines()) == 1 and f"the rows of {official}/par/test.jsonl" in printed
     assert len(error.splitlines()) == 1 and "nothing is written; tasks=[…] names the tasks" in error
     assert rejoin("tasks=[grad,val]")[0] == 0
     entry = read_json(tmp_path / "out/Majority or mean.json")
@@ -85,19 +86,19 @@ def test_the_same_rows_in_the_same_order_are_not_ambiguous(rejoin: Rejoin, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("row", "problem"),
+    ("row", "values"),
     [
-        (VAL_TEST[0].replace('"idx": 0', '"idx": 7'), "no row of the submission has this row's idx and texts"),
-        (
-            VAL_TEST[0].replace('"idx": 0, ', "").replace("vad 0", "vad?"),
-            "no row of the submission has this row's texts",
-        ),
+        (VAL_TEST[0].replace('"idx": 0', '"idx": 7'), '["vad 0", ["a", "b"], 7]'),
+        (VAL_TEST[0].replace('"idx": 0, ', "").replace("vad 0", "vad?"), '["vad?", ["a", "b"], null]'),
     ],
 )
-def test_an_official_row_without_prediction(row: str, problem: str, rejoin: Rejoin, tmp_path: Path) -> None:
+def test_an_official_row_without_prediction(row: str, values: str, rejoin: Rejoin, tmp_path: Path) -> None:
     file = tmp_path / "official/val/test.jsonl"
     write_lines(file, [*VAL_TEST[1:], row])
-    assert rejoin()[:2] == (2, f"{file}:4: {problem}\n")
+    status, printed, _ = rejoin()
+    problem = f"the row on line 4 of {file}, with question, answers[], idx {values}, is not here; "
+    assert status == 2 and printed.startswith(f"{tmp_path}/copy/val/test.jsonl:4: {problem}")
+    assert len(printed.splitlines()) == 1
 
 
 def test_a_wrong_prediction_and_a_folder_that_exists_are_one_line(rejoin: Rejoin, tmp_path: Path) -> None:

@@ -14,7 +14,9 @@ def scored(made: Path, path: Path, gold: str, *settings: str) -> int:
     return main(["score", str(path), "--gold", str(made / gold), f"suite={made / 'rader.yaml'}", *settings])
 
 
-def test_a_submission_is_scored_on_test(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_submission_is_scored_on_test(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
     settings = [f"suite={made / 'rader.yaml'}", f"data_dir={made / 'official'}", "--out", str(tmp_path / "out")]
     assert main(["rejoin", str(made / "run/seed-1/submission"), *settings]) == 0
     capsys.readouterr()
@@ -23,9 +25,11 @@ def test_a_submission_is_scored_on_test(made: Path, tmp_path: Path, capsys: pyte
     entry = read_json(tmp_path / "out/Majority or mean.json")
     assert lines[2] == f"| grad | test | alpha_interval | 4 | {entry['tasks']['grad']['test']['alpha']:.3f} |"
     assert [line.split(" | ")[1] for line in lines[3:5]] == ["test", "test"]
+    assert any(message.endswith("not scored: grad dev") for message in caplog.messages)
     # Without targets in test, it is scored on dev.
     assert scored(made, made / "run/seed-1/submission", "data") == 0
     assert [line.split(" | ")[1] for line in capsys.readouterr().out.splitlines()[2:4]] == ["dev", "dev"]
+    assert caplog.messages[-1].endswith("not scored: grad test, par test")
 
 
 def test_rows_may_have_another_order_than_gold(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -39,7 +43,7 @@ def test_rows_may_have_another_order_than_gold(made: Path, tmp_path: Path, capsy
     assert "| grad | dev | alpha_interval | 4 | 1.000 |" in capsys.readouterr().out
     write_lines(tmp_path / "s/grad/dev.jsonl", lines[1:])
     assert scored(made, tmp_path / "s", "data", "tasks=[grad]") == 2
-    assert "grad/dev.jsonl: does not fit the data:1: no row of the submission has" in capsys.readouterr().err
+    assert "grad/dev.jsonl: the row on line 1 of " in capsys.readouterr().err
 
 
 def test_json_lines_are_scored_by_their_ids(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

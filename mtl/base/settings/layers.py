@@ -28,9 +28,11 @@ def find_yaml(kind: str, name: str, folder: Path) -> Path:
         name: a path (with a slash, or ending in .yaml or .yml), or the name of a file in `folder`.
     """
     if "/" in name or name.endswith((".yaml", ".yml")):
-        if not Path(name).is_file():
-            raise InputError(f"{kind}={name}: no such file")
-        return Path(name)
+        path = Path(name)
+        if not path.is_file():
+            twin = path.with_suffix(".yaml" if path.suffix == ".yml" else ".yml")
+            raise InputError(f"{kind}={name}: no such file{f'; did you mean {twin}?' if twin.is_file() else ''}")
+        return path
     path = folder / f"{name}.yaml"
     if not path.is_file():
         names = sorted(file.stem for file in folder.glob("*.yaml"))

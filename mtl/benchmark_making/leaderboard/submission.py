@@ -21,9 +21,9 @@ from mtl.data.splits import read_split
 from mtl.runs.folder import scored_rows
 from mtl.stats.comparison import Sample, over_tasks
 from mtl.stats.resampling import RowGroups, resampled_scores, row_groups
+from mtl.submissions.data_rows import DataRows
 from mtl.submissions.entry import labelled_file, layout_of
 from mtl.submissions.files import predicted_splits, prediction_names, read_files
-from mtl.submissions.lines import DataRows
 from mtl.submissions.predictions import put_to_rows, read_sources
 from mtl.tasks.metrics import score
 from mtl.tasks.suite import AVERAGE, Suite

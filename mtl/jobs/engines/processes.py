@@ -5,7 +5,6 @@ to standard error goes the same way, and appears above what is drawn.
 """
 
 import io
-import logging
 import multiprocessing
 import os
 import signal
@@ -29,13 +28,10 @@ from mtl.base.terminal import standard_streams
 from mtl.jobs.engines import Done, Unit, ready
 
 RELAYED = os.name == "posix"  # elsewhere, a pipe cannot become the standard error of a process, and each prints lines
-SLOW_START = 120.0  # seconds; then a line says that a process has not begun
 EXIT_TIMEOUT = 60.0  # seconds between SIGTERM and SIGKILL
 MARK = b"\x1e"  # before an event in the pipe; what mtl prints has no such character
 DRAIN = 5.0  # seconds to wait for the rest of a pipe; a process that a seed left behind may hold it open
 INTERRUPTED = 130  # the status of a process that Ctrl-C or SIGTERM ended
-
-logger = logging.getLogger("mtl")
 
 
 @dataclass(frozen=True)
@@ -63,8 +59,6 @@ class Processes:
         waiting = list(units)
         ended: set[str] = set()
         running: dict[Any, RunningUnit] = {}  # by its report: the end of the pipe on which the process reports
-        begun: set[Any] = set()  # the reports of processes that have begun
-        slow: set[Any] = set()  # the reports of processes that a warning has named
         try:
             while waiting or running:
                 while slots and (unit := ready(waiting, ended)) is not None:
@@ -73,16 +67,7 @@ class Processes:
                     report, started = _start(unit, slots.pop(0), threads)
                     running[report] = started
                 assert running, "units wait for each other"
-                starting = running.keys() - begun - slow
-                reporting = connection.wait(list(running), SLOW_START if starting else None)
-                if not reporting:
-                    for report in starting:
-                        _warn_of_slow_start(running[report])
-                    slow |= starting
-                for report in reporting:
-                    if report not in begun and _has_begun(report):
-                        begun.add(report)
-                        continue
+                for report in connection.wait(list(running)):
                     finished = running.pop(report)
                     slots.append(finished.slot)
                     value = _result(report, finished)
@@ -118,11 +103,6 @@ def _start(unit: Unit, slot: int, threads: int) -> tuple[Any, RunningUnit]:
     return report, RunningUnit(unit, slot, process, thread)
 
 
-def _warn_of_slow_start(running: RunningUnit) -> None:
-    message = "%s: its process (%s) has not begun in %d s; Ctrl-C ends all"
-    logger.warning(message, running.unit.name, running.process.pid, SLOW_START)
-
-
 @contextmanager
 def _share(slot: int, threads: int) -> Iterator[None]:
     """Within the block, the environment names the CPU threads and the GPU of a process that starts there and inherits it."""
@@ -146,7 +126,6 @@ def _execute(unit: Unit, report: Any, errors: Any) -> None:
     if RELAYED:
         os.dup2(errors.fileno(), 2)
     errors.close()
-    report.send(None)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to every process; only the parent handles it
     threading.Thread(target=exit_with_parent, daemon=True).start()
     with standard_streams():
@@ -160,15 +139,6 @@ def _execute(unit: Unit, report: Any, errors: Any) -> None:
             report.send((error, None))
         except KeyboardInterrupt:
             sys.exit(INTERRUPTED)
-
-
-def _has_begun(report: Any) -> bool:
-    """Whether a process says that it has begun, as it does first; it may have ended instead."""
-    try:
-        report.recv()
-    except EOFError:
-        return False
-    return True
 
 
 def _result(report: Any, running: RunningUnit) -> Any:

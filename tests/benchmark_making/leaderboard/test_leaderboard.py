@@ -218,7 +218,7 @@ BAD: dict[str, tuple[Damage, str]] = {
     "bytes": (lambda f: (f / "test_pred_mood.tsv").write_bytes(b"target\n\xff\n"), "test_pred_mood.tsv"),
     "another id": (
         lambda f: rows_of(f, lambda rows: [{**rows[0], "id": 999}, *rows[1:]]),
-        "close/test.jsonl: does not fit the data:1: no row of",
+        "close/test.jsonl:1: the row on line 1 of close/test.jsonl, with one, two, id ",
     ),
     "out of range": (lambda f: rows_of(f, lambda rows: [{**rows[0], "prediction": "NaN"}, *rows[1:]]), "close/test.jsonl:1: "),
     "unknown task": (lambda f: (f / "test_pred_else.tsv").write_text("target\n"), "is no file of predictions of suite tiny"),

@@ -241,16 +241,6 @@ def test_what_a_process_prints_and_its_traceback_appear_here(
     assert lines[2].startswith("Process ") and lines[-1] == "RuntimeError: a fault"
 
 
-def test_a_process_that_does_not_begin_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr("mtl.jobs.engines.processes.SLOW_START", 0.01)
-    with pytest.raises(UserError):
-        run(print_and_fail, tmp_path, "seed 7")
-    (message,) = caplog.messages
-    assert message.startswith("seed 7: its process (") and "has not begun in" in message
-
-
 def print_and_fail(folder: Path, name: str) -> None:
     print("from Python", file=sys.stderr)
     os.write(2, b"from a library\n")

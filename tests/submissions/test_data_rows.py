@@ -1,0 +1,121 @@
+"""The order in which predictions are put to rows: by the columns of the data that stand beside them."""
+
+import json
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from data_files import read_json, write_lines
+from input_errors import refused
+from rows_suite import GRAD_DEV
+
+from mtl.api.cli import main
+from mtl.submissions.data_rows import DataRows
+from mtl.submissions.lines import read_cells, read_json_lines, row_key
+from mtl.tasks.task import Task
+
+TASK = Task(id="k", text=["a", "b"], target="label", labels=["x", "y"], kind="labels", metric="accuracy", group="topic")
+ROWS = [('He said "no"', " left ", "1"), ("NA", "right", "1"), ("same", "row", "2"), ("same", "row", "2")]
+LABELS = ["x", "y", "y", "y"]
+HEADER = "a,topic,b,prediction"
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> DataRows:
+    """The rows of a .tsv, whose cells are never quoted."""
+    lines = ["a\tb\ttopic\tlabel", *("\t".join([*row, "x"]) for row in ROWS)]
+    write_lines(tmp_path / "dev.tsv", lines)
+    return DataRows(TASK, "dev", tmp_path / "dev.tsv", np.zeros(4))
+
+
+# The rows as pandas writes them: quoted, with an empty cell for NA.
+CELLS = ['"He said ""No"" ",1,left,x', ",1,right,y", "same,2,row,y", "same,2,row,y"]
+
+
+def labels(rows: DataRows, lines: Sequence[str], ids: Sequence[str] = ()) -> list[str]:
+    """The labels of the rows by a .csv with these lines."""
+    predicted = read_cells(TASK, "\n".join(lines).encode(), "mine.csv", ids, 100)
+    targets, _ = rows.put(predicted, ids, None)
+    return [TASK.labels[int(target)] for target in targets] if TASK.labels else []
+
+
+def test_every_order_gives_each_row_its_prediction(rows: DataRows, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    assert labels(rows, [HEADER, *CELLS]) == LABELS and not caplog.messages
+    for seed in range(10):
+        order = random.Random(seed).sample(range(4), 4)
+        assert labels(rows, [HEADER, *(CELLS[place] for place in order)]) == LABELS
+        # A count of the lines says nothing; numbers of the rows agree with the columns.
+        counted = (f"{number},{CELLS[place]}" for number, place in enumerate(order))
+        assert labels(rows, [f",{HEADER}", *counted]) == LABELS
+        assert labels(rows, [f",{HEADER}", *(f"{place},{CELLS[place]}" for place in order)]) == LABELS
+    said = f"mine.csv: put to the rows of {rows.file} by a, b, topic: it has another order"
+    assert {*caplog.messages} == {said}
+
+
+def test_equal_rows_with_different_predictions_have_an_order_alone(rows: DataRows) -> None:
+    differing = [*CELLS[:3], "same,2,row,x"]
+    assert labels(rows, [HEADER, *differing]) == ["x", "y", "y", "x"]
+    refused(lambda: labels(rows, [HEADER, *differing[::-1]]), file="mine.csv", line=3)
+
+
+@pytest.mark.parametrize(
+    ("header", "lines", "line"),
+    [
+        (HEADER, [*CELLS[:3], "other,2,row,y"], 5),  # a row of another split
+        (HEADER, [CELLS[1], CELLS[0], "sane,2,row,y", CELLS[3]], 4),
+        (HEADER, [CELLS[1], CELLS[0], CELLS[2], CELLS[1]], 5),  # one row twice, another one missing
+        ("topic,prediction", ["1,x", "1,y", "2,y", "3,y"], 5),
+        (HEADER, CELLS[:3], 4),
+    ],
+)
+def test_rows_of_other_data_are_refused(header: str, lines: list[str], line: int, rows: DataRows) -> None:
+    refused(lambda: labels(rows, [header, *lines]), file="mine.csv", line=line)
+
+
+def test_ids_and_columns_agree(tmp_path: Path) -> None:
+    write_lines(tmp_path / "dev.tsv", ["id\ta\tb\ttopic", *("\t".join([str(n), *row]) for n, row in enumerate(ROWS))])
+    rows = DataRows(TASK, "dev", tmp_path / "dev.tsv", np.zeros(4))
+    by_id = [f"{number},{cells}" for number, cells in enumerate(CELLS)]
+    assert labels(rows, [f"id,{HEADER}", *by_id[::-1]]) == LABELS
+    refused(lambda: labels(rows, [f"id,{HEADER}", f"1,{CELLS[0]}", f"0,{CELLS[1]}", *by_id[2:]]), line=3)
+
+
+def test_gold_without_texts_is_not_compared(rows: DataRows) -> None:
+    write_lines(rows.file, ["label", *LABELS])
+    refused(lambda: labels(rows, [HEADER, *CELLS]), file="mine.csv", line=2)
+    assert labels(rows, ["prediction", *LABELS]) == LABELS
+
+
+def test_nested_texts_and_lists_of_json_lines(tmp_path: Path) -> None:
+    task = Task(id="val", kind="choice", text=["question"], candidates=["answers[]"], target="label", metric="accuracy")
+    data = [{"question": f"why {row}", "answers": ["a", str(row)], "label": 0} for row in range(4)]
+    write_lines(tmp_path / "dev.jsonl", map(json.dumps, data))
+    rows = DataRows(task, "dev", tmp_path / "dev.jsonl", np.zeros(4))
+    made = [json.dumps({**row, "prediction": number % 2}) for number, row in enumerate(data)]
+    for order in ([0, 1, 2, 3], [3, 1, 0, 2]):
+        content = "\n".join(made[place] for place in order).encode()
+        assert rows.put(read_json_lines(task, content, "mine.jsonl", [], 100), [], None)[0].tolist() == [0, 1, 0, 1]
+
+
+def test_what_is_one_value() -> None:
+    assert row_key([" A  b"]) == row_key(['"a"  B\n']) != row_key(["ab", ""])
+    assert row_key([float("nan"), None, "N/A"]) == row_key(["", "", ""])
+    assert row_key([np.array(["x", "y"]), np.int64(3)]) == row_key([["x", "y"], "3"])
+
+
+def test_commands_put_predictions_to_their_rows(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    theirs, settings = tmp_path / "theirs", [f"suite={made / 'rader.yaml'}", "tasks=[grad]"]
+    dev = [json.loads(line) for line in GRAD_DEV]
+    texts = [json.dumps({"text": row["text"], "prediction": row["label"]}) for row in dev]
+    write_lines(theirs / "dev_pred_grad.jsonl", texts[::-1])
+    assert main(["score", str(theirs), "--gold", str(made / "data"), *settings]) == 0
+    assert "| grad | dev | alpha_interval | 4 | 1.000 |" in capsys.readouterr().out
+    folders = [f"data_dir={made / 'data'}", f"run_dir={tmp_path / 'run'}"]
+    assert main(["import", "theirs", str(theirs), *settings, *folders]) == 0
+    assert read_json(tmp_path / "run/summary.json")["tasks"]["grad"]["median"] == 100
+    assert sum("dev.jsonl by text: it has another order" in message for message in caplog.messages) == 2
