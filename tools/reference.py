@@ -33,9 +33,9 @@ from mtl.tasks.suite import Published, Submission, Suite, load_suite
 from mtl.tasks.task import HubSource, Source, Task
 from mtl.vectors.elmo.training import ELMoTraining
 from mtl.vectors.encoders.average import AverageSettings
+from mtl.vectors.encoders.encoder import PretrainedSettings
 from mtl.vectors.encoders.run import RunSettings
 from mtl.vectors.encoders.sentence_transformer import SentenceTransformerSettings
-from mtl.vectors.encoders.transformer import TransformerSettings
 from mtl.vectors.mteb.benchmark import MtebSettings
 from mtl.vectors.pretraining.settings import PretrainingSettings
 from mtl.vectors.wing import WING as VECTORS
@@ -315,7 +315,7 @@ def other_settings() -> Iterator[str]:
         "mtl encode": [
             ("RUN", RunSettings),
             ("average", AverageSettings),
-            ("transformer", TransformerSettings),
+            ("transformer", PretrainedSettings),
             ("sentence_transformer", SentenceTransformerSettings),
         ],
         "mtl mteb": [("benchmark", MtebSettings)],

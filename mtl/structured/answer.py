@@ -8,25 +8,14 @@ A target is a JSON object in one cell, `{"text": [...], "answer_start": [...], "
 - words: the first and the last unit of the first answer.
 
 A prediction is the text of one answer, or an empty text for a row without an answer.
-
-The metrics of answer spans, as the scripts of SQuAD 1.1 and 2.0 compute them (Rajpurkar et al. 2016, 2018).
-
-Before answers are compared, they are put in lower case, and ASCII punctuation, the English words a, an and the (in every language) and repeated
-spaces are removed. A row has the score of the gold answer that fits best. Gold answers that become empty do not count. If all of them become
-empty, the row is like one without an answer: a prediction that becomes empty is right, and any other one is wrong. (There, the F1 of SQuAD 1.1's
-script is 0, but no gold answer of its data becomes empty.)
-
-XQuAD, KLUE-MRC (exact match) and ParsiNLU use these metrics. MLQA's script removes the articles of the row's language instead, which mtl does not
-support. For languages without spaces between words, `squad_f1_characters` counts characters instead of words, as KorQuAD and JSQuAD do."""
+"""
 
 import json
 import logging
 import math
-import re
-import string
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
-from functools import lru_cache, partial
+from collections.abc import Hashable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,9 +23,8 @@ import numpy as np
 from mtl.base.wording import counted
 from mtl.structured.passages import LONGEST, best_run, unit_features, unit_text, units_of, units_within, window_answer
 from mtl.tasks.kinds.text import escape, unescape
-from mtl.tasks.metrics import KEPT, Metric, mean_of_rows
 from mtl.tasks.target_kind import LEAST_PROBABILITY, PAST, HeadTargets, Target, TargetKind
-from mtl.tasks.task import ScoredRows, Task
+from mtl.tasks.task import Task
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -46,9 +34,6 @@ NONE_ALLOWED = "no answer"  # recorded with a head if some of its training rows 
 CELL = '"answer_start"'  # tells a target in JSON from the text of an answer
 PARSED = 1 << 12  # the most targets that stay parsed
 SHOWN = 60  # the most characters of an answer in a message
-
-ARTICLES = re.compile(r"\b(a|an|the)\b")
-PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 logger = logging.getLogger("mtl")
 
@@ -148,7 +133,8 @@ class Answer(TargetKind):
         return _cell(**gold(cell)) if _is_object(cell) else self.join([cell])
 
     def join(self, values: Sequence[str]) -> str:
-        return _cell([text for text in values if text.strip()])
+        texts = [text for text in values if text.strip()]
+        return _cell(texts, [None] * len(texts))
 
     def located(self, target: Target, texts: Sequence[str], starts: Sequence[str] | None) -> str:
         answers, passage = gold(str(target)), texts[-1]
@@ -156,7 +142,7 @@ class Answer(TargetKind):
         places = answers["answer_start"] if starts is None else _starts(starts, len(known))
         checked = [_place(text, start, passage) for text, start in zip(known, places, strict=True)]
         if not checked:
-            return _cell([])
+            return _cell([], [])
         first = passage.find(known[0]) if checked[0] is None else checked[0]
         return _cell(known, checked, units_within(passage, first, first + len(known[0])))
 
@@ -176,11 +162,11 @@ class Answer(TargetKind):
     def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
         """1 for the words of a row's answer, or for the whole passage if it has none; 0 for its other units."""
         assert sizes is not None
-        wanted = [np.zeros(size, dtype=np.int64) for size in sizes]
-        for row, target in zip(wanted, targets.tolist(), strict=True):
+        marks = [np.zeros(size, dtype=np.int64) for size in sizes]
+        for row, target in zip(marks, targets.tolist(), strict=True):
             first, last = gold(target)["words"] or (0, 0)
             row[first : last + 1] = 1
-        return np.concatenate(wanted)
+        return np.concatenate(marks)
 
     def from_estimator(
         self, estimator: Any, features: Any, sizes: np.ndarray | None, texts: Sequence[str] = ()
@@ -239,7 +225,7 @@ class Answer(TargetKind):
         return target is not None and bool(gold(str(target))["text"])
 
     def show(self, target: Target) -> str:
-        texts = gold_texts(str(target))
+        texts = gold(str(target))["text"]
         return repr(texts[0]) if texts else "no answer"
 
     def distribution(self, targets: np.ndarray) -> str:
@@ -275,17 +261,10 @@ def gold(cell: str) -> Gold:
     return {"text": texts, "answer_start": starts, "words": words}
 
 
-def gold_texts(cell: str) -> list[str]:
-    """The gold answers in a target's cell."""
-    return gold(cell)["text"]
-
-
-def _cell(
-    text: Sequence[str], answer_start: Sequence[int | None] | None = None, words: Sequence[int] | None = None
-) -> str:
-    """The cell of a target; without `answer_start`, the positions of its answers are not known."""
-    starts = [None] * len(text) if answer_start is None else list(answer_start)
-    return json.dumps({"text": list(text), "answer_start": starts, "words": list(words or ())}, ensure_ascii=False)
+def _cell(text: Sequence[str], answer_start: Sequence[int | None], words: Sequence[int] = ()) -> str:
+    """The cell of a target with these lists."""
+    target = {"text": list(text), "answer_start": list(answer_start), "words": list(words)}
+    return json.dumps(target, ensure_ascii=False)
 
 
 def _starts(cells: Sequence[str], answers: int) -> list[int]:
@@ -321,7 +300,7 @@ def _shown(text: str) -> str:
 @lru_cache(PARSED)
 def _length(target: str) -> int:
     """The number of words of the first gold answer; 0 if there is no answer."""
-    return len(units_of(texts[0])) - 1 if (texts := gold_texts(target)) else 0
+    return len(units_of(texts[0])) - 1 if (texts := gold(target)["text"]) else 0
 
 
 def _by_row(outputs: "Tensor", sizes: "Tensor | None") -> "tuple[Tensor, ...]":
@@ -329,50 +308,3 @@ def _by_row(outputs: "Tensor", sizes: "Tensor | None") -> "tuple[Tensor, ...]":
     from mtl.structured.crf import by_row
 
     return by_row(outputs.float(), sizes, -math.inf).unbind(dim=2)
-
-
-def squad_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The mean over examples of the best F1 of the words of the answer and a gold answer, each word as often as it occurs."""
-    return mean_of_rows(partial(_best, str.split), predicted, rows.targets, weights)
-
-
-def squad_f1_characters(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """As squad_f1, but of the characters, without spaces: for languages that set none between words."""
-    return mean_of_rows(partial(_best, _characters), predicted, rows.targets, weights)
-
-
-def squad_exact(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The share of examples whose answer is, normalized, one of the gold answers."""
-    return mean_of_rows(partial(_best, _whole), predicted, rows.targets, weights)
-
-
-def normalized(answer: str) -> str:
-    """The answer in the form in which answers are compared."""
-    return " ".join(ARTICLES.sub(" ", answer.lower().translate(PUNCTUATION)).split())
-
-
-@lru_cache(KEPT)
-def _best(split: Callable[[str], Sequence[str]], gold: str, predicted: str) -> float:
-    """The highest F1 of the answer and one of the gold answers, both normalized, of the parts that they are split into."""
-    answer = Counter(split(normalized(predicted)))
-    golds = [text for text in map(normalized, gold_texts(gold)) if text] or [""]
-    return max(_f1(Counter(split(text)), answer) for text in golds)
-
-
-def _f1(gold: Counter[str], answer: Counter[str]) -> float:
-    """2 × the parts that both have / the parts of both; 1 if both are empty."""
-    total = gold.total() + answer.total()
-    return 2 * (gold & answer).total() / total if total else 1.0
-
-
-def _characters(text: str) -> str:
-    return text.replace(" ", "")
-
-
-def _whole(text: str) -> list[str]:
-    return [text]
-
-
-SQUAD_F1 = Metric("F1 (SQuAD)", ("answer",), squad_f1)
-SQUAD_F1_CHARACTERS = Metric("F1 (SQuAD), characters", ("answer",), squad_f1_characters)
-SQUAD_EXACT = Metric("exact match (SQuAD)", ("answer",), squad_exact)

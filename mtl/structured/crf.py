@@ -36,19 +36,19 @@ def sequence_loss(outputs: Tensor, codes: Tensor, sizes: Tensor, transitions: Te
     _, most, labels = scores.shape
     if not most:
         return scores.sum()
-    there = is_unit(sizes, most, scores.device)
-    codes = torch.where(there, codes[:, :most], 0)
+    units = is_unit(sizes, most, scores.device)
+    codes = torch.where(units, codes[:, :most], 0)
     between, start, end = transitions[:labels], transitions[labels], transitions[labels + 1]
-    right = (scores.gather(2, codes[..., None])[..., 0] * there).sum(dim=1)
-    right = right + (between[codes[:, :-1], codes[:, 1:]] * there[:, 1:]).sum(dim=1)
+    right = (scores.gather(2, codes[..., None])[..., 0] * units).sum(dim=1)
+    right = right + (between[codes[:, :-1], codes[:, 1:]] * units[:, 1:]).sum(dim=1)
     last = codes.gather(1, (sizes.to(codes.device) - 1).clamp(min=0)[:, None])[:, 0]
     right = right + start[codes[:, 0]] + end[last]
     # The logarithm of the sum over all sequences up to this step that end in each label, (rows, labels).
     total = start + scores[:, 0]
     for step in range(1, most):
         longer = (total[:, :, None] + between).logsumexp(dim=1) + scores[:, step]
-        total = torch.where(there[:, step, None], longer, total)
-    return (((total + end).logsumexp(dim=1) - right) * there[:, 0]).sum()
+        total = torch.where(units[:, step, None], longer, total)
+    return (((total + end).logsumexp(dim=1) - right) * units[:, 0]).sum()
 
 
 def best_sequences(outputs: Tensor, sizes: Tensor, transitions: Tensor) -> Tensor:
@@ -59,15 +59,15 @@ def best_sequences(outputs: Tensor, sizes: Tensor, transitions: Tensor) -> Tenso
     if not most:
         return codes
     between, start, end = transitions[:labels], transitions[labels], transitions[labels + 1]
-    there = is_unit(sizes, most, scores.device)
+    units = is_unit(sizes, most, scores.device)
     total, before = start + scores[:, 0], []
     for step in range(1, most):
         longer, previous = (total[:, :, None] + between).max(dim=1)
-        total = torch.where(there[:, step, None], longer + scores[:, step], total)
+        total = torch.where(units[:, step, None], longer + scores[:, step], total)
         before.append(previous)
     label = (total + end).argmax(dim=1)
     for step in range(most - 1, -1, -1):
-        codes[:, step] = torch.where(there[:, step], label, PAST)
+        codes[:, step] = torch.where(units[:, step], label, PAST)
         if step:  # a row that has ended before this step keeps its last label
-            label = torch.where(there[:, step], before[step - 1].gather(1, label[:, None])[:, 0], label)
+            label = torch.where(units[:, step], before[step - 1].gather(1, label[:, None])[:, 0], label)
     return codes

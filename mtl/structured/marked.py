@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from unicodedata import category
 
 from mtl.base.errors import InputError
@@ -22,17 +22,7 @@ UNSPACED = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3
 
 logger = logging.getLogger("mtl")
 
-
 Span = tuple[int, int, str]  # its first character, the one after its last, and its type
-
-
-class Tagged(NamedTuple):
-    """The tokens of a text and their tags; how many spans begin or end within a token, and how many do not count."""
-
-    tokens: list[str]
-    tags: list[str]
-    cut: int
-    left_out: int
 
 
 @cache
@@ -47,8 +37,8 @@ def word_places(content: str) -> list[tuple[int, int]]:
     return [match.span() for match in word_pattern().finditer(content)]
 
 
-def tag(content: str, spans: Sequence[Span]) -> Tagged:
-    """A text with marked spans as tokens with tags."""
+def tag(content: str, spans: Sequence[Span]) -> tuple[list[str], list[str], int, int]:
+    """The tokens and tags of a text with marked spans; how many spans begin or end within a token; how many do not count."""
     places = word_places(content)
     tags = [OUTSIDE] * len(places)
     cut = left_out = 0
@@ -60,7 +50,7 @@ def tag(content: str, spans: Sequence[Span]) -> Tagged:
         cut += places[within[0]][0] < start or stop < places[within[-1]][1]
         name = re.sub(r"\s+", "_", type.strip())
         tags[within[0] : within[-1] + 1] = [f"B-{name}", *[f"I-{name}"] * (len(within) - 1)]
-    return Tagged([content[first:end] for first, end in places], tags, cut, left_out)
+    return [content[first:end] for first, end in places], tags, cut, left_out
 
 
 def with_tags(
@@ -68,21 +58,20 @@ def with_tags(
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows with two further columns, of tokens and of tags. `columns` are those of the text and of the spans, as in `Reading.spans`. Raises
     InputError, which names the line, for a row without the text, and for spans without two integers and a type; and if no span counts."""
-    name, *of_spans = columns.split(BESIDE)
+    name, *span_columns = columns.split(BESIDE)
     number = cut = left_out = 0
     for line, row in rows:
         try:
-            spans = list(_spans(row, of_spans))
-            tagged = tag(text(value_of(row, name)), spans)
+            spans = list(_spans(row, span_columns))
+            tokens, tags, row_cut, row_left_out = tag(text(value_of(row, name)), spans)
         except ValueError as error:
             raise InputError(f"reading.spans: {error}", path=path, line=line) from None
-        number, cut, left_out = number + len(spans), cut + tagged.cut, left_out + tagged.left_out
-        yield line, {**row, TOKENS: tagged.tokens, TAGS: tagged.tags}
+        number, cut, left_out = number + len(spans), cut + row_cut, left_out + row_left_out
+        yield line, {**row, TOKENS: tokens, TAGS: tags}
     if number and number == left_out:
+        problem = f"reading.spans: none of {number} spans is within its text and has a word"
         remedy = "name its first character, from 0, and the one after its last, in this order"
-        raise InputError(
-            f"reading.spans: none of {number} spans is within its text and has a word; {remedy}", path=path
-        )
+        raise InputError(f"{problem}; {remedy}", path=path)
     if cut or left_out:
         _report(path, cut, left_out)
 

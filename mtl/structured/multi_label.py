@@ -56,7 +56,7 @@ def indicators(task: Task, targets: Sequence[Target | None] | np.ndarray) -> "cs
 
 def micro_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """F1 over all decisions on a label of an example: 2 tp / (2 tp + fp + fn)."""
-    both, either = (counts.sum(axis=1) for counts in _label_counts(task, predicted, rows, weights))
+    both, either = _label_counts(task, predicted, rows, weights).sum(axis=2)
     return ratio(2 * both, either)
 
 
@@ -75,12 +75,10 @@ def label_scores(task: Task, predicted: np.ndarray, rows: ScoredRows) -> dict[st
     return {label: (int(number), float(score)) for label, number, score in by_label if number}
 
 
-def _label_counts(
-    task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """For each set of weights and each label, the rows that have it and get it, and the sum of those that have it and that get it."""
+def _label_counts(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """The rows that have a label and get it, and the sum of those that have it and that get it: float64 (2, sets, labels)."""
     gold, guessed = indicators(task, rows.targets), indicators(task, predicted)
-    return (gold.multiply(guessed).T @ weights.T).T, ((gold + guessed).T @ weights.T).T
+    return np.stack([(gold.multiply(guessed).T @ weights.T).T, ((gold + guessed).T @ weights.T).T])
 
 
 class LabelSetHead(HeadTargets):
@@ -195,8 +193,8 @@ class MultiLabel(TargetKind):
             if column not in self.labels:
                 labels += [cell] if cell else []
             elif cell.lower() not in TRUTH:
-                problem = f"{cell!r} does not say whether the row has this label; write 0 or 1"
-                raise ValueError(f"column {column!r}: {problem}")
+                problem = "does not say whether the row has this label; write 0 or 1"
+                raise ValueError(f"column {column!r}: {cell!r} {problem}")
             elif TRUTH[cell.lower()]:
                 labels.append(self.names[self.labels.index(column)])
         return labels

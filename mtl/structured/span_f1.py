@@ -59,14 +59,14 @@ def single_tags(tags: Sequence[str]) -> Iterator[Item]:
 @lru_cache(KEPT)
 def items_by_type(find: Find, gold: str, predicted: str) -> list[tuple[str, list[int]]]:
     """By type, how many items of a row's tags are right, gold and predicted."""
-    theirs, ours = set(find(gold.split())), set(find(predicted.split()))
-    numbers = [Counter(kind for kind, *_ in items) for items in (theirs & ours, theirs, ours)]
+    marked, guessed = set(find(gold.split())), set(find(predicted.split()))
+    numbers = [Counter(kind for kind, *_ in items) for items in (marked & guessed, marked, guessed)]
     return [(kind, [count[kind] for count in numbers]) for kind in numbers[1] | numbers[2]]
 
 
 def counts(find: Find, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """The numbers of right, gold and predicted items for each set of weights, float64 (3, sets, types)."""
-    by_row = [items_by_type(find, gold, ours) for gold, ours in zip(rows.targets, predicted, strict=True)]
+    by_row = [items_by_type(find, gold, guessed) for gold, guessed in zip(rows.targets, predicted, strict=True)]
     places = dict[str, int]()
     columns = [places.setdefault(kind, len(places)) for of_row in by_row for kind, _ in of_row]
     numbers = np.array([numbers for of_row in by_row for _, numbers in of_row], dtype=np.float64).reshape(-1, 3)
@@ -90,14 +90,14 @@ def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 def span_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """F1 of the entities of all types together (micro): 2 right / (gold + predicted). Entities count as conlleval and seqeval count them; if
     labels say where entities end (E-, S-), as seqeval's strict mode does."""
-    right, gold, ours = counts(finder(task), predicted, rows, weights).sum(axis=2)
-    return ratio(2 * right, gold + ours)
+    right, gold, guessed = counts(finder(task), predicted, rows, weights).sum(axis=2)
+    return ratio(2 * right, gold + guessed)
 
 
 def span_precision(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """The share of the predicted entities that are right."""
-    right, _, ours = counts(finder(task), predicted, rows, weights).sum(axis=2)
-    return ratio(right, ours)
+    right, _, guessed = counts(finder(task), predicted, rows, weights).sum(axis=2)
+    return ratio(right, guessed)
 
 
 def span_recall(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
@@ -109,11 +109,11 @@ def span_recall(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np
 def type_scores(task: Task, predicted: np.ndarray, rows: ScoredRows) -> dict[str, tuple[int, float]]:
     """For each type with gold entities their number and its F1, as seqeval's report has it. The type of tags without one is empty."""
     totals = defaultdict[str, np.ndarray](lambda: np.zeros(3, dtype=np.int64))
-    for gold, ours in zip(rows.targets, predicted, strict=True):
-        for kind, numbers in items_by_type(finder(task), gold, ours):
+    for gold, guessed in zip(rows.targets, predicted, strict=True):
+        for kind, numbers in items_by_type(finder(task), gold, guessed):
             totals[kind.removeprefix("-")] += numbers
     by_type = {kind: numbers.tolist() for kind, numbers in totals.items()}
-    return {kind: (gold, 2 * right / (gold + ours)) for kind, (right, gold, ours) in by_type.items() if gold}
+    return {kind: (gold, 2 * right / (gold + guessed)) for kind, (right, gold, guessed) in by_type.items() if gold}
 
 
 def token_accuracy(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:

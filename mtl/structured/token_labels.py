@@ -129,17 +129,19 @@ class TokenLabels(TargetKind):
     def unit_features(self, texts: Sequence[str]) -> list[list[str]]:
         """The words around each token, its first and last characters, and its shape, as usual for linear taggers (Ratnaparkhi 1996)."""
         words = tokens_of(texts[-1])
-        lower = ["<s>", "<s>", *map(str.lower, words), "</s>", "</s>"]
+        lower = [*["<s>"] * WINDOW, *map(str.lower, words), *["</s>"] * WINDOW]
+        shapes = list(map(shape, words))
         features = []
         for place, word in enumerate(words):
-            small = lower[place + WINDOW]
-            named = [f"{step}:{lower[place + WINDOW + step]}" for step in range(-WINDOW, WINDOW + 1)]
-            named += [f"-1,0:{lower[place + WINDOW - 1]}|{small}", f"0,1:{small}|{lower[place + WINDOW + 1]}"]
+            around = lower[place : place + 2 * WINDOW + 1]
+            before, small, after = around[WINDOW - 1 : WINDOW + 2]
             sizes = range(1, min(AFFIX, len(small) - 1) + 1)  # of affixes, which are shorter than the word
+            named = [f"{step}:{near}" for step, near in enumerate(around, -WINDOW)]
+            named += [f"-1,0:{before}|{small}", f"0,1:{small}|{after}"]
             named += [f"^{size}:{small[:size]}" for size in sizes] + [f"${size}:{small[-size:]}" for size in sizes]
-            named += [f"word:{word}", f"shape:{shape(word)}"]
-            named += [f"shape{step}:{shape(words[place + step])}" for step in (-1, 1) if 0 <= place + step < len(words)]
-            named += [name for name, is_there in (("first", not place), ("last", place == len(words) - 1)) if is_there]
+            named += [f"word:{word}", f"shape:{shapes[place]}"]
+            named += [f"shape{step}:{shapes[place + step]}" for step in (-1, 1) if 0 <= place + step < len(words)]
+            named += [name for name, end in (("first", 0), ("last", len(words) - 1)) if place == end]
             features.append(list(map(intern, named)))  # most of them are those of other tokens, too
         return features
 
@@ -234,8 +236,8 @@ class TokenLabels(TargetKind):
         return f"{counts.total():,} tokens: {', '.join(shares + further)}"
 
     def absent(self, targets: np.ndarray) -> list[str]:
-        there = {tag for target in targets for tag in target.split()}
-        return [label for label in self.labels if label not in there]
+        present = {tag for target in targets for tag in target.split()}
+        return [label for label in self.labels if label not in present]
 
 
 def shape(word: str) -> str:

@@ -18,8 +18,8 @@ WING = Wing(
         "micro_f1": "mtl.structured.multi_label:MICRO_F1",
         "multi_macro_f1": "mtl.structured.multi_label:MULTI_MACRO_F1",
         "exact_match": "mtl.structured.multi_label:EXACT_MATCH",
-        "squad_f1": "mtl.structured.answer:SQUAD_F1",
-        "squad_f1_characters": "mtl.structured.answer:SQUAD_F1_CHARACTERS",
-        "squad_exact": "mtl.structured.answer:SQUAD_EXACT",
+        "squad_f1": "mtl.structured.squad:SQUAD_F1",
+        "squad_f1_characters": "mtl.structured.squad:SQUAD_F1_CHARACTERS",
+        "squad_exact": "mtl.structured.squad:SQUAD_EXACT",
     },
 )

@@ -2,9 +2,8 @@
 comparable with them, on exact data; and one with all scores of ours alone, where a column is a task on one version of its rows."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -63,14 +62,10 @@ def find_boards(folder: Path) -> list[Leaderboard]:
 
 
 def _beside_published(id: str, benchmark: Benchmark, evaluations: Sequence[Evaluation]) -> Leaderboard:
+    """The comparable scores of ours, and the published rows."""
     layout = _Layout(benchmark, {name: (name, name) for name in benchmark.tasks}, bool(benchmark.published))
-    ids = {
-        (evaluation.path, task): task
-        for evaluation in evaluations
-        for task in evaluation.summary["tasks"]
-        if evaluation.is_comparable(task)
-    }
-    rows = [row for row in layout.our_rows(evaluations, ids) if row.scores]
+    ours = layout.our_rows(evaluations, lambda evaluation, task: task if evaluation.is_comparable(task) else None)
+    rows = [row for row in ours if row.scores]
     facts = [
         "Scores × 100. AVG is the mean over tasks, by type the mean over the means of the types. Our rows are scored by mteb's own"
         " evaluation, on the rows that mteb describes; scores on other rows are left out here."
@@ -91,26 +86,22 @@ def _beside_published(id: str, benchmark: Benchmark, evaluations: Sequence[Evalu
 
 def _ours_alone(id: str, benchmark: Benchmark, evaluations: Sequence[Evaluation]) -> Leaderboard:
     """All scores of ours. A task whose rows differ between evaluations has a column for each version."""
-    ids: dict[tuple[Path, str], str] = {}
     titles: dict[str, tuple[str, str]] = {}
     facts = ["Scores × 100 of our rows alone, on data of which some is not the benchmark's."]
     for task in benchmark.tasks:
-        versions: dict[str, list[Evaluation]] = {}
-        for evaluation in evaluations:
-            if task in evaluation.summary["tasks"]:
-                versions.setdefault(evaluation.summary["tasks"][task]["revision"], []).append(evaluation)
-        for number, (revision, scored) in enumerate(versions.items(), 1):
+        records = [one.summary["tasks"][task] for one in evaluations if task in one.summary["tasks"]]
+        versions = {record["revision"]: record for record in records}
+        for number, (revision, record) in enumerate(versions.items(), 1):
             title = f"{task}, rows {number}" if len(versions) > 1 else task
             titles[f"{task}@{revision}"] = task, title
-            ids |= {(evaluation.path, task): f"{task}@{revision}" for evaluation in scored}
-            record = scored[-1].summary["tasks"][task]
             if record["data"] != EXACT:
                 facts.append(f"† {title}: {record['data']} data ({'; '.join(record['differences'])}).")
     if len(titles) > len({task for task, _ in titles.values()}):
         facts.append("Means over different versions of a task's rows cannot be compared with each other.")
     layout = _Layout(benchmark, titles, complete_only=False)
+    rows = layout.our_rows(evaluations, lambda one, task: f"{task}@{one.summary['tasks'][task]['revision']}")
     title = f"{benchmark.title}, local data: not comparable with published scores"
-    return layout.leaderboard(f"{id}-local", title, layout.our_rows(evaluations, ids), facts)
+    return layout.leaderboard(f"{id}-local", title, rows, facts)
 
 
 class _Layout:
@@ -124,31 +115,30 @@ class _Layout:
             id: Column(title, types[task].metric_title, types[task].metric, task)
             for id, (task, title) in titles.items()
         }
+        self.task_of = {id: task for id, (task, _) in titles.items()}
         self.by_type = {
-            name: ids
+            name: [id for id, task in self.task_of.items() if task in type_.tasks]
             for name, type_ in benchmark.types.items()
-            if (ids := [id for id, column in self.columns.items() if column.task in type_.tasks])
+            if not type_.tasks.keys().isdisjoint(self.task_of.values())
         }
 
-    def our_rows(self, evaluations: Sequence[Evaluation], ids: Mapping[tuple[Path, str], str]) -> list[EncoderRow]:
-        """The rows of evaluations, with the columns of their tasks by folder and task. Titles that several evaluations share have the seed, and
-        names that they share are paths."""
-        encoders, names = (Counter(map(attrgetter(key), evaluations)) for key in ("title", "path.name"))
-        seeds = [evaluation.summary["encoder"]["seed"] for evaluation in evaluations]
-        titles = [
-            f"{one.title}, seed {seed}" if encoders[one.title] > 1 and seed is not None else one.title
-            for one, seed in zip(evaluations, seeds, strict=True)
-        ]
+    def our_rows(
+        self, evaluations: Sequence[Evaluation], column_of: Callable[[Evaluation, str], str | None]
+    ) -> list[EncoderRow]:
+        """The rows of evaluations. `column_of` names the column of a task's score; None: it has none. Titles that several
+        evaluations share have the seed, and names that they share are paths."""
+        names = Counter(evaluation.path.name for evaluation in evaluations)
+        titles = _titles(evaluations)
         rows = []
         for evaluation, title in zip(evaluations, titles, strict=True):
             summary, path = evaluation.summary, evaluation.path
-            shown = {task: ids[path, task] for task in summary["tasks"] if (path, task) in ids}
+            columns = {task: id for task in summary["tasks"] if (id := column_of(evaluation, task)) is not None}
             name = path.name if names[path.name] == 1 else path.as_posix()
             rows.append(
                 self.row(
-                    {id: evaluation.scores[task] for task, id in shown.items()},
-                    seen=[id for task, id in shown.items() if task in summary["seen"]],
-                    inexact=[id for task, id in shown.items() if summary["tasks"][task]["data"] != EXACT],
+                    {id: evaluation.scores[task] for task, id in columns.items()},
+                    seen=[id for task, id in columns.items() if task in summary["seen"]],
+                    inexact=[id for task, id in columns.items() if summary["tasks"][task]["data"] != EXACT],
                     name=name,
                     label=f"{title}, {name}" if titles.count(title) > 1 else title,
                     family=summary["encoder"]["family"],
@@ -166,39 +156,43 @@ class _Layout:
         inexact: Collection[str] = (),
         **facts: Any,
     ) -> EncoderRow:
-        """A row with its scores by column, its means and marks, and these facts as its other fields. The averages of a
-        published row are printed. The mean of a type needs a score on each task of the type that the leaderboard has;
-        the average over types needs all of these means."""
-        benchmark, by_type, task_of = self.benchmark, self.by_type, {id: one.task for id, one in self.columns.items()}
+        """A row with its scores by column, its means and marks, and these facts as its other fields."""
+        benchmark, by_type, task_of = self.benchmark, self.by_type, self.task_of
         scored, seen_tasks = {task_of[id] for id in scores}, {task_of[id] for id in seen}
-        missing = benchmark.missing(scored)
-        complete = [ids for ids in by_type.values() if {task_of[id] for id in ids} <= scored]
-        means = {
-            name: fmean(scores[id] for id in ids if id in scores) for name, ids in by_type.items() if ids in complete
-        }
-        averages = {id: value for id, value in (printed or {}).items() if value is not None}
-        if scores and not (self.complete_only and missing and printed is None):
-            averages.setdefault(AVERAGE, fmean(scores.values()))
-        if len(means) == len(by_type):
-            averages.setdefault(BY_TYPE, fmean(means.values()))
+        # By mean, the benchmark's tasks that it is over.
         tasks = dict.fromkeys((AVERAGE, BY_TYPE), benchmark.tasks)
         tasks |= {name: benchmark.types[name].tasks for name in by_type}
-        lacking = {id for id, counted in tasks.items() if scores and not scored.issuperset(counted)}
-        trained = {*seen, *(id for id, counted in tasks.items() if not seen_tasks.isdisjoint(counted))}
+        lacking = {mean for mean, counted in tasks.items() if scores and not scored.issuperset(counted)}
+        trained = {*seen, *(mean for mean, counted in tasks.items() if not seen_tasks.isdisjoint(counted))}
         marked = (("*", lacking), ("†", inexact), ("‡", trained))
+        reasons = {mean: tuple(id for id in task_of if id in scores and task_of[id] in tasks[mean]) for mean in tasks}
         return EncoderRow(
             split=SPLIT,
             scores={id: single(score) for id, score in scores.items()},
-            means={id: single(mean) for id, mean in {**averages, **means}.items()},
-            missing=missing,
+            means={id: single(mean) for id, mean in self._means(scores, printed).items()},
+            missing=benchmark.missing(scored),
             seen=[id for id in [*task_of, *by_type] if id in trained],
             partial=[name for name in by_type if name in lacking],
             marks={id: "".join(mark for mark, ids in marked if id in ids) for id in [*task_of, *tasks]},
-            reasons={
-                name: tuple(id for id in task_of if id in scores and task_of[id] in tasks[name]) for name in tasks
-            },
+            reasons=reasons,
             **facts,
         )
+
+    def _means(self, scores: Mapping[str, float], printed: Mapping[str, float | None] | None) -> dict[str, float]:
+        """The averages of a row, the printed ones if it is published, and the means by type. The mean of a type needs a
+        score on each task of the type that the leaderboard has; the average over types needs all of these means."""
+        scored = {self.task_of[id] for id in scores}
+        means = {
+            name: fmean(scores[id] for id in ids if id in scores)
+            for name, ids in self.by_type.items()
+            if {self.task_of[id] for id in ids} <= scored
+        }
+        averages = {id: value for id, value in (printed or {}).items() if value is not None}
+        if scores and not (self.complete_only and printed is None and self.benchmark.missing(scored)):
+            averages.setdefault(AVERAGE, fmean(scores.values()))
+        if len(means) == len(self.by_type):
+            averages.setdefault(BY_TYPE, fmean(means.values()))
+        return {**averages, **means}
 
     def leaderboard(self, id: str, title: str, rows: Sequence[EncoderRow], facts: Sequence[str]) -> Leaderboard:
         """The leaderboard of these rows: a table of the means by type, and a group for the tasks of each type."""
@@ -229,6 +223,16 @@ class _Layout:
             unscored=self.benchmark.missing({column.task for column in self.columns.values()}),
             whole_averages=self.complete_only,
         )
+
+
+def _titles(evaluations: Sequence[Evaluation]) -> list[str]:
+    """The titles of evaluations, with the seed where several have the same title."""
+    encoders = [evaluation.summary["encoder"] for evaluation in evaluations]
+    counts = Counter(encoder["title"] for encoder in encoders)
+    return [
+        f"{title}, seed {seed}" if counts[title] > 1 and seed is not None else title
+        for title, seed in ((encoder["title"], encoder["seed"]) for encoder in encoders)
+    ]
 
 
 def _lines(rows: Sequence[Row], columns: Collection[str], mean: str) -> list[GroupLine]:

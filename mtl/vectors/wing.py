@@ -7,7 +7,7 @@ WING = Wing(
     commands=lazy("mtl.vectors.commands:add_commands"),
     boards=lazy("mtl.vectors.boards:find_boards"),
     trainings=Trainings(
-        extras={name: training.extra for name, training in TRAININGS.items()},
+        extras={name: extra for name, (_, extra) in TRAININGS.items()},
         train_recipe=lazy("mtl.vectors.words.training:train_recipe"),
         add_command=lazy("mtl.vectors.commands:add_embeddings_train"),
     ),

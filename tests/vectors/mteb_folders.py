@@ -96,7 +96,7 @@ def record(score: float, data: str = EXACT, /, **changes: Any) -> dict[str, Any]
 
 def make_evaluation(
     runs_dir: Path,
-    records: Mapping[str, Mapping[str, Any]],
+    records: Mapping[str, dict[str, Any]],
     encoder: HashedEncoder | None = None,
 ) -> EvaluationFolder:
     """A finished evaluation on PL-MTEB."""
@@ -105,6 +105,6 @@ def make_evaluation(
     benchmark = load_benchmark(path)
     folder = EvaluationFolder.of(str(runs_dir), benchmark.name, encoder)
     write_text(folder.benchmark, path.read_text(encoding="utf-8"))
-    summary = summarize(benchmark, encoder.description, encoder.fingerprint, {}, records)
+    summary = summarize(benchmark, encoder, {}, records)
     write_json(folder.summary, {**summary, "command": "mtl mteb x"})
     return folder

@@ -38,8 +38,8 @@ class _CharCnn(TypedDict):
     n_highway: Annotated[int, Meta(ge=0, le=100)]
 
 
-class _Content(TypedDict):
-    """An options.json, as far as it is read."""
+class Content(TypedDict):
+    """The content of an options.json, as far as it is read."""
 
     lstm: _Lstm
     char_cnn: _CharCnn
@@ -70,18 +70,22 @@ def read_options(path: Path) -> Options:
     """Read an options.json. Raises InputError that names the key that is missing or wrong."""
     if not path.exists():
         raise InputError("no such file", path=path)
-    content = read_json(path, _Content, "it must be AllenNLP's options.json of an ELMo")
+    options = options_of(read_json(path, Content, "it must be AllenNLP's options.json of an ELMo"))
+    if (widest := max(width for width, _ in options.filters)) > options.max_characters:
+        length = f"max_characters_per_token is only {options.max_characters}"
+        raise InputError(f"char_cnn.filters are up to {widest} wide, but {length}", path=path)
+    return options
+
+
+def options_of(content: Content) -> Options:
+    """The sizes in the content of an options.json."""
     lstm, characters = content["lstm"], content["char_cnn"]
-    length, widest = characters["max_characters_per_token"], max(width for width, _ in characters["filters"])
-    if widest > length:
-        message = f"char_cnn.filters are up to {widest} wide, but max_characters_per_token is only {length}"
-        raise InputError(message, path=path)
     return Options(
         character_dim=characters["embedding"]["dim"],
         filters=tuple((width, number) for width, number in characters["filters"]),
         n_highway=characters["n_highway"],
         activation=characters["activation"],
-        max_characters=length,
+        max_characters=characters["max_characters_per_token"],
         projection_dim=lstm["projection_dim"],
         lstm_dim=lstm["dim"],
         n_layers=lstm["n_layers"],

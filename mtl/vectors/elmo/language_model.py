@@ -80,8 +80,7 @@ class LanguageModel(nn.Module):
     def __init__(self, bilm: BiLM, corpus: Corpus, min_count: int, draws: int) -> None:
         """Words that occur less often than `min_count` share one class. `draws` classes are drawn for a sample."""
         super().__init__()
-        self.bilm = bilm
-        self.corpus = corpus
+        self.bilm, self.corpus = bilm, corpus
         self.classes = FIRST + int((corpus.counts >= min_count).sum())
         lines, frequent = len(corpus.lengths), self.classes - FIRST
         rare = corpus.counts[frequent:].sum()
@@ -168,9 +167,9 @@ class SampledSoftmax(nn.Module):
         """States (rows, dim) and their classes (rows,) -> cross-entropies (rows,), over all classes or a sample of them."""
         if sample is None:
             losses = []
-            for part, wanted in zip(states.split(ROWS), targets.split(ROWS), strict=True):
+            for part, classes in zip(states.split(ROWS), targets.split(ROWS), strict=True):
                 scores = torch.addmm(self.bias.weight[:, 0], part, self.weight.weight.T)
-                losses.append(F.cross_entropy(scores, wanted, reduction="none"))
+                losses.append(F.cross_entropy(scores, classes, reduction="none"))
             return torch.cat(losses)
         right = (states * self.weight(targets)).sum(1) + self.bias(targets)[:, 0] - self.log_expected[targets]
         wrong = torch.addmm(self.bias(sample)[:, 0] - self.log_expected[sample], states, self.weight(sample).T)
@@ -201,13 +200,13 @@ class ProjectedLSTMLayer(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, data: Tensor, sizes: list[int], reverse: bool, *weights_and_clips: Any) -> Tensor:
-        """`sizes`: how many sequences have each step, descending; the last arguments are those of `run_layer`."""
+        """`sizes`: how many sequences have each step, descending; then the arguments of `run_layer`, of which no clip is None."""
         steps = packed_steps(sizes, reverse)
-        made = run_layer(data, steps, *weights_and_clips)
+        layer = run_layer(data, steps, *weights_and_clips)
         w_input, w_state, _, w_projection, *clips = weights_and_clips
-        ctx.save_for_backward(data, *made, w_input, w_state, w_projection)
+        ctx.save_for_backward(data, *layer, w_input, w_state, w_projection)
         ctx.steps, ctx.clips = steps, clips
-        return made.states
+        return layer.states
 
     @staticmethod
     def backward(ctx: Any, grad_states: Tensor) -> tuple[Tensor | None, ...]:
@@ -225,18 +224,13 @@ class ProjectedLSTMLayer(torch.autograd.Function):
         output_to_cell = torch.addcmul(o, o, tanh_cells * tanh_cells, value=-1)
         forget = f.contiguous()
         # A clipped value has no gradient. A value at the limit counts as clipped.
-        unclipped_cell = None if cell_clip is None else cells.abs() < cell_clip
-        unclipped_state = None if state_clip is None else states.abs() < state_clip
-        grad_state = grad_states.clone()
-        grad_cell = torch.zeros_like(cells)
+        unclipped_cell, unclipped_state = cells.abs() < cell_clip, states.abs() < state_clip
+        grad_state, grad_cell = grad_states.clone(), torch.zeros_like(cells)
         for rows, before, carried in reversed(ctx.steps):
             gate, dh, dc = grad_gates[rows], grad_state[rows], grad_cell[rows]
-            if unclipped_state is not None:
-                dh.mul_(unclipped_state[rows])
-            d_output = dh @ w_projection
+            d_output = dh.mul_(unclipped_state[rows]) @ w_projection
             dc.addcmul_(d_output, output_to_cell[rows])
-            if unclipped_cell is not None:
-                dc.mul_(unclipped_cell[rows])
+            dc.mul_(unclipped_cell[rows])
             gate[:, :hidden].mul_(d_output)
             gate[:, hidden:].unflatten(1, (3, hidden)).mul_(dc[:, None])
             if carried:

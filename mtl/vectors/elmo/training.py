@@ -20,7 +20,7 @@ from mtl.base.folders import new_folder
 from mtl.base.memory import check_fits
 from mtl.base.typed import AT_LEAST_ONE, LAYERS, NOT_NEGATIVE, PART, SHARE
 from mtl.embedders.elmo.model import BiLM, to_file
-from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, Options
+from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, Content, Options, options_of
 from mtl.vectors.elmo.language_model import Corpus, LanguageModel, TrainedLSTM, batches, build_corpus
 from mtl.vectors.pretraining.resumable import FORMAT, ResumableTraining, split_held_out, train_once
 from mtl.vectors.words.training import note_source
@@ -71,9 +71,8 @@ class ELMoTraining:
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str = "", device: torch.device = CPU) -> None:
         """As `mtl.vectors.words.training.Training.train`: options.json, weights.hdf5 and training.json (perplexities) in the new folder `path`.
 
-        An interrupted training continues from its last checkpoint if the texts and the settings are the same. Apple GPUs lack
-        operations that the training needs; the CPU is used instead.
-        Raises InputError for sizes that this machine's memory cannot hold, for texts that are too short, and as `train_once`;
+        It continues as `train_once` says. Apple GPUs lack operations that the training needs; the CPU is used instead. Raises
+        InputError for sizes that this machine's memory cannot hold, for texts that are too short, and as `train_once`;
         DivergedError if the training diverges, in which case the last good checkpoint remains.
         """
         with torch.device("meta"):
@@ -90,27 +89,36 @@ class ELMoTraining:
             with new_folder(path) as partial:
                 settings = {**asdict(self), "source": source, "format": FORMAT}
                 write_json(partial / LOG, {"settings": settings, **numbers, "perplexity": trainer.curve})
-                write_text(partial / OPTIONS, options_json(self.options()))
+                write_text(partial / OPTIONS, json.dumps(self.content(), indent=1) + "\n")
                 write_weights(partial / WEIGHTS, trainer.network.bilm)
                 note_source(path, source)
 
         train_once(path, self, source, fill)
 
+    def content(self) -> Content:
+        """The content of options.json: these sizes, with the clips and skip connections of the original."""
+        return {
+            "lstm": {
+                "dim": self.lstm_dim,
+                "projection_dim": self.projection_dim,
+                "cell_clip": 3.0,
+                "proj_clip": 3.0,
+                "n_layers": self.n_layers,
+                "use_skip_connections": True,
+            },
+            "char_cnn": {
+                "activation": "relu",
+                "embedding": {"dim": self.character_dim},
+                "filters": [(width, number) for width, number in self.filters],
+                "max_characters_per_token": MAX_CHARACTERS,
+                "n_characters": 262,
+                "n_highway": 1,
+            },
+        }
+
     def options(self) -> Options:
-        """The sizes for the network and options.json, with the clips and skip connections of the original."""
-        return Options(
-            character_dim=self.character_dim,
-            filters=tuple((width, number) for width, number in self.filters),
-            n_highway=1,
-            activation="relu",
-            max_characters=MAX_CHARACTERS,
-            projection_dim=self.projection_dim,
-            lstm_dim=self.lstm_dim,
-            n_layers=self.n_layers,
-            cell_clip=3.0,
-            state_clip=3.0,
-            skip_connections=True,
-        )
+        """The sizes of the network."""
+        return options_of(self.content())
 
 
 class ElmoTrainer(ResumableTraining):
@@ -136,8 +144,8 @@ class ElmoTrainer(ResumableTraining):
         lengths, tokens, seed = corpus.lengths, settings.batch_tokens, settings.seed
         self.order = lru_cache(maxsize=1)(lambda epoch: batches(lengths, self.lines, tokens, [seed, 1, epoch]))
         self.steps_by_epoch = [len(self.order(epoch)) for epoch in range(settings.epochs)]
-        every = sum(self.steps_by_epoch)
-        self.steps = min(every, settings.max_steps or every)
+        planned = sum(self.steps_by_epoch)
+        self.steps = min(planned, settings.max_steps or planned)
 
     def learning_rate(self) -> float:
         initial, final = self.settings.learning_rate, self.settings.final_learning_rate
@@ -169,29 +177,6 @@ class ElmoTrainer(ResumableTraining):
             forward, backward = np.exp(sums / count)
         row = {"step": self.step, "forward": float(forward), "backward": float(backward)}
         return row, f"held-out perplexity {forward:.1f} forward, {backward:.1f} backward"
-
-
-def options_json(options: Options) -> str:
-    """The content of an options.json in AllenNLP's format."""
-    values = {
-        "lstm": {
-            "dim": options.lstm_dim,
-            "projection_dim": options.projection_dim,
-            "cell_clip": options.cell_clip,
-            "proj_clip": options.state_clip,
-            "n_layers": options.n_layers,
-            "use_skip_connections": options.skip_connections,
-        },
-        "char_cnn": {
-            "activation": options.activation,
-            "embedding": {"dim": options.character_dim},
-            "filters": [list(pair) for pair in options.filters],
-            "max_characters_per_token": options.max_characters,
-            "n_characters": 262,
-            "n_highway": options.n_highway,
-        },
-    }
-    return json.dumps(values, indent=1) + "\n"
 
 
 def write_weights(path: Path, model: BiLM) -> None:

@@ -4,11 +4,10 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
@@ -31,7 +30,6 @@ from mtl.model.sequences import ArraySequences
 from mtl.tasks.suite import Suite, load_suite
 from mtl.vectors.encoders.encoder import MAX_LENGTH, ModelEncoder, check_language, mean_vector
 
-POOLINGS = {"mean": "Average", "max": "Maximum"}  # as in tables
 SECTION = "embeddings."
 
 
@@ -41,7 +39,6 @@ class AverageSettings:
 
     embeddings: str = "fasttext"  # the name or path of an embeddings file
     language: str | None = None  # the language of the tokenizer; None: the suite's
-    pooling: Literal["mean", "max"] = "mean"  # mean or max of the words' vectors
     seed: int = 1  # the seed of random vectors
     centre: bool = False  # subtract the mean vector of the texts
     texts: str | None = None  # a file of texts, one per line, for centre
@@ -54,8 +51,7 @@ class AverageSettings:
         if self.texts is not None and not self.centre:
             raise InputError("nothing reads them; set centre=true", key="texts", value=self.texts)
         if self.suite_data_dir is not None and (self.texts is not None or self.suite is None):
-            instead = f"texts={self.texts} are read instead; drop one of them"
-            message = "name the suite that it belongs to: suite=NAME" if self.texts is None else instead
+            message = "is for the texts of a suite: name it, suite=NAME, and no texts=; or drop it"
             raise InputError(message, key="suite_data_dir", value=self.suite_data_dir)
         if self.centre and self.texts is None and self.suite is None:
             raise InputError("centre needs texts: set texts=FILE, or suite=NAME for its training texts", key="texts")
@@ -146,20 +142,20 @@ def open_average(name: str, values: Mapping[str, Any]) -> ModelEncoder:
         raise InputError(message, key="language")
     # Texts are read first: what is wrong with them shows before large files are opened.
     texts, seen = _texts(settings, suite) if settings.centre else ([], ())
-    device, pooling = device_of(settings.device, "device"), settings.pooling
+    device = device_of(settings.device, "device")
     model = AverageModel(_open(settings, options, suite, device), language, device)
     centred = ["centred"] if settings.centre else []
     seed = [f"seed {settings.seed}"] if "seed" in read else []
     encoder = ModelEncoder(
         model,
-        pooling,
-        name="-".join(["average", options.name, pooling, *centred]),
-        title=", ".join([f"{POOLINGS[pooling]} of word vectors", EMBEDDERS[options.name].title, *centred]),
+        "mean",
+        name="-".join(["average", options.name, "mean", *centred]),
+        title=", ".join(["Average of word vectors", EMBEDDERS[options.name].title, *centred]),
         family="average",
         language=language,
         max_length=MAX_LENGTH,
         trained_on=seen,
-        settings=", ".join([*seed, f"pooling {pooling}", *(centred or ["not centred"])]),
+        settings=", ".join([*seed, "pooling mean", *(centred or ["not centred"])]),
     )
     if settings.centre:
         encoder.centre = mean_vector(texts, encoder.encode, "the mean of the texts")
@@ -167,8 +163,8 @@ def open_average(name: str, values: Mapping[str, Any]) -> ModelEncoder:
 
 
 class AverageModel:
-    """The pooled vectors of a text's words, as a `ModelEncoder` reads a model. A word without a vector does not count;
-    a text without any such word has zeros in place of its mean and maximum."""
+    """The mean of the vectors of a text's words, as a `ModelEncoder` reads a model. A word without a vector does not count;
+    a text without any word with a vector has zeros."""
 
     parameters_without_embeddings = 0
 
@@ -187,7 +183,7 @@ class AverageModel:
 
     @torch.no_grad()
     def encode(self, texts: Sequence[str], pooling: str) -> np.ndarray:
-        """The vectors of at least one text, float32 (texts, dim)."""
+        """The means of at least one text, float32 (texts, dim), as `pooling` must say."""
         with hidden_progress():
             tokenized = TokenizedTexts(texts, self.language, MAX_LENGTH)
         sequences = self.reader.sequences(tokenized)
@@ -198,17 +194,10 @@ class AverageModel:
         for batch in batches_by_length(sequences.lengths):
             tokens, _ = sequences.gather(batch)
             embedded = self.reader.embedder(tokens.to(self.device))
-            pooled = _pool(embedded, counted.gather(batch)[0].to(embedded.device)[..., None], pooling)
-            vectors[batch.numpy()] = pooled.cpu().numpy()
+            weights = counted.gather(batch)[0].to(embedded.device)[..., None]
+            means = (embedded * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)
+            vectors[batch.numpy()] = means.cpu().numpy()
         return vectors[[tokenized.index[text] for text in texts]]
-
-
-def _pool(vectors: Tensor, counted: Tensor, pooling: str) -> Tensor:
-    """Word vectors (batch, time, dim) and 1 for words with a vector, else 0, (batch, time, 1) -> text vectors (batch, dim)."""
-    total = counted.sum(dim=1)
-    if pooling == "mean":
-        return (vectors * counted).sum(dim=1) / total.clamp(min=1)
-    return vectors.masked_fill(counted == 0, -torch.inf).amax(dim=1).masked_fill(total == 0, 0)
 
 
 def _open(settings: AverageSettings, options: EmbedderOptions, suite: Suite | None, device: torch.device) -> Reader:

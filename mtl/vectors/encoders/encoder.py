@@ -3,9 +3,9 @@
 import hashlib
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,9 @@ from mtl.data.blocks import Encode, encode_blocks, text_blocks
 
 FLOAT = 4  # bytes of a weight
 MAX_LENGTH = 256  # tokens of a text, for encoders without a run or a limit of their own
+
+# Called with blocks of texts and what stands before each text; returns the vectors of each block.
+EncodeBlocks = Callable[[Iterable[list[str]], str | None], Iterator[np.ndarray]]
 
 # torch is slow to import, and reports read descriptions alone
 exact_arithmetic = lazy("mtl.base.device:exact_arithmetic")
@@ -86,9 +89,7 @@ class ModelEncoder(SentenceEncoder):
     def encode(self, texts: Sequence[str], progress: bool = False, prompt: str | None = None) -> np.ndarray:
         """As `SentenceEncoder.encode`; there are no prompts."""
         with exact_arithmetic():
-            vectors = encode_blocks(
-                texts, lambda block: self.model.encode(block, self.pooling), self.model.dim, progress
-            )
+            vectors = encode_blocks(texts, partial(self.model.encode, pooling=self.pooling), self.model.dim, progress)
         return vectors if self.centre is None else vectors - self.centre
 
     @cached_property
@@ -100,6 +101,21 @@ class ModelEncoder(SentenceEncoder):
     def versions(self) -> dict[str, str]:
         """As `mtl.methods.method.Model.versions`."""
         return self.model.versions()
+
+
+@dataclass
+class PretrainedSettings:
+    """The settings of a pretrained model as an encoder."""
+
+    path: str = ""  # a folder, or a name on the Hugging Face Hub
+    language: str | None = None  # the language of its texts, as in "pl", for descriptions; None: not said
+    device: str = "cpu"  # where to compute
+
+    def check(self) -> None:
+        """Raise InputError for a language that is no code, and without a path."""
+        check_language(self.language)
+        if not self.path:
+            raise InputError("has no value; name the model's folder, or a model on the Hugging Face Hub", key="path")
 
 
 def check_language(code: str | None) -> None:

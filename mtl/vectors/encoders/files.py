@@ -10,7 +10,7 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.files import replacing
-from mtl.base.progress import Progress, hidden_progress
+from mtl.base.progress import Progress
 from mtl.base.untrusted import LINE_LIMIT, OpenLines, open_lines
 from mtl.data.blocks import BLOCK
 from mtl.data.files import split_lines
@@ -29,8 +29,7 @@ def encode_file(encoder: SentenceEncoder, source: Path, out: Path) -> None:
     with replacing(out) as partial, partial.open("wb") as written, Progress(f"encoding {name}", size, "B") as bar:
         _write_header(written, rows, dim)
         while block := list(islice(lines, BLOCK)):
-            with hidden_progress():
-                vectors = encoder.encode(split_lines(b"".join(block), name, rows))
+            vectors = encoder.encode(split_lines(b"".join(block), name, rows))
             written.write(np.ascontiguousarray(vectors, dtype="<f4").data)
             rows += len(vectors)
             bar.advance(sum(map(len, block)))

@@ -28,7 +28,7 @@ from mtl.methods.transformer.entry import short_name
 from mtl.methods.transformer.inputs import encodable
 from mtl.methods.transformer.model_files import AGAIN
 from mtl.methods.transformer.pretrained import PROBE, opened
-from mtl.vectors.encoders.encoder import Description, SentenceEncoder, check_language
+from mtl.vectors.encoders.encoder import Description, PretrainedSettings, SentenceEncoder
 from mtl.vectors.encoders.sentence_model import MODEL_FILES, check_model, load_model, local_folder
 
 DOCUMENT_NAMES = ("passage", "corpus")  # which the library also takes for "document"
@@ -37,23 +37,18 @@ KNOWN_ARGUMENTS = {"model_prompts", "trust_remote_code"}
 
 
 @dataclass
-class SentenceTransformerSettings:
+class SentenceTransformerSettings(PretrainedSettings):
     """The settings of a model of sentence-transformers as an encoder."""
 
-    path: str = ""  # a folder, or a name on the Hugging Face Hub
-    language: str | None = None  # the language of its texts, as in "pl", for descriptions; None: not said
     prompts: dict[str, str] | None = None  # what stands before texts, by names such as query; None: as mteb or the
     # model says
     prompt: str | None = None  # the name of the prompt before every text; None: as mteb or the model says
     mteb_name: str | None = None  # the model's name in mteb, whose metadata names prompts; None: its name on the Hub
     batch_size: Annotated[int, AT_LEAST_ONE] = 32  # texts in a batch; the library and mteb have the same default
-    device: str = "cpu"  # where to compute
 
     def check(self) -> None:
-        check_language(self.language)
-        if not self.path:
-            what = "a folder with a model of sentence-transformers, or one on the Hugging Face Hub"
-            raise InputError(f"has no value; name {what}", key="path")
+        """Raise InputError as `PretrainedSettings.check`, and for a name in mteb whose prompts would not be used."""
+        super().check()
         if self.prompts is not None and self.mteb_name is not None:
             raise InputError("prompts= are used instead; drop one of them", key="mteb_name", value=self.mteb_name)
 
@@ -80,7 +75,7 @@ class SentenceTransformerEncoder(SentenceEncoder):
         # None is chosen where the settings name the prompt of every text.
         self.prompts = {} if settings.prompt is not None else self._model.prompts
         self.similarity = str(self._model.similarity_fn_name)
-        self.description = self._describe(self._check_runs())
+        self.description = self._describe(self._probed_dim())
 
     def _describe(self, dim: int) -> Description:
         settings, model = self._settings, self._model
@@ -115,11 +110,8 @@ class SentenceTransformerEncoder(SentenceEncoder):
             def advance(module: Any, inputs: Any, features: Any) -> None:
                 bar.advance(len(features["sentence_embedding"]))
 
-            hook = self._model.register_forward_hook(advance)
-            try:
+            with self._model.register_forward_hook(advance):
                 vectors = self._encode(checked, prompt)
-            finally:
-                hook.remove()
         return vectors.reshape(len(checked), self.description.dim)
 
     @cached_property
@@ -148,7 +140,7 @@ class SentenceTransformerEncoder(SentenceEncoder):
         document = next(({"document": prompts[name]} for name in DOCUMENT_NAMES if name in prompts), {})
         return {**document, **prompts}, source
 
-    def _check_runs(self) -> int:
+    def _probed_dim(self) -> int:
         """The size of a vector. Raises InputError if the model cannot encode a short text: its modules may not fit together."""
         vectors = opened(str(self._folder), "the model", lambda trust_remote_code: self._encode([PROBE], None))
         if vectors.ndim != 2 or not np.isfinite(vectors).all():

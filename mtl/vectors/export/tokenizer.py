@@ -56,13 +56,13 @@ def tokenizer_json(language: str, words: Sequence[str]) -> dict[str, Any]:
 
 def is_moses(content: Mapping[str, Any]) -> bool:
     """Whether the content of a `tokenizer.json` splits texts by the rules of `tokenizer_json`. These never make a text ten times longer."""
-    wanted = tokenizer_json("sv", [])
+    expected = tokenizer_json("sv", [])
     try:  # languages differ in this pattern alone
         pattern = content["normalizer"]["normalizers"][PERIOD_STEP]["pattern"]
     except (KeyError, IndexError, TypeError):
         return False
-    wanted["normalizer"]["normalizers"][PERIOD_STEP]["pattern"] = pattern
-    is_same = all(content.get(part) == wanted[part] for part in ("normalizer", "pre_tokenizer"))
+    expected["normalizer"]["normalizers"][PERIOD_STEP]["pattern"] = pattern
+    is_same = all(content.get(part) == expected[part] for part in ("normalizer", "pre_tokenizer"))
     return is_same and content.get("post_processor") in (None, UNCHANGED)
 
 

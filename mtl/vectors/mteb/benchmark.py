@@ -33,9 +33,9 @@ COMMAND_KEYS = {key.name for key in fields(MtebSettings)}
 
 def read_settings(values: Mapping[str, Any]) -> tuple[MtebSettings, dict[str, Any]]:
     """The settings of the command, and the others, which are the encoder's. Raises InputError for a bad value."""
-    others = dict(values)
-    own = {key: others.pop(key) for key in COMMAND_KEYS & others.keys()}
-    return typed(MtebSettings, own), others
+    command = {key: value for key, value in values.items() if key in COMMAND_KEYS}
+    encoder = {key: value for key, value in values.items() if key not in COMMAND_KEYS}
+    return typed(MtebSettings, command), encoder
 
 
 @dataclass

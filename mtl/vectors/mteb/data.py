@@ -28,6 +28,7 @@ from mtl.vectors.mteb.results import EXACT, OTHER, REDUCED
 from mtl.vectors.mteb.retrieval import document_blocks
 
 CLOSED = "the client has been closed"  # what the hub's client says in the end if there is no network
+TEXT_COLUMNS = ("input_column_name", "input1_column_name", "input2_column_name")  # attributes of mteb's tasks
 SHOWN = 3  # the most differences that are recorded of a split
 
 
@@ -59,15 +60,16 @@ def check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
     The columns are those that the task has after mteb has renamed the hub's."""
     if not isinstance(rows, Dataset):  # those of retrieval have other parts
         return
-    sts = task.metadata.type == "STS"
-    names = ("input_column_name", "input1_column_name", "input2_column_name")
-    texts = task.column_names if sts else [getattr(task, name, None) for name in names]
-    target = "score" if sts else getattr(task, "label_column_name", None)
-    numeric = sts or task.metadata.type == "PairClassification"
-    for column in [name for name in (*texts, target) if isinstance(name, str)]:  # tasks of other forms lack some
+    is_sts = task.metadata.type == "STS"
+    texts = task.column_names if is_sts else [getattr(task, name, None) for name in TEXT_COLUMNS]
+    target = "score" if is_sts else getattr(task, "label_column_name", None)
+    target_type: Any = int | float if is_sts or task.metadata.type == "PairClassification" else object
+    columns = [*((text, str | list, "text") for text in texts), (target, target_type, "number")]
+    for column, kind, wanted in columns:
+        if not isinstance(column, str):  # tasks of other forms lack some
+            continue
         if column not in rows.column_names:
             raise InputError(f"has no column {column}; it has {', '.join(rows.column_names)}", path=path)
-        kind, wanted = (str | list, "text") if column in texts else (int | float if numeric else object, "number")
         for number, value in enumerate(rows[column], 1):
             if value is None or not isinstance(value, kind):
                 problem = "has no value" if value is None else f"{value!r} is not a {wanted}"
@@ -152,8 +154,6 @@ def load_rows(task: AbsTask, rows: MtebRows) -> None:
     try:
         with cache_of(rows):
             task.load_data()
-    except InputError:
-        raise
     except Exception as error:  # datasets, its client and mteb raise many kinds of exceptions
         if rows.folder is not None:
             raise unreadable(task, rows, error) from None
@@ -189,29 +189,31 @@ def compare_rows(task: AbsTask, rows: MtebRows, split: str) -> tuple[str, list[s
     described = task.metadata.descriptive_stats or {}
     if rows.folder is None:
         return (EXACT, []) if split in described else (OTHER, [f"{split}: mteb does not describe it"])
-    differences = []
-    fewer = False
-    several = task.metadata.is_multilingual
+    differences, fewer = list[str](), False
     for name in _read_splits(task, [split]):
         if name not in described:
             differences.append(f"{name}: mteb does not describe it")
             continue
-        for subset in task.hf_subsets if several else (None,):
+        for subset in task.hf_subsets if task.metadata.is_multilingual else (None,):
             theirs = described[name] if subset is None else described[name]["hf_subset_descriptive_stats"][subset]
             try:
                 with contextlib.redirect_stderr(io.StringIO()):  # bars of mteb
                     ours = _statistics(task, name, subset)
             except Exception as error:  # a column or a value of another type than the task's can fail anywhere in mteb
                 raise unreadable(task, rows, error) from None
-            present = dict(_flat(ours))
-            differing = [
-                f"{': '.join([name, *parts])}: {present.get((*parts, last), 'no')} {last}, not {wanted}"
-                for (*parts, last), wanted in _flat(theirs)
-                if present.get((*parts, last)) != wanted
-            ]
-            differences += differing[:SHOWN]
+            differences += _differences(name, ours, theirs)[:SHOWN]
             fewer = fewer or ours["num_samples"] < theirs["num_samples"]
     return REDUCED if fewer else OTHER if differences else EXACT, differences
+
+
+def _differences(split: str, ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:
+    """The numbers of a split that differ between our statistics and mteb's."""
+    present = dict(_flat(ours))
+    return [
+        f"{': '.join([split, *parts])}: {present.get((*parts, last), 'no')} {last}, not {wanted}"
+        for (*parts, last), wanted in _flat(theirs)
+        if present.get((*parts, last)) != wanted
+    ]
 
 
 def _statistics(task: AbsTask, split: str, subset: str | None) -> Mapping[str, Any]:

@@ -6,7 +6,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -22,20 +22,10 @@ from mteb.types import PromptType
 from mtl.base.clock import format_duration
 from mtl.base.errors import InputError
 from mtl.base.files import replacing, write_json, write_text
-from mtl.base.progress import hidden_progress
-from mtl.vectors.encoders.encoder import SentenceEncoder
+from mtl.vectors.encoders.encoder import EncodeBlocks, SentenceEncoder
 from mtl.vectors.mteb.benchmark import Benchmark
 from mtl.vectors.mteb.data import MtebRows, cache_of, compare_rows, find_rows, fresh_task, load_rows, unreadable
-from mtl.vectors.mteb.results import (
-    EvaluationFolder,
-    Record,
-    read_record,
-    record_key,
-    render_table,
-    revision_of,
-    seen_by,
-    summarize,
-)
+from mtl.vectors.mteb.results import EvaluationFolder, Record, record_key, render_table, revision_of, seen_by, summarize
 from mtl.vectors.mteb.retrieval import CorpusSearch
 
 logger = logging.getLogger("mtl")
@@ -45,14 +35,10 @@ ENCODING = {"batch_size": 256, "show_progress_bar": False}
 COMPARED = {"cosine": ScoringFunction.COSINE, "dot": ScoringFunction.DOT_PRODUCT}  # what mteb computes itself
 
 
-# Called with blocks of texts and what stands before each text; returns the vectors of each block.
-EncodeElsewhere = Callable[[Iterable[list[str]], str | None], Iterator[np.ndarray]]
-
-
 class EncoderModel(AbsEncoder):
     """Gives mteb an encoder's vectors, and counts the texts and the seconds that they take."""
 
-    def __init__(self, encoder: SentenceEncoder, meta: ModelMeta, elsewhere: EncodeElsewhere | None = None) -> None:
+    def __init__(self, encoder: SentenceEncoder, meta: ModelMeta, elsewhere: EncodeBlocks | None = None) -> None:
         """`elsewhere` encodes the documents of corpora; None: this process does."""
         self.mteb_model_meta = meta
         self._encoder, self._elsewhere = encoder, elsewhere
@@ -67,31 +53,19 @@ class EncoderModel(AbsEncoder):
         return self._counted(lambda: self._encoder.encode(texts, progress=True, prompt=prompt))
 
     def encode_documents(self, blocks: Iterable[list[str]], task_metadata: Any) -> Iterator[np.ndarray]:
-        """The vectors of the documents of a corpus, block by block. Raises InputError if they are not finite."""
+        """The vectors of the documents of a corpus, block by block. Raises InputError if they are not finite. Elsewhere, the
+        blocks are read while others are encoded, and these seconds count."""
         prompt = get_prompt(dict(self._encoder.prompts), task_metadata, PromptType.document)
-        encoded = (self._elsewhere or self._encoded)(self._read(blocks), prompt)
+        if self._elsewhere is None:
+            for block in blocks:
+                yield self._counted(partial(self._encoder.encode, block, prompt=prompt))
+            return
+        encoded = self._elsewhere(blocks, prompt)
         while len(vectors := self._counted(lambda: next(encoded, np.empty(0)))):
             yield vectors
 
-    def _read(self, blocks: Iterable[list[str]]) -> Iterator[list[str]]:
-        """The blocks. While the next one is read, the encoder is not at work, and its seconds do not count."""
-        texts = iter(blocks)
-        while True:
-            start, self.encoding = time.monotonic(), False
-            block = next(texts, None)
-            self.seconds -= time.monotonic() - start
-            self.encoding = True
-            if block is None:
-                return
-            yield block
-
-    def _encoded(self, blocks: Iterable[list[str]], prompt: str | None) -> Iterator[np.ndarray]:
-        for block in blocks:
-            with hidden_progress():
-                vectors = self._encoder.encode(block, prompt=prompt)
-            yield vectors
-
     def _counted(self, encode: Callable[[], np.ndarray]) -> np.ndarray:
+        """The vectors that `encode` returns, which are counted with its seconds. `encoding` stays true if it fails."""
         start, self.encoding = time.monotonic(), True
         vectors = encode()
         self.encoding = False
@@ -139,7 +113,7 @@ class Evaluator:
     data_dir: Path | None
     folder: EvaluationFolder
     meta: ModelMeta
-    elsewhere: EncodeElsewhere | None = None  # as in `EncoderModel`
+    elsewhere: EncodeBlocks | None = None  # as in `EncoderModel`
 
     @cached_property
     def versions(self) -> dict[str, str]:
@@ -150,14 +124,14 @@ class Evaluator:
         """Write the record of a task; its score is None if it is not a finite number. Messages have the title. A task that
         was evaluated with these versions of the software, on the same rows, by the same metric is not evaluated again.
         Raises InputError if it cannot be done."""
-        rows, path = find_rows(self.benchmark, name, self.data_dir), self.folder.record(name)
+        rows, metric = find_rows(self.benchmark, name, self.data_dir), self.benchmark.metric(name)
         key = record_key(self.benchmark, name, self.versions) | {"revision": rows.revision}
-        old = record = read_record(path, key)
+        record, after = self.folder.read_record(name, key), "as evaluated before"
         if record is None:
-            record = {**key, **self._evaluate(name, rows, key["split"], self.folder.result(path))}
-            write_json(path, record)
-        metric, score = self.benchmark.metric(name), record["score"]
-        after = "as evaluated before" if old is not None else format_duration(record["seconds"])
+            record = {**key, **self._evaluate(name, rows, key["split"])}
+            write_json(self.folder.record(name), record)
+            after = format_duration(record["seconds"])
+        score = record["score"]
         if score is None:
             problem = "is not a finite number, so the task counts as missing; are all targets or all vectors equal?"
             logger.warning("%s: %s %s", title, metric, problem)
@@ -165,25 +139,23 @@ class Evaluator:
             logger.info("%s: %s %.2f · %s", title, metric, score, after)
 
     def records(self) -> dict[str, Record]:
-        """The records with a score, by task: of this command, and those of earlier ones that are still what the benchmark and these versions of
-        the software would record."""
+        """The records with a score, by task, that the benchmark and these versions of the software would still make."""
         keys = {name: record_key(self.benchmark, name, self.versions) for name in self.benchmark.tasks}
-        known = {name: read_record(self.folder.record(name), key) for name, key in keys.items()}
+        known = {name: self.folder.read_record(name, key) for name, key in keys.items()}
         return {name: record for name, record in known.items() if record is not None and record["score"] is not None}
 
     def write_summary(self, settings: Mapping[str, Any], about: Mapping[str, Any]) -> None:
         """Write the summary of the records, with these further keys, and their table."""
-        encoder, folder = self.encoder, self.folder
-        summary = summarize(self.benchmark, encoder.description, encoder.fingerprint, settings, self.records())
-        write_json(folder.summary, {**summary, **about})
-        write_text(folder.table, render_table(self.benchmark, summary))
+        summary = summarize(self.benchmark, self.encoder, settings, self.records())
+        write_json(self.folder.summary, {**summary, **about})
+        write_text(self.folder.table, render_table(self.benchmark, summary))
 
     def collect_results(self) -> None:
         """Write the folder `results`: mteb's own result files of the records, under the model's name and metadata of
         now. Raises InputError for a result file that is damaged."""
         results = []
         for name in self.records():
-            path = self.folder.result(self.folder.record(name))
+            path = self.folder.result(name)
             try:
                 results.append(TaskResult.from_disk(path, load_historic_data=False))
             except (OSError, ValueError):
@@ -192,7 +164,7 @@ class Evaluator:
         for result in results:
             mteb.ResultCache(self.folder.path).save_to_cache(result, self.meta, encode_kwargs=ENCODING)
 
-    def _evaluate(self, name: str, rows: MtebRows, split: str, path: Path) -> Record:
+    def _evaluate(self, name: str, rows: MtebRows, split: str) -> Record:
         """Evaluate the encoder on a split of a task, and write mteb's own result file. Scores are × 100. Raises
         InputError if mteb fails with local rows, other than in the encoder."""
         described = fresh_task(self.benchmark, name, split, rows)
@@ -215,7 +187,7 @@ class Evaluator:
         if any(metric not in scores for scores in by_subset):
             known = ", ".join(key for key, value in by_subset[0].items() if isinstance(value, float))
             raise InputError(f"benchmark {self.benchmark.name}: {name}: mteb has no score {metric!r}; it has {known}")
-        with replacing(path) as partial:
+        with replacing(self.folder.result(name)) as partial:
             result.to_disk(partial)
         return {
             "type": self.benchmark.type_of(name),

@@ -74,10 +74,18 @@ class EvaluationFolder:
         """What was evaluated last on a task's rows."""
         return self.path / "tasks" / task / "record.json"
 
-    @staticmethod
-    def result(record: Path) -> Path:
-        """mteb's own result file of a record."""
-        return record.with_name("mteb.json")
+    def result(self, task: str) -> Path:
+        """mteb's own result file of a task's record."""
+        return self.path / "tasks" / task / "mteb.json"
+
+    def read_record(self, task: str, key: Mapping[str, Any]) -> Record | None:
+        """The record of a task; None if there is none, if it is damaged, or if it says something else than the key."""
+        try:
+            record = dict(read_json(self.record(task), Evaluated))
+        except InputError:
+            return None
+        matches = {name: record.get(name) for name in key} == key
+        return record if matches and self.result(task).is_file() else None
 
 
 def revision_of(encoder: SentenceEncoder) -> str:
@@ -95,15 +103,12 @@ def seen_by(description: Description, benchmark: Benchmark) -> dict[str, list[st
 
 
 def summarize(
-    benchmark: Benchmark,
-    description: Description,
-    fingerprint: str,
-    settings: Mapping[str, Any],
-    records: Mapping[str, Mapping[str, Any]],
+    benchmark: Benchmark, encoder: SentenceEncoder, settings: Mapping[str, Any], records: Mapping[str, Record]
 ) -> dict[str, Any]:
     """The summary of an evaluation, from the tasks' records. Scores are × 100. `average` is the mean over the tasks,
     `average_by_type` that of the types' means; both are over the tasks that have scores, on any data. `partial` is true
     if a task of the benchmark is missing."""
+    description = encoder.description
     tasks = {name: dict(records[name]) for name in benchmark.tasks if name in records}
     scores = {name: float(record["score"]) for name, record in tasks.items()}
     by_type, missing = benchmark.type_means(scores), benchmark.missing(tasks)
@@ -112,7 +117,7 @@ def summarize(
     return {
         "benchmark": benchmark.name,
         "encoder": asdict(description),
-        "fingerprint": fingerprint,
+        "fingerprint": encoder.fingerprint,
         "settings": dict(settings),
         "tasks": tasks,
         "by_type": by_type,
@@ -189,8 +194,8 @@ def _notes(benchmark: Benchmark, summary: Mapping[str, Any]) -> list[str]:
 
 def not_comparable_notes(benchmark: Benchmark, names: Sequence[str]) -> list[str]:
     """A note for each of these tasks whose scores do not belong beside published ones on any data."""
-    said = "not comparable with published scores"
-    return [f"{name}: {said}: {why}." for name in names if (why := benchmark.tasks[name].not_comparable)]
+    reasons = {name: benchmark.tasks[name].not_comparable for name in names}
+    return [f"{name}: not comparable with published scores: {reason}." for name, reason in reasons.items() if reason]
 
 
 def record_key(benchmark: Benchmark, task: str, versions: Mapping[str, str]) -> Record:
@@ -203,16 +208,6 @@ def record_key(benchmark: Benchmark, task: str, versions: Mapping[str, str]) -> 
     }
 
 
-def read_record(path: Path, key: Mapping[str, Any]) -> Record | None:
-    """The record in a file; None if there is none, if it is damaged, or if it says something else than the key."""
-    try:
-        record = dict(read_json(path, Evaluated))
-    except InputError:
-        return None
-    matches = {name: record.get(name) for name in key} == key
-    return record if matches and EvaluationFolder.result(path).is_file() else None
-
-
 @dataclass(frozen=True)
 class Evaluation:
     """An encoder's scores on a benchmark, in a folder. Those of one encoder in several folders have the same name."""
@@ -220,10 +215,6 @@ class Evaluation:
     path: Path
     summary: EvaluationSummary
     benchmark: Benchmark
-
-    @property
-    def title(self) -> str:
-        return self.summary["encoder"]["title"]
 
     @property
     def scores(self) -> dict[str, float]:

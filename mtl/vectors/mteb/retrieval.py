@@ -49,15 +49,13 @@ class CorpusSearch:
             return ranking.search(queries, top_k=top_k, top_ranked=top_ranked, **about)
         loader = create_dataloader(queries, task_metadata=about["task_metadata"], prompt_type=PromptType.query)
         kept = {key: about[key] for key in ("task_metadata", "hf_split", "hf_subset")}
-        texts = {"text": loader.dataset[:]["text"]}
-        encoded = self._scaled(
-            self._model.encode([texts], prompt_type=PromptType.query, **kept, **about["encode_kwargs"])
-        )
+        options = {**kept, **about["encode_kwargs"], "prompt_type": PromptType.query}
+        encoded = self._scaled(self._model.encode([{"text": loader.dataset[:]["text"]}], **options))
         path = self._encode_corpus(encoded.shape[1], about)
         blocks = map(self._scaled, read_blocks(path, encoded.shape[1]))
         scores, positions = best_documents(encoded, blocks, top_k)
-        wanted, indices = np.unique(positions, return_inverse=True)
-        ids = np.array(self._corpus.select_columns("id").select(wanted)[:]["id"], dtype=object)
+        distinct, indices = np.unique(positions, return_inverse=True)
+        ids = np.array(self._corpus.select_columns("id").select(distinct)[:]["id"], dtype=object)
         rows = zip(ids[indices].reshape(positions.shape).tolist(), scores.tolist(), strict=True)
         return {query: dict(zip(*row, strict=True)) for query, row in zip(queries["id"], rows, strict=True)}
 

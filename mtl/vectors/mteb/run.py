@@ -19,7 +19,7 @@ from mtl.base.files import write_text
 from mtl.base.locks import waiting_lock
 from mtl.base.typed import UnknownKey
 from mtl.jobs.engines import ENGINES, Mapper, Needs, Unit
-from mtl.vectors.encoders.encoder import SentenceEncoder
+from mtl.vectors.encoders.encoder import EncodeBlocks, SentenceEncoder
 from mtl.vectors.mteb.benchmark import COMMAND_KEYS, Benchmark, find_benchmark, load_benchmark, read_settings
 from mtl.vectors.mteb.results import EvaluationFolder
 
@@ -46,9 +46,9 @@ def import_mteb(folder: Path) -> None:
 
 def cluster_encoding(
     encoder: SentenceEncoder, open_encoder: OpenEncoder, settings: Mapping[str, Any], workers: int, folder: Path
-) -> Callable[[Iterable[list[str]], str | None], Iterator[np.ndarray]]:
-    """What encodes blocks of texts, with a prompt, on a Ray cluster, whose workers open the same encoder and see the folder. Raises InputError if Ray
-    is not installed; the encoding raises it if a worker's encoder differs."""
+) -> EncodeBlocks:
+    """What encodes blocks of texts on a Ray cluster, whose workers open the same encoder and see the folder. Raises InputError if Ray is not
+    installed; the encoding raises it if a worker's encoder differs."""
     if (engine := ENGINES.get("ray")) is None:
         raise InputError("needs the engine ray, which is not installed", key="workers")
     is_gpu = device_of(str(settings.get("device", "cpu")), "device").type == "cuda"
@@ -57,7 +57,7 @@ def cluster_encoding(
     expected = getattr(encoder, "centre", None), encoder.fingerprint, encoder.versions()
 
     def encode(blocks: Iterable[list[str]], prompt: str | None) -> Iterator[np.ndarray]:
-        maker = Unit("encoder", _encoding, (open_encoder, settings, prompt, *expected), folder=folder, needs=needs)
+        maker = Unit("encoder", _encoding, (open_encoder, settings, prompt, expected), folder=folder, needs=needs)
         return cluster.map(maker, blocks, workers)
 
     return encode
@@ -67,12 +67,12 @@ def _encoding(
     open_encoder: OpenEncoder,
     settings: Mapping[str, Any],
     prompt: str | None,
-    centre: np.ndarray | None,
-    fingerprint: str,
-    versions: Mapping[str, str],
+    expected: tuple[Any, str, dict[str, str]],
 ) -> Callable[[list[str]], np.ndarray]:
-    """In a worker, what encodes a block of texts. Raises InputError if the encoder is not the one with this fingerprint and these versions."""
+    """In a worker, what encodes a block of texts. Raises InputError if the encoder, with the centre of this process, has another fingerprint or
+    other versions than the expected ones."""
     encoder: Any = open_encoder(settings)
+    centre, fingerprint, versions = expected
     if centre is not None:
         encoder.centre = centre
     if (encoder.fingerprint, encoder.versions()) != (fingerprint, versions):

@@ -64,20 +64,17 @@ CPU = torch.device("cpu")
 
 def model_card(log: dict[str, Any], language: str | None) -> str:
     """The README of the folder, with the metadata that model hubs read."""
-    numbers = {key: log[key] for key in ("parameters", "tokens", "vocabulary")}
+    figures = {key: log[key] for key in ("parameters", "tokens", "vocabulary")} | log["validations"][-1]
     texts, learnt = (escaped(", ".join(log[key])) for key in ("texts", "vocabulary_texts"))
-    said = f'language: "{language}"\n' if language else ""
-    return CARD.format(
-        language=said, texts=texts, learnt=learnt or "the same text", **numbers, **log["validations"][-1]
-    )
+    language_line = f'language: "{language}"\n' if language else ""
+    return CARD.format(language=language_line, texts=texts, learnt=learnt or "the same text", **figures)
 
 
 @exact_arithmetic()
 def pretrain(texts: PretrainingTexts, settings: PretrainingSettings, out: Path, device: torch.device = CPU) -> None:
-    """Learn a vocabulary, train a BERT and write it to the new folder `out`, where transformers loads it. A training
-    that was interrupted continues from its last checkpoint if the texts and the settings are the same. Raises
-    InputError for bad texts, too little text, and as `train_once`; DivergedError if the training
-    diverges, in which case the last good checkpoint remains."""
+    """Learn a vocabulary, train a BERT and write it to the new folder `out`, where transformers loads it. The training
+    continues as `train_once` says. Raises InputError for bad texts, too little text, and as `train_once`; DivergedError
+    if the training diverges, in which case the last good checkpoint remains."""
     texts.check()
     import_transformers()
     train_once(out, settings, texts.fingerprint, partial(_train, texts, settings, out, device), **library_versions())
@@ -86,6 +83,7 @@ def pretrain(texts: PretrainingTexts, settings: PretrainingSettings, out: Path, 
 def _train(
     texts: PretrainingTexts, settings: PretrainingSettings, out: Path, device: torch.device, unfinished: Path
 ) -> None:
+    """Train with the files in the folder `unfinished`, and write `out`."""
     tokenizer, training = begin_training(texts, settings, unfinished, device)
     segments, held_out = training.segments, len(training.held_out)
     figures = {
@@ -114,13 +112,13 @@ def _train(
         "versions": {"mtl": VERSION, **{name: version(name) for name in ("torch", "transformers", "tokenizers")}},
         "validations": training.curve,
     }
-    with new_folder(out) as partial:
-        training.network.to("cpu").save_pretrained(partial)
-        portable_tokenizer(tokenizer, settings.max_length).save_pretrained(partial)
-        for weights in partial.glob("*.safetensors"):  # which safetensors makes readable by their owner alone
-            weights.chmod((partial / "config.json").stat().st_mode)
-        write_json(partial / LOG, log)
-        write_text(partial / "README.md", model_card(log, texts.language))
+    with new_folder(out) as folder:
+        training.network.to("cpu").save_pretrained(folder)
+        portable_tokenizer(tokenizer, settings.max_length).save_pretrained(folder)
+        for weights in folder.glob("*.safetensors"):  # which safetensors makes readable by their owner alone
+            weights.chmod((folder / "config.json").stat().st_mode)
+        write_json(folder / LOG, log)
+        write_text(folder / "README.md", model_card(log, texts.language))
 
 
 def begin_training(
@@ -132,8 +130,8 @@ def begin_training(
     if not path.exists():
         lines, again = (texts.lines(title) for title in ("counting characters of", "learning a vocabulary from"))
         learnt = learn_tokenizer(lines, again, settings)
-        with replacing(path) as partial:
-            learnt.save(str(partial))
+        with replacing(path) as written:
+            learnt.save(str(written))
     try:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception:  # the library raises no narrower class
@@ -142,8 +140,8 @@ def begin_training(
         write_tokens(texts.by_document(settings.documents, "tokenizing"), tokenizer, settings.min_tokens, unfinished)
     begins = word_beginnings(tokenizer)
     segments = Segments(*read_tokens(unfinished), settings.chunk)
-    bert = new_bert(settings, len(begins))
-    return tokenizer, MaskedLanguageModelling(bert, segments, begins, settings, unfinished, device)
+    bert = new_bert(settings, len(begins)).to(device)
+    return tokenizer, MaskedLanguageModelling(bert, segments, begins, settings, unfinished)
 
 
 def trained_body(texts: Sequence[str], language: str, folder: Path, settings_name: str = "tiny") -> Path:
@@ -163,8 +161,6 @@ def trained_body(texts: Sequence[str], language: str, folder: Path, settings_nam
             pretrain(source, settings, body)
         except InputError as error:
             if not body.is_dir():  # no other process has trained it meanwhile
-                message = (
-                    f"no transformer is named, and training one fails: {error}; or name one with transformer.path="
-                )
-                raise InputError(message) from None
+                problem = f"no transformer is named, and training one fails: {error}"
+                raise InputError(f"{problem}; or name one with transformer.path=") from None
     return body

@@ -58,13 +58,13 @@ def train_once(out: Path, settings: Any, source: str, fill: Callable[[Path], Non
     folder = unfinished_folder(out)
     message = f"{folder}: another process is training this model"
     with waiting_lock(folder / LOCK, message), threads_of_torch(settings.threads):
-        others = [path for path in folder.iterdir() if path.name != CLAIM and not path.name.startswith(".")]
-        if others and not (folder / CLAIM).exists():
+        files = [path for path in folder.iterdir() if path.name != CLAIM and not path.name.startswith(".")]
+        if files and not (folder / CLAIM).exists():
             problem = "holds files of no unfinished training; move them away or name another folder with out="
             raise InputError(problem, path=folder)
         try:
             check_new_folder(out)  # another process may have made it before the lock was taken
-            _claim(folder, {**asdict(settings), "source": source, "format": FORMAT, **software}, others)
+            _claim(folder, {**asdict(settings), "source": source, "format": FORMAT, **software}, files)
             fill(folder)
         except InputError:
             if not (folder / CHECKPOINT).exists():
@@ -73,7 +73,7 @@ def train_once(out: Path, settings: Any, source: str, fill: Callable[[Path], Non
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _claim(folder: Path, training: dict[str, Any], others: list[Path]) -> None:
+def _claim(folder: Path, training: dict[str, Any], files: list[Path]) -> None:
     """Claim the folder. The other files of another training are removed if it has no checkpoint. Raises InputError if it has one."""
     claim, has_checkpoint = folder / CLAIM, (folder / CHECKPOINT).exists()
     before = read_json(claim, dict[str, Any], f"delete {folder}, and run this again") if claim.exists() else {}
@@ -85,7 +85,7 @@ def _claim(folder: Path, training: dict[str, Any], others: list[Path]) -> None:
             problem = f"holds an unfinished training with another {', '.join(changed)}; delete the folder or set out="
             raise InputError(problem, path=folder)
     elif before != training:
-        for path in others:
+        for path in files:
             path.unlink()
         write_json(claim, training)  # last: files of another training never have it
 
@@ -180,12 +180,12 @@ class ResumableTraining(ValidatedModule, ABC):
         self.check_losses(self.step)
         self.eval()
         with torch.no_grad():
-            row, said = self.validate()
+            row, summary = self.validate()
         self.train()
         if not all(map(math.isfinite, row.values())):
             raise DivergedError(f"step {self.step}: the held-out perplexity is not finite")
         self.curve.append(row)
-        self.bar.note(said)
+        self.bar.note(summary)
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         super().on_load_checkpoint(checkpoint)

@@ -87,7 +87,7 @@ def _valid(text: str) -> str:
 def learn_tokenizer(lines: Iterable[str], again: Iterable[str], settings: PretrainingSettings) -> Tokenizer:
     """Learn a vocabulary from lines of text, which come twice, because they need not fit into memory. Raises InputError
     if the text has more characters than the vocabulary may have entries."""
-    tokenizer = _tokenizer(settings)
+    tokenizer = _tokenizer(settings, {}, [])
     first, inner = _alphabet(lines, tokenizer)
     reserved = [*SPECIAL_TOKENS, *inner]
     if settings.vocab_size < (least := len(reserved) + len(first)):
@@ -109,9 +109,8 @@ def learn_tokenizer(lines: Iterable[str], again: Iterable[str], settings: Pretra
     complete = _tokenizer(settings, learnt["vocab"], merges)
     complete.add_special_tokens([AddedToken(token, normalized=False, special=True) for token in SPECIAL_TOKENS])
     cls, sep = SPECIAL_TOKENS[CLS], SPECIAL_TOKENS[SEP]
-    complete.post_processor = processors.TemplateProcessing(
-        single=f"{cls} $A {sep}", pair=f"{cls} $A {sep} $B:1 {sep}:1", special_tokens=[(cls, CLS), (sep, SEP)]
-    )
+    templates = {"single": f"{cls} $A {sep}", "pair": f"{cls} $A {sep} $B:1 {sep}:1"}
+    complete.post_processor = processors.TemplateProcessing(**templates, special_tokens=[(cls, CLS), (sep, SEP)])
     return complete
 
 
@@ -126,17 +125,14 @@ def _alphabet(lines: Iterable[str], tokenizer: Tokenizer) -> tuple[list[str], li
     return first, [f"{INNER}{character}" for character in first if len(splits(character * 2)) == 1]
 
 
-def _tokenizer(
-    settings: PretrainingSettings, vocabulary: dict[str, int] | None = None, merges: Sequence[tuple[str, str]] = ()
-) -> Tokenizer:
+def _tokenizer(settings: PretrainingSettings, vocabulary: dict[str, int], merges: list[tuple[str, str]]) -> Tokenizer:
     """A tokenizer that keeps accents and splits at white space and punctuation."""
     unknown = SPECIAL_TOKENS[UNKNOWN]
     if settings.vocabulary == "wordpiece":
-        tokenizer = Tokenizer(models.WordPiece(vocabulary or {}, unk_token=unknown))
+        tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token=unknown))
     else:
-        tokenizer = Tokenizer(
-            models.BPE(vocabulary or {}, list(merges), unk_token=unknown, continuing_subword_prefix=INNER)
-        )
+        bpe = models.BPE(vocabulary, merges, unk_token=unknown, continuing_subword_prefix=INNER)
+        tokenizer = Tokenizer(bpe)
     bert = normalizers.BertNormalizer(clean_text=True, handle_chinese_chars=True, strip_accents=False, lowercase=False)
     tokenizer.normalizer = normalizers.Sequence([normalizers.NFC(), bert])
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -209,9 +205,8 @@ class Segments:
         pieces = -(-sizes // chunk)
         number = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)  # of a piece in its document
         self._flat, self._starts = flat, np.repeat(begins, pieces) + number * chunk
-        self.lengths = np.minimum(
-            chunk, np.repeat(begins + sizes, pieces) - self._starts
-        )  # in tokens, int64 (segments,)
+        # In tokens, int64 (segments,).
+        self.lengths = np.minimum(chunk, np.repeat(begins + sizes, pieces) - self._starts)
         self.documents, self.tokens = len(ends), int(sizes.sum())  # how many there are
 
     def __len__(self) -> int:

@@ -114,16 +114,6 @@ def decayed_groups(model: nn.Module, weight_decay: float) -> list[dict[str, obje
     return [{"params": matrices, "weight_decay": weight_decay}, {"params": vectors, "weight_decay": 0.0}]
 
 
-def rate_at(settings: PretrainingSettings, step: int) -> float:
-    """The learning rate of a step: a linear rise from 0 to the highest, then a linear fall to 0, as that of
-    `transformers.get_linear_schedule_with_warmup`."""
-    progress = step / settings.max_steps
-    warmup = settings.warmup / settings.max_steps if settings.warmup >= 1 else settings.warmup
-    if progress < warmup:
-        return settings.learning_rate * progress / warmup
-    return settings.learning_rate * (1 - progress) / (1 - warmup)
-
-
 def pass_batches(lengths: np.ndarray, batch_size: int, seed: Sequence[int]) -> list[np.ndarray]:
     """The batches of a pass over segments of these lengths, int64 (batch_size,) each, in random order: segments of similar length are together.
     Random segments that do not fill a batch are left out."""
@@ -148,12 +138,13 @@ class MaskedLanguageModelling(ResumableTraining):
         begins: np.ndarray,
         settings: PretrainingSettings,
         folder: Path,
-        device: torch.device,
     ) -> None:
-        """`begins` is that of `mask`, the folder that of the checkpoint. Raises InputError if too few segments are left for one step."""
+        """The model is on the device that trains it, `begins` is that of `mask`, the folder that of the checkpoint. Raises
+        InputError if too few segments are left for one step."""
+        device = model.device
         # Fused: one pass over the weights in place of one for each of Adam's operations.
         optimizer = torch.optim.AdamW(
-            decayed_groups(model.to(device), settings.weight_decay),
+            decayed_groups(model, settings.weight_decay),
             settings.learning_rate,
             betas=(0.9, settings.beta2),
             eps=settings.epsilon,
@@ -175,7 +166,12 @@ class MaskedLanguageModelling(ResumableTraining):
         self.rows = settings.batch_size // settings.accumulate  # segments that are computed together
 
     def learning_rate(self) -> float:
-        return rate_at(self.settings, self.step)
+        """A linear rise to the highest rate, then a linear fall to 0: `get_linear_schedule_with_warmup` of transformers."""
+        settings, progress = self.settings, self.step / self.settings.max_steps
+        warmup = settings.warmup / settings.max_steps if settings.warmup >= 1 else settings.warmup
+        if progress < warmup:
+            return settings.learning_rate * progress / warmup
+        return settings.learning_rate * (1 - progress) / (1 - warmup)
 
     def batches(self) -> Iterator[np.ndarray]:
         return map(self.batch_at, count(self.step))
@@ -205,13 +201,11 @@ class MaskedLanguageModelling(ResumableTraining):
 
     def losses_and_hits(self, inputs: np.ndarray, labels: np.ndarray) -> tuple[Tensor, Tensor]:
         """Of each chosen token, (chosen,): the cross-entropy in nats, and whether the most probable token is the right one."""
-        places, padded = np.flatnonzero(labels != NOT_CHOSEN), inputs == PAD
-        read, positions, wanted = (
-            to_device(torch.from_numpy(array), self.device) for array in (inputs, places, labels.reshape(-1)[places])
-        )
-        padding = to_device(torch.from_numpy(padded), self.device) if padded.any() else None
-        outputs = masked_outputs(self.network, read, positions, padding)
-        return functional.cross_entropy(outputs, wanted, reduction="none"), outputs.detach().argmax(-1) == wanted
+        places = np.flatnonzero(labels != NOT_CHOSEN)
+        arrays = (inputs, places, labels.reshape(-1)[places], inputs == PAD)
+        tokens, positions, targets, padding = (to_device(torch.from_numpy(array), self.device) for array in arrays)
+        outputs = masked_outputs(self.network, tokens, positions, padding if (inputs == PAD).any() else None)
+        return functional.cross_entropy(outputs, targets, reduction="none"), outputs.detach().argmax(-1) == targets
 
     def validate(self) -> tuple[dict[str, float], str]:
         """Perplexity and accuracy at the masked places of the held-out segments. The masks are the same each time."""

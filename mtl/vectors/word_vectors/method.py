@@ -1,11 +1,10 @@
 """Tasks on words and expressions, answered by their vectors alone (the Superlim paper's static vectors). An
-expression's vector is the mean of its words' vectors. The nearest word of a whole vector file is found block by
-block."""
+expression's vector is the mean of its words' vectors."""
 
 import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +23,24 @@ MOST_SCORES = 1 << 24  # cosines computed at once, to limit the memory: 64 MiB
 _NO_WORD = "</s>"  # fastText's end of a line
 
 
-@dataclass(frozen=True)
 class Expressions:
-    """Texts of one or more words."""
+    """Texts of one or more words.
 
-    vectors: np.ndarray  # float32 (texts, dim), the mean of the vectors of those words that have one; zeros if none has
-    words: list[list[str]]  # of each text
-    known: dict[str, bool]  # by word, whether it has a vector
+    Attributes:
+        vectors: float32 (texts, dim), the mean of the vectors of those words that have one; zeros if none has.
+        words: the words of each text.
+        known: by word, whether it has a vector.
+    """
+
+    def __init__(self, texts: Sequence[str], tokenize: Tokenizer, read: Callable[[Sequence[str]], WordVectors]) -> None:
+        self.words = [tokenize(text) for text in texts]
+        rows = {word: row for row, word in enumerate(dict.fromkeys(chain.from_iterable(self.words)))}
+        read_vectors = read(list(rows))
+        self.known = dict(zip(rows, read_vectors.has_vector.tolist(), strict=True))
+        self.vectors = np.zeros((len(texts), read_vectors.dim), dtype=np.float32)
+        for text, words in enumerate(self.words):
+            if known_rows := [rows[word] for word in words if self.known[word]]:
+                self.vectors[text] = read_vectors.vectors[known_rows].mean(axis=0)
 
     def counts(self, texts: np.ndarray) -> dict[str, int]:
         """How many of these texts, int64 (texts,), and of their distinct words, have no vector."""
@@ -42,19 +52,6 @@ class Expressions:
             "words": len(words),
             "words_without_vector": sum(not self.known[word] for word in words),
         }
-
-
-def expressions(texts: Sequence[str], tokenize: Tokenizer, read: Callable[[Sequence[str]], WordVectors]) -> Expressions:
-    """The vectors of texts."""
-    words = [tokenize(text) for text in texts]
-    distinct = {word: row for row, word in enumerate(dict.fromkeys(word for of_text in words for word in of_text))}
-    vectors = read(list(distinct))
-    known = dict(zip(distinct, (vectors.in_file | vectors.from_ngrams).tolist(), strict=True))
-    means = np.zeros((len(texts), vectors.dim), dtype=np.float32)
-    for text, of_text in enumerate(words):
-        if rows := [distinct[word] for word in of_text if known[word]]:
-            means[text] = vectors.vectors[rows].mean(axis=0)
-    return Expressions(means, words, known)
 
 
 def unit_rows(vectors: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
@@ -109,11 +106,10 @@ class WordVectorMethod(Method):
         config, self.settings = request.config, request.config.word_vectors
         assert request.vectors is not None
         self.file = VectorFile(request.vectors)
-        texts, tokenize = request.dataset.texts, moses(request.suite.language)
-        self.texts = expressions(texts, tokenize, self.file.read_once)
-        wanted, dim = getattr(config.embeddings, "dim", None), self.texts.vectors.shape[1]
-        if wanted not in (None, dim):
-            message = f"has vectors of {dim} numbers, but embeddings.dim={wanted}; drop embeddings.dim"
+        self.texts = Expressions(request.dataset.texts, moses(request.suite.language), self.file.read_once)
+        expected, dim = getattr(config.embeddings, "dim", None), self.texts.vectors.shape[1]
+        if expected not in (None, dim):
+            message = f"has vectors of {dim} numbers, but embeddings.dim={expected}; drop embeddings.dim"
             raise InputError(message, path=request.vectors)
         # The whole file, as an analogy may be answered by any of its words.
         vectors = hashlib.sha256(self.texts.vectors.tobytes()).hexdigest()
@@ -188,9 +184,9 @@ def _analogies(method: WordVectorMethod, task: Task) -> Predictions:
     splits = method.to_predict(task)
     texts = np.concatenate([split.texts for split in splits.values()])
     a, b, c = (method.texts.vectors[texts[:, side]] for side in range(3))
-    wanted = b - a + c if method.settings.algebra == "b-a+c" else a - b + c
+    queries = b - a + c if method.settings.algebra == "b-a+c" else a - b + c
     questions = [[method.dataset.texts[text] for text in row] for row in texts.tolist()]
-    asked = np.flatnonzero(wanted.any(axis=1)).tolist()
+    asked = np.flatnonzero(queries.any(axis=1)).tolist()
     # The texts of a question and the words of each are no answer to it.
     barred = [
         [word for text in texts[row].tolist() for word in (method.dataset.texts[text], *method.texts.words[text])]
@@ -198,7 +194,7 @@ def _analogies(method: WordVectorMethod, task: Task) -> Predictions:
     ]
     answers = np.array([question[2] for question in questions], dtype=object)
     if asked:
-        nearest = nearest_words(method.file.blocks(), wanted[asked], barred)
+        nearest = nearest_words(method.file.blocks(), queries[asked], barred)
         if None in nearest:
             question = " : ".join(questions[asked[nearest.index(None)]])
             raise InputError(

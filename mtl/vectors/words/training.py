@@ -73,11 +73,11 @@ def training_settings(embeddings: str, values: Mapping[str, Any]) -> Training:
     """Settings to train this kind of embeddings with: these values, and else the defaults. Raises InputError for a kind that cannot be trained, an
     unknown key, or a value that makes no sense."""
     embedder_kind(embeddings)
-    training = TRAININGS.get(embeddings)
-    if training is None:
+    if embeddings not in TRAININGS:
         raise InputError(f"cannot be trained; {' and '.join(TRAININGS)} can", key="embeddings", value=embeddings)
-    check_installed(training.extra, key="embeddings", value=embeddings)
-    return cast(Training, typed(resolve(training.settings), values))
+    settings_class, extra = TRAININGS[embeddings]
+    check_installed(extra, key="embeddings", value=embeddings)
+    return cast(Training, typed(resolve(settings_class), values))
 
 
 @dataclass(frozen=True)

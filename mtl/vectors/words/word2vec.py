@@ -60,8 +60,7 @@ class _Lines:
     """The lines of an open file, from the start each time, with a bar that counts their words and ends."""
 
     def __init__(self, file: IO[str], bar: Progress) -> None:
-        self._file = file
-        self._bar = bar
+        self._file, self._bar = file, bar
 
     def __iter__(self) -> Iterator[list[str]]:
         self._file.seek(0)

@@ -15,7 +15,7 @@ from mtl.base.errors import DivergedError
 from mtl.embedders.elmo.model import ELMo, read_weights
 from mtl.embedders.elmo.options import read_options
 from mtl.vectors.elmo import training as module
-from mtl.vectors.elmo.training import ELMoTraining, options_json, write_weights
+from mtl.vectors.elmo.training import ELMoTraining, write_weights
 from mtl.vectors.pretraining.resumable import unfinished_folder
 from mtl.vectors.words.training import TrainingRequest, train_embeddings, training_settings
 
@@ -36,9 +36,11 @@ def settings(**changes: object) -> ELMoTraining:
     return ELMoTraining(**{**SMALL, **changes})  # type: ignore[arg-type]
 
 
-def test_written_options_are_those_that_were_read(tmp_path: Path) -> None:
-    (tmp_path / "options.json").write_text(json.dumps(OPTIONS))
-    assert json.loads(options_json(read_options(tmp_path / "options.json"))) == OPTIONS
+def test_written_options_have_the_form_of_allennlp(tmp_path: Path) -> None:
+    (tmp_path / "options.json").write_text(json.dumps(settings().content()))
+    content, options = read_json(tmp_path / "options.json"), read_options(tmp_path / "options.json")
+    assert {part: values.keys() for part, values in content.items()} == {part: OPTIONS[part].keys() for part in OPTIONS}
+    assert options == settings().options() and (options.lstm_dim, options.filters) == (16, ((1, 4), (2, 8)))
 
 
 @pytest.mark.slow

@@ -1,7 +1,6 @@
 """Averaged vectors equal those of an independent computation with NumPy; each wrong setting is one line."""
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -52,12 +51,9 @@ def known_words(text: str) -> list[str]:
     return [word for word in tokens(text) if word in TABLE]
 
 
-def pooled(texts: Sequence[str], pool: Any) -> np.ndarray:
+def plain_means(texts: Sequence[str]) -> np.ndarray:
     found = [[TABLE[word] for word in known_words(text)] for text in texts]
-    return np.array([pool(vectors, axis=0) if vectors else np.zeros(5) for vectors in found])
-
-
-plain_means, maxima = partial(pooled, pool=np.mean), partial(pooled, pool=np.max)
+    return np.array([np.mean(vectors, axis=0) if vectors else np.zeros(5) for vectors in found])
 
 
 @pytest.mark.parametrize(
@@ -65,7 +61,6 @@ plain_means, maxima = partial(pooled, pool=np.mean), partial(pooled, pool=np.max
     [
         ({}, plain_means),
         ({"embeddings": "glove"}, plain_means),
-        ({"pooling": "max"}, maxima),
         ({"centre": True}, lambda texts: plain_means(texts) - plain_means(list(dict.fromkeys(COUNTED))).mean(axis=0)),
     ],
 )
@@ -79,7 +74,7 @@ def test_against_numpy(files: dict[str, Any], settings: dict[str, Any], expected
 def test_a_vector_does_not_depend_on_its_batch_and_long_texts_are_cut(
     files: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    encoder = opened(files, pooling="max", centre=True)
+    encoder = opened(files, centre=True)
     together = encoder.encode(TEXTS)
     for text, vector in zip(TEXTS, together, strict=True):
         np.testing.assert_allclose(encoder.encode([text])[0], vector, atol=1e-5)
@@ -137,12 +132,11 @@ def test_descriptions_and_fingerprints(files: dict[str, Any], tmp_path: Path) ->
     assert (shown.family, shown.dim, shown.language, shown.max_length) == ("average", 5, "sv", 256)
     assert (shown.parameters, shown.parameters_without_embeddings, shown.memory) == (40, 0, 160)
     assert (shown.trained_on, shown.seed) == ((), None)
-    centred = opened(files, pooling="max", centre=True)
-    assert centred.description.name == "average-fasttext-max-centred"
-    assert centred.description.title == "Maximum of word vectors, fastText, centred"
-    changes = {"pooling": "max", "centre": True, "language": "en"}
-    marks = {opened(files, **{key: value}).fingerprint for key, value in changes.items()}
-    assert len(marks | {plain.fingerprint, centred.fingerprint}) == 5
+    centred = opened(files, centre=True)
+    assert centred.description.name == "average-fasttext-mean-centred"
+    assert centred.description.title == "Average of word vectors, fastText, centred"
+    marks = {plain.fingerprint, centred.fingerprint, opened(files, language="en").fingerprint}
+    assert len(marks) == 3
     moved = tmp_path / "elsewhere.vec"
     moved.write_bytes((tmp_path / "v.vec").read_bytes())
     assert opened({**files, "embeddings.path": str(moved)}).fingerprint == plain.fingerprint
@@ -163,7 +157,7 @@ RANDOM = {"embeddings": "random", "language": "sv"}
         *({**FASTTEXT, "texts": "texts.txt"}, {**FASTTEXT, "centre": True}),
         *({**FASTTEXT, "centre": True, "texts": name} for name in ("none.txt", "empty.txt")),
         {**FASTTEXT, "centre": True, "texts": "a", "suite_data_dir": "b"},
-        *({**FASTTEXT, "pooling": value} for value in ("both", "choose")),
+        {**FASTTEXT, "pooling": "max"},
         {**FASTTEXT, "centre": True, "suite": "klej", "suite_data_dir": "none"},
         *({**RANDOM, "language": code} for code in ("PL", "pl-PL", "polish")),
     ],

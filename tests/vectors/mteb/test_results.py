@@ -2,7 +2,7 @@
 
 import json
 import logging
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,6 @@ from mtl.vectors.mteb.results import (
     REDUCED,
     EvaluationFolder,
     find_evaluations,
-    read_record,
     record_key,
     render_table,
     summarize,
@@ -28,7 +27,7 @@ KLEJ = HashedEncoder(trained_on=("klej/cbd", "klej/cdsc-r", "klej/polemo2.0-in",
 
 def test_summary(benchmark: Benchmark) -> None:
     records = {"CDSC-R": record(30.0), "CBD": record(60.0, REDUCED, seconds=6.0, sentences=500), "PAC": record(50.0)}
-    summary = summarize(benchmark, KLEJ.description, "abc", {"pooling": "mean"}, records)
+    summary = summarize(benchmark, KLEJ, {"pooling": "mean"}, records)
     assert list(summary["tasks"]) == ["CBD", "PAC", "CDSC-R"]
     assert summary["by_type"] == {"classification": 55.0, "sts": 30.0}
     assert summary["average"] == pytest.approx(140 / 3) and summary["average_by_type"] == 42.5
@@ -40,7 +39,7 @@ def test_summary(benchmark: Benchmark) -> None:
 
 def test_table(benchmark: Benchmark) -> None:
     records = {"CBD": record(60.0, REDUCED), "PlscClusteringS2S": record(9.5), "CDSC-R": record(30.25)}
-    text = render_table(benchmark, summarize(benchmark, KLEJ.description, "abc", {}, records))
+    text = render_table(benchmark, summarize(benchmark, KLEJ, {}, records))
     lines = {cells[0]: cells[1:] for line in text.splitlines() if (cells := [c.strip() for c in line.split("|")[1:-1]])}
     assert lines["CBD"] == ["accuracy", "reduced", "60.00†‡", "2.0", "100"]
     assert lines["PlscClusteringS2S"] == ["V-measure", "exact", "9.50", "2.0", "100"]
@@ -50,10 +49,11 @@ def test_table(benchmark: Benchmark) -> None:
     assert "- PlscClusteringS2S: not comparable with published scores: mteb draws other samples" in text
     assert "- ‡ CDSC-R: the encoder was trained on its training rows (klej/cdsc-r)." in text
     complete = {name: record(50.0) for name in benchmark.tasks}
-    description = replace(KLEJ.description, settings="seed 2 (the best on dev), pooling max, not centred")
-    text = render_table(benchmark, summarize(benchmark, description, "abc", {}, records))
+    summary = summarize(benchmark, KLEJ, {}, records)
+    summary["encoder"]["settings"] = "seed 2 (the best on dev), pooling max, not centred"
+    text = render_table(benchmark, summary)
     assert "- Seed 2 (the best on dev), pooling max, not centred.\n" in text
-    summary = summarize(benchmark, HashedEncoder().description, "a", {}, complete)
+    summary = summarize(benchmark, HashedEncoder(), {}, complete)
     assert "*" not in render_table(benchmark, summary)
 
 
@@ -85,7 +85,7 @@ def test_evaluations_below_a_folder_are_found_whatever_a_summary_holds(tmp_path:
     folder = make_evaluation(tmp_path / "runs", {"PpcPC": record(70.0), "CBD": record(60.0, "reduced")})
     make_evaluation(tmp_path / "runs", {"PpcPC": record(65.0)}, HashedEncoder(pooling="max", name="a"))
     found, other = find_evaluations(tmp_path / "runs")
-    assert (found.title, found.scores) == ("Hashed words, max", {"PpcPC": 65.0})
+    assert (found.summary["encoder"]["title"], found.scores) == ("Hashed words, max", {"PpcPC": 65.0})
     assert other.is_comparable("PpcPC") and not other.is_comparable("CBD")
     for _, damaged in mutated_json(read_json(folder.summary), 8):
         folder.summary.write_bytes(damaged)
@@ -94,14 +94,14 @@ def test_evaluations_below_a_folder_are_found_whatever_a_summary_holds(tmp_path:
 
 def test_a_record_counts_for_these_versions_rows_and_metric_alone(tmp_path: Path, benchmark: Benchmark) -> None:
     folder, versions = EvaluationFolder(tmp_path), {"mtl": "1", "mteb": "2"}
-    key, path = record_key(benchmark, "PpcPC", versions), folder.record("PpcPC")
+    key, read = record_key(benchmark, "PpcPC", versions), partial(folder.read_record, "PpcPC")
     made = record(40.0, "reduced", **key, revision="r1")
-    write_json(path, made)
-    assert read_record(path, key) is None  # without mteb's own file
-    folder.result(path).touch()
-    assert read_record(path, key) == read_record(path, {**key, "revision": "r1"}) == made
+    write_json(folder.record("PpcPC"), made)
+    assert read(key) is None  # without mteb's own file
+    folder.result("PpcPC").touch()
+    assert read(key) == read({**key, "revision": "r1"}) == made
     others = [record_key(benchmark, "CDSC-R", versions), record_key(benchmark, "PpcPC", {**versions, "mtl": "2"})]
     for other in (*others, {**key, "split": "validation"}, {**key, "revision": "r2"}):
-        assert read_record(path, other) is None
-    path.write_text("[1", encoding="utf-8")
-    assert read_record(path, key) is None
+        assert read(other) is None
+    folder.record("PpcPC").write_text("[1", encoding="utf-8")
+    assert read(key) is None

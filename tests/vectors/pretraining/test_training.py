@@ -21,7 +21,6 @@ from mtl.vectors.pretraining.training import (
     masked_outputs,
     new_bert,
     pass_batches,
-    rate_at,
 )
 
 
@@ -30,7 +29,7 @@ def training(folder: Path, settings: PretrainingSettings) -> MaskedLanguageModel
     write_tokens(lines(), learnt, 0, folder)
     begins = word_beginnings(learnt)
     bert, segments = new_bert(settings, len(begins)), Segments(*read_tokens(folder), settings.chunk)
-    return MaskedLanguageModelling(bert, segments, begins, settings, folder, torch.device("cpu"))
+    return MaskedLanguageModelling(bert, segments, begins, settings, folder)
 
 
 def test_perplexity_and_accuracy_are_those_of_a_plain_loop(tmp_path: Path) -> None:
@@ -81,12 +80,12 @@ def test_held_out_segments_are_not_trained_on_and_bfloat16_trains_weights_in_flo
 
 
 @pytest.mark.parametrize("warmup", [0.1, 10])
-def test_rates_are_those_of_transformers(warmup: float) -> None:
-    settings = small(max_steps=100, warmup=warmup)
+def test_rates_are_those_of_transformers(tmp_path: Path, warmup: float) -> None:
+    one = training(tmp_path, small(max_steps=100, warmup=warmup))
     optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], 5e-3)
     scheduler = get_linear_schedule_with_warmup(optimizer, 10, 100)
-    for step in range(100):
-        assert rate_at(settings, step) == pytest.approx(optimizer.param_groups[0]["lr"], rel=1e-9, abs=1e-15)
+    for one.step in range(100):
+        assert one.learning_rate() == pytest.approx(optimizer.param_groups[0]["lr"], rel=1e-9, abs=1e-15)
         optimizer.step()
         scheduler.step()
 

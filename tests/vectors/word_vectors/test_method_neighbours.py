@@ -6,7 +6,7 @@ from gensim.models import KeyedVectors
 
 import mtl.vectors.word_vectors.method as neighbours
 from mtl.embedders.vector_files.vector_file import WordVectors
-from mtl.vectors.word_vectors.method import expressions, nearest_words
+from mtl.vectors.word_vectors.method import Expressions, nearest_words
 
 WORDS = [f"w{i}" for i in range(300)]
 
@@ -71,7 +71,7 @@ def read(words: Sequence[str]) -> WordVectors:
 
 
 def test_an_expression_is_the_mean_of_its_words_with_a_vector() -> None:
-    found = expressions(["grön bok", "grön okänd", "okänd", "bok", "psalmbok"], str.split, read)
+    found = Expressions(["grön bok", "grön okänd", "okänd", "bok", "psalmbok"], str.split, read)
     assert found.vectors.tolist() == [[0.5, 1.5], [1, 0], [0, 0], [0, 3], [0, 5]]
     expected = {"expressions": 4, "expressions_without_vector": 1, "words": 4, "words_without_vector": 1}
     assert found.counts(np.array([0, 1, 2, 2, 4])) == expected
