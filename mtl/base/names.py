@@ -40,23 +40,16 @@ ABSENT = {
     **dict.fromkeys(("do_pretrain", "load_model"), "a run trains both stages, and uses a finished stage 1 again"),
 }
 # What to do without a setting, or a section of settings, that earlier versions had.
+NO_MORE = (
+    "embeddings.init_std embeddings.map encoder.variational_dropout finetune.encoder_dropout floor.char_ngrams floor.separator"
+    " floor.vectorizers floor.word_ngrams lead.sentences loss.r_drop pretrain.average pretrain.checkpoint pretrain.warmup_steps"
+    " static.vectors static.weighting transformer.final_learning_rate transformer.joint transformer.joint_epochs"
+    " word_vectors.exclude_question word_vectors.ignore_case"
+)
 REMOVED = {
     "distill": "mtl ensemble averages the outputs of finished runs",
     **dict.fromkeys(("transformer.freeze", "transformer.layer_decay"), "variant=frozen keeps the whole model fixed"),
-    **dict.fromkeys(("transformer.joint", "transformer.joint_epochs"), "train with variant=finetune"),
-    "pretrain.warmup_steps": "set a smaller pretrain.learning_rate",
-    "embeddings.map": "set embeddings.trainable=true",
-    "static.vectors": "static.path=FOLDER is a model of sentence-transformers",
-    "word_vectors.ignore_case": "change the case in the data",
-    **dict.fromkeys(
-        (
-            *("floor.word_ngrams", "floor.char_ngrams", "floor.vectorizers", "floor.separator", "lead.sentences"),
-            *("transformer.final_learning_rate", "embeddings.init_std", "static.weighting", "pretrain.average"),
-            *("pretrain.checkpoint", "finetune.encoder_dropout", "encoder.variational_dropout", "loss.r_drop"),
-            "word_vectors.exclude_question",
-        ),
-        "leave it out; CHANGELOG.md says what stands in its place",
-    ),
+    **dict.fromkeys(NO_MORE.split(), "leave it out; CHANGELOG.md says what stands in its place"),
 }
 # What stands here in place of commands and options that earlier versions had.
 ABSENT_COMMANDS = {
