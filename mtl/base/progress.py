@@ -204,7 +204,7 @@ class Terminal(Display):
         self._lock = threading.RLock()
         self._runs: dict[str, RunBegun] = {}
         self._finished: dict[str, set[int]] = {}  # by run, its finished seeds
-        self._seeds: dict[tuple[str, int], Scored] = {}  # by run and seed, the last scores of all tasks
+        self._scores: dict[tuple[str, int], Scored] = {}  # by run and seed, the last scores of all tasks
         self._operations: dict[tuple[str, int], Advanced] = {}  # by title and key: keys are those of several processes
         self._begin = 0.0  # when the first of the runs began
         self._trained = 0  # the number of seeds finished since then
@@ -230,16 +230,16 @@ class Terminal(Display):
             case RunBegun(run=run):
                 if not self._runs:
                     self._begin, self._trained = time.monotonic(), 0
-                    self._seeds.clear()
+                    self._scores.clear()
                     self._finished.clear()
                 self._runs[run] = event
                 self._finished[run] = set(event.done)
             case RunEnded(run=run):
                 self._runs.pop(run, None)
-                self._seeds = {key: column for key, column in self._seeds.items() if key[0] != run}
+                self._scores = {key: scored for key, scored in self._scores.items() if key[0] != run}
             case Scored(run=run, seed=seed):
-                before = self._seeds.get((run, seed), event).scores
-                self._seeds[run, seed] = structs.replace(event, scores={**before, **event.scores})
+                before = self._scores.get((run, seed), event).scores
+                self._scores[run, seed] = structs.replace(event, scores={**before, **event.scores})
                 if event.final and seed not in self._finished.setdefault(run, set()):
                     self._finished[run].add(seed)
                     self._trained, self._last = self._trained + 1, time.monotonic()
@@ -266,19 +266,19 @@ class Terminal(Display):
 
     def _table(self, columns: int) -> list[str]:
         """The last scores: a row for each task, a column for each seed, as many of the last ones as fit."""
-        if not self._seeds:
+        if not self._scores:
             return []
-        tasks = list(dict.fromkeys(task for seed in self._seeds.values() for task in seed.scores))
-        names = [f"{run} {seed}".strip() if run else f"seed {seed}" for run, seed in self._seeds]
+        tasks = list(dict.fromkeys(task for scored in self._scores.values() for task in scored.scores))
         cells = []
-        for name, seed in zip(names, self._seeds.values(), strict=True):
-            scores = [seed.scores.get(task, MISSING) for task in tasks]
-            cells.append([name + ("" if seed.final else " …"), *scores, seed.average or MISSING])
-        left = ["scores", *tasks, "average"]
-        first, width = max(map(len, left)), max(len(cell) for column in cells for cell in column) + 2
+        for (run, seed), scored in self._scores.items():
+            heading = (f"{run} {seed}" if run else f"seed {seed}") + ("" if scored.final else " …")
+            scores = [scored.scores.get(task, MISSING) for task in tasks]
+            cells.append([heading, *scores, scored.average or MISSING])
+        titles = ["scores", *tasks, "average"]
+        first, width = max(map(len, titles)), max(len(cell) for column in cells for cell in column) + 2
         kept = cells[-max(1, (columns - 1 - first) // width) :]
-        rows = zip(left, *kept, strict=True)
-        return [name.ljust(first) + "".join(cell.rjust(width) for cell in row) for name, *row in rows]
+        rows = zip(titles, *kept, strict=True)
+        return [title.ljust(first) + "".join(cell.rjust(width) for cell in row) for title, *row in rows]
 
 
 def _operation(operation: Advanced, width: int) -> str:
@@ -360,7 +360,7 @@ class Progress:
             done: units already done, when an interrupted operation continues.
             at_most: whether the operation may end before all units are done.
         """
-        self.total, self.done, self._note = total, done, ""
+        self.done, self._note = done, ""
         self._first = Advanced(next(_keys), title, done, done, total, unit, 0.0, "", at_most)
         self._begin = time.monotonic()
         self._next_event = self._begin

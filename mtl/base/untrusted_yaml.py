@@ -59,16 +59,15 @@ def _yaml_errors(path: Path) -> Iterator[None]:
             yield
     except OmegaConfBaseException as error:
         raise InputError(f"cannot be read: {str(error).splitlines()[0]}", path=path) from None
+    except UnicodeDecodeError:
+        raise InputError("not UTF-8; save the file as UTF-8", path=path) from None
     # PyYAML's constructors raise ValueError or IndexError for values such as 0b_ and 2020-13-45.
     # OmegaConf asserts that the content is no single value.
     except (yaml.YAMLError, RecursionError, ValueError, IndexError, AssertionError) as error:
-        if isinstance(error, UnicodeDecodeError):
-            raise InputError("not UTF-8; save the file as UTF-8", path=path) from None
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or str(error) or "it must hold keys and values"
         if "OMEGACONF_MAX_YAML_EXPANDED_NODES" in problem:
-            problem = "it has more than 10,000 values; split it, or leave out what is not needed"
-            raise InputError(problem, path=path) from None
+            raise InputError("has more than 10,000 values; split it, or leave out some", path=path) from None
         line = mark.line + 1 if mark else 1
         raise InputError(f"not YAML: {' '.join(problem.split())}", path=path, line=line) from None
 

@@ -45,7 +45,8 @@ def choosing_notes(dataset: Dataset, chooses: bool = True) -> list[str]:
     notes = [f"Scored on the dev rows that choose nothing (choosing_share): {scored}."] if samples else []
     if not chooses:
         return notes
-    rows = {id: len(dataset.splits[id].get(CHOOSING, dataset.splits[id]["dev"])) for id in dataset.choosing}
+    tasks = [task for task in dataset.trained_tasks if task.id in dataset.choosing]
+    rows = {task.id: len(dataset.splits[task.id][dataset.choosing_split(task)]) for task in tasks}
     left_out = {id: rows[id] - len(chosen) for id, chosen in dataset.choosing.items()}
     counts = [f"{count:,} of {rows[id]:,} ({id})" for id, count in left_out.items() if count]
     few = [id for id, count in left_out.items() if not count]
@@ -68,9 +69,8 @@ def _keys(dataset: Dataset, task: Task, split: Split) -> list[tuple[object, ...]
         numbers = inputs[0] if task.candidates is None else [*inputs[0, :-1], *inputs[:, -1]]
         texts = [dataset.texts[number] for number in numbers]
         spans = [] if split.spans is None else split.spans[row].tolist()
-        marked = [
-            (plain(texts[side]), *(len(plain(texts[side][:end])) for end in span))
-            for (side, _), span in zip(task.marked, spans, strict=False)  # a split may have no spans
-        ]
-        keys.append((without_order(task, [plain(text) for text in texts]), *sorted(marked)))
+        marked = []
+        for (side, _), ends in zip(task.marked, spans, strict=True):
+            marked.append((plain(texts[side]), *(len(plain(texts[side][:end])) for end in ends)))
+        keys.append((without_order(task, list(map(plain, texts))), *sorted(marked)))
     return keys

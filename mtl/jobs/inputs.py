@@ -84,7 +84,8 @@ def check_begun(job: Job) -> Summary | None:
     if not job.is_finished:
         return None
     if not job.data_dir.is_dir():
-        if job.config.data_dir is not None and differences(folder.config, job.config, ["data_dir"]):
+        recorded = Path(finished["config"].get("data_dir") or job.suite.data_dir)
+        if job.config.data_dir is not None and recorded.resolve() != job.data_dir.resolve():
             write_generated(job.suite, job.data_dir)  # raises
         logger.info("%s: no such folder; the finished run is not compared with its data", job.data_dir)
     seeds = ", ".join(map(str, finished["seeds"]))

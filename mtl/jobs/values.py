@@ -9,10 +9,9 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.interface import foreign
-from mtl.data.columns import LIST
 from mtl.submissions.entry import PREDICTION
 from mtl.submissions.files import JSON_LINES, SPLITS
-from mtl.submissions.lines import ID, PredictionLines, row_columns
+from mtl.submissions.lines import ID, NUMBERS, PredictionLines, columns_beside, row_columns
 from mtl.submissions.predictions import Rows
 from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import TargetKind
@@ -86,25 +85,29 @@ def predicted_values(predictions: Sequence[Any], suite: Suite, indices: Indices)
                 known = ", ".join(suite.tasks)
                 raise InputError(f"suite {suite.name} has no such task; it has {known}", key=f"{key}.{id}")
             with foreign(f"{key}.{id}"):
-                beside = row_columns(suite.tasks[id], suite.submission.ids)
-                for split, rows in _by_split(values, suite.tasks[id], f"{key}.{id}", beside).items():
+                beside = row_columns(suite.tasks[id])
+                for split, rows in _by_split(values, suite.tasks[id], f"{key}.{id}").items():
                     ids = _ids(rows, split, indices.get((id, split), []), f"{key}.{id}")
-                    columns = {name: [row[name] for row in rows] for name in beside if name in rows[0] and name != ID}
+                    columns = columns_beside([{**row, PREDICTION: None, ID: None} for row in rows], beside)
+                    counter = next((name for name in rows[0] if ids is None and str(name).lower() in NUMBERS), None)
+                    if counter is not None:
+                        ids = [str(row[counter]) for row in rows]
                     predicted = [row[PREDICTION] for row in rows]
-                    lines[id, split] = PredictionLines(f"{key}.{id}.{split}", predicted, ids=ids, columns=columns)
+                    place = f"{key}.{id}.{split}"
+                    lines[id, split] = PredictionLines(place, predicted, ids=ids, counter=counter, columns=columns)
         seeds.append(PredictedValues(f"predictions-{number + 1}", lines))
     return seeds
 
 
-def _by_split(values: Any, task: Task, key: str, beside: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
-    """The rows of a task by split. Those of a table name their splits, or are of the split that scores the task. `beside`: as in `_rows`."""
+def _by_split(values: Any, task: Task, key: str) -> dict[str, list[dict[str, Any]]]:
+    """The rows of a task by split. Those of a table name their splits, or are of the split that scores the task."""
     by_split: dict[str, list[dict[str, Any]]] = {}
     is_by_split = isinstance(values, Mapping) and any(str(name).lower() in SPLIT_OF for name in values)
     for name, part in (values if is_by_split else {None: values}).items():
         wanted = SPLITS if name is None else [split for split in SPLITS if split == SPLIT_OF.get(str(name).lower())]
         if not wanted:
             raise InputError(f"split {name!r} must be {' or '.join(SPLITS)}", key=key)
-        rows = _rows(part, task, key, beside)
+        rows = _rows(part, task, key)
         for number, row in enumerate(rows, start=1):
             where, split = f"{key}, row {number}", row.pop(SPLIT, task.scored_split if name is None else wanted[0])
             if (named := SPLIT_OF.get(str(split).lower())) is None:
@@ -134,13 +137,12 @@ def _ids(rows: Sequence[Mapping[str, Any]], split: str, labels: Sequence[Any], k
     raise InputError(f"{problem}; {remedy}, as in {{{split!r}: …}}; else give a column {ID!r}", key=key)
 
 
-def _rows(values: Any, task: Task, key: str, beside: Sequence[str]) -> list[dict[str, Any]]:
+def _rows(values: Any, task: Task, key: str) -> list[dict[str, Any]]:
     """The rows of a list, an array, a mapping by id, or a table. Predictions are in its column prediction, in its only one beside id and split, or in
-    one for each label. Rows without ids have their labels of its index, unless it is the one that pandas makes by itself for the rows of a split.
-    `beside` are the columns of the data that rows keep."""
+    one for each label. Rows without ids have their labels of its index, unless it is the one that pandas makes by itself for the rows of a split."""
     kind, index = target_kind(task), getattr(values, "index", None)
     if hasattr(values, "columns"):
-        columns = _table_columns(values, kind, key, beside)
+        columns = _table_columns(values, kind, key)
     elif isinstance(values, Mapping) and all(
         kind.has_type([]) or isinstance(x, str) or not isinstance(x, Sized) for x in values.values()
     ):
@@ -162,12 +164,12 @@ def _rows(values: Any, task: Task, key: str, beside: Sequence[str]) -> list[dict
     return [{**row, INDEX: label, IS_COUNT: is_count} for row, label in zip(rows, labels, strict=True)]
 
 
-def _table_columns(table: Any, kind: TargetKind, key: str, beside: Sequence[str]) -> dict[str, Iterable[Any]]:
+def _table_columns(table: Any, kind: TargetKind, key: str) -> dict[str, Iterable[Any]]:
     """The columns of a table under the names that `_rows` gives them. Raises InputError unless one, or one for each label, has predictions."""
     columns: dict[str, Iterable[Any]] = {name: table[name] for name in (ID, SPLIT) if name in table.columns}
     names = [name for name in table.columns if name not in columns]
     if PREDICTION in names:
-        columns |= {name: table[column] for name in beside if (column := name.removesuffix(LIST)) in names}
+        columns |= {name: table[name] for name in names if names.count(name) == 1}
     if PREDICTION in names or len(names) == 1:
         columns[PREDICTION] = table[PREDICTION if PREDICTION in names else names[0]]
     elif kind.has_parts and {*names} == {*kind.labels}:

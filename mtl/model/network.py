@@ -71,22 +71,16 @@ class Batch:
         sizes = torch.ones(len(self.rows), dtype=torch.int64) if self.sizes is None else self.sizes
         begin, end, count = int(sizes[:first].sum()), int(sizes[:last].sum()), int(sizes.sum())
 
-        def text_part(tensor: Tensor | None) -> Tensor | None:
-            return None if tensor is None else tensor.unflatten(0, (-1, count))[:, begin:end].flatten(0, 1)
+        def cut(names: Sequence[str], part: Callable[[Tensor], Tensor]) -> dict[str, Any]:
+            return {name: part(tensor) for name in names if (tensor := getattr(self, name)) is not None}
 
-        by_input: dict[str, Any] = {}
-        for name in ("overlap", "base", "spans", "units"):
-            tensor = getattr(self, name)
-            by_input[name] = None if tensor is None else tensor[begin:end]
-        tokens, lengths = text_part(self.tokens), text_part(self.lengths)
-        return Batch(
-            *(self.task, self.rows[first:last], self.targets[first:last]),
-            tokens=None if tokens is None or lengths is None else tokens[:, : int(lengths.max())],
-            lengths=lengths,
-            vectors=text_part(self.vectors),
-            sizes=None if self.sizes is None else self.sizes[first:last],
-            **by_input,
-        )
+        by_row = cut(("rows", "targets", "sizes"), lambda tensor: tensor[first:last])
+        by_input = cut(("overlap", "base", "spans", "units"), lambda tensor: tensor[begin:end])
+        texts = ("tokens", "lengths", "vectors")
+        by_text = cut(texts, lambda tensor: tensor.unflatten(0, (-1, count))[:, begin:end].flatten(0, 1))
+        if "tokens" in by_text:
+            by_text["tokens"] = by_text["tokens"][:, : int(by_text["lengths"].max())]
+        return replace(self, firsts=None, **by_row, **by_input, **by_text)  # `firsts` are for predictions alone
 
 
 class TaskNetwork(nn.Module):
@@ -169,12 +163,13 @@ class Heads(nn.Module):
         super().__init__()
         self.dim, self.outputs, self.tasks = dim, dict(outputs), [task.id for task in tasks]
 
+        shared: dict[str, Any] = {"hidden_size": hidden_size, "dropout": dropout, "overlap": overlap, "crf": crf}
+
         def head(task: Task) -> AnyHead:
-            if cosine and task.is_pair and not task.spans and TARGET_KINDS[task.kind].by_cosine:
+            kind, spans = TARGET_KINDS[task.kind], [side for side, _ in task.marked]
+            if cosine and task.is_pair and not spans and kind.by_cosine:
                 return CosineHead(dim)
-            layers: dict[str, Any] = {"outputs": outputs[task.id], "hidden_size": hidden_size, "dropout": dropout}
-            layers |= {"overlap": overlap, "spans": [side for side, _ in task.marked]}
-            layers |= {"by_unit": TARGET_KINDS[task.kind].by_unit, "crf": crf}
+            layers = {**shared, "outputs": outputs[task.id], "spans": spans, "by_unit": kind.by_unit}
             if task.is_pair and attention_size is not None:
                 return AttentionHead(dim, attention_size, **layers)
             if projection is not None:

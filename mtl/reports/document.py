@@ -28,6 +28,7 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
     scale = board.scale
     detailed = sorted((row for row in board.rows if row.run), key=rank, reverse=True)[:MOST_DETAILED]
     ids = {row: f"r{number}" for number, row in enumerate(board.rows)}
+    numbered = list(ids.values())
     groups = board.groups if board.page_groups is None else board.page_groups
     families = dict.fromkeys(row.family for row in board.rows)
     return {
@@ -61,14 +62,16 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
             }
             for number, (row, id) in enumerate(ids.items())
         ],
-        "references": [f"r{number}" for number in board.tests.references],
+        "references": [numbered[number] for number in board.tests.references],
         "groups": [_group(group, ids, scale) for group in groups],
         "groups_title": board.groups_title,
         "groups_note": board.groups_note,
-        "breakdowns": [_breakdown(breakdown, scale) for breakdown in board.breakdowns],
+        "breakdowns": [_breakdown(breakdown, numbered, scale) for breakdown in board.breakdowns],
         "settings": [
             {
-                **{"title": spread.title, "settings": spread.settings, "keys": list(spread.keys)},
+                "title": spread.title,
+                "settings": spread.settings,
+                "keys": list(spread.keys),
                 "average": _short(spread.average, scale),
                 "deviations": {id: _short(deviation, scale) for id, deviation in spread.deviations.items()},
             }
@@ -76,11 +79,11 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
         ],
         "ranked": {column: len(intervals) for column, intervals in board.tests.ranks.items()},
         "comparisons": {
-            f"r{first}|r{second}": {
+            f"{numbered[first]}|{numbered[second]}": {
                 column: {
                     **{key: _short(getattr(test, key), scale) for key in ("difference", "low", "high")},
                     **{key: p and float(f"{p:.3g}") for key, p in (("p", test.p), ("p_holm", test.p_holm))},
-                    **{"verdict": test.verdict, "verdict_holm": test.verdict_holm},
+                    **{key: getattr(test, key) for key in ("verdict", "verdict_holm")},
                 }
                 for column, test in tests.items()
             }
@@ -103,7 +106,6 @@ def _detail_note(board: Leaderboard, detailed: Sequence[Row]) -> list[str]:
 def _group(group: Group, ids: Mapping[Row, str], scale: Scale) -> dict[str, Any]:
     """A group of scores; its scores are by row and column."""
     return {
-        "metric": group.id,
         "title": group.title,
         "tasks": list(group.columns),
         "titles": dict(group.columns),
@@ -117,7 +119,7 @@ def _group(group: Group, ids: Mapping[Row, str], scale: Scale) -> dict[str, Any]
     }
 
 
-def _breakdown(breakdown: Breakdown, scale: Scale) -> dict[str, Any]:
+def _breakdown(breakdown: Breakdown, ids: Sequence[str], scale: Scale) -> dict[str, Any]:
     """A task's scores by the values of a column; the medians of each row are in the order of the parts."""
     return {
         "task": breakdown.task.id,
@@ -127,7 +129,7 @@ def _breakdown(breakdown: Breakdown, scale: Scale) -> dict[str, Any]:
         "parts": [{"value": value, "count": count} for value, count in breakdown.parts],
         "left_out": breakdown.left_out,
         "rows": {
-            f"r{number}": [_short(score.median, scale) for score in scores]
+            ids[number]: [_short(score.median, scale) for score in scores]
             for number, scores in breakdown.scores.items()
         },
     }
@@ -142,13 +144,12 @@ def _row(row: Row, id: str, scale: Scale, detailed: bool) -> dict[str, Any]:
         "page": row.page,
         "source": "run" if row.ours else "published",
         "family": row.family,
-        **{key: summary.get(key) for key in ("method", "embeddings", "variant", "architecture", "preset")},
+        "embeddings": summary.get("embeddings"),
         "size": summary.get("hidden_size"),
         "split": row.split,
         "average_split": row.split_of(AVERAGE),
         "average": row.average and _short(row.average.median, scale),
         "average_interval": row.average and _pair(row.average.interval, scale),
-        "partial": bool(row.missing),
         "missing": list(row.missing),
         "partial_groups": list(row.partial),
         "reduced": list(row.reduced),

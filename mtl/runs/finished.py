@@ -18,7 +18,7 @@ from mtl.base.terminal import one_line
 from mtl.base.untrusted import AGAIN, check_plain_folder, read_bytes, read_json
 from mtl.base.untrusted_yaml import YAML_LIMIT
 from mtl.data.examples import read_predicted
-from mtl.runs.folder import RecordedRows, RunFolder, read_stage, recorded_rows
+from mtl.runs.folder import RecordedRows, RunFolder, read_stage, recorded_groups, recorded_rows
 from mtl.runs.summary import SeedScores, Summary, read_summary
 from mtl.tasks.suite import Suite, load_suite
 from mtl.tasks.task import ScoredRows, Task
@@ -85,13 +85,9 @@ class FinishedRun:
         return f"{self.rows_key(task)} {self.recorded_rows(task)[0]}"
 
     def recorded_rows(self, task: Task) -> tuple[str, np.ndarray]:
-        """A key that is equal for the same rows in the same groups, and the groups of the scored rows, numbers from 0, int64 (rows,)."""
+        """As `recorded_groups`, of the rows that the task is scored on."""
         recorded = self._recorded[task.id]
-        groups = recorded["groups"]
-        # With only one group, groups cannot be resampled, so each row counts as a group.
-        apart = groups is None or len(set(groups)) == 1
-        names = np.arange(len(self.rows(task).targets)) if apart else np.array(groups)
-        return _hash((recorded["texts"], groups)), np.unique(names, return_inverse=True)[1]
+        return recorded_groups(recorded["texts"], recorded["groups"], len(self.rows(task).targets))
 
     @property
     def samples(self) -> list[str]:

@@ -1,5 +1,6 @@
 """A run's folder and those of its seeds: their files, the records in them, the run's configuration, and locks that let only one process write."""
 
+import hashlib
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -289,6 +290,15 @@ def recorded_rows(task: Task, gold: Path, folder: RunFolder) -> ScoredRows:
     if counts != {len(targets)} or not set(task.columns or ()) <= set(columns):
         raise InputError(f"{task.id}: not rows as mtl baseline records them", path=folder.scored_rows)
     return ScoredRows(targets, candidates, columns)
+
+
+def recorded_groups(texts: str, groups: Sequence[int] | None, rows: int) -> tuple[str, np.ndarray]:
+    """A key that is equal for the same rows in the same groups, and the group of each of so many rows, numbers from 0, int64 (rows,); from what
+    `describe_rows` says of them."""
+    # With only one group, groups cannot be resampled, so each row counts as a group.
+    names = np.arange(rows) if groups is None or len(set(groups)) == 1 else np.array(groups)
+    key = hashlib.sha256(repr((texts, groups)).encode()).hexdigest()
+    return key, np.unique(names, return_inverse=True)[1]
 
 
 def scored_rows(task: Task, examples: Sequence[Example]) -> ScoredRows:

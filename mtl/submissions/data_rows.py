@@ -15,7 +15,7 @@ from mtl.data.records import Record, column_names, read_records
 from mtl.data.sampled import RowSample
 from mtl.submissions.answers import answer_targets
 from mtl.submissions.entry import show
-from mtl.submissions.lines import ID, PredictionLines, row_key
+from mtl.submissions.lines import ID, PredictionLines, exact_key, loose_key
 from mtl.tasks.task import Layout, Task
 
 MORE_LINES = 10_000  # than rows, in a file that is read to say what is wrong with it
@@ -100,8 +100,9 @@ class DataRows:
     def _layout(self) -> Layout:
         """How the file is read: as that of the split, or of the training rows of which the rows are held out."""
         for split in (self.split, "train"):
-            if self.file.name == Path(self.task.file(split) or "").name:
-                return self.task.layout(split, None)
+            inside = Path(self.task.folder, self.task.file(split) or "")
+            if self.file.name == inside.name:
+                return self.task.layout(split, Path(*self.file.parts[: -len(inside.parts)]))
         return self.task.plain_layout
 
     def _by_columns(self, lines: PredictionLines, order: Sequence[int] | None) -> Sequence[int] | None:
@@ -116,10 +117,13 @@ class DataRows:
                 raise lines.error(f"{problem}; {remedy}", 0)
             return order
         records = self._records([], list(columns))
-        of_rows = [row_key(record.values) for record in records]
-        of_lines = [row_key(values) for values in zip(*columns.values(), strict=True)]
-        placed = [None] * len(self) if order is None else [of_lines[position] for position in order]
-        unlike = [row for row, key in enumerate(of_rows) if key != placed[row]]
+        beside = [*zip(*columns.values(), strict=True)]
+        exact_rows, exact_lines = [exact_key(record.values) for record in records], [*map(exact_key, beside)]
+        # A row whose values stand in the file as they are is that row; others may have been changed on the way.
+        same = {*exact_rows} & {*exact_lines}
+        of_rows = [key if key in same else loose_key(r.values) for key, r in zip(exact_rows, records, strict=True)]
+        of_lines = [key if key in same else loose_key(v) for key, v in zip(exact_lines, beside, strict=True)]
+        unlike = [row for row, key in enumerate(of_rows) if order is None or of_lines[order[row]] != key]
         if not unlike:
             return order
         positions, counts = defaultdict[str, list[int]](list), Counter(of_rows)
@@ -127,7 +131,7 @@ class DataRows:
             positions[key].append(position)
         has_ids = lines.ids is not None and lines.first_number is None
         for row in unlike:
-            if has_ids or len(positions[of_rows[row]]) < counts[of_rows[row]]:
+            if has_ids or len(positions[of_rows[row]]) < (1 if lines.are_rows else counts[of_rows[row]]):
                 line, names, values = records[row].line, ", ".join(columns), list(records[row].values)
                 problem = f"the row on line {line} of {self.file}, with {names} {show(values)}, is not here"
                 remedy = "predict these rows, or leave out columns whose values are changed"
@@ -139,7 +143,7 @@ class DataRows:
                 remedy = f"put the lines into the order of the rows of {self.file}, or add a column {ID!r}"
                 raise lines.error(f"{problem}; {remedy}", unequal[0])
         logger.info("%s: put to the rows of %s by %s: it has another order", lines.name, self.file, ", ".join(columns))
-        return [positions[key].pop() for key in of_rows]
+        return [positions[key].pop() if len(positions[key]) > 1 else positions[key][0] for key in of_rows]
 
     def _check_numbers(self, lines: PredictionLines, order: Sequence[int], ids: Sequence[str]) -> None:
         """Raise InputError if the numbers may be ids that put the predictions to other rows: the data file has a column with the name of the one

@@ -15,7 +15,7 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.untrusted import inside, parse_json
-from mtl.data.columns import LIST, nullable_value, value_of
+from mtl.data.columns import nullable_value, optional_value, value_of
 from mtl.data.examples import read_examples, row_size, target_cell, target_value
 from mtl.data.files import read_bytes, split_lines
 from mtl.data.hashes import is_changed
@@ -146,9 +146,10 @@ def labelled_file(task: Task, split: str, folder: Path) -> Path | None:
 def _has_targets(task: Task, split: str, path: Path, layout: Layout) -> bool:
     if layout.reading.spans is not None:
         # A row whose text has no span has an empty list; without a list, it is not labelled.
-        spans = layout.reading.spans.split(BESIDE)[1].removesuffix(LIST).split(".")[0]
+        spans = layout.reading.spans.split(BESIDE)[1]
         plain = replace(layout, reading=replace(layout.reading, spans=None))
-        return all(row.get(spans) is not None for _, row in stream_rows(path, plain))
+        lists = [optional_value(row, spans) for _, row in stream_rows(path, plain)]
+        return None not in lists and any(lists)
     has_columns = {*task.target_columns} <= {*column_names(path, layout)}
     return has_columns and (path.suffix != ".jsonl" or read_row_file(task, split, path).labelled)
 

@@ -1,5 +1,6 @@
 """Predictions one after another, as they stand in tables, in JSON Lines, in an object by ids, in the data's rows, and in lists of Python."""
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.base.names import one_spelling
 from mtl.base.untrusted import parse_json
-from mtl.data.columns import optional_value, text
+from mtl.data.columns import LIST, optional_value, text
 from mtl.data.files import split_lines
 from mtl.data.json_rows import parse_row
 from mtl.data.rows import quoted_rows
@@ -93,23 +94,54 @@ class PredictionLines:
             raise self.error(f"{PREDICTION}: {error}", position) from None
 
 
-def row_columns(task: Task, ids: Sequence[str]) -> list[str]:
-    """The columns of a task's data that tell its rows apart: those of texts and spans, the group, and these ids. None of them has a target."""
+def row_columns(task: Task) -> list[str]:
+    """The columns of a task's data that tell its rows apart: those of texts and of spans. None of them has a target."""
     marked = task.reading.spans.split(BESIDE)[:1] if task.reading and task.reading.spans else []
-    columns = [*task.text_columns, *task.span_columns, *marked, *([task.group] if task.group else []), *ids]
+    columns = [*task.text_columns, *task.span_columns, *marked]
     return [column for column in columns if column not in task.target_columns]
 
 
-def row_key(values: Iterable[Any]) -> str:
-    """What is equal for the values of one row in two files, of which one may be written by a library: without white space, quote marks and case, and
-    with an empty text for what pandas reads as a missing value."""
+def cell_beside(row: Mapping[Any, Any], column: str) -> Any:
+    """The value of a column of the data in a row that another program wrote, which may have written a nested column as a flat one, a list as a text,
+    and its name in another case. None if there is none."""
+    if (value := optional_value(row, column)) is not None:
+        return value
+    names = {str(name).lower(): name for name in row}
+    return row.get(names.get(column.removesuffix(LIST).lower()))
+
+
+def columns_beside(rows: Sequence[Mapping[Any, Any]], columns: Iterable[str]) -> dict[str, list[Any]]:
+    """The values of those of the columns that any of the rows has (`cell_beside`)."""
+    values = {column: [cell_beside(row, column) for row in rows] for column in columns}
+    return {column: cells for column, cells in values.items() if any(cell is not None for cell in cells)}
+
+
+def exact_key(values: Iterable[Any]) -> str:
+    """What is equal for the values of one row in two files that have the same texts."""
+    return json.dumps([_plain(value) for value in values], ensure_ascii=False)
+
+
+def loose_key(values: Iterable[Any]) -> str:
+    """What is equal for the values of one row in two files of which one went through a spreadsheet or a library: letters and digits without case,
+    numbers by their value, and an empty text for what pandas reads as a missing value."""
     parts = []
     for value in values:
-        plain = value.tolist() if hasattr(value, "tolist") else value
-        joined = " ".join(map(str, plain)) if isinstance(plain, list | tuple) else str(plain)
-        part = re.sub(r'[\s"]+', "", one_spelling(joined)).casefold()
-        parts.append("" if part in MISSING else part)
+        plain = _plain(value)
+        joined = one_spelling(plain if isinstance(plain, str) else " ".join(plain)).strip()
+        try:
+            part = "" if joined.casefold() in MISSING else repr(float(joined))
+        except ValueError:
+            part = re.sub(r"[\W_]+", "", joined).casefold()
+        parts.append(part)
     return "\n".join(parts)
+
+
+def _plain(value: Any) -> str | list[str]:
+    """A value as a text, or as a list of texts."""
+    plain = value.tolist() if hasattr(value, "tolist") else value
+    if hasattr(plain, "isoformat"):
+        return str(plain.isoformat())
+    return [str(item) for item in plain] if isinstance(plain, list | tuple) else str(plain)
 
 
 def read_tsv(
@@ -176,11 +208,9 @@ def read_cells(task: Task, content: bytes, name: str, ids: Sequence[str], most: 
         raise InputError(f"the header is {', '.join(rows[0] if rows else [])!r}; {expected}", path=name, line=1)
     if uneven := [line for line, cells in numbered if len(cells) != len(header)]:
         raise InputError(f"must have {len(header)} cells, as the header", path=name, line=uneven[0])
-    columns = {
-        column: [cells[header.index(column.lower())] for cells in rows[1:]]
-        for column in row_columns(task, ids)
-        if column.lower() in header and header.index(column.lower()) not in (value, *keys[:1])
-    }
+    names_beside = [(place, name) for place, name in enumerate(rows[0]) if place not in (value, *keys[:1])]
+    others = [{name.strip(): cells[place] for place, name in names_beside} for cells in rows[1:]]
+    columns = columns_beside(others, row_columns(task))
     values, escaped = [cells[value] for cells in rows[1:]], name.endswith(".tsv")
     table = partial(PredictionLines, name, values, places[1:], typed=False, escaped=escaped, columns=columns)
     if not keys:
@@ -195,14 +225,12 @@ def read_json_lines(
 ) -> PredictionLines:
     """The predictions in the file `name` with an object on each line. Raises InputError, which names the line. The arguments are those of
     `read_cells`, and `are_rows`: whether the objects are the data's rows, which their columns tell apart, and not the key `id`."""
-    lines = []
+    lines, others = [], []
     keys = (PREDICTION,) if are_rows else (ID, PREDICTION)
-    columns: dict[str, list[Any]] = {column: [] for column in row_columns(task, ids) if column not in keys}
     for number, written in enumerate(split_lines(content, name, most=most), start=1):
         row = parse_row(name, number, written)
-        lines.append({key: _flat(name, number, key, row[key]) for key in keys if key in row})
-        for column, values in columns.items():
-            values.append(optional_value(row, column))
+        lines.append({key: _flat(name, number, key, row.pop(key)) for key in keys if key in row})
+        others.append(row)
     if not lines:
         raise InputError("the file is empty; it needs a prediction for each row", path=name, line=1)
     for number, line in enumerate(lines, start=1):
@@ -212,8 +240,10 @@ def read_json_lines(
             difference = "an id, and line 1 has none" if ID in line else "no id, and line 1 has one"
             raise InputError(f"has {difference}; write the ids of all rows, or of none", path=name, line=number)
     line_ids = [line[ID] for line in lines] if ID in lines[0] else None
-    needed = task.text_columns if are_rows else []
-    beside = {name: values for name, values in columns.items() if name in needed or any(v is not None for v in values)}
+    columns = row_columns(task)
+    if are_rows:
+        columns += [id for id in ids if all(optional_value(row, id) is not None for row in others)][:1]
+    beside = columns_beside(others, columns)
     predictions, numbers = [line[PREDICTION] for line in lines], range(1, len(lines) + 1)
     return PredictionLines(name, predictions, numbers, ids=line_ids, columns=beside, are_rows=are_rows)
 

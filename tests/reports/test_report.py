@@ -104,7 +104,6 @@ def test_document(board: Leaderboard) -> None:
     suite = report["suites"][0]
     rows = {row["name"]: row for row in suite["rows"]}
     good = rows["good"]
-    assert (good["variant"], good["architecture"], good["preset"]) == ("frozen", "paper", "paper")
     assert (good["source"], good["embeddings"], good["size"], good["reduced"]) == ("run", "fasttext", 1024, ["ar"])
     assert (good["label"], rows["HerBERT"]["label"]) == ("LSTM, fastText, frozen", "HerBERT")
     assert rows["HerBERT"]["details"] is None and rows["HerBERT"]["cost"] is None

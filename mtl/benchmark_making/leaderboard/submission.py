@@ -18,9 +18,9 @@ from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.dataset import describe_rows, row_sizes
 from mtl.data.examples import Example, read_examples
 from mtl.data.splits import read_split
-from mtl.runs.folder import scored_rows
+from mtl.runs.folder import recorded_groups, scored_rows
 from mtl.stats.comparison import Sample, mean_over_tasks
-from mtl.stats.resampling import RowGroups, resampled_scores, row_groups
+from mtl.stats.resampling import RowGroups, RowSet, resampled_scores, row_groups
 from mtl.submissions.data_rows import DataRows
 from mtl.submissions.entry import labelled_file, layout_of
 from mtl.submissions.files import predicted_splits, prediction_names, read_files
@@ -51,6 +51,10 @@ class LabelledRows:
     rows: ScoredRows  # what metrics read
     groups: RowGroups  # that resampling draws
 
+    def resampled(self, targets: np.ndarray, groups: RowGroups) -> dict[RowSet, np.ndarray]:
+        """The scores × 100 of predictions on each resample of these groups, (RESAMPLES,), by their set of rows."""
+        return {groups.rows: resampled_scores(self.task, targets[None], self.rows, groups)[0]}
+
 
 def find_submissions(folder: Path) -> list[Path]:
     """The folders in a folder, each a submission, in order of their names. Raises InputError if there are none."""
@@ -76,8 +80,6 @@ def read_about(folder: Path) -> Entrant:
         if isinstance(value, str) and (len(value) > LONGEST or not value.isprintable() or not value.strip()):
             problem = f"must be one line of at most {LONGEST} characters that can be printed"
             raise InputError(problem, path=path, key=field.name)
-        if isinstance(value, int | float) and not 0 <= value < 1e18:
-            raise InputError(f"{value} is no such number", path=path, key=field.name)
     if about.link is not None and not is_web_address(about.link):
         raise InputError("must begin with https:// or http://", path=path, key="link")
     if about.date is not None:
@@ -99,7 +101,7 @@ def read_predictions(folder: Path, suite: Suite, split: str, tasks: Mapping[str,
     if len(archives) > 1:
         raise InputError(f"has {len(archives)} zips; one submission has one", path=folder)
     path = archives[0] if archives else folder
-    of_split = {name for name, (_, other) in prediction_names(suite).items() if other == split}
+    of_split = {name for name, (_, named_split) in prediction_names(suite).items() if named_split == split}
     contents, others = read_files(path, of_split.__contains__)
     predicted_splits(path, others, suite, beside=OTHERS.fullmatch)
     if not contents:
@@ -127,13 +129,9 @@ def read_labelled_rows(suite: Suite, gold: Path, split: str) -> dict[str, Labell
             scored = replace(task, scored="test" if split == "test" else "dev", breakdown=None)
             examples = read_split(scored, path, split, layout_of(task, split, path, gold))
             described = describe_rows(scored, examples)
-            groups = described["groups"]
-            # A single group cannot be resampled, so then each row is a group.
-            resampled = groups if groups is not None and len(set(groups)) > 1 else range(len(examples))
-            numbers = np.unique(np.array(resampled), return_inverse=True)[1]
-            rows_key = hashlib.sha256(repr((described["texts"], groups)).encode()).hexdigest()
+            groups = row_groups(*recorded_groups(described["texts"], described["groups"], len(examples)))
             data = _data_rows(scored, split, path, examples)
-            tasks[task.id] = LabelledRows(scored, data, scored_rows(scored, examples), row_groups(rows_key, numbers))
+            tasks[task.id] = LabelledRows(scored, data, scored_rows(scored, examples), groups)
     if not tasks:
         raise InputError(f"has no {split} file of suite {suite.name} with a label in every row", path=gold)
     return tasks
@@ -172,13 +170,12 @@ def score_submission(
     """A submission with its scores on the labelled rows. Raises InputError as `read_predictions`; it says nothing of labels."""
     predicted = read_predictions(folder, suite, split, {id: labelled.data for id, labelled in tasks.items()})
     samples, parts = {}, {}
-    for id in (id for id in tasks if id in predicted):
-        targets, task, rows, groups = predicted[id], tasks[id].task, tasks[id].rows, tasks[id].groups
-        means = resampled_scores(task, targets[None], rows, groups)[0]
-        part = groups.in_average
-        in_average = means if part is groups else resampled_scores(task, targets[None], rows, part)[0]
-        value = np.array([score(task, targets, rows)])
-        samples[id], parts[id] = Sample(value, {groups.rows: means}, 0.0, True), {part.rows: in_average}
+    for id, labelled in tasks.items():
+        if (targets := predicted.get(id)) is not None:
+            groups, part = labelled.groups, labelled.groups.in_average
+            value = np.array([score(labelled.task, targets, labelled.rows)])
+            samples[id] = Sample(value, labelled.resampled(targets, groups), 0.0, is_one_system=True)
+            parts[id] = samples[id].means if part is groups else labelled.resampled(targets, part)
     averaged = [id for id in suite.averaged if id in tasks]
     if averaged and set(averaged) <= set(samples):
         mean = np.array([suite.mean({id: float(sample.by_seed[0]) for id, sample in samples.items()})])

@@ -45,10 +45,10 @@ class Expressions:
     def counts(self, texts: np.ndarray) -> dict[str, int]:
         """How many of these texts, int64 (texts,), and of their distinct words, have no vector."""
         expressions = [self.words[text] for text in np.unique(texts)]
-        words = {word for of_text in expressions for word in of_text}
+        words = set(chain.from_iterable(expressions))
         return {
             "expressions": len(expressions),
-            "expressions_without_vector": sum(not any(map(self.known.get, of_text)) for of_text in expressions),
+            "expressions_without_vector": sum(not any(map(self.known.get, expression)) for expression in expressions),
             "words": len(words),
             "words_without_vector": sum(not self.known[word] for word in words),
         }
@@ -65,7 +65,7 @@ def nearest_words(
     blocks: Iterable[tuple[Sequence[str], np.ndarray]], queries: np.ndarray, excluded: Sequence[Iterable[str]]
 ) -> list[str | None]:
     """For each query, the word whose vector has the highest cosine with it; among equals, the first. None if no word is
-    left. Words that are no target (`mtl.tasks.targets.is_word`) are no answer to any query.
+    left. Words that are no target (`mtl.tasks.kinds.text.is_word`) are no answer to any query.
 
     Args:
         blocks: words and their vectors, float32 (words, dim); the vectors are overwritten.
@@ -73,9 +73,9 @@ def nearest_words(
         excluded: for each query, words that are no answer.
     """
     directions = unit_rows(queries).T
-    barred: dict[str, list[int]] = {}
-    for query, words in enumerate(excluded):
-        for word in set(words):
+    barred: dict[str, list[int]] = {}  # by word, the queries that it is no answer to
+    for query, no_answers in enumerate(excluded):
+        for word in set(no_answers):
             barred.setdefault(word, []).append(query)
     best = np.full(len(queries), -np.inf, dtype=np.float32)
     nearest: list[str | None] = [None] * len(queries)
@@ -83,17 +83,16 @@ def nearest_words(
     for words, vectors in blocks:
         unit_rows(vectors, out=vectors)
         for start in range(0, len(words), step):
-            part = words[start : start + step]
             scores = vectors[start : start + step] @ directions
-            for number, word in enumerate(part):
+            for row, word in enumerate(words[start : start + step]):
                 if word == _NO_WORD or not is_word(word):
-                    scores[number] = -np.inf
-                elif queries_of := barred.get(word):
-                    scores[number, queries_of] = -np.inf
-            nearest_rows = scores.argmax(axis=0)
-            values = scores[nearest_rows, np.arange(len(queries))]
+                    scores[row] = -np.inf
+                elif word in barred:
+                    scores[row, barred[word]] = -np.inf
+            highest = scores.argmax(axis=0)
+            values = scores[highest, np.arange(len(queries))]
             for query in np.flatnonzero(values > best).tolist():
-                best[query], nearest[query] = values[query], part[nearest_rows[query]]
+                best[query], nearest[query] = values[query], words[start + highest[query]]
     return nearest
 
 
@@ -145,11 +144,10 @@ class WordVectorMethod(Method):
 
     def _facts(self) -> dict[str, Any]:
         """By task, what has no vector; and a note of it."""
-        by_task = {
-            task.id: self.texts.counts(np.concatenate([split.texts.ravel() for split in splits]))
-            for task in self.dataset.tasks
-            if (splits := list(self.dataset.splits[task.id].values()))
-        }
+        by_task = {}
+        for task in self.dataset.tasks:
+            if splits := self.dataset.splits[task.id].values():
+                by_task[task.id] = self.texts.counts(np.concatenate([split.texts.ravel() for split in splits]))
         missing = [
             f"{id} {counts['words_without_vector']} of {counts['words']} words,"
             f" {counts['expressions_without_vector']} of {counts['expressions']} expressions"
@@ -188,13 +186,11 @@ def _analogies(method: WordVectorMethod, task: Task) -> Predictions:
     questions = [[method.dataset.texts[text] for text in row] for row in texts.tolist()]
     asked = np.flatnonzero(queries.any(axis=1)).tolist()
     # The texts of a question and the words of each are no answer to it.
-    barred = [
-        [word for text in texts[row].tolist() for word in (method.dataset.texts[text], *method.texts.words[text])]
-        for row in asked
-    ]
+    words = method.texts.words
+    excluded = [[*questions[row], *chain.from_iterable(words[text] for text in texts[row])] for row in asked]
     answers = np.array([question[2] for question in questions], dtype=object)
     if asked:
-        nearest = nearest_words(method.file.blocks(), queries[asked], barred)
+        nearest = nearest_words(method.file.blocks(), queries[asked], excluded)
         if None in nearest:
             question = " : ".join(questions[asked[nearest.index(None)]])
             raise InputError(
