@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from mtl.api.commands import add_commands
 from mtl.base.errors import InputError, UserError, resources_as_input, sigterm_as_interrupt
 from mtl.base.extras import installed_extras
-from mtl.base.names import ABSENT_COMMANDS, meant, text_problem
+from mtl.base.names import meant, text_problem
 from mtl.base.progress import log_to_standard_error
 from mtl.base.terminal import one_line, standard_streams
 from mtl.base.version import VERSION
@@ -91,13 +91,10 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def _with_plain_settings(parser: argparse.ArgumentParser, words: Sequence[str]) -> list[str]:
     """The words of a command line in which settings are all written key=value: of a command that takes settings, `--key value` and
-    `--key=value` are settings unless the command has such an option; of an argument's name, they are the argument. A command or an option that
-    is gone is an error."""
+    `--key=value` are settings unless the command has such an option; of an argument's name, they are the argument."""
     plain: list[str] = []
     rest = iter(words)
     for word in rest:
-        if remedy := ABSENT_COMMANDS.get(f"{parser.prog} {word.partition('=')[0]}"):
-            parser.error(f"{word}: unknown; {remedy}")
         commands = next((act.choices for act in parser._actions if isinstance(act, argparse._SubParsersAction)), None)
         if commands is not None:
             parser = commands.get(word, parser)

@@ -39,29 +39,6 @@ ABSENT = {
     **dict.fromkeys(("seed", "random_seed"), "set seeds=[3] for the one seed 3; seeds=3 means seeds 1 to 3"),
     **dict.fromkeys(("do_pretrain", "load_model"), "a run trains both stages, and uses a finished stage 1 again"),
 }
-# What to do without a setting, or a section of settings, that earlier versions had.
-NO_MORE = (
-    "embeddings.init_std embeddings.map encoder.variational_dropout finetune.encoder_dropout floor.char_ngrams floor.separator"
-    " floor.vectorizers floor.word_ngrams lead.sentences loss.r_drop pretrain.average pretrain.checkpoint pretrain.warmup_steps"
-    " static.vectors static.weighting transformer.final_learning_rate transformer.joint transformer.joint_epochs"
-    " word_vectors.exclude_question word_vectors.ignore_case"
-)
-REMOVED = {
-    "distill": "mtl ensemble averages the outputs of finished runs",
-    **dict.fromkeys(("transformer.freeze", "transformer.layer_decay"), "variant=frozen keeps the whole model fixed"),
-    **dict.fromkeys(NO_MORE.split(), "leave it out; CHANGELOG.md says what stands in its place"),
-}
-# What stands here in place of commands and options that earlier versions had.
-ABSENT_COMMANDS = {
-    "mtl rm": "delete the folder of the run, as in rm -r runs/SUITE/NAME",
-    "mtl prune": "delete cache/ while nothing runs; keep cache/frames if it holds your DataFrames",
-    "mtl completion": "mtl baseline --help lists the settings",
-    **dict.fromkeys(
-        ("mtl audit --sheet", "mtl audit --check-sheet"), "fill in the sheet by hand; mtl audit prints sizes and labels"
-    ),
-    "mtl audit --share": "near duplicates always share 0.8 of their n-grams",
-    "mtl sweep --watch": "repeat mtl sweep FILE --plan",
-}
 
 
 def is_file_name(name: object) -> bool:
@@ -103,16 +80,8 @@ def meant(name: str, known: Iterable[str]) -> list[str]:
     return (in_section or fitting or difflib.get_close_matches(name, names, 1))[:MOST]
 
 
-def removed(key: str) -> str | None:
-    """What to do without a setting that earlier versions had; None for any other key."""
-    return next((instead for name, instead in REMOVED.items() if f"{key}.".startswith(f"{name}.")), None)
-
-
 def advice(name: str, known: Collection[str], what: str, section: str = "") -> str:
-    """The advice of a message about an unknown name: what to do without a setting that is gone, which names may be meant, or else the known names
-    that are most alike. A word such as "keys" says what the names are, and the section that all of them are in, with its dot, stands before each."""
-    if (instead := removed(section + name)) is not None:
-        return f"it is gone: {instead}"
+    """The advice of a message about an unknown name: which names may be meant, or else the known names that are most alike. A word such as "keys" says what the names are, and the section that all of them are in, with its dot, stands before each."""
     if not known:
         return "none is known here"
     if names := meant(name, known):

@@ -12,7 +12,7 @@ import yaml
 
 from mtl.base.errors import InputError
 from mtl.base.memory import check_fits
-from mtl.base.names import ABSENT, advice, meant, one_spelling, removed
+from mtl.base.names import ABSENT, advice, meant, one_spelling
 from mtl.base.progress import Remark, show
 from mtl.base.settings.layers import (
     differences,
@@ -304,8 +304,7 @@ def load_job(settings: Mapping[str, Any]) -> Job:
     files = {**FILES, "variant": method.pop("variant", FILES["variant"]), **names}
     read = METHODS[method["method"]].reads_key
     for key in settings:
-        is_known = any(kind.reads_key(key) for kind in METHODS.values()) and removed(key) is None
-        if key != "method" and not read(key) and is_known:
+        if key != "method" and not read(key) and any(kind.reads_key(key) for kind in METHODS.values()):
             raise InputError(f"method {method['method']} does not read it; set method=, or drop it", key=key)
     embeddings = read_embeddings(files["embeddings"])
     training = embeddings.pop("config", None) or {}  # an embedding's file may set keys of the training too
