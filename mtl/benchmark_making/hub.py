@@ -28,7 +28,7 @@ from mtl.data.fetching.download import checksum_problem
 from mtl.data.files import numbered_names
 from mtl.data.hashes import GIT
 from mtl.data.records import read_records
-from mtl.tasks.task import NUMBERED, HubSource, Task
+from mtl.tasks.task import NUMBERED, SPLITS, HubSource, Task
 
 # Words in file names that the Hub takes for one split (its documentation, "File names and splits").
 SPLIT_WORDS = (("train", "training"), ("validation", "valid", "val", "dev"), ("test", "testing", "eval", "evaluation"))
@@ -54,8 +54,15 @@ def fetch_from_hub(task: Task, hub: HubSource, data_dir: Path) -> None:
 
     They are those of the dataset's repository if it is a mirror of the task's folder. Otherwise a file has the columns that the task needs,
     and a test file has no targets unless the task is scored on it. Raises InputError if the dataset cannot be had, lacks a file, a split or
-    a column, or holds rows that the task cannot read.
+    a column, or holds rows that the task cannot read, for a revision that is no commit, and for an unknown split.
     """
+    if not re.fullmatch("[0-9a-f]{40}", hub.revision):
+        where = "which the data set's page shows under Files, History"
+        problem = f"must be a commit (40 hexadecimal digits), {where}; what a branch or a tag names can change"
+        raise InputError(problem, key=f"tasks.{task.id}.hub.revision")
+    if unknown := set(hub.splits) - set(SPLITS):
+        problem = f"unknown split {', '.join(sorted(unknown))}, expected {', '.join(SPLITS)}"
+        raise InputError(problem, key=f"tasks.{task.id}.hub.splits")
     with (
         TemporaryDirectory(prefix="mtl-hub-") as temporary,
         naming_the_dataset(hub.dataset, Path(temporary)),

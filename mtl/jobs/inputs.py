@@ -14,7 +14,6 @@ from mtl.base.untrusted import read_json
 from mtl.base.wings import lazy
 from mtl.base.wording import listed
 from mtl.data.dataset import Dataset, fingerprints, load_dataset
-from mtl.data.fetching.fetch import write_generated
 from mtl.data.repeats import without_repeats
 from mtl.jobs.imports import fingerprint_name
 from mtl.jobs.job import Job
@@ -86,7 +85,7 @@ def check_begun(job: Job) -> Summary | None:
     if not job.data_dir.is_dir():
         recorded = Path(finished["config"].get("data_dir") or job.suite.data_dir)
         if job.config.data_dir is not None and recorded.resolve() != job.data_dir.resolve():
-            write_generated(job.suite, job.data_dir)  # raises
+            raise InputError(f"no such folder; this run is finished, with data_dir={recorded}", path=job.data_dir)
         logger.info("%s: no such folder; the finished run is not compared with its data", job.data_dir)
     seeds = ", ".join(map(str, finished["seeds"]))
     logger.info("%s: this run is finished (seeds %s); remove the folder to run it again", folder.path, seeds)

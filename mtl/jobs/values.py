@@ -11,7 +11,7 @@ from mtl.base.errors import InputError
 from mtl.base.interface import foreign
 from mtl.submissions.entry import PREDICTION
 from mtl.submissions.files import JSON_LINES, SPLITS
-from mtl.submissions.lines import ID, NUMBERS, PredictionLines, columns_beside, row_columns
+from mtl.submissions.lines import ID, PredictionLines, fields_beside
 from mtl.submissions.predictions import Rows
 from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import TargetKind
@@ -21,6 +21,7 @@ from mtl.tasks.task import SPLIT_OF, Task
 SPLIT = "split"  # the column of a table that names the split of each row
 INDEX = "label of the index"  # of a row of a Series or a DataFrame; no column has this name
 IS_COUNT = "is_count"  # whether the index is the one that pandas makes by itself, which counts the rows from 0
+OF_TABLES = (ID, PREDICTION, INDEX, IS_COUNT)  # the names of what rows of tables have beside their further columns
 
 Indices = Mapping[tuple[str, str], Sequence[Any]]
 """The index of the frame that holds the rows of a split, by task id and split."""
@@ -85,16 +86,13 @@ def predicted_values(predictions: Sequence[Any], suite: Suite, indices: Indices)
                 known = ", ".join(suite.tasks)
                 raise InputError(f"suite {suite.name} has no such task; it has {known}", key=f"{key}.{id}")
             with foreign(f"{key}.{id}"):
-                beside = row_columns(suite.tasks[id])
                 for split, rows in _by_split(values, suite.tasks[id], f"{key}.{id}").items():
                     ids = _ids(rows, split, indices.get((id, split), []), f"{key}.{id}")
-                    columns = columns_beside([{**row, PREDICTION: None, ID: None} for row in rows], beside)
-                    counter = next((name for name in rows[0] if ids is None and str(name).lower() in NUMBERS), None)
-                    if counter is not None:
-                        ids = [str(row[counter]) for row in rows]
+                    others = [{name: row[name] for name in row if name not in OF_TABLES} for row in rows]
+                    beside = fields_beside(suite.tasks[id], others, suite.submission.ids)
+                    beside |= {} if ids is None else {"ids": ids, "counter": None, "ignored": ()}
                     predicted = [row[PREDICTION] for row in rows]
-                    place = f"{key}.{id}.{split}"
-                    lines[id, split] = PredictionLines(place, predicted, ids=ids, counter=counter, columns=columns)
+                    lines[id, split] = PredictionLines(f"{key}.{id}.{split}", predicted, **beside)
         seeds.append(PredictedValues(f"predictions-{number + 1}", lines))
     return seeds
 

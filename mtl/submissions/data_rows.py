@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mtl.base.errors import InputError
+from mtl.base.wording import listed
 from mtl.data.columns import text
 from mtl.data.records import Record, column_names, read_records
 from mtl.data.sampled import RowSample
@@ -74,6 +75,9 @@ class DataRows:
             order = self._by_id(lines, lines.ids, self._row_ids(lines, ids))
         elif lines.ids is not None and first is not None and order is not None:
             order = self._by_id(lines, lines.ids, {str(first + number): row for row, number in enumerate(order)})
+        if lines.ignored and order is not None:
+            message = "%s: is taken in the order of the rows of %s; not compared with them: %s"
+            logger.warning(message, lines.name, self.file, listed(lines.ignored, 5))
         if lines.columns and (order is not None or lines.are_rows):
             order = self._by_columns(lines, order)
         if order is None:

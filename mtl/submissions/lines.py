@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,7 @@ class PredictionLines:
     ids: Sequence[Any] | None = None  # those of their rows, values with a type; None: they are in the order of the rows
     counter: str | None = None  # the column of the ids, if these may be numbers of rows by its name
     columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # of the rows (`row_columns`) that stand beside
+    ignored: Sequence[str] = ()  # the names of what stands beside, if nothing of it tells the rows apart
     are_rows: bool = False  # whether they stand in rows of the data, of which there may be more than are wanted
 
     @cached_property
@@ -114,6 +115,21 @@ def columns_beside(rows: Sequence[Mapping[Any, Any]], columns: Iterable[str]) ->
     """The values of those of the columns that any of the rows has (`cell_beside`)."""
     values = {column: [cell_beside(row, column) for row in rows] for column in columns}
     return {column: cells for column, cells in values.items() if any(cell is not None for cell in cells)}
+
+
+def fields_beside(task: Task, rows: Sequence[Mapping[Any, Any]], ids: Sequence[str]) -> dict[str, Any]:
+    """What stands beside predictions in rows that another program wrote, as fields of `PredictionLines`: the rows' ids or numbers, and their columns
+    of the data. `ids` are further names that the column of ids may have."""
+    columns = columns_beside(rows, row_columns(task))
+    known = [*map(str.lower, ids), *IDS, *NUMBERS]
+    spelled = {str(name).strip().lower(): name for row in rows for name in row}
+    name = next((name for name in known if name in spelled), None)
+    if name is None:
+        return {"columns": columns, "ignored": () if columns else [*map(str, spelled.values())]}
+    values = [row.get(spelled[name]) for row in rows]
+    if name in IDS or name in known[: len(ids)]:
+        return {"columns": columns, "ids": values}
+    return {"columns": columns, "ids": [*map(str, values)], "counter": str(spelled[name]).strip()}
 
 
 def exact_key(values: Iterable[Any]) -> str:
@@ -193,31 +209,24 @@ def read_cells(task: Task, content: bytes, name: str, ids: Sequence[str], most: 
         numbered = [(number, line.split("\t")) for number, line in enumerate(lines, start=1)]
     places, rows = [line for line, _ in numbered], [cells for _, cells in numbered]
     header = [column.strip().lower() for column in rows[0]] if rows else []
-    names = [*map(str.lower, ids), *IDS, *NUMBERS]
-    keys = [place for place, column in enumerate(header) if column in names]
+    keys = [place for place, column in enumerate(header) if column in (*map(str.lower, ids), *IDS, *NUMBERS)]
     if header.count(PREDICTION) == 1:
         value = header.index(PREDICTION)
-        keys = sorted(keys, key=lambda place: names.index(header[place]))
     elif len(header) == 2 and len(keys) == 1:
         value = 1 - keys[0]
     elif len(header) == 1 and header[0] in (*PREDICTIONS, task.target.lower()):
-        value, keys = 0, []
+        value = 0
     else:
         alone = f"{task.target!r} alone with a prediction for each row in their order"
         expected = f"it must be {ID} and {PREDICTION}, or {alone}"
         raise InputError(f"the header is {', '.join(rows[0] if rows else [])!r}; {expected}", path=name, line=1)
     if uneven := [line for line, cells in numbered if len(cells) != len(header)]:
         raise InputError(f"must have {len(header)} cells, as the header", path=name, line=uneven[0])
-    names_beside = [(place, name) for place, name in enumerate(rows[0]) if place not in (value, *keys[:1])]
-    others = [{name.strip(): cells[place] for place, name in names_beside} for cells in rows[1:]]
-    columns = columns_beside(others, row_columns(task))
+    names = [(place, column.strip()) for place, column in enumerate(rows[0]) if place != value]
+    others = [{column: cells[place] for place, column in names} for cells in rows[1:]]
     values, escaped = [cells[value] for cells in rows[1:]], name.endswith(".tsv")
-    table = partial(PredictionLines, name, values, places[1:], typed=False, escaped=escaped, columns=columns)
-    if not keys:
-        return table()
-    key = keys[0]
-    may_count = header[key] in NUMBERS and header[key] not in map(str.lower, ids)
-    return table(ids=[cells[key] for cells in rows[1:]], counter=rows[0][key].strip() if may_count else None)
+    beside = fields_beside(task, others, ids)
+    return PredictionLines(name, values, places[1:], typed=False, escaped=escaped, **beside)
 
 
 def read_json_lines(
@@ -225,27 +234,24 @@ def read_json_lines(
 ) -> PredictionLines:
     """The predictions in the file `name` with an object on each line. Raises InputError, which names the line. The arguments are those of
     `read_cells`, and `are_rows`: whether the objects are the data's rows, which their columns tell apart, and not the key `id`."""
-    lines, others = [], []
-    keys = (PREDICTION,) if are_rows else (ID, PREDICTION)
+    predictions, rows = [], []
     for number, written in enumerate(split_lines(content, name, most=most), start=1):
         row = parse_row(name, number, written)
-        lines.append({key: _flat(name, number, key, row.pop(key)) for key in keys if key in row})
-        others.append(row)
-    if not lines:
-        raise InputError("the file is empty; it needs a prediction for each row", path=name, line=1)
-    for number, line in enumerate(lines, start=1):
-        if PREDICTION not in line:
+        if PREDICTION not in row:
             raise InputError(f"no key {PREDICTION!r}; a line is {FORM}", path=name, line=number)
-        if (ID in line) != (ID in lines[0]):
-            difference = "an id, and line 1 has none" if ID in line else "no id, and line 1 has one"
+        predictions.append(_flat(name, number, PREDICTION, row.pop(PREDICTION)))
+        rows.append(row)
+        if not are_rows and (ID in row) != (ID in rows[0]):
+            difference = "an id, and line 1 has none" if ID in row else "no id, and line 1 has one"
             raise InputError(f"has {difference}; write the ids of all rows, or of none", path=name, line=number)
-    line_ids = [line[ID] for line in lines] if ID in lines[0] else None
-    columns = row_columns(task)
+    if not rows:
+        raise InputError("the file is empty; it needs a prediction for each row", path=name, line=1)
     if are_rows:
-        columns += [id for id in ids if all(optional_value(row, id) is not None for row in others)][:1]
-    beside = columns_beside(others, columns)
-    predictions, numbers = [line[PREDICTION] for line in lines], range(1, len(lines) + 1)
-    return PredictionLines(name, predictions, numbers, ids=line_ids, columns=beside, are_rows=are_rows)
+        complete = [id for id in ids if all(optional_value(row, id) is not None for row in rows)]
+        beside: dict[str, Any] = {"columns": columns_beside(rows, [*row_columns(task), *complete[:1]])}
+    else:
+        beside = fields_beside(task, rows, ids)
+    return PredictionLines(name, predictions, range(1, len(rows) + 1), are_rows=are_rows, **beside)
 
 
 def read_json_by_id(content: bytes, name: str) -> PredictionLines:

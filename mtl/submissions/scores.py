@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from mtl.base.errors import InputError
+from mtl.base.wording import listed
 from mtl.data.examples import read_examples
 from mtl.data.splits import read_task
 from mtl.runs.folder import FILE, RunFolder, recorded_rows, scored_rows
@@ -71,7 +72,9 @@ def _pairs(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held
     if not gold_dir.is_dir():
         raise InputError("no such folder; --gold names a data folder with targets", path=gold_dir)
     names = prediction_names(suite)
-    contents, _ = read_files(path, names.__contains__)
+    contents, others = read_files(path, names.__contains__)
+    if unread := [name for name in others if Path(name).suffix in (".csv", ".jsonl", ".tsv")]:
+        logger.warning("%s: not read, since no predictions have such names: %s", path, listed(unread, 5))
     predicted = {names[name] for name in contents}
     pairs: Pairs = {}
     for task in tasks:

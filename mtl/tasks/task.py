@@ -12,7 +12,6 @@ from urllib.parse import quote
 
 import numpy as np
 
-from mtl.base.errors import InputError
 from mtl.base.untrusted import inside, is_web_address
 
 SPLITS = ("train", "dev", "test")
@@ -79,7 +78,7 @@ class HubSource:
 
     Args:
         dataset: OWNER/NAME.
-        revision: a commit, 40 hexadecimal digits, as the data set's page shows it under Files, History; required.
+        revision: a commit, 40 hexadecimal digits, as the data set's page shows it under Files, History. `mtl data` needs it.
         splits: for each split, its name on the Hub, or the path of its file in the dataset's repository.
         columns: for each column of the task whose name in the copy differs, that name.
         mirror: `true`: the repository has the task's files, in the same folder, and they are copied as they are.
@@ -90,16 +89,6 @@ class HubSource:
     splits: dict[str, str] = field(default_factory=lambda: {"train": "train", "dev": "validation", "test": "test"})
     columns: dict[str, str] = field(default_factory=dict)
     mirror: bool = False
-
-    def check(self) -> None:
-        """Raise InputError unless the revision is a commit, and for an unknown split."""
-        if not re.fullmatch("[0-9a-f]{40}", self.revision):
-            where = "which the data set's page shows under Files, History"
-            problem = f"must be a commit (40 hexadecimal digits), {where}; what a branch or a tag names can change"
-            raise InputError(problem, key="revision")
-        if unknown := set(self.splits) - set(SPLITS):
-            problem = f"unknown split {', '.join(sorted(unknown))}, expected {', '.join(SPLITS)}"
-            raise InputError(problem, key="splits")
 
 
 @dataclass(frozen=True)

@@ -219,6 +219,17 @@ def test_what_the_hub_does_not_have(server: HubServer, tmp_path: Path, monkeypat
     assert not server.requests
 
 
+@pytest.mark.parametrize(
+    "changes", [{"revision": ""}, {"revision": "main"}, {"revision": "0" * 39}, {"splits": {"validation": "x"}}]
+)
+def test_only_a_commit_and_known_splits_are_downloaded(
+    server: HubServer, tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    with raises_input_error(key=f"tasks.t.hub.{next(iter(changes))}"):
+        fetch_from_hub(make_task(), copy_on(server, **changes), tmp_path / "data")
+    assert not server.requests
+
+
 def test_a_gated_dataset_for_one_who_has_logged_in(
     server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

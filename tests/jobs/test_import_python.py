@@ -70,7 +70,7 @@ def test_a_data_frame(home: Path) -> None:
     texts = pandas.DataFrame({"text": [row["text"] for row in rows], "prediction": GRAD})
     for name, given in (("order", texts), ("shuffled", texts[::-1].reset_index(drop=True))):
         assert predicted(imported({"grad": given}, name), "dev", "grad") == [str(value) for value in GRAD]
-    numbered = pandas.DataFrame({"idx": [3, 2, 1, 0], "prediction": GRAD[::-1]})
+    numbered = pandas.DataFrame({"index": [3, 2, 1, 0], "prediction": GRAD[::-1]})
     assert predicted(imported({"grad": numbered}, "numbered"), "dev", "grad") == [str(value) for value in GRAD]
     refused(lambda: imported({"grad": texts.assign(text="x")}, "others"), key="predictions.grad.dev, row 1")
     refused(lambda: imported({"grad": texts[::-1].reset_index(drop=True)}, "order"), file="order")  # another order

@@ -9,7 +9,6 @@ from spans_suite import write_spans_suite
 from mtl.base.errors import InputError
 from mtl.tasks.suite import load_suite
 
-COMMIT = "0123456789" * 4
 CHECKSUM = "  kansla:\n    source: {url: https://x/y.zip}\n    checksums: {dev: '"
 
 
@@ -54,11 +53,6 @@ SMALL = (
     *(("  kansla:", "  ../kansla:"), ("  kansla:", "  average:"), ("folder: pairs", "folder: ../pairs")),
     *(("dev: null, test: null", "dev: null, test: ../t.tsv"), ("folder: pairs", "source: {url: 'file:///etc/x'}")),
     ("folder: pairs", "source: {url: 'https://x/a.zip', sha256: zz}"),
-    *(
-        ("folder: pairs", f"hub: {{dataset: a/b{rest}}}")
-        for rest in ("", ", revision: main", f", revision: {COMMIT[:-1]}")
-    ),
-    ("folder: pairs", f"hub: {{dataset: a/b, revision: {COMMIT}, splits: {{validation: x}}}}"),
     *(("folder: pairs", "source: {url: 'http://x/${oc.env:HOME}'}"), ("group: topic", 'same_source: "2"')),
     *(("group: topic", 'group: topic\n    same_source: "1"'), ("  kansla:", '  kansla:\n    same_source: "glad"')),
     *(("target: score", "goal: score"), ("text: [a, b]", "")),

@@ -121,7 +121,7 @@ def _check_module(name: str, folder: Path) -> None:
         open_parts(str(folder), str(folder), "auto")  # sentence-transformers would draw weights that the files lack
         for config in folder.glob("sentence_*config.json"):
             _check_transformer_settings(config)
-    elif name in DESCRIBED:
+    elif name in DESCRIBED and (folder / DESCRIBED[name]).is_file():
         _check_size(folder / DESCRIBED[name], stored_weights(folder))
 
 
