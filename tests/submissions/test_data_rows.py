@@ -134,6 +134,24 @@ def test_columns_under_other_names(tmp_path: Path) -> None:
     assert rows.put(read_cells(task, "\n".join(table).encode(), "m.csv", [], 100), [], None)[0].tolist() == [0, 1, 0]
 
 
+def test_json_lines_have_ids_and_numbers_as_tables_have(rows: DataRows, caplog: pytest.LogCaptureFixture) -> None:
+    def placed(key: str, keys: Sequence[object], ids: Sequence[str] = ()) -> list[str]:
+        lines = [{key: value, "prediction": label} for value, label in zip(keys, reversed(LABELS), strict=True)]
+        content = "\n".join(map(json.dumps, lines)).encode()
+        targets, _ = rows.put(read_json_lines(TASK, content, "mine.jsonl", ids, 100), ids, None)
+        return [TASK.labels[int(target)] for target in targets] if TASK.labels else []
+
+    assert placed("Index", [3, 2, 1, 0]) == placed("idx", [4, 3, 2, 1]) == LABELS
+    refused(lambda: placed("guid", ["a", "b", "c", "d"]), file="mine.jsonl", line=1)
+    write_lines(rows.file, ["uid\ta\tb", *(f"u{number}\tx\ty" for number in range(4))])
+    assert placed("uid", ["u3", "u2", "u1", "u0"], ["uid"]) == LABELS
+    assert not caplog.messages
+    assert placed("mine", [1, 1, 1, 1]) == LABELS[::-1]
+    assert caplog.messages == [
+        f"mine.jsonl: is taken in the order of the rows of {rows.file}; not compared with them: mine"
+    ]
+
+
 def test_commands_put_predictions_to_their_rows(
     made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -143,7 +161,11 @@ def test_commands_put_predictions_to_their_rows(
     write_lines(theirs / "dev_pred_grad.jsonl", texts[::-1])
     assert main(["score", str(theirs), "--gold", str(made / "data"), *settings]) == 0
     assert "| grad | dev | alpha_interval | 4 | 1.000 |" in capsys.readouterr().out
+    write_lines(theirs / "dev_pred_gard.jsonl", texts)
+    assert main(["score", str(theirs), "--gold", str(made / "data"), *settings]) == 0
+    assert f"{theirs}: not read, since no predictions have such names: dev_pred_gard.jsonl" in caplog.messages
+    (theirs / "dev_pred_gard.jsonl").unlink()
     folders = [f"data_dir={made / 'data'}", f"run_dir={tmp_path / 'run'}"]
     assert main(["import", "theirs", str(theirs), *settings, *folders]) == 0
     assert read_json(tmp_path / "run/summary.json")["tasks"]["grad"]["median"] == 100
-    assert sum("dev.jsonl by text: it has another order" in message for message in caplog.messages) == 2
+    assert sum("dev.jsonl by text: it has another order" in message for message in caplog.messages) == 3

@@ -15,7 +15,7 @@ from mtl.benchmark_making.init_suite.file_column import (
     TOKEN_NAMES,
     FileColumn,
 )
-from mtl.benchmark_making.init_suite.guess import Guess, count, quoted, quoted_names, share
+from mtl.benchmark_making.init_suite.guess import ID, Guess, count, quoted, quoted_names, share
 from mtl.benchmark_making.init_suite.kinds import TEXTS, SeveralLabels, several_labels
 from mtl.benchmark_making.init_suite.tables import NAMELESS, SPAN_LIST, FileTable, SplitTables
 
@@ -257,7 +257,7 @@ def _why_not_text(column: FileColumn, test: FileTable | None, target: FileColumn
     if column.is_meta:
         return "meta data"
     if column.is_id:
-        return "an id"
+        return ID
     is_like_text = column.is_long or len(column.counts) * 2 > column.rows
     if column.name != target.name and not is_like_text and column.follows_from(target):
         return f"it follows from {quoted(target.name)}"

@@ -15,7 +15,7 @@ import yaml
 
 from mtl.base.wording import listed
 from mtl.benchmark_making.init_suite.finding import FolderContent
-from mtl.benchmark_making.init_suite.guess import Guess, count, printable, quoted, quoted_names
+from mtl.benchmark_making.init_suite.guess import ID, Guess, count, printable, quoted, quoted_names
 from mtl.benchmark_making.init_suite.kinds import MULTI_LABEL
 from mtl.tasks.task import SPLITS
 
@@ -35,7 +35,9 @@ def suite_document(
 ) -> str:
     """The suite file's content. Tasks with a problem are comments after the other tasks. `source`: the address of the data on the Hub."""
     following = printable(_settings(out, data_dir))
-    tasks = [line for guess in guesses if guess.problem is None for line in _task(guess)]
+    declared = [guess for guess in guesses if guess.problem is None]
+    tasks = [line for guess in declared for line in _task(guess)]
+    ids = dict.fromkeys(name for guess in declared for name, why in guess.unread.items() if why == ID and name != "id")
     lines = [
         f"# Guessed by `mtl init-suite`{f' from {source}' if source else ''}. The comments say from what; correct what is wrong. Then:",
         *([f"#   mtl data {following.removeprefix('suite=')}"] if source else []),
@@ -43,6 +45,7 @@ def suite_document(
         f"#   mtl baseline {following} preset=strong seeds=1",
         f"name: {scalar(name)}",
         f"language: {scalar(language or 'en')}{'' if language else '  # not guessed: set the language of the tokenizer'}",
+        *([f"submission: {{ids: {_flow([*ids])}}}  # predictions may name their rows by these columns"] if ids else []),
         "",
         "tasks:" if tasks else "tasks: {}  # none could be guessed",
         *tasks,

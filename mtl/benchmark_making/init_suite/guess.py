@@ -6,6 +6,7 @@ from typing import Any
 
 from mtl.base.wording import listed
 
+ID = "an id"  # why a column is not read
 GIVEN = "as given"  # why a key that the user names is taken
 LONGEST = 40  # characters of a name or a label in a message
 

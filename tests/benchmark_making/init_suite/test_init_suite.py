@@ -51,6 +51,14 @@ def test_the_file_and_its_summary(data_dir: Path, tmp_path: Path) -> None:
     assert yaml.safe_load(re.sub("^  # ", "  ", commented, flags=re.MULTILINE))["broken"]["folder"] == "broken"
 
 
+def test_columns_of_ids_name_the_rows_of_predictions(tmp_path: Path) -> None:
+    rows = [{"id": f"i{i}", "uid": f"u{i:03}", "text": text, "label": "xy"[i % 2]} for i, text in enumerate(TEXTS)]
+    for split in ("train", "dev"):
+        write_jsonl(tmp_path / "data" / f"{split}.jsonl", rows)
+    suite = load_suite(init_suite(tmp_path / "data", out=tmp_path / "out.yaml").path)
+    assert suite.submission.ids == ["uid"]  # the column id needs no name
+
+
 def test_load_suite_takes_a_task_that_another_one_answers(tmp_path: Path) -> None:
     nli = [{"a": a, "b": b, "label": "xyz"[i % 3]} for i, (a, b) in enumerate(zip(TEXTS, OTHERS, strict=True))]
     gender = [row for row in nli if row["label"] != "z"]
