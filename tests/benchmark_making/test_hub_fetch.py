@@ -40,7 +40,7 @@ def test_the_hub_s_copy_where_the_source_cannot_be_downloaded(
         fetch_suite(suite, [task], tmp_path / "target")
     (warning,) = [record.message for record in caplog.records if record.levelname == "WARNING"]
     assert warning.startswith(f"{task.source.url}: the server answers 404")
-    assert warning.endswith("; its copy on the Hugging Face Hub is used instead")
+    assert warning.endswith("; now its copy on the Hugging Face Hub is tried")
     assert sorted(path.name for path in (tmp_path / "target").rglob("*")) == ["pairs", "train.tsv"]
 
 

@@ -131,8 +131,9 @@ def _fetch_source(task: Task, source: Source, data_dir: Path, together: Sequence
             logger.info("%s: unpacked to %s", task.id, folder)
     except InputError as error:
         if task.hub is None:
-            raise
-        logger.warning("%s; its copy on the Hugging Face Hub is used instead", error)
+            remedy = f"or put the files of {task.id} into {data_dir / task.folder} by other means"
+            raise InputError(f"{error}; {remedy}") from None
+        logger.warning("%s; now its copy on the Hugging Face Hub is tried", error)
         _fetch_copy(task, task.hub, data_dir)
 
 
