@@ -15,17 +15,8 @@ if TYPE_CHECKING:
 __version__ = VERSION
 
 __all__ = [
-    "Comparison",
-    "InputError",
-    "Module",
-    "Run",
-    "compare",
-    "import_predictions",
-    "load",
-    "open",
-    "report",
-    "run",
-]
+    "Comparison", "InputError", "Module", "Run", "compare", "import_predictions", "load", "open", "report", "run",
+]  # fmt: skip
 
 # Imported when they are first used: `import mtl` reads nothing else.
 _LAZY = {

@@ -332,9 +332,9 @@ class _OneLine(logging.Formatter):
 
 
 @contextmanager
-def hidden_progress() -> Iterator[None]:
-    """Within the block, a new `Progress` shows nothing: its operation is a part of one that is shown."""
-    before = _hidden.set(True)
+def hidden_progress(hidden: bool = True) -> Iterator[None]:
+    """If `hidden`, a new `Progress` within the block shows nothing: its operation is a part of one that is shown."""
+    before = _hidden.set(hidden or _hidden.get())
     try:
         yield
     finally:

@@ -1,7 +1,6 @@
 """Long lists of texts, encoded block by block."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
 
 import numpy as np
 
@@ -15,7 +14,7 @@ Encode = Callable[[Sequence[str]], np.ndarray]  # at least one text -> vectors (
 def encode_blocks(texts: Sequence[str], encode: Encode, dim: int, progress: bool) -> np.ndarray:
     """The vectors of these texts, float32 (texts, dim). Raises InputError for one text instead of a list, and for an element that is not a text."""
     vectors = np.empty((len(texts), dim), dtype=np.float32)
-    with nullcontext() if progress else hidden_progress(), Progress("encoding texts", len(texts), "texts") as bar:
+    with hidden_progress(not progress), Progress("encoding texts", len(texts), "texts") as bar:
         for start, block in text_blocks(texts):
             vectors[start : start + len(block)] = encode(block)
             bar.advance(len(block))

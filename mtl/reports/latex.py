@@ -9,20 +9,10 @@ from mtl.reports.board import Group, Leaderboard, Row
 _SPECIAL = {
     "\\": r"\textbackslash{}",
     **{character: f"\\{character}" for character in "&%$#_{}"},
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "†": r"\dag{}",
-    "‡": r"\ddag{}",
-    "§": r"\S{}",
-    "¶": r"\P{}",
-    "×": r"$\times$",
-    "–": "--",
-    "−": "$-$",
-    "α": r"$\alpha$",
-}
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
+    "†": r"\dag{}", "‡": r"\ddag{}", "§": r"\S{}", "¶": r"\P{}", "×": r"$\times$", "–": "--", "−": "$-$", "α": r"$\alpha$",
+}  # fmt: skip
 
 
 def render_latex(boards: Sequence[Leaderboard], generated: str, command: str) -> str:

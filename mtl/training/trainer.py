@@ -33,17 +33,12 @@ UNREAD = (RuntimeError, LookupError, TypeError, ValueError, AttributeError, Asse
 State = TypedDict(
     "State",
     {
-        "epoch": Count,
-        "global_step": Count,
-        "pytorch-lightning_version": str,
-        "state_dict": dict[str, Any],
-        "loops": dict[str, Any],
-        "callbacks": dict[str, Any],
-        "optimizer_states": list[dict[str, Any]],
-        "lr_schedulers": list[dict[str, Any]],
+        "epoch": Count, "global_step": Count, "pytorch-lightning_version": str,
+        "state_dict": dict[str, Any], "loops": dict[str, Any], "callbacks": dict[str, Any],
+        "optimizer_states": list[dict[str, Any]], "lr_schedulers": list[dict[str, Any]],
         "curve": list[dict[str, float]],
     },
-)
+)  # fmt: skip
 
 
 class ValidatedModule(pl.LightningModule):

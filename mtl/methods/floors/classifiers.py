@@ -149,20 +149,14 @@ class FastTextClassifier(BaseEstimator):
             file = Path(folder) / "train.txt"
             file.write_text("".join(f"{LABEL}{codes[row]} {lines[row]}\n" for row in order.tolist()), encoding="utf-8")
             arguments = {
-                "input": str(file),
-                "lr": self.lr,
-                "epoch": self.epoch,
-                "wordNgrams": self.word_ngrams,
+                "input": str(file), "lr": self.lr, "epoch": self.epoch, "wordNgrams": self.word_ngrams,
                 "minn": 2 if self.max_characters else NO_CHARACTERS,
                 "maxn": self.max_characters or NO_CHARACTERS,
                 "bucket": max(BUCKETS, BUCKETS_PER_WORD * words),
-                "dim": DIM,
-                "loss": "softmax",
-                "label": LABEL,
-                "thread": 1,
+                "dim": DIM, "loss": "softmax", "label": LABEL, "thread": 1,
                 "seed": 0 if self.random_state is None else self.random_state % 2**31,
                 "verbose": 0,
-            }
+            }  # fmt: skip
             model = Path(folder) / "model.bin"
             with training_process("train_supervised", arguments, model) as process:
                 printed = process.communicate()[1]

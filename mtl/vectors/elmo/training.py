@@ -99,22 +99,15 @@ class ELMoTraining:
         """The content of options.json: these sizes, with the clips and skip connections of the original."""
         return {
             "lstm": {
-                "dim": self.lstm_dim,
-                "projection_dim": self.projection_dim,
-                "cell_clip": 3.0,
-                "proj_clip": 3.0,
-                "n_layers": self.n_layers,
-                "use_skip_connections": True,
+                "dim": self.lstm_dim, "projection_dim": self.projection_dim, "cell_clip": 3.0, "proj_clip": 3.0,
+                "n_layers": self.n_layers, "use_skip_connections": True,
             },
             "char_cnn": {
-                "activation": "relu",
-                "embedding": {"dim": self.character_dim},
+                "activation": "relu", "embedding": {"dim": self.character_dim},
                 "filters": [(width, number) for width, number in self.filters],
-                "max_characters_per_token": MAX_CHARACTERS,
-                "n_characters": 262,
-                "n_highway": 1,
+                "max_characters_per_token": MAX_CHARACTERS, "n_characters": 262, "n_highway": 1,
             },
-        }
+        }  # fmt: skip
 
     def options(self) -> Options:
         """The sizes of the network."""

@@ -27,14 +27,9 @@ WEIGHTED = ("Transformer", "StaticEmbedding", *DESCRIBED)  # the modules with we
 SUPPORTED = (*WEIGHTED, "Pooling", "Normalize", "Dropout")
 # The supported settings of a transformer. Others are arguments for loaders of transformers, or for vectors of single tokens.
 TRANSFORMER_KEYS = {
-    "max_seq_length",
-    "do_lower_case",
-    "transformer_task",
-    "modality_config",
-    "module_output_name",
-    "processing_kwargs",
+    "max_seq_length", "do_lower_case", "transformer_task", "modality_config", "module_output_name", "processing_kwargs",
     "unpad_inputs",
-}
+}  # fmt: skip
 
 
 class ListedModule(TypedDict):

@@ -5,7 +5,6 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -105,7 +104,7 @@ class SentenceTransformerEncoder(SentenceEncoder):
         if self._settings.prompt is not None:
             prompt = self._model.prompts[self._settings.prompt]
         checked = [encodable(text) for _, block in text_blocks(texts) for text in block]
-        with nullcontext() if progress else hidden_progress(), Progress("encoding texts", len(texts), "texts") as bar:
+        with hidden_progress(not progress), Progress("encoding texts", len(texts), "texts") as bar:
 
             def advance(module: Any, inputs: Any, features: Any) -> None:
                 bar.advance(len(features["sentence_embedding"]))

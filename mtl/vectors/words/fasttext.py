@@ -37,17 +37,10 @@ class FastTextTraining:
         threads = self.threads or max(SAFE_THREADS, os.cpu_count() or 1)
         with written_lines(lines, path) as (text, tokens), replacing(path) as partial:
             arguments = {
-                "input": text.name,
-                "model": "skipgram",
-                "verbose": 2,
-                "seed": self.seed,
-                "dim": self.dim,
-                "epoch": self.epochs,
-                "minCount": self.min_count,
-                "bucket": self.bucket,
-                "lr": self.learning_rate,
+                "input": text.name, "model": "skipgram", "verbose": 2, "seed": self.seed, "dim": self.dim,
+                "epoch": self.epochs, "minCount": self.min_count, "bucket": self.bucket, "lr": self.learning_rate,
                 "thread": threads,
-            }
+            }  # fmt: skip
             _train_in_process(arguments, partial, path, tokens * self.epochs)
             note_source(path, source, threads)
 
