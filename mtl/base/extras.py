@@ -10,10 +10,17 @@ from mtl.base.wings import wings
 
 # By extra, as in setup.cfg, the packages that mtl imports, by the names to import. What an extra's packages need comes with them.
 EXTRAS = {
-    "elmo": ("allennlp_light", "h5py"), "fasttext": ("fasttext",), "gensim": ("gensim",), "hub": ("huggingface_hub",),
-    "notebook": ("pandas", "matplotlib"), "parquet": ("pyarrow",), "ray": ("ray",), "rouge": ("rouge_score",),
-    "tensorboard": ("tensorboard",), "transformers": ("transformers", "tokenizers"),
-}  # fmt: skip
+    "elmo": ("allennlp_light", "h5py"),
+    "fasttext": ("fasttext",),
+    "gensim": ("gensim",),
+    "hub": ("huggingface_hub",),
+    "notebook": ("pandas", "matplotlib"),
+    "parquet": ("pyarrow",),
+    "ray": ("ray",),
+    "rouge": ("rouge_score",),
+    "tensorboard": ("tensorboard",),
+    "transformers": ("transformers", "tokenizers"),
+}
 
 
 def missing_package(extra: str, package: str | None = None) -> str | None:

@@ -18,11 +18,23 @@ from mtl.tasks.task import PART, SPLITS, Layout, Reading
 
 # The steps by name, in the order of docs/how-to/making-tasks.md.
 STEPS: dict[str, type[Any]] = {
-    "keep": steps.Keep, "duplicates": steps.Duplicates, "sample": steps.SampleRows, "top": steps.Top,
-    "explode": steps.Explode, "stack": steps.Stack, "shuffle": steps.Shuffle, "entities": steps.Entities,
-    "only_item": steps.OnlyItem, "map": steps.Map, "set": steps.Set, "number": steps.Number,
-    "pairs": pairs.PairRows, "similarity": pairs.Similarity, "cut": pairs.Cut, "split": splitting.SplitRows,
-}  # fmt: skip
+    "keep": steps.Keep,
+    "duplicates": steps.Duplicates,
+    "sample": steps.SampleRows,
+    "top": steps.Top,
+    "explode": steps.Explode,
+    "stack": steps.Stack,
+    "shuffle": steps.Shuffle,
+    "entities": steps.Entities,
+    "only_item": steps.OnlyItem,
+    "map": steps.Map,
+    "set": steps.Set,
+    "number": steps.Number,
+    "pairs": pairs.PairRows,
+    "similarity": pairs.Similarity,
+    "cut": pairs.Cut,
+    "split": splitting.SplitRows,
+}
 
 # The number of tables that a step takes, where it is not one; None: two or more.
 TABLES = {"stack": None, "pairs": 2}

@@ -134,7 +134,9 @@ def _fetch(part: _Part, size: int | None) -> None:
             if failures >= ATTEMPTS:
                 total = part.total or size
                 kept = f"{have} of {total} bytes are kept" if total else f"{have} bytes are kept"
-                advice = f"{kept}; run the same command again to continue" if have else "check the network and run again"
+                advice = (
+                    f"{kept}; run the same command again to continue" if have else "check the network and run again"
+                )
                 raise InputError(f"{part.shown}: {reason}; {advice}") from error
             logger.warning("%s: %s; trying again", part.shown, reason)
             time.sleep(PAUSE * failures)
