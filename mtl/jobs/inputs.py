@@ -85,7 +85,8 @@ def check_begun(job: Job) -> Summary | None:
     if not job.data_dir.is_dir():
         recorded = Path(finished["config"].get("data_dir") or job.suite.data_dir)
         if job.config.data_dir is not None and recorded.resolve() != job.data_dir.resolve():
-            raise InputError(f"no such folder; this run is finished, with data_dir={recorded}", path=job.data_dir)
+            message = f"no such folder; this run is finished, with data_dir={recorded}"
+            raise InputError(message, key="data_dir", value=str(job.data_dir))
         logger.info("%s: no such folder; the finished run is not compared with its data", job.data_dir)
     seeds = ", ".join(map(str, finished["seeds"]))
     logger.info("%s: this run is finished (seeds %s); remove the folder to run it again", folder.path, seeds)

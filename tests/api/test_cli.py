@@ -32,7 +32,7 @@ BAD = [
     *("baseline suite=klej-sample embeddings=glove", "embeddings fetch fasttext recipe=none", "predict none x.tsv --task cbd"),
 ]  # fmt: skip
 FOREIGN = ["predict", "none\x1b]0;x\nmtl: fine", "x.txt", "--task", "cbd"]  # it cannot write a line of its own
-USAGE = ["", "basline", "rm runs/x", "report runs\udcff", "baseline --fast", "embeddings fetch"]
+USAGE = ["", "basline", "report runs\udcff", "baseline --fast", "embeddings fetch"]
 USAGE += ["predict run x.tsv --task cbd --seed one"]
 
 

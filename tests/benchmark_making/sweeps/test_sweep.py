@@ -12,7 +12,6 @@ from kinds_suite import write_kinds_suite
 
 from mtl.api.cli import main
 from mtl.base.errors import BusyError, DivergedError, InputError
-from mtl.base.names import ABSENT_COMMANDS
 from mtl.base.settings.layers import flatten_config
 from mtl.base.settings.schema import INDIFFERENT
 from mtl.benchmark_making.sweeps.making import run_sweep
@@ -202,16 +201,6 @@ def test_a_bad_command_line(arguments: list[str], complaint: str, capsys: pytest
     assert main(["sweep", *arguments]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert complaint in line
-
-
-@pytest.mark.parametrize(
-    "option", ["sweep --watch x.yaml", "sweep x.yaml --watch", "audit --share=0.5", "audit --sheet cbd"]
-)
-def test_an_option_that_is_gone_says_what_to_do(option: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(option.split())
-    command = f"mtl {option.split()[0]} --{option.partition('--')[2].split()[0].partition('=')[0]}"
-    assert f": unknown; {ABSENT_COMMANDS[command]}; see mtl " in capsys.readouterr().err
 
 
 @pytest.mark.slow

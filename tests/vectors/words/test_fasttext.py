@@ -24,6 +24,10 @@ def reached(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int | None]]:
     steps: list[tuple[int, int | None]] = []
 
     class Recorded(Progress):
+        def __init__(self, title: str, total: int | None, unit: str) -> None:
+            super().__init__(title, total, unit)
+            self.total = total
+
         def reach(self, done: int) -> None:
             steps.append((done, self.total))
 
