@@ -1,6 +1,7 @@
 """The commands of this wing: suites, audits, annotation, leaderboards, sweeps, power."""
 
 import argparse
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,71 +13,67 @@ from mtl.base.errors import InputError
 from mtl.base.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from mtl.jobs.job import Job
 
 
 def add_commands(commands: Commands) -> None:
     """Add every command of this wing, as `mtl.api.commands.add_commands` adds those of the core."""
 
+    def add(name: str, run: Callable[[argparse.Namespace], Any], help: str) -> argparse.ArgumentParser:
+        parser = commands.add_parser(name, help=help)
+        parser.set_defaults(run=run)
+        return parser
+
     def add_settings(parser: argparse.ArgumentParser, help: str, metavar: str = "key=value") -> None:
         parser.add_argument("settings", nargs="*", metavar=metavar, help=help)
 
-    audit = commands.add_parser("audit", help="check a suite's data for errors, duplicates and leaks")
+    audit = add("audit", _audit, "check a suite's data for errors, duplicates and leaks")
     add_settings(audit, "suite=NAME, data_dir=FOLDER and all of baseline's")
     audit.add_argument("--strict", action="store_true", help="exit status 1 if anything is found")
     instead = audit.add_mutually_exclusive_group()
-    gives_away = "instead: annotation artefacts, which simple baselines show that read a part of an example"
-    instead.add_argument("--artefacts", action="store_const", const="artefacts", dest="check", help=gives_away)
-    duplicates = "instead: near duplicates, within and between splits"
-    instead.add_argument("--near", action="store_const", const="near", dest="check", help=duplicates)
-    clean = "instead: a copy of the data without training examples that are near duplicates of dev or test examples"
-    instead.add_argument("--write-clean", type=Path, metavar="DIR", help=clean)
-    audit.set_defaults(run=_audit, check="data")
+    artefacts_help = "instead: annotation artefacts, which simple baselines show that read a part of an example"
+    instead.add_argument("--artefacts", action="store_const", const="artefacts", dest="check", help=artefacts_help)
+    near_help = "instead: near duplicates, within and between splits"
+    instead.add_argument("--near", action="store_const", const="near", dest="check", help=near_help)
+    copy_help = "instead: a copy of the data without training examples that are near duplicates of dev or test examples"
+    instead.add_argument("--write-clean", type=Path, metavar="DIR", help=copy_help)
+    audit.set_defaults(check="data")
 
-    annotate = commands.add_parser("annotate", help="write forms in which people annotate a sample of examples")
+    annotate = add("annotate", _annotate, "write forms in which people annotate a sample of examples")
     annotate.add_argument("suite", metavar="SUITE", help="a suite's name or file")
-    keys = "task=ID or [ID,…], out=DIR, rows=N (else 50), seed=N (else 1), data_dir=FOLDER"
-    add_settings(annotate, keys)
-    annotate.set_defaults(run=_annotate)
+    add_settings(annotate, "task=ID or [ID,…], out=DIR, rows=N (else 50), seed=N (else 1), data_dir=FOLDER")
 
-    make = commands.add_parser("make", help="make the tasks of a benchmark from raw data, as a recipe says")
+    make = add("make", _make, "make the tasks of a benchmark from raw data, as a recipe says")
     make.add_argument("recipe", metavar="RECIPE", help="the path of a recipe, or the name of a shipped one")
     add_settings(make, "out=DIR (a new folder), data_dir=FOLDER of the sources")
-    make.set_defaults(run=_make)
 
-    init = commands.add_parser("init-suite", help="guess a suite file from a folder of data files")
-    folder = "a folder with data files, at any depth, or a data set of the Hugging Face Hub: hf://OWNER/NAME, and /CONFIGURATION"
-    init.add_argument("data_dir", metavar="DATA_DIR", help=folder)
+    init = add("init-suite", _init_suite, "guess a suite file from a folder of data files")
+    folder_help = "a folder with data files, at any depth, or a data set of the Hugging Face Hub: hf://OWNER/NAME, and /CONFIGURATION"
+    init.add_argument("data_dir", metavar="DATA_DIR", help=folder_help)
     answer = "answers to its questions, as in tasks.reviews.target=stars"
     init.add_argument("--answer", action="extend", nargs="+", default=[], metavar="tasks.TASK.KEY=VALUE", help=answer)
     init.add_argument("--language", help="language of the tokenizer, as in sv; default: en")
     init.add_argument("--name", help="name of the suite; default: the folder's")
     init.add_argument("--out", type=Path, metavar="FILE", help="the file to write, else NAME.yaml")
-    init.set_defaults(run=_init_suite)
 
-    checks = "check submissions, score them on hidden labels, and write the site of a leaderboard"
-    board = commands.add_parser("leaderboard", help=checks)
+    board_help = "check submissions, score them on hidden labels, and write the site of a leaderboard"
+    board = add("leaderboard", _leaderboard, board_help)
     board.add_argument("suite", metavar="SUITE", help="a suite's name or file")
     board.add_argument("submissions", type=Path, metavar="SUBMISSIONS", help="a folder with a folder for each")
-    gold = "gold=FOLDER with labels and out=FOLDER of the site, or data_dir=FOLDER to check without labels"
-    add_settings(board, f"{gold}; split=, limit=")
-    board.set_defaults(run=_leaderboard)
+    board_settings = "gold=FOLDER with labels and out=FOLDER of the site, or data_dir=FOLDER to check without labels"
+    add_settings(board, f"{board_settings}; split=, limit=")
 
-    sweep = commands.add_parser("sweep", help="make the runs that a file lists, if they do not exist yet, and report")
-    sweep.set_defaults(run=_sweep)
+    sweep = add("sweep", _sweep, "make the runs that a file lists, if they do not exist yet, and report")
     sweep.add_argument("file", metavar="FILE", help="a name in configs/sweep, or the path of a YAML file")
     add_settings(sweep, f"for every run: {KEYS}")
     sweep.add_argument("--only", action="append", default=[], metavar="NAME", help="a run to make, instead of all")
     sweep.add_argument("--plan", action="store_true", help="print seeds and expected hours, and run nothing")
     add_report_dir(sweep, "the folder of the report")
 
-    shows = "the smallest differences that tests detect, and the examples and seeds that they need"
-    power = commands.add_parser("power", help=shows)
-    of_runs = "a folder of runs, as runs/klej, else runs; difference=POINTS (else 2), seeds=N"
-    add_settings(power, of_runs, "RUNS_DIR | key=value")
-    power.set_defaults(run=_power)
+    power_help = "the smallest differences that tests detect, and the examples and seeds that they need"
+    power = add("power", _power, power_help)
+    power_settings = "a folder of runs, as runs/klej, else runs; difference=POINTS (else 2), seeds=N"
+    add_settings(power, power_settings, "RUNS_DIR | key=value")
 
 
 def _audit(arguments: argparse.Namespace) -> int:
@@ -158,7 +155,7 @@ def _leaderboard(arguments: argparse.Namespace) -> None:
         raise InputError(problem, path=arguments.submissions)
 
 
-def _run_together(runs: "Sequence[Job]", command: str) -> None:
+def _run_together(runs: Sequence["Job"], command: str) -> None:
     """Make several runs at once. Print the table of each when it is finished."""
     from mtl.benchmark_making.sweeps.plan import expected_seconds
     from mtl.jobs.together import run_together

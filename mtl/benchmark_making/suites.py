@@ -34,7 +34,6 @@ from mtl.tasks.task import SPLIT_OF, SPLITS
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-
 logger = logging.getLogger("mtl")
 FRAMES_FORMAT = 1  # increase it when `Suite.from_frames` writes other files of the same frames
 FRAMES = "as in {'train': frame, 'dev': frame}"
@@ -132,8 +131,8 @@ class Suite:
 
         Args:
             frames: by split (train, dev, test) the examples of one task, or such a dictionary for each task id. A DatasetDict is one, and
-                splits may be called validation, eval and so on. Without dev, examples of train are
-                held out. Cells are texts, numbers, truth values (written as the texts true and false), lists of these, or missing.
+                splits may be called validation, eval and so on. Without dev, examples of train are held out. Cells are texts, numbers, truth values
+                (written as the texts true and false), lists of these, or missing.
             name: of the suite, and of its only task.
             language: of the tokenizer, as in "sv"; None: en.
             tasks: by task id, keys of the suite file that are known and need no guess, as in
@@ -165,11 +164,11 @@ class Suite:
                 parts = [FRAMES_FORMAT, name, language, known, _marks(folder)]
                 made_of = json.dumps(parts, sort_keys=True, default=str)
             in_cache = Path(cache_dir, "frames", f"{name}-{hashlib.sha256(made_of.encode()).hexdigest()[:16]}")
-            made = _written(Path(folder), in_cache if out is None else Path(out), name, language, known)
+            suite = _write(Path(folder), in_cache if out is None else Path(out), name, language, known)
         for task, by_split in by_task.items():
-            indexed = {split: rows.index.tolist() for split, rows in by_split.items() if hasattr(rows, "index")}
-            made.indices |= {(task, split): labels for split, labels in indexed.items()}
-        return made
+            indexed = {split: rows.index for split, rows in by_split.items() if hasattr(rows, "index")}
+            suite.indices |= {(task, split): index.tolist() for split, index in indexed.items()}
+        return suite
 
     @property
     def name(self) -> str:
@@ -210,20 +209,13 @@ class Suite:
 
 def _by_task(frames: Mapping[str, Any], name: str) -> dict[str, Mapping[str, Frame]]:
     """The frames by task and split. Raises InputError for names that are not valid, and without frames."""
-
-    def by_split_name(value: Any) -> Any:
-        """The frames by the names that splits have here: those of the Hub are others."""
-        if not isinstance(value, Mapping):
-            return value
-        named = {SPLIT_OF.get(str(key).lower(), key): frame for key, frame in value.items()}
-        return named if len(named) == len(value) else value
-
     if not frames:
         raise InputError("must be a dictionary of the splits of one task, or of tasks", key="frames")
     if not is_file_name(name):
         raise InputError(f"{name!r} names files; use letters, digits, '.', '_' and '-'", key="name")
-    of_splits = by_split_name(frames)
-    by_task = {name: of_splits} if set(of_splits) <= set(SPLITS) else {t: by_split_name(v) for t, v in frames.items()}
+    by_task: dict[str, Any] = {name: _by_split(frames)}
+    if not set(by_task[name]) <= set(SPLITS):
+        by_task = {task: _by_split(by_split) for task, by_split in frames.items()}
     for task, by_split in by_task.items():
         if not is_file_name(task):
             raise InputError(f"{task!r} names files; use letters, digits, '.', '_' and '-'", key="frames")
@@ -232,30 +224,46 @@ def _by_task(frames: Mapping[str, Any], name: str) -> dict[str, Mapping[str, Fra
     return by_task
 
 
+def _by_split(frames: Any) -> Any:
+    """The frames by the names that splits have here: those of the Hub are others. What is no dictionary stays as it is."""
+    if not isinstance(frames, Mapping):
+        return frames
+    named = {SPLIT_OF.get(str(split).lower(), split): rows for split, rows in frames.items()}
+    return named if len(named) == len(frames) else frames
+
+
 def _records(where: str, rows: Frame) -> tuple[list[str], list[list[Any]]]:
     """The columns of a frame, and its rows as values of a data file. Raises InputError, which names the split, the column and the row."""
     key = f"frames.{where}"
     with foreign(key):
-        listed = getattr(rows, "column_names", getattr(rows, "columns", rows if isinstance(rows, Mapping) else ()))
-        if not (names := list(listed)):
-            raise InputError("must be a DataFrame, a Dataset, or a dictionary of columns", key=key)
-        if any(not isinstance(name, str) or not name for name in names) or len(set(names)) < len(names):
-            raise InputError("names of columns must be strings, each once", key=key)
-        if odd := next((name for name in names if text_problem(name)), None):
-            raise InputError(f"column {odd!r} {text_problem(odd)}", key=key)
-        columns, features = [], getattr(rows, "features", None)  # which may be a column of a DataFrame
-        features = features if isinstance(features, Mapping) else {}
-        for name in names:
-            cells, labels = rows[name], getattr(features.get(name), "names", None)
-            if isinstance(cells, str | bytes | Mapping) or not hasattr(cells, "__len__"):
-                raise InputError(f"column {name} must be a list, not a {type(cells).__name__}", key=key)
-            if labels is not None:  # of the numbers in a Dataset; -1 stands for no label
-                numbers, plain = range(len(labels)), [c.tolist() if hasattr(c, "tolist") else c for c in cells]
-                cells = [labels[int(c)] if c in numbers else None if isinstance(c, int | float) else c for c in plain]
-            columns.append([_cell(cell, key, name, row) for row, cell in enumerate(cells)])
+        names = _column_names(rows, key)
+        columns = [[_cell(cell, key, name, row) for row, cell in enumerate(_cells(rows, name, key))] for name in names]
     if len({len(column) for column in columns}) > 1:
         raise InputError("its columns have different lengths", key=key)
     return names, [list(row) for row in zip(*columns, strict=True)]
+
+
+def _column_names(rows: Frame, key: str) -> list[str]:
+    listed = getattr(rows, "column_names", getattr(rows, "columns", rows if isinstance(rows, Mapping) else ()))
+    if not (names := list(listed)):
+        raise InputError("must be a DataFrame, a Dataset, or a dictionary of columns", key=key)
+    if any(not isinstance(name, str) or not name for name in names) or len(set(names)) < len(names):
+        raise InputError("names of columns must be strings, each once", key=key)
+    if odd := next((name for name in names if text_problem(name)), None):
+        raise InputError(f"column {odd!r} {text_problem(odd)}", key=key)
+    return names
+
+
+def _cells(rows: Frame, column: str, key: str) -> Any:
+    """The cells of a column, with the names of labels that a Dataset has as numbers; -1 stands for no label."""
+    cells, features = rows[column], getattr(rows, "features", None)  # which may be a column of a DataFrame
+    if isinstance(cells, str | bytes | Mapping) or not hasattr(cells, "__len__"):
+        raise InputError(f"column {column} must be a list, not a {type(cells).__name__}", key=key)
+    labels = getattr(features.get(column), "names", None) if isinstance(features, Mapping) else None
+    if labels is None:
+        return cells
+    numbers, plain = range(len(labels)), [cell.tolist() if hasattr(cell, "tolist") else cell for cell in cells]
+    return [labels[int(c)] if c in numbers else None if isinstance(c, int | float) else c for c in plain]
 
 
 def _cell(value: Any, key: str, column: str, row: int) -> Any:
@@ -290,25 +298,25 @@ def _of_frames(task: str, problem: str) -> str:
     return f"{problem}; declare it: {declared}" if declared else problem
 
 
-def _marks(place: Path | str) -> dict[str, str]:
+def _marks(folder: Path | str) -> dict[str, str]:
     """The SHA-256 of each data file in a folder."""
-    files = sorted(file for file in Path(place, "data").rglob("*") if file.is_file())
-    return {file.relative_to(place).as_posix(): hashlib.sha256(read_bytes(file)).hexdigest() for file in files}
+    files = sorted(file for file in Path(folder, "data").rglob("*") if file.is_file())
+    return {file.relative_to(folder).as_posix(): hashlib.sha256(read_bytes(file)).hexdigest() for file in files}
 
 
-def _written(made: Path, place: Path, name: str, language: str | None, known: Mapping[str, Mapping[str, Any]]) -> Suite:
-    """The suite with the data files of a temporary folder, in another folder. Raises InputError if it exists with other content."""
+def _write(source: Path, out: Path, name: str, language: str | None, known: Mapping[str, Mapping[str, Any]]) -> Suite:
+    """Guess a suite from the data files in `source`, and write both to `out`. Raises InputError if that exists with other content."""
     from mtl.benchmark_making.init_suite.init_suite import guess_suite
 
-    data_dir, path = place / "data", place / f"{name}.yaml"
-    if data_dir.exists() and _marks(place) != _marks(made):
+    data_dir, path = out / "data", out / f"{name}.yaml"
+    if data_dir.exists() and _marks(out) != _marks(source):
         raise InputError("holds other data than these frames; name another folder with out=", path=data_dir)
     try:
-        guessed = guess_suite(made / "data", language, name, path, known, shown=data_dir)
+        guessed = guess_suite(source / "data", language, name, path, known, shown=data_dir)
     except InputError as error:
         raise InputError(_of_frames(name, error.message), key=error.key) from None
     for task, problem in {**guessed.problems, **guessed.questions}.items():
-        raise InputError(_of_frames(task, problem.replace(f"{made}/data/", "")), key=f"frames.{task}")
+        raise InputError(_of_frames(task, problem.replace(f"{source}/data/", "")), key=f"frames.{task}")
     content = yaml.safe_load(guessed.document)
     tasks_suite.suite_from(content, path)
     if path.exists() and read_yaml(path) != content:  # comments may differ
@@ -316,7 +324,7 @@ def _written(made: Path, place: Path, name: str, language: str | None, known: Ma
         raise InputError(f"differs from what follows from the frames; {remedy}", path=path)
     if not data_dir.exists():
         with new_folder(data_dir) as folder:
-            shutil.copytree(made / "data", folder, dirs_exist_ok=True)
+            shutil.copytree(source / "data", folder, dirs_exist_ok=True)
     if not path.exists():
         write_text(path, guessed.document)
         for line in guessed.warnings:

@@ -26,23 +26,19 @@ SCORED = ("test", "dev")  # the first split that has predictions and gold target
 # What is scored, by task id: the split, the predictions (rows,) and the rows with gold targets.
 Pairs = dict[str, tuple[str, np.ndarray, ScoredRows]]
 
-# Rows as predictions are put to them, and the same rows with gold targets.
-Gold = tuple[DataRows, ScoredRows]
-
 logger = logging.getLogger("mtl")
 
 
 def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float) -> str:
-    """A Markdown table of the metrics of the predictions in a zip or folder, as the suite shows scores, and their average. A task's further metrics
-    are below its metric; the average does not include them. Below the average, a line for each task with predicted numbers outside its range. Test
-    predictions are used if test has gold targets, otherwise dev predictions; the log names the others. If a task has no dev file, its dev rows are
-    the held-out rows.
+    """A Markdown table of the scores of predictions, as the suite shows them, their average, and what is odd about the predictions.
+
+    The average leaves out a task's further metrics. Predictions of the first split in SCORED with gold targets are scored; the log names the others.
 
     Args:
         path: prediction files, or a submission of rows.
         tasks: those to score, as far as there are predictions and gold targets.
         gold_dir: a data folder whose files have the target column (a test file may also be named test.tsv), or the `gold` folder of a run.
-        held_out: the share of training rows that is held out.
+        held_out: the share of training rows that is held out, as the dev rows of a task without a dev file.
 
     Raises:
         InputError: for missing folders, and for predictions that do not fit their gold rows.
@@ -79,8 +75,7 @@ def _pairs(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held
     pairs: Pairs = {}
     for task in tasks:
         for split in SCORED:
-            gold = _gold(task, split, gold_dir, held_out) if (task.id, split) in predicted else None
-            if gold is None:
+            if (task.id, split) not in predicted or (gold := _gold(task, split, gold_dir, held_out)) is None:
                 continue
             data_rows, scored = gold
             rows = {task.id: {split: data_rows}}
@@ -88,8 +83,7 @@ def _pairs(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held
             if split in by_task[task.id]:
                 pairs[task.id] = split, by_task[task.id][split], scored
                 break
-    unscored = [f"{id} {split}" for id, split in predicted if id in pairs and pairs[id][0] != split]
-    if unscored:
+    if unscored := [f"{id} {split}" for id, split in predicted if id in pairs and pairs[id][0] != split]:
         logger.info("%s: one split of a task is scored; not scored: %s", path, ", ".join(sorted(unscored)))
     if not pairs:
         example = Path(tasks[0].folder, tasks[0].files["test"] or "test.tsv")
@@ -102,20 +96,22 @@ def _pairs(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held
     return pairs
 
 
-def _gold(task: Task, split: str, gold_dir: Path, held_out: float) -> Gold | None:
-    """The rows of a split with their gold targets: those that a run recorded in its `gold` folder, those of a data file in which every row has its
-    target, or the training rows that are held out as the dev rows of a task without a dev file. None if there are none."""
-    task, lines = replace(task, breakdown=None), None  # a score needs no such columns
-    file: Path | None = gold_dir / f"{split}_{task.id}.tsv"
-    if file and file.is_file():
-        rows = recorded_rows(task, file, RunFolder(gold_dir.parent))
+def _gold(task: Task, split: str, gold_dir: Path, held_out: float) -> tuple[DataRows, ScoredRows] | None:
+    """The rows of a split as predictions are put to them, and with their gold targets; None if there are none. They are those that a run recorded in
+    its `gold` folder, those of a data file in which every row has its target, or the training rows that are held out as the dev rows of a task
+    without a dev file."""
+    task = replace(task, breakdown=None)  # a score needs no such columns
+    recorded = gold_dir / f"{split}_{task.id}.tsv"
+    if recorded.is_file():
+        rows = recorded_rows(task, recorded, RunFolder(gold_dir.parent))
         task = replace(task, header=None, reading=None)  # which say how the data is read, not what the run recorded
-    elif file := labelled_file(task, split, gold_dir):
-        layout = layout_of(task, split, file, gold_dir)
-        rows = scored_rows(task, read_examples(replace(task, group=None), file, True, layout))
-    elif split == "dev" and task.files["dev"] is None and (file := task.path("train", gold_dir)) and file.is_file():
+        return DataRows(task, split, recorded, rows.targets, rows.candidates), rows
+    if labelled := labelled_file(task, split, gold_dir):
+        layout = layout_of(task, split, labelled, gold_dir)
+        rows = scored_rows(task, read_examples(replace(task, group=None), labelled, True, layout))
+        return DataRows(task, split, labelled, rows.targets, rows.candidates), rows
+    if split == "dev" and task.files["dev"] is None and (train := task.path("train", gold_dir)) and train.is_file():
         part = read_task(replace(task, files={**task.files, "test": None}), gold_dir, held_out)
-        rows, lines = scored_rows(task, part.rows["dev"]), part.held_out
-    else:
-        return None
-    return DataRows(task, split, file, rows.targets, rows.candidates, lines), rows
+        rows = scored_rows(task, part.rows["dev"])
+        return DataRows(task, split, train, rows.targets, rows.candidates, part.held_out), rows
+    return None

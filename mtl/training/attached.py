@@ -21,8 +21,8 @@ from mtl.training.trainer import WITHOUT, quiet
 
 LOGGER, CALLBACKS = "trainer.logger", "trainer.callbacks"
 PACKAGES = {"tensorboard": "'mtl-baselines[tensorboard]'", "wandb": "wandb", "mlflow": "mlflow"}  # what pip installs
+OBJECTS = (Logger, pl.Callback)  # what stands for itself in a setting
 PROJECT = "mtl"  # of W&B, where WANDB_PROJECT names none, and the experiment of MLflow, where MLFLOW_EXPERIMENT_NAME names none
-
 # An attribute of an object from Python: the state that it had before its first training (`_remember`).
 START = "_state_before_trainings"
 
@@ -37,11 +37,11 @@ def attached(settings: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], list
     named, by_key = dict(settings), {}
     for key in sorted({LOGGER, CALLBACKS} & settings.keys()):
         values = settings[key] if isinstance(settings[key], list) else [settings[key]]
-        if any(isinstance(item, Logger | pl.Callback) for item in values):
-            kinds = [type(item) if isinstance(item, Logger | pl.Callback) else item for item in values]
+        if any(isinstance(item, OBJECTS) for item in values):
+            kinds = [type(item) if isinstance(item, OBJECTS) else item for item in values]
             names = [f"{kind.__module__}:{kind.__qualname__}" if isinstance(kind, type) else kind for kind in kinds]
             named[key], by_key[key] = names if key == CALLBACKS else ", ".join(map(str, names)), values
-    objects = [item for values in by_key.values() for item in values if isinstance(item, Logger | pl.Callback)]
+    objects = [item for values in by_key.values() for item in values if isinstance(item, OBJECTS)]
     for item in objects:
         _remember(item)
     token = _objects.set(by_key)
@@ -90,7 +90,7 @@ def stage_loggers(
     if LOGGER in objects or ":" in config.logger:
         yield [_instance(value, Logger, LOGGER) for value in objects.get(LOGGER, [config.logger])]
         return
-    loggers: list[Any] = []
+    loggers: list[Logger] = []
     if config.logger != "none":
         loggers.append(CSVLogger(folder, name="log", version=f"from-epoch-{epoch}"))
     if config.logger == "tensorboard" or (config.logger == "auto" and missing_package("tensorboard") is None):
@@ -99,21 +99,12 @@ def stage_loggers(
     name = f"seed-{seed}/{stage}{f', continued after validation {epoch}' if epoch else ''}"
     finish = None
     try:
-        if config.logger == "mlflow":
-            import mlflow
-
-            experiment = os.environ.get("MLFLOW_EXPERIMENT_NAME", PROJECT)
-            tags = {"run": run, "stage": stage}
-            loggers.append(MLFlowLogger(experiment, f"{run} {name}", mlflow.get_tracking_uri(), tags))
-            loggers[-1].log_hyperparams(dict(settings))
-        elif config.logger == "wandb":
+        if config.logger == "wandb":
             import wandb
 
             finish = wandb.finish if wandb.run is None else None  # a run that the user began stays the user's
-            project = os.environ.get("WANDB_PROJECT", PROJECT)
-            logger = WandbLogger(name, project=project, group=run, job_type=stage, config=dict(settings))
-            _ = logger.experiment  # begins the run
-            loggers.append(logger)
+        if config.logger in ("wandb", "mlflow"):
+            loggers.append(_service_logger(config.logger, name, run, stage, settings))
     except Exception as error:
         reason = " ".join(str(error).split())[:200]
         remedy = "MLFLOW_TRACKING_URI says where MLflow logs, WANDB_MODE=offline lets W&B log on this machine"
@@ -123,6 +114,21 @@ def stage_loggers(
     finally:
         if finish is not None:
             finish()
+
+
+def _service_logger(service: str, name: str, run: str, stage: str, settings: Mapping[str, Any]) -> Logger:
+    """A logger of MLflow or W&B that has begun to log."""
+    if service == "wandb":
+        project = os.environ.get("WANDB_PROJECT", PROJECT)
+        logger = WandbLogger(name, project=project, group=run, job_type=stage, config=dict(settings))
+        _ = logger.experiment  # begins the run
+        return logger
+    import mlflow
+
+    experiment, tags = os.environ.get("MLFLOW_EXPERIMENT_NAME", PROJECT), {"run": run, "stage": stage}
+    tracking = MLFlowLogger(experiment, f"{run} {name}", mlflow.get_tracking_uri(), tags)
+    tracking.log_hyperparams(dict(settings))
+    return tracking
 
 
 def _instance(value: Any, kind: Any, key: str) -> Any:
@@ -164,13 +170,10 @@ def _remember(item: Any) -> None:
 
 def _forget_unchanged(item: Any) -> None:
     """Keep only what trainings have changed of the state: the user may set the other attributes before the next run."""
-    start, now = vars(item)[START], vars(item)
+    now, start = vars(item), vars(item)[START]
     # Dictionaries are copied for each training.
-    now[START] = {
-        key: value
-        for key, value in start.items()
-        if now.get(key) is not value and not (type(value) is dict and now.get(key) == value)
-    }
+    same = {key for key, old in start.items() if now.get(key) is old or (type(old) is dict and now.get(key) == old)}
+    now[START] = {key: old for key, old in start.items() if key not in same}
 
 
 def _reset(item: Any) -> Any:

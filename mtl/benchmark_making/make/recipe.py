@@ -174,9 +174,7 @@ def load_recipe(path: Path) -> TaskRecipe:
     except InputError as error:
         raise error.located(path=path) from None
     recipe = TaskRecipe(path, keys, uses, written)
-    recipe.suite(
-        dict.fromkeys(keys.tasks, dict.fromkeys(SPLITS, 0))
-    )  # raises InputError for what a suite file does not take
+    recipe.suite(dict.fromkeys(keys.tasks, dict.fromkeys(SPLITS, 0)))  # raises InputError for what no suite file takes
     return recipe
 
 

@@ -42,17 +42,18 @@ class TwoStages(Method):
     def __init__(self, request: BuildRequest) -> None:
         """Read the texts and their vectors. Raises InputError for vectors that cannot be read."""
         super().__init__(request)
-        config, suite = request.config, request.suite
+        config, language, cache_dir = request.config, request.suite.language, Path(request.config.cache_dir)
         device = device_of(config.trainer.accelerator)
         if device.type == "mps":
             check_recurrence(device)
-        plain_texts = tokenized(request.dataset.texts, suite.language, config.max_length, Path(config.cache_dir))
-        reading = (suite.language, config.max_length, config.boundary_words)
-        dataset, texts = with_token_spans(request.dataset, plain_texts, *reading)
-        self.dataset, self.texts = dataset, texts
+        plain_texts = tokenized(request.dataset.texts, language, config.max_length, cache_dir)
+        self.dataset, self.texts = with_token_spans(
+            request.dataset, plain_texts, language, config.max_length, config.boundary_words
+        )
         self.as_read = request.dataset, plain_texts  # without what marked spans and boundary words add
-        parts = (texts, dataset.distinct_texts("train"), request.vectors, Path(config.cache_dir), device)
-        self.embeddings = EMBEDDERS[config.embeddings.name].build(EmbeddingsRequest(config.embeddings, *parts))
+        train_texts = self.dataset.distinct_texts("train")
+        wanted = EmbeddingsRequest(config.embeddings, self.texts, train_texts, request.vectors, cache_dir, device)
+        self.embeddings = EMBEDDERS[config.embeddings.name].build(wanted)
         logger.info("%s embeddings: %s", config.embeddings.name, self.embeddings.coverage)
         self.fingerprints |= {"embeddings": self.embeddings.fingerprint(), "tokenizer": moses_version()}
         if config.head.linear:
@@ -60,7 +61,7 @@ class TwoStages(Method):
         self.facts["embeddings_coverage"] = self.embeddings.coverage.as_dict()
         self.facts["precision"] = training_precision(config.trainer)
         self.facts["hidden_size"] = config.encoder.hidden_size
-        thresholds = [task.id for task in dataset.trained_tasks if metric_named(task.metric).threshold]
+        thresholds = [task.id for task in self.dataset.trained_tasks if metric_named(task.metric).threshold]
         if thresholds and config.finetune.threshold != "argmax":
             rows = "resamples of dev" if config.finetune.threshold == "bagged" else "dev"
             self.facts["notes"] = [f"The decision threshold was chosen on {rows}: {', '.join(thresholds)}."]
@@ -127,21 +128,20 @@ class TwoStages(Method):
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are those of one encoder, all heads and their linear models. The parameters of an ELMo count as embeddings."""
         assert self._network is not None and self._network.encoder is not None
-        parts = [*self._network.encoder.lstm.parameters(), *self._network.heads.parameters()]
-        without, seconds = sum(parameter.numel() for parameter in parts), self._encoding_seconds
-        linear = None
+        config, language, embeddings, encoder = self.config, self.suite.language, self.embeddings, self._network.encoder
+        weights = [*encoder.lstm.parameters(), *self._network.heads.parameters()]
+        trained_numbers, seconds, floor = sum(weight.numel() for weight in weights), self._encoding_seconds, None
         if self.linear is not None:
-            without, seconds = without + self.linear.parameters, seconds + self.linear.seconds
-            linear = TrainedFloor(self.config, self.suite.language, self.linear.kept)
+            trained_numbers += self.linear.parameters
+            seconds += self.linear.seconds
+            floor = TrainedFloor(config, language, self.linear.kept)
         # The speed is that on the CPU, with vectors computed as for new texts, not read from a cache.
-        device = device_of(self.config.trainer.accelerator)
-        self.embeddings.to(torch.device("cpu"))
+        embeddings.to(torch.device("cpu"))
+        new_sequences, answers = embeddings.uncached_sequences, self.dataset.answers
         trained = TrainedLstm(
-            *(self.config, self.suite.language, folder, self._network.encoder.to("cpu")),
-            *(self.embeddings.uncached_sequences, self.embeddings, self.dataset.answers),
-            linear=linear,
+            config, language, folder, encoder.to("cpu"), new_sequences, embeddings, answers, linear=floor
         )
-        parameters = self.embeddings.parameters(), without
+        parameters = embeddings.parameters(), trained_numbers
         cost = networks_cost(folder, self.dataset, trained.predict, parameters, further_seconds=seconds)
-        self.embeddings.to(device)
+        embeddings.to(device_of(config.trainer.accelerator))
         return cost

@@ -78,10 +78,8 @@ def _claim(folder: Path, training: dict[str, Any], files: list[Path]) -> None:
     claim, has_checkpoint = folder / CLAIM, (folder / CHECKPOINT).exists()
     before = read_json(claim, dict[str, Any], f"delete {folder}, and run this again") if claim.exists() else {}
     if has_checkpoint:
-        keys = {**training, **before}.keys()
-        differing = [key for key in keys if before.get(key) != training.get(key) and key != "threads"]
-        changed = [{"source": "texts", "format": "format of mtl"}.get(key, key) for key in differing]
-        if changed:
+        differing = [key for key in {**training, **before} if before.get(key) != training.get(key) and key != "threads"]
+        if changed := [{"source": "texts", "format": "format of mtl"}.get(key, key) for key in differing]:
             problem = f"holds an unfinished training with another {', '.join(changed)}; delete the folder or set out="
             raise InputError(problem, path=folder)
     elif before != training:
