@@ -84,8 +84,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, status: int, body: bytes, headers: dict[str, str | None]) -> None:
         server = self.server
-        # Before the headers: a client that refuses these may set the next answer's cut while this thread still runs.
-        cut = server.cuts.pop(0) if server.cuts and body else len(body)
+        # Before the headers: a client that refuses these may begin the next request while this thread still runs.
+        data = body[: server.cuts.pop(0) if server.cuts and body else len(body)]
+        server.sent.append(len(data))
         self.send_response(status)
         for name, value in headers.items():
             if value is not None:
@@ -96,8 +97,6 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        data = body[:cut]
-        server.sent.append(len(data))
         if server.chunked and data:
             self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
         elif data:
