@@ -101,10 +101,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
         elif data:
             self.wfile.write(data)
-        if server.chunked and cut >= len(body):
+        if server.chunked and data == body:
             self.wfile.write(b"0\r\n\r\n")
         self.wfile.flush()
-        if server.stall and cut < len(body):
+        if server.stall and len(data) < len(body):
             server.stalled.set()
             server.release.wait(30)
 
