@@ -13,7 +13,7 @@ from rows_suite import GRAD_DEV
 
 from mtl.api.cli import main
 from mtl.submissions.data_rows import DataRows
-from mtl.submissions.lines import exact_key, loose_key, read_cells, read_json_lines
+from mtl.submissions.lines import exact_key, loose_key, read_cells, read_json_lines, row_columns
 from mtl.tasks.task import Task
 
 TASK = Task(id="k", text=["a", "b"], target="label", labels=["x", "y"], kind="labels", metric="accuracy", group="topic")
@@ -100,6 +100,7 @@ def test_nested_texts_and_lists_of_json_lines(tmp_path: Path) -> None:
 
 
 def test_what_is_one_value() -> None:
+    assert row_columns(TASK) == ["a", "b"]  # neither its target nor its group, which a leaderboard may hide
     assert loose_key([" A  b"]) == loose_key(['"a"  B\n']) == loose_key(["A-b!"]) != loose_key(["ab", ""])
     assert loose_key([float("nan"), None, "N/A"]) == loose_key(["", "", ""])
     assert (

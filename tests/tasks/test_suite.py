@@ -87,6 +87,12 @@ SPANS = (
 )
 
 
+def test_a_copy_on_the_hub_without_a_commit_is_read(suite_file: Path) -> None:
+    """A run's own suite file may have one; only `mtl data` refuses to download it."""
+    replaced(suite_file, "folder: pairs", "folder: pairs\n    hub: {dataset: a/b}")
+    assert any(task.hub for task in load_suite(suite_file).tasks.values())
+
+
 def test_a_wrong_suite_file_is_one_line_that_names_the_key(suite_file: Path, tmp_path: Path) -> None:
     for path, changes in (
         (suite_file, SMALL),

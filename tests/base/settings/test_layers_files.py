@@ -41,7 +41,7 @@ def test_shipped_folders_paths_and_dotted_keys(tmp_path: Path) -> None:
     assert find_yaml("kind", str(tmp_path / "a.yaml"), Path("elsewhere")) == tmp_path / "a.yaml"
     assert find_yaml("kind", "a", tmp_path) == tmp_path / "a.yaml"
     refused(lambda: find_yaml("kind", "c", tmp_path))
-    for path in ("c.yaml", "a/b", "c.yml"):
+    for path in ("c.yaml", "a/b", "c.yml", "./", "/"):
         with pytest.raises(InputError, match=f"^kind={path}: no such file$"):
             find_yaml("kind", path, tmp_path)
     refused(lambda: find_yaml("kind", str(tmp_path / "a.yml"), tmp_path))  # a.yaml is meant
