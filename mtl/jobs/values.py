@@ -131,6 +131,8 @@ def _ids(rows: Sequence[Mapping[str, Any]], split: str, labels: Sequence[Any], k
         return index
     problem = f"the index ({', '.join(map(repr, index[:3]))}, …) is not that of the data's {split} examples, or in another order"
     sort = "predictions.loc[frame.index] puts those of this frame in its order; " if labels else ""
+    if not labels and {*index} == {*range(len(index))}:
+        sort = "if it numbers the examples of the data, sort_index().reset_index(drop=True); "
     remedy = f"{sort}if they are in the order of the data, reset_index(drop=True), and name their split"
     raise InputError(f"{problem}; {remedy}, as in {{{split!r}: …}}; else give a column {ID!r}", key=key)
 

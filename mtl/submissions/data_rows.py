@@ -76,7 +76,7 @@ class DataRows:
         elif lines.ids is not None and first is not None and order is not None:
             order = self._by_id(lines, lines.ids, {str(first + number): row for row, number in enumerate(order)})
         if lines.ignored and order is not None:
-            message = "%s: is taken in the order of the rows of %s; not compared with them: %s"
+            message = "%s: its lines are taken in the order of the rows of %s; columns that are not compared: %s"
             logger.warning(message, lines.name, self.file, listed(lines.ignored, 5))
         if lines.columns and (order is not None or lines.are_rows):
             order = self._by_columns(lines, order)

@@ -149,7 +149,7 @@ def test_json_lines_have_ids_and_numbers_as_tables_have(rows: DataRows, caplog: 
     assert not caplog.messages
     assert placed("mine", [1, 1, 1, 1]) == LABELS[::-1]
     assert caplog.messages == [
-        f"mine.jsonl: is taken in the order of the rows of {rows.file}; not compared with them: mine"
+        f"mine.jsonl: its lines are taken in the order of the rows of {rows.file}; columns that are not compared: mine"
     ]
 
 

@@ -102,8 +102,8 @@ def quiet_fit(estimator: Any, features: Any, targets: np.ndarray, weights: np.nd
 
 
 class YesOrNo:
-    """A trained classifier of pairs of a text and a candidate, which calls each pair right (1) or not (0). `mtl.tasks.targets.Choice` takes a row's
-    first candidate with the highest score: the first that is called right, else the first."""
+    """A trained classifier of pairs of a text and a candidate, which calls each pair right (1) or not (0). `mtl.tasks.kinds.choice.Choice` takes
+    a row's first candidate with the highest score: the first that is called right, else the first."""
 
     def __init__(self, classifier: Any) -> None:
         self.classifier = classifier
