@@ -15,7 +15,7 @@ from mtl.base.wings import lazy
 from mtl.base.wording import listed
 from mtl.data.dataset import Dataset, fingerprints, load_dataset
 from mtl.data.repeats import without_repeats
-from mtl.jobs.imports import fingerprint_name
+from mtl.jobs.imported import fingerprint_name
 from mtl.jobs.job import Job
 from mtl.jobs.machine import device_of, prepare_machine
 from mtl.methods import METHODS
@@ -30,7 +30,7 @@ MOST_NAMED = 3  # files in one message; the others are counted
 
 # Of the methods that train nothing: what they are made of, other runs or predictions, is known to jobs alone.
 BUILDERS: dict[str, Callable[[Job, BuildRequest], Method]] = {
-    "imported": lazy("mtl.jobs.imports:Imported"),
+    "imported": lazy("mtl.jobs.imported:Imported"),
     "ensemble": lazy("mtl.jobs.ensemble:Ensemble"),
 }
 

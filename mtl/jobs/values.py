@@ -29,7 +29,7 @@ Indices = Mapping[tuple[str, str], Sequence[Any]]
 
 @dataclass(frozen=True)
 class PredictedValues:
-    """The predictions of one seed, as values. `mtl.jobs.imports.PredictedFiles` has the same methods.
+    """The predictions of one seed, as values. `mtl.jobs.imported.PredictedFiles` has the same methods.
 
     Args:
         name: what notes call them.

@@ -145,5 +145,6 @@ def test_settings_that_make_no_sense(home: Path, floor: Path) -> None:
     refused(lambda: import_job("a", [home / "empty"], settings), file="empty")
     (home / "system.yaml").write_text("colour: red\n", encoding="utf-8")
     refused(lambda: import_job("a", [path], {**settings, "system": "system.yaml"}), file="system.yaml")
+    refused(lambda: import_job("a", [path], {**settings, "systm": "system.yaml"}))
     refused(lambda: run_baseline(import_job("a", [path], {**settings, "seed": [1, 2]})), key="imported.predictions")
     refused(lambda: run_baseline(import_job("a", [path], {**settings, "tasks": ["dyk"]})), file="predictions")

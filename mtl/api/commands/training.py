@@ -157,7 +157,7 @@ def _paths_and_settings(words: "Sequence[str]") -> tuple[list[str], dict[str, An
 
 def _next_command(job: "Job") -> str:
     """What a user could do after a run, as a command: train an LSTM, train further seeds, or compare all runs."""
-    from mtl.jobs.job import COMMAND_LINE
+    from mtl.jobs.layers import COMMAND_LINE
     from mtl.methods import METHODS
 
     config, folder = job.config, job.folder.path

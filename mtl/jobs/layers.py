@@ -1,0 +1,291 @@
+"""The layers of settings that a run's configuration is made of: files, the suite's settings, the command line; and how they are merged."""
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+from mtl.base.errors import InputError
+from mtl.base.names import ABSENT, advice, meant, one_spelling
+from mtl.base.settings.layers import find_suite, find_yaml, flatten, flatten_config, matches, merge, shipped
+from mtl.base.settings.schema import BY_TASK, CHOICES, LOCATIONS, PAPER, Config, EmbedderOptions, config_of, names_code
+from mtl.base.typed import UnknownKey, check_known, declared_keys
+from mtl.base.untrusted_yaml import read_yaml
+from mtl.data.sample import SAMPLES
+from mtl.embedders import EMBEDDERS, embedder_kind, read_embeddings
+from mtl.methods import METHODS, method_name
+from mtl.submissions import submission_problem
+from mtl.tasks.suite import Suite, load_suite
+
+DEFAULTS, COMMAND_LINE = "configs/baseline.yaml", "command line"  # names of the first and of the last layer
+SETTINGS_KINDS = ("architecture", "preset")  # kinds of files that change any settings
+METHODS_KEY = "methods"  # in a suite file's `config`: settings for runs of single methods
+# The settings that choose a file of settings, with their defaults. A method's file may name another variant as its default.
+FILES = {"method": "lstm", "embeddings": "random", "variant": "frozen", "architecture": PAPER, "preset": PAPER}
+MOST_SEEDS = 10_000
+
+
+@dataclass(frozen=True)
+class Layers:
+    """The settings of a run from files, which those of the command line replace.
+
+    Attributes:
+        settings: nested settings by the names of their layers, DEFAULTS first; values replace those of earlier layers.
+        suite: the suite that is chosen.
+        suite_name: its name or path, as the settings have it.
+        variant: the settings of the variant, by dotted keys.
+        options: the keys of the embeddings that are chosen.
+    """
+
+    settings: dict[str, Any]
+    suite: Suite
+    suite_name: str
+    variant: dict[str, Any]
+    options: type[EmbedderOptions]
+
+
+def read_layers(settings: Mapping[str, Any]) -> Layers:
+    """The layers below these settings of the command line (by dotted keys), which choose the files.
+
+    They are baseline.yaml, embeddings/NAME.yaml, method/NAME.yaml, variant/NAME.yaml, the suite file's `config`, its section `methods` for
+    the method, architecture/NAME.yaml and preset/NAME.yaml, in this order.
+
+    Raises:
+        InputError: for a missing or bad file, and for settings that the method does not read.
+    """
+    named_files = {key: str(settings[key]) for key in FILES if key in settings}
+    method = _read_method(named_files.get("method", FILES["method"]))
+    files = {**FILES, "variant": method.pop("variant", FILES["variant"]), **named_files}
+    name, reads = method["method"], METHODS[method["method"]].reads_key
+    for key in settings:
+        if key != "method" and not reads(key) and any(kind.reads_key(key) for kind in METHODS.values()):
+            raise InputError(f"method {name} does not read it; set method=, or drop it", key=key)
+    embeddings = read_embeddings(files["embeddings"])
+    training = embeddings.pop("config", None) or {}  # an embedding's file may set keys of the training too
+    variant = _read_named("variant", files["variant"])
+    baseline = read_yaml(shipped("configs") / "baseline.yaml")
+    if "variant" in named_files:
+        _check_variant_is_read(variant, baseline, name)
+    suite_name = chosen_suite(settings, baseline)
+    suite = load_checked_suite(suite_name)
+    # The settings of a generated suite for a method are for the model that the run trains by itself.
+    trains = not suite.generated or settings.get(f"{name}.path") is None
+    applied = ("config", *([f"config.{METHODS_KEY}.{name}"] if trains else []))
+    sections = {key: section for key, section in suite_settings(suite).items() if key in applied}
+    layers = {
+        DEFAULTS: baseline,
+        f"embeddings={files['embeddings']}": {"embeddings": embeddings},
+        f"embeddings={files['embeddings']}: config": training,
+        f"method={files['method']}": method,
+        f"variant={files['variant']}": variant,
+        **{f"suite {suite.name}: {key}": section for key, section in sections.items()},
+        **{f"{kind}={files[kind]}": _read_settings(kind, files[kind], embeddings["name"]) for kind in SETTINGS_KINDS},
+    }
+    return Layers(layers, suite, suite_name, flatten(variant), embedder_kind(embeddings["name"]).options)
+
+
+def _read_method(name: str) -> dict[str, Any]:
+    """The settings of the method with this name, or in the file at this path; a method without a file has none. `method` is its name."""
+    folder = shipped("configs") / "method"
+    if name in METHODS and not (folder / f"{name}.yaml").is_file():
+        return {"method": name}
+    content = read_yaml(find_yaml("method", name, folder))
+    return {**content, "method": method_name(str(content.get("method")))}
+
+
+def _read_named(kind: str, name: str) -> dict[str, Any]:
+    """The content of the file with this name or path, which holds its own name under the key `kind`, as in `variant: frozen`."""
+    path = find_yaml(kind, name, shipped("configs") / kind)
+    content = read_yaml(path)
+    recorded = one_spelling(str(content.get(kind, "")))
+    if not re.fullmatch(r"\w[\w.+-]*", recorded):
+        raise InputError(f"{kind}: must be its name, of letters, digits and _ . + -", path=path)
+    return {**content, kind: recorded}
+
+
+def _read_settings(kind: str, name: str, embeddings: str) -> dict[str, Any]:
+    """The settings of an architecture or a preset, as `kind` says, with this name or path.
+
+    Its section `embeddings` has a section for each kind of embeddings, of which only that for these embeddings applies.
+    """
+    content, origin, configs = _read_named(kind, name), f"{kind}={name}", shipped("configs")
+    # Runs are told apart by these names, and both kinds stand in the same part of a run's name.
+    file = f"{content[kind]}.yaml"
+    taken = [shipped_kind for shipped_kind in SETTINGS_KINDS if (configs / shipped_kind / file).is_file()]
+    if taken and find_yaml(kind, name, configs / kind).resolve() != (configs / kind / file).resolve():
+        raise InputError(f"{origin}: {content[kind]} is the name of a shipped {taken[0]}; choose another name")
+    sections = content.pop("embeddings", {})
+    try:
+        _check_sections(sections)
+    except InputError as error:
+        raise error.located(path=origin) from None
+    settings = {**content, "embeddings": sections.get(embeddings, {})}
+    _check_keys(origin, settings, kind)
+    return settings
+
+
+def _check_variant_is_read(variant: Mapping[str, Any], baseline: Mapping[str, Any], method: str) -> None:
+    """Raise InputError for a variant that changes a value of baseline.yaml which the method does not read."""
+    defaults, reads = flatten(baseline), METHODS[method].reads_key
+    if unread := [key for key, value in flatten(variant).items() if defaults.get(key) != value and not reads(key)]:
+        message = f"sets {unread[0]}, which method {method} does not read"
+        raise InputError(message, key="variant", value=variant["variant"])
+
+
+def _check_sections(sections: Any) -> None:
+    """Raise InputError unless this holds, for kinds of embeddings, keys that they have."""
+    if not isinstance(sections, dict) or not all(isinstance(section, dict) for section in sections.values()):
+        message = "must hold a section for each kind of embeddings, as in {fasttext: {dropout: 0.1}}"
+        raise InputError(message, key="embeddings")
+    check_known(sections, EMBEDDERS, "embeddings.")
+    for embeddings, section in sections.items():
+        if "name" in section:
+            raise InputError("only the command line and sweeps choose it", key=f"embeddings.{embeddings}.name")
+        check_known(section, EMBEDDERS[embeddings].options.__dataclass_fields__, f"embeddings.{embeddings}.")
+
+
+def _check_keys(origin: str, settings: Mapping[str, Any], name_key: str = "") -> None:
+    """Raise InputError for a key that no file of settings sets, but for `name_key`, under which the file has its own name."""
+    for key in flatten(settings):
+        if key in LOCATIONS:
+            raise InputError("only the command line says where files are", path=origin, key=key)
+        if key in (*CHOICES, "embeddings.name") and key != name_key:
+            raise InputError("only the command line and sweeps choose it", path=origin, key=key)
+
+
+def chosen_suite(settings: Mapping[str, Any], baseline: Mapping[str, Any]) -> str:
+    """The name or path of the suite in the settings of a run, or else in baseline.yaml.
+
+    `auto` stands for klej if its data is there, else for the embedded sample. Raises InputError for a data folder without KLEJ's data,
+    and no suite.
+    """
+    name, data_dir = str(settings.get("suite", baseline.get("suite"))), settings.get("data_dir")
+    if name != "auto":
+        return name
+    folders = [task.folder for task in load_suite(find_suite("klej")).tasks.values()]
+    if any((Path(str(data_dir or "data/klej")) / folder).is_dir() for folder in folders):
+        return "klej"
+    if data_dir:
+        message = f"holds none of KLEJ's folders ({folders[0]}, …); name its suite with suite=, or drop data_dir"
+        raise InputError(message, key="data_dir", value=Path(str(data_dir)))
+    return "klej-sample"
+
+
+def load_checked_suite(name: str) -> Suite:
+    """The suite with this name or path. Raises InputError, also for settings in its file that a suite must not have."""
+    suite = load_suite(find_suite(name))
+    if suite.generated and suite.name not in SAMPLES:
+        raise InputError(f"suite {suite.name}: generated: only the data of {', '.join(SAMPLES)} is; drop this key")
+    if problem := submission_problem(suite):
+        raise InputError(f"suite {suite.name}: submission.{problem}")
+    for section, settings in suite_settings(suite).items():
+        _check_keys(f"suite {suite.name}: {section}", settings)
+    return suite
+
+
+def suite_settings(suite: Suite) -> dict[str, Mapping[str, Any]]:
+    """The settings in a suite file by their sections: `config` for every run, `config.methods.NAME` for the runs of a method.
+
+    Raises InputError for an unknown method, and for keys that the method does not read.
+    """
+    by_method, origin = suite.config.get(METHODS_KEY, {}), f"suite {suite.name}: config.{METHODS_KEY}"
+    if not isinstance(by_method, dict) or not all(isinstance(settings, dict) for settings in by_method.values()):
+        raise InputError(f"{origin}: must hold settings for methods, as in {{svm: {{floor: {{min_count: 1}}}}}}")
+    for method, settings in by_method.items():
+        if method not in METHODS:
+            raise InputError(f"{origin}.{method}: unknown method; {advice(method, METHODS, 'methods')}")
+        if unread := [key for key in flatten(settings) if not METHODS[method].reads_key(key)]:
+            raise InputError(f"{origin}.{method}: {unread[0]}: the method does not read it")
+    common = {key: value for key, value in suite.config.items() if key != METHODS_KEY}
+    return {"config": common, **{f"config.{METHODS_KEY}.{name}": section for name, section in by_method.items()}}
+
+
+def merged_config(layers: Layers, settings: Mapping[str, Any]) -> tuple[Config, dict[str, str]]:
+    """The configuration that the layers and the settings of the command line make, and for each key the name of the layer of its value.
+
+    Args:
+        settings: by dotted keys.
+
+    Raises:
+        InputError: for a key that does not exist, a value that is missing or makes no sense, and one that does not fit the variant. It
+            names the layer, if this is neither DEFAULTS nor COMMAND_LINE.
+    """
+    merged: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for origin, layer in layers.settings.items():
+        if not isinstance(layer, dict):
+            raise InputError("must hold keys and values", path=origin)
+        if code := [key for key, value in flatten(layer).items() if names_code(key, value)]:
+            raise InputError("only the command line and Python name code that runs", path=origin, key=code[0])
+        merge(merged, layer)
+        origins |= dict.fromkeys(flatten(layer), origin)
+    # embeddings=NAME has chosen a file, embeddings.KEY=VALUE sets a key of it.
+    values = {key: value for key, value in settings.items() if key not in FILES} | {"suite": layers.suite_name}
+    known = {key for key, _ in declared_keys(Config)} | {key for key, _ in declared_keys(layers.options, "embeddings.")}
+    for key, value in values.items():
+        if key not in known.union(flatten(merged)) and key.rpartition(".")[0] not in BY_TASK:
+            raise _unknown_key(key, known, str(merged["embeddings"]["name"]), str(merged["method"]))
+        merge(merged, reduce(lambda inner, name: {name: inner}, reversed(key.split(".")), value))
+        origins[key] = COMMAND_LINE
+    merged["seeds"] = _listed_seeds(merged.get("seeds"))
+    config = _checked_config(merged, layers.options, origins)
+    _check_variant(config, values, layers.variant)
+    for key in (*FILES, "suite"):
+        origins["embeddings.name" if key == "embeddings" else key] = COMMAND_LINE if key in settings else DEFAULTS
+    return config, origins
+
+
+def _checked_config(settings: Mapping[str, Any], options: type[EmbedderOptions], origins: Mapping[str, str]) -> Config:
+    """The configuration of nested settings. An InputError names the layer."""
+    try:
+        return config_of(settings, options)
+    except InputError as error:
+        origin = _fault_origin(error, origins)
+        raise error if origin in (DEFAULTS, COMMAND_LINE) else error.located(path=origin) from None
+
+
+def _fault_origin(error: InputError, origins: Mapping[str, str]) -> str:
+    """The layer that an error of the configuration comes from: that of the key, of one in its section or of the section that it is in. What
+    has no value is missing in the layer that begins its section."""
+    key = f"{error.section}{error.unknown}" if isinstance(error, UnknownKey) else str(error.key)
+    near = [name for name in origins if f"{name}.".startswith(f"{key}.") or key.startswith(f"{name}.")]
+    if near:
+        return origins[near[-1]]
+    neighbours = [name for name in origins if name.rpartition(".")[0] == key.rpartition(".")[0]]
+    return origins[neighbours[0]] if neighbours else DEFAULTS
+
+
+def _check_variant(config: Config, keys: Collection[str], variant: Mapping[str, Any]) -> None:
+    """Raise InputError for a setting that contradicts the variant, by whose name results are compared, or that it does not read."""
+    name, settings = config.variant, flatten_config(config)
+    for key, value in variant.items():
+        if settings[key] != value:
+            message = f"variant {name} has {key}={value}; choose another with variant="
+            raise InputError(message, key=key, value=settings[key])
+    unread = METHODS[config.method].unread(config)
+    if ignored := [key for key in keys if key not in variant and matches(key, unread)]:
+        raise InputError(f"variant {name} does not read it; choose another with variant=, or drop it", key=ignored[0])
+
+
+def _listed_seeds(seeds: Any) -> Any:
+    """The seeds as a list: a number N stands for 1 to N. Raises InputError for a number that is none of seeds."""
+    if not isinstance(seeds, int) or isinstance(seeds, bool):
+        return seeds
+    if not 1 <= seeds <= MOST_SEEDS:
+        raise InputError(f"must be a number of seeds, 1 to {MOST_SEEDS}, or a list", key="seeds", value=seeds)
+    return list(range(1, seeds + 1))
+
+
+def _unknown_key(key: str, known: Collection[str], embeddings: str, method: str) -> InputError:
+    """The error for an unknown key of the command line, which says what may be meant with these embeddings and this method."""
+    section, _, name = key.partition(".")
+    kinds = [kind for kind in EMBEDDERS if name in EMBEDDERS[kind].options.__dataclass_fields__]
+    if section == "embeddings" and kinds:
+        return InputError(f"{embeddings} embeddings have no {name}; set embeddings={' or '.join(kinds)}", key=key)
+    if remedies := [ABSENT[part] for part in key.split(".") if part in ABSENT]:
+        return InputError(f"unknown key {key!r}; {remedies[-1]}")
+    known = [*known, "embeddings"]
+    read = [name for name in known if METHODS[method].reads_key(name)]
+    return UnknownKey(key, read if meant(key, read) else known)
