@@ -11,7 +11,7 @@ from elmo_files import write_elmo
 from input_errors import MESSAGES
 from small_suite import SMALL, small_settings
 
-from mtl.base.progress import set_display
+from mtl.base.display import set_display
 
 if TYPE_CHECKING:
     from report_browser import Opener, Page

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from mtl.api.commands import add_commands
+from mtl.base.display import log_to_standard_error
 from mtl.base.errors import InputError, UserError, resources_as_input, sigterm_as_interrupt
 from mtl.base.extras import installed_extras
 from mtl.base.names import meant, text_problem
-from mtl.base.progress import log_to_standard_error
 from mtl.base.terminal import one_line, standard_streams
 from mtl.base.version import VERSION
 

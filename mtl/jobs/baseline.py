@@ -1,4 +1,4 @@
-"""A run from its beginning to its end: begin, train each seed, sum up.
+"""A run from its beginning to its end: begin, train each seed, sum up; before it, the simple baseline of its table.
 
 `run_baseline` is the recipe, and what it calls stands below it in this order. What a run is made from, and whether a finished run still is what
 would be made, is in `mtl.jobs.inputs`; `mtl.jobs.together` does the same in several processes, for one run or many.
@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, cast
 
+from mtl.base.display import show, shown_run
 from mtl.base.errors import InputError, resources_as_input
+from mtl.base.events import Detail, RunBegun, Scored
 from mtl.base.files import write_json, write_text
-from mtl.base.progress import Detail, RunBegun, Scored, show, shown_run
 from mtl.base.settings.layers import differences, find_suite, flatten_config
 from mtl.base.settings.schema import PAPER
 from mtl.base.untrusted import AGAIN, read_json
@@ -73,32 +74,23 @@ def shown_job(job: Job, name: str = "") -> AbstractContextManager[None]:
     config = job.config
     done = [seed for seed in config.seeds if job.folder.scores(seed).exists()]
     title = f"{job.suite.name} · {job.title}"
-    small = [f"preset={WITHOUT_GPU}"] if METHODS[config.method].reads_key("preset") and config.preset == PAPER else []
-    faster = ", ".join([*small, "a GPU", "method=logistic"])
-    return shown_run(RunBegun(name, title, config.seeds, done, config.seeds_at_once, faster))
+    faster = ["a GPU", "method=logistic"]
+    if METHODS[config.method].reads_key("preset") and config.preset == PAPER:
+        faster.insert(0, f"preset={WITHOUT_GPU}")
+    return shown_run(RunBegun(name, title, config.seeds, done, config.seeds_at_once, ", ".join(faster)))
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """What is known of a run before its seeds are trained, in plain values.
+    """What is known of a run before its seeds are trained, in plain values."""
 
-    Args:
-        inputs: fingerprints by name.
-        rows: the number of rows by task and split.
-        changed: by task, the splits whose files do not have the checksum that the suite names.
-        constants: by task, the score × 100 of the best constant answer.
-        held_out: by task, the number of held-out rows.
-        facts: those of the method, with what is to be noted of the dev rows.
-        shared: by seed, the key of the part of its training that other runs may share. Seeds that share nothing are left out.
-    """
-
-    inputs: dict[str, str]
-    rows: dict[str, dict[str, int]]
-    changed: dict[str, list[str]]
-    constants: dict[str, float]
-    held_out: dict[str, int]
-    facts: dict[str, Any]
-    shared: dict[int, str]
+    inputs: dict[str, str]  # fingerprints by name
+    rows: dict[str, dict[str, int]]  # the number of rows by task and split
+    changed: dict[str, list[str]]  # by task, the splits whose files do not have the checksum that the suite names
+    constants: dict[str, float]  # by task, the score × 100 of the best constant answer
+    held_out: dict[str, int]  # by task, the number of held-out rows
+    facts: dict[str, Any]  # those of the method, with what is to be noted of the dev rows
+    shared: dict[int, str]  # by seed, the key of the part of its training that other runs may share, if there is one
 
 
 def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
@@ -111,8 +103,8 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
         logger.info("unsupported by method %s, and left out: %s", config.method, ", ".join(job.unanswered))
     if job.absent:
         logger.info("left out, since %s has none of their files: %s", job.data_dir, ", ".join(job.absent))
-    used = precision(config)
-    folder.check_precision(used)
+    used_precision = precision(config)
+    folder.check_precision(used_precision)
     write_generated(job.suite, job.data_dir)
     # Missing files are found before minutes of reading and tokenizing.
     check_present(job.suite, job.run_tasks, job.data_dir)
@@ -120,26 +112,41 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     stamps = source_stamps(config, vectors)
     dataset, method = prepare(job, vectors)
     inputs = {**dataset.fingerprints, **method.fingerprints}
-    folder.claim(config, inputs, used)
+    folder.claim(config, inputs, used_precision)
     write_json(folder.sources, stamps or source_stamps(config, vectors))  # after it, for vectors that were trained now
     _record(job, dataset)
     method.save(folder.path)
-    held_out = {id: len(lines) for id, lines in dataset.held_out.items()}
-    shared = {seed: key for seed in config.seeds if (key := method.shared(seed)) is not None}
-    # The best constant answer is that on the training rows of the task whose head answers.
-    constants, tasks = {}, {task.id: task for task in dataset.tasks}
+    prepared = Prepared(
+        inputs,
+        dataset.rows(),
+        dataset.changed,
+        _constant_scores(dataset),
+        held_out={id: len(lines) for id, lines in dataset.held_out.items()},
+        facts=_facts(job, dataset, method),
+        shared={seed: key for seed in config.seeds if (key := method.shared(seed)) is not None},
+    )
+    return prepared, dataset, method
+
+
+def _constant_scores(dataset: Dataset) -> dict[str, float]:
+    """By task, the score × 100 of the best constant answer on the training rows of the task whose head answers."""
+    scores, tasks = {}, {task.id: task for task in dataset.tasks}
     for task in dataset.scored_tasks:
         source = tasks[task.answered_by or task.id]
         answer = best_constant(source, dataset.splits[source.id]["train"].scored)
-        constants[task.id] = constant_score(task, answer, dataset.scored(task).scored)
-    chosen = method.facts.get("chosen_on_dev", METHODS[config.method].chosen_on_dev(config))
-    settings = job.changed.items()
-    changed = ", ".join(f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in settings)
-    notes = [f"Settings that differ from those of preset {config.preset}: {changed}."] if changed else []
+        scores[task.id] = constant_score(task, answer, dataset.scored(task).scored)
+    return scores
+
+
+def _facts(job: Job, dataset: Dataset, method: Method) -> dict[str, Any]:
+    """The facts of the method, with notes on changed settings and on the dev rows that choose."""
+    changed = ", ".join(
+        f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in job.changed.items()
+    )
+    chosen = method.facts.get("chosen_on_dev", METHODS[job.config.method].chosen_on_dev(job.config))
+    notes = [f"Settings that differ from those of preset {job.config.preset}: {changed}."] if changed else []
     notes += [*method.facts.get("notes", []), *choosing_notes(dataset, bool(chosen))]
-    facts = {**method.facts, **({"notes": notes} if notes else {})}
-    prepared = Prepared(inputs, dataset.rows(), dataset.changed, constants, held_out, facts, shared)
-    return prepared, dataset, method
+    return {**method.facts, **({"notes": notes} if notes else {})}
 
 
 def _record(job: Job, dataset: Dataset) -> None:
@@ -156,13 +163,7 @@ def _record(job: Job, dataset: Dataset) -> None:
 
 
 def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> SeedScores:
-    """Train one seed, and write its predictions, its submission and scores.json, unless it is done.
-
-    Returns the content of scores.json: scores (× 100 on the scored split, by task id), average (`Suite.mean`), also (of the tasks with
-    further metrics, those × 100 by name), dev_scores (× 100 on dev), choosing_scores (× 100 on the dev rows that choose, of the tasks in
-    which others do not), same_answer (the tasks whose scored rows all have the same prediction), seconds, cost, versions, machine,
-    remarks (what the user of the submission should know, one line each).
-    """
+    """Train one seed, and write its predictions, its submission and scores.json, unless it is done. Return the content of scores.json."""
     done = job.folder.scores(seed)
     with seed_lock(job.folder.seed(seed)):
         if done.exists():
@@ -185,17 +186,15 @@ def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> SeedScore
 def _predict(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str, Any]:
     """Train, write the predictions, and score them. Returns those entries of scores.json."""
     config, folder = job.config, job.folder
-    by_task = {}
-    on_dev = {}
-    on_choosing = {}
+    by_task, on_dev, on_choosing = {}, {}, {}
     further: dict[str, dict[str, float]] = {}
     same_answer = list[str]()
     for task, predictions in method.predictions(seed, folder.seed(seed)):
         if task.is_scored:
-            scored = predictions[task.scored_split], dataset.scored(task).scored
-            by_task[task.id] = score(task, *scored)
-            further[task.id] = further_scores(task, *scored)
-            if len(set(scored[0].tolist())) == 1 < len(scored[0]):
+            answers, gold = predictions[task.scored_split], dataset.scored(task).scored
+            by_task[task.id] = score(task, answers, gold)
+            further[task.id] = further_scores(task, answers, gold)
+            if len(set(answers.tolist())) == 1 < len(answers):
                 same_answer.append(task.id)
             show(Scored(seed, {task.id: job.suite.shown.show(by_task[task.id])}))
         if "dev" in predictions:
@@ -270,10 +269,8 @@ def sum_up(job: Job, prepared: Prepared, command: str) -> Summary:
 
 
 def train_logistic(job: Job, command: str) -> None:
-    """Make the logistic regression that stands beside the run in its table, unless it is there, `baselines` is false, or the data is large.
-
-    Raises UserError first for a run that cannot begin: its folder has another configuration or is in use, or what it needs is missing.
-    """
+    """Make the logistic regression that stands beside the run in its table, unless it is there, `baselines` is false, or the data is large. Raises
+    UserError first for a run that cannot begin: its folder has another configuration or is in use, or what it needs is missing."""
     config, kind = job.config, METHODS[job.config.method]
     if job.is_finished or not config.baselines or not kind.computes or kind.family == "floor":
         return
@@ -297,8 +294,8 @@ def train_logistic(job: Job, command: str) -> None:
 
 
 def kept_logistic(job: Job, inputs: Mapping[str, str]) -> Beside | None:
-    """The scores of the finished logistic regression on the rows that the run is scored on; None: there is none, or it is the run itself.
-    `inputs`: the run's fingerprints."""
+    """The scores of the finished logistic regression on the rows that the run is scored on, by the fingerprints of the run's inputs; None: there is
+    none, or it is the run itself."""
     config = job.config
     if not config.baselines or config.method == LOGISTIC or config.imported.rows:
         return None
@@ -325,8 +322,8 @@ def _logistic_job(job: Job, inputs: Mapping[str, str]) -> tuple[Job, str]:
     if not usual.is_finished or not (problem := _difference_of(usual, job, inputs)):
         return usual, ""
     path = usual.folder.path
-    marks = fingerprints(job.suite, usual.run_tasks, job.data_dir), job.config.held_out, job.config.choosing_share
-    digest = sha256(json.dumps(marks).encode()).hexdigest()[:16]
+    content = fingerprints(job.suite, usual.run_tasks, job.data_dir), job.config.held_out, job.config.choosing_share
+    digest = sha256(json.dumps(content).encode()).hexdigest()[:16]
     apart = replace(usual, config=replace(usual.config, run_dir=str(path.with_name(f"{path.name},{digest}"))))
     if apart.is_finished and not _difference_of(apart, job, inputs):
         return apart, ""
@@ -335,9 +332,9 @@ def _logistic_job(job: Job, inputs: Mapping[str, str]) -> tuple[Job, str]:
 
 def _difference_of(logistic: Job, job: Job, inputs: Mapping[str, str]) -> str:
     """In what a finished logistic regression is not that of the run's data; empty: in nothing."""
-    summary, keys = read_summary(logistic.folder.summary), differences(logistic.folder.config, logistic.config)
-    if others := [item for item in keys if not item.startswith(("seeds:", "suite:", "tasks:"))]:
-        return f"has another configuration ({'; '.join(others)})"
+    summary, settings = read_summary(logistic.folder.summary), differences(logistic.folder.config, logistic.config)
+    if differing := [setting for setting in settings if not setting.startswith(("seeds:", "suite:", "tasks:"))]:
+        return f"has another configuration ({'; '.join(differing)})"
     if changed := [name for name, value in summary["inputs"].items() if inputs.get(name, value) != value]:
         return f"is of other data ({', '.join(changed)})"
     answered = {task.id for task in logistic.run_tasks}
@@ -352,12 +349,12 @@ def _usual_logistic(job: Job) -> Job:
     config = job.config
     keys = ("suite", "data_dir", "cache_dir", "runs_dir", "held_out", "choosing_share")
     settings = {**{key: getattr(config, key) for key in keys}, "method": LOGISTIC, "seeds": [1]}
-    every = load_job(settings)
-    tasks = [id for id in config.tasks or () if id not in every.unanswered]
-    if not tasks or (every.is_finished and set(tasks) <= set(read_summary(every.folder.summary)["tasks"])):
-        return every
+    on_all = load_job(settings)
+    tasks = [id for id in config.tasks or () if id not in on_all.unanswered]
+    if not tasks or (on_all.is_finished and set(tasks) <= set(read_summary(on_all.folder.summary)["tasks"])):
+        return on_all
     name = f"{LOGISTIC},tasks={'+'.join(tasks)}"
     if len(name.encode()) > LONGEST_NAME:
         name = f"{LOGISTIC},tasks={sha256(name.encode()).hexdigest()[:16]}"
-    run_dir = every.folder.path.with_name(name)
+    run_dir = on_all.folder.path.with_name(name)
     return load_job({**settings, "tasks": tasks, "run_dir": str(run_dir)})

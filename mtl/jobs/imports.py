@@ -32,7 +32,8 @@ def import_job(
     settings: Mapping[str, Any],
     indices: Indices | None = None,
 ) -> Job:
-    """The job whose run has these predictions. It has the tasks that `tasks` names, or else those that each seed has scored rows of.
+    """The job whose run has these predictions. It has the tasks that `tasks` names, or else those that each seed has scored rows of. Raises
+    InputError for a name that no folder can have, what is no prediction, and bad settings.
 
     Args:
         name: the name of the run's folder, below the suite's, and of the system where system.yaml has no title.
@@ -42,9 +43,6 @@ def import_job(
             (`mtl.submissions.answers`). `rows`: the path of the key file of a sample (`mtl.data.sampled`), whose rows alone are scored;
             then the tasks are those of the key.
         indices: of the frames that the suite was made of (`mtl.jobs.values`).
-
-    Raises:
-        InputError: for a name that no folder can have, what is no prediction, and bad settings.
     """
     name = one_spelling(name)
     if not re.fullmatch(r"[\w.+-]{1,200}", name) or name[0] in ".-":
@@ -113,10 +111,8 @@ def _content_and_path(key: str, value: Any, read: Callable[[Path], Any]) -> tupl
 
 
 def _scored_tasks(sources: Sequence[SeedPredictions], samples: Collection[str], job: Job) -> list[str]:
-    """The ids of the tasks that each seed has predictions for on the scored rows, and of which the sample, if there is one, has rows.
-
-    Logs which tasks with other predictions are left out, and why. Raises InputError if no task is left.
-    """
+    """The ids of the tasks that each seed has predictions for on the scored rows, and of which the sample, if there is one, has rows. Logs which
+    tasks with other predictions are left out, and why. Raises InputError if no task is left."""
     suite, by_seed = job.suite, [source.splits(job.suite) for source in sources]
     predicted = {id for pairs in by_seed for id, _ in pairs}
     complete = {

@@ -47,10 +47,11 @@ def prepare(job: Job, vectors: "Vectors | None") -> tuple[Dataset, Method]:
         dataset = without_repeats(dataset)
     if vectors is not None:
         vectors.train_if_missing(suite, data_dir, config.held_out, device_of(config.trainer.accelerator))
-    path, kind = None if vectors is None else vectors.path, METHODS[config.method]
-    request = BuildRequest(config, suite, data_dir, dataset, job.folder.path, path)
-    build = BUILDERS.get(config.method)
-    return dataset, kind.build(request) if build is None else build(job, request)
+    vectors_path = None if vectors is None else vectors.path
+    request = BuildRequest(config, suite, data_dir, dataset, job.folder.path, vectors_path)
+    if config.method in BUILDERS:
+        return dataset, BUILDERS[config.method](job, request)
+    return dataset, METHODS[config.method].build(request)
 
 
 def source_stamps(config: Config, vectors: "Vectors | None") -> dict[str, list[int]]:
@@ -97,9 +98,9 @@ def _check_sources(job: Job) -> None:
     """Raise InputError if a finished run was made from other vectors or another transformer than those that the job names. They are read only if
     the job names another place than the run, or if the size or time of a file differs from what was noted. If the named files do not exist,
     nothing is compared."""
-    config, folder, method = job.config, job.folder, METHODS[job.config.method]
+    config, folder, kind = job.config, job.folder, METHODS[job.config.method]
     try:
-        vectors = method.vectors(config, job.suite)
+        vectors = kind.vectors(config, job.suite)
     except InputError:
         vectors = None
     stamps = source_stamps(config, vectors)
@@ -111,14 +112,14 @@ def _check_sources(job: Job) -> None:
     gone = [f"{file}: gone" for file in before if file not in stamps]
     why = listed(moved or changed or gone, MOST_NAMED, "; ")
     try:
-        vectors = method.find_inputs(config, job.suite)
+        vectors = kind.find_inputs(config, job.suite)
     except InputError as error:
         logger.info("%s: its inputs are not compared (%s): %s", folder.path, why, error)
         return
     logger.info("%s: comparing its inputs (%s)", folder.path, why)
-    unchanged = replace(config, trainer=replace(config.trainer, threads=None))
-    dataset, built = prepare(replace(job, config=unchanged), vectors)
-    inputs = {**dataset.fingerprints, **built.fingerprints}
+    with_these_threads = replace(config, trainer=replace(config.trainer, threads=None))
+    dataset, method = prepare(replace(job, config=with_these_threads), vectors)
+    inputs = {**dataset.fingerprints, **method.fingerprints}
     # A finished run has its tokens.
     if differing := [name for name in folder.changed_inputs(inputs) if name != "tokenizer"]:
         problem = f"this run is finished, and was made from other inputs: {', '.join(differing)} ({why})"

@@ -9,9 +9,10 @@ from typing import Any
 
 import yaml
 
+from mtl.base.display import show
 from mtl.base.errors import InputError
+from mtl.base.events import Remark
 from mtl.base.memory import check_fits
-from mtl.base.progress import Remark, show
 from mtl.base.settings.layers import differences, flatten, flatten_config, matches, merge
 from mtl.base.settings.schema import CHOICES, INDIFFERENT, PAPER, Config
 from mtl.base.typed import declared_keys
@@ -37,20 +38,17 @@ device_of = lazy("mtl.base.device:device_of")
 
 @dataclass(frozen=True)
 class Job:
-    """One run: its configuration and its suite.
-
-    Attributes:
-        predictions: for each seed of a run of the method `imported` the values that Python code gave; empty: it names files of them.
-        name: that of a run among several, as those of a sweep.
-        origins: by key of the configuration, where its value comes from.
-        preset_settings: by key of the configuration, the value that it has without the settings of the command line.
-    """
+    """One run: its configuration and its suite."""
 
     config: Config
     suite: Suite
+    # For each seed of a run of the method `imported` the values that Python code gave; empty: the run names files of them.
     predictions: Sequence[PredictedValues] = ()
-    name: str = ""
-    origins: Mapping[str, str] = field(default_factory=dict, compare=False)
+    name: str = ""  # that of a run among several, as those of a sweep
+    origins: Mapping[str, str] = field(
+        default_factory=dict, compare=False
+    )  # by key, the name of the layer of its value
+    # By key, the value that it has without the settings of the command line.
     preset_settings: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @cached_property
@@ -60,11 +58,8 @@ class Job:
 
     @cached_property
     def run_tasks(self) -> list[Task]:
-        """The tasks of a run: the chosen ones without those that are left out (`unanswered`, `absent`).
-
-        Raises InputError if `tasks` names one that the method does not answer, or one without the task whose head answers it, and if the
-        method answers no task of the suite.
-        """
+        """The tasks of a run: the chosen ones without those that are left out (`unanswered`, `absent`). Raises InputError if `tasks` names one that
+        the method does not answer, or one without the task whose head answers it, and if the method answers no task of the suite."""
         ids = {task.id for task in self.tasks}
         for task in self.tasks:
             if task.answered_by is not None and task.answered_by not in ids:
@@ -87,11 +82,9 @@ class Job:
 
     @cached_property
     def absent(self) -> list[str]:
-        """The ids of the tasks that a run leaves out because none of their files is there, or because another such task answers them.
-
-        Only a suite that says so (`allow_missing`) has such tasks, and only if `tasks` does not name them. If no task is there, none is
-        left out: all data is missing.
-        """
+        """The ids of the tasks that a run leaves out because none of their files is there, or because another such task answers them. Only a suite
+        that says so (`allow_missing`) has such tasks, and only if `tasks` does not name them. If no task is there, none is left out: all data is
+        missing."""
         if not self.suite.allow_missing or self.config.tasks is not None:
             return []
         answered = [task for task in self.tasks if task.id not in self.unanswered]
@@ -120,17 +113,13 @@ class Job:
         return changed
 
     def check_folder(self) -> None:
-        """Raise InputError, which names the keys, if the run's folder belongs to another configuration.
-
-        Methods that train take further seeds, and some seeds of a finished run.
-        """
+        """Raise InputError, which names the keys, if the run's folder belongs to another configuration. Methods that train take further seeds, and
+        some seeds of a finished run."""
         self.folder.check(self.config, takes_seeds=METHODS[self.config.method].builds is not None)
 
     def check_memory(self) -> None:
-        """Raise InputError for an unfinished run whose seeds need more memory than this machine has, if they run on it.
-
-        An engine checks the same, but only after imports that take seconds.
-        """
+        """Raise InputError for an unfinished run whose seeds need more memory than this machine has, if they run on it. An engine checks the same,
+        but only after imports that take seconds."""
         config, needed = self.config, self.config.resources.memory_bytes
         if needed and config.engine == "processes" and config.runs_apart and not self.is_finished:
             check_fits(needed, "a seed", "set a smaller one", key="resources.memory")
@@ -169,18 +158,9 @@ def parse_settings(words: Sequence[str]) -> dict[str, Any]:
 
 
 def load_run(settings: Mapping[str, Any], placed: Callable[[Job], Job] = lambda job: job) -> Job:
-    """The run that `mtl baseline` makes: that of `load_job`, with defaults for this machine where the settings leave them open.
-
-    Without a GPU, the preset is WITHOUT_GPU unless one of SIZES is set, by a file too. A method that gives the same result with every seed
-    has one seed. A run that has begun otherwise continues as it began.
-
-    Args:
-        settings: by dotted keys.
-        placed: returns a job as it will run, perhaps in another folder, which is where it may have begun.
-
-    Raises:
-        InputError: as `load_job`.
-    """
+    """The run that `mtl baseline` makes with these settings (by dotted keys): that of `load_job`, with defaults for this machine where they leave it
+    open. Without a GPU, the preset is WITHOUT_GPU unless one of SIZES is set, by a file too. A method that gives the same result with every seed has
+    one seed. A run that has begun otherwise, in the folder that `placed` gives its job, continues as it began. Raises InputError as `load_job`."""
     job = load_job(settings)
     config, kind, saved = job.config, METHODS[job.config.method], placed(job).folder.config
     begun = read_yaml(saved) if saved.exists() else {}
@@ -208,10 +188,8 @@ def load_run(settings: Mapping[str, Any], placed: Callable[[Job], Job] = lambda 
 
 
 def load_job(settings: Mapping[str, Any]) -> Job:
-    """The run that settings (by dotted keys) describe; what they leave open comes from files (`mtl.jobs.layers.read_layers`).
-
-    Raises InputError for an unknown key, a bad value or a missing file.
-    """
+    """The run that settings (by dotted keys) describe; what they leave open comes from files (`mtl.jobs.layers.read_layers`). Raises InputError for
+    an unknown key, a bad value or a missing file."""
     layers = read_layers(settings)
     config, origins = merged_config(layers, settings)
     preset: dict[str, Any] = {}

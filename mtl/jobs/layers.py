@@ -29,32 +29,21 @@ MOST_SEEDS = 10_000
 
 @dataclass(frozen=True)
 class Layers:
-    """The settings of a run from files, which those of the command line replace.
+    """The settings of a run from files, which those of the command line replace."""
 
-    Attributes:
-        settings: nested settings by the names of their layers, DEFAULTS first; values replace those of earlier layers.
-        suite: the suite that is chosen.
-        suite_name: its name or path, as the settings have it.
-        variant: the settings of the variant, by dotted keys.
-        options: the keys of the embeddings that are chosen.
-    """
-
-    settings: dict[str, Any]
+    settings: dict[
+        str, Any
+    ]  # nested settings by the names of their layers, DEFAULTS first; values replace those of earlier layers
     suite: Suite
-    suite_name: str
-    variant: dict[str, Any]
-    options: type[EmbedderOptions]
+    suite_name: str  # its name or path, as the settings have it
+    variant: dict[str, Any]  # the settings of the variant, by dotted keys
+    options: type[EmbedderOptions]  # the keys of the embeddings
 
 
 def read_layers(settings: Mapping[str, Any]) -> Layers:
-    """The layers below these settings of the command line (by dotted keys), which choose the files.
-
-    They are baseline.yaml, embeddings/NAME.yaml, method/NAME.yaml, variant/NAME.yaml, the suite file's `config`, its section `methods` for
-    the method, architecture/NAME.yaml and preset/NAME.yaml, in this order.
-
-    Raises:
-        InputError: for a missing or bad file, and for settings that the method does not read.
-    """
+    """The layers below these settings of the command line (by dotted keys), which choose the files: baseline.yaml, embeddings/NAME.yaml,
+    method/NAME.yaml, variant/NAME.yaml, the suite file's `config`, its section `methods` for the method, architecture/NAME.yaml and
+    preset/NAME.yaml, in this order. Raises InputError for a missing or bad file, and for settings that the method does not read."""
     named_files = {key: str(settings[key]) for key in FILES if key in settings}
     method = _read_method(named_files.get("method", FILES["method"]))
     files = {**FILES, "variant": method.pop("variant", FILES["variant"]), **named_files}
@@ -105,11 +94,17 @@ def _read_named(kind: str, name: str) -> dict[str, Any]:
     return {**content, kind: recorded}
 
 
-def _read_settings(kind: str, name: str, embeddings: str) -> dict[str, Any]:
-    """The settings of an architecture or a preset, as `kind` says, with this name or path.
+def _check_variant_is_read(variant: Mapping[str, Any], baseline: Mapping[str, Any], method: str) -> None:
+    """Raise InputError for a variant that changes a value of baseline.yaml which the method does not read."""
+    defaults, reads = flatten(baseline), METHODS[method].reads_key
+    if unread := [key for key, value in flatten(variant).items() if defaults.get(key) != value and not reads(key)]:
+        message = f"sets {unread[0]}, which method {method} does not read"
+        raise InputError(message, key="variant", value=variant["variant"])
 
-    Its section `embeddings` has a section for each kind of embeddings, of which only that for these embeddings applies.
-    """
+
+def _read_settings(kind: str, name: str, embeddings: str) -> dict[str, Any]:
+    """The settings of an architecture or a preset, as `kind` says, with this name or path. Its section `embeddings` has a section for each kind of
+    embeddings, of which only that for these embeddings applies."""
     content, origin, configs = _read_named(kind, name), f"{kind}={name}", shipped("configs")
     # Runs are told apart by these names, and both kinds stand in the same part of a run's name.
     file = f"{content[kind]}.yaml"
@@ -124,14 +119,6 @@ def _read_settings(kind: str, name: str, embeddings: str) -> dict[str, Any]:
     settings = {**content, "embeddings": sections.get(embeddings, {})}
     _check_keys(origin, settings, kind)
     return settings
-
-
-def _check_variant_is_read(variant: Mapping[str, Any], baseline: Mapping[str, Any], method: str) -> None:
-    """Raise InputError for a variant that changes a value of baseline.yaml which the method does not read."""
-    defaults, reads = flatten(baseline), METHODS[method].reads_key
-    if unread := [key for key, value in flatten(variant).items() if defaults.get(key) != value and not reads(key)]:
-        message = f"sets {unread[0]}, which method {method} does not read"
-        raise InputError(message, key="variant", value=variant["variant"])
 
 
 def _check_sections(sections: Any) -> None:
@@ -156,11 +143,8 @@ def _check_keys(origin: str, settings: Mapping[str, Any], name_key: str = "") ->
 
 
 def chosen_suite(settings: Mapping[str, Any], baseline: Mapping[str, Any]) -> str:
-    """The name or path of the suite in the settings of a run, or else in baseline.yaml.
-
-    `auto` stands for klej if its data is there, else for the embedded sample. Raises InputError for a data folder without KLEJ's data,
-    and no suite.
-    """
+    """The name or path of the suite in the settings of a run, or else in baseline.yaml. `auto` stands for klej if its data is there, else for the
+    embedded sample. Raises InputError for a data folder without KLEJ's data, and no suite."""
     name, data_dir = str(settings.get("suite", baseline.get("suite"))), settings.get("data_dir")
     if name != "auto":
         return name
@@ -186,10 +170,8 @@ def load_checked_suite(name: str) -> Suite:
 
 
 def suite_settings(suite: Suite) -> dict[str, Mapping[str, Any]]:
-    """The settings in a suite file by their sections: `config` for every run, `config.methods.NAME` for the runs of a method.
-
-    Raises InputError for an unknown method, and for keys that the method does not read.
-    """
+    """The settings in a suite file by their sections: `config` for every run, `config.methods.NAME` for the runs of a method. Raises InputError for
+    an unknown method, and for keys that the method does not read."""
     by_method, origin = suite.config.get(METHODS_KEY, {}), f"suite {suite.name}: config.{METHODS_KEY}"
     if not isinstance(by_method, dict) or not all(isinstance(settings, dict) for settings in by_method.values()):
         raise InputError(f"{origin}: must hold settings for methods, as in {{svm: {{floor: {{min_count: 1}}}}}}")
@@ -203,15 +185,9 @@ def suite_settings(suite: Suite) -> dict[str, Mapping[str, Any]]:
 
 
 def merged_config(layers: Layers, settings: Mapping[str, Any]) -> tuple[Config, dict[str, str]]:
-    """The configuration that the layers and the settings of the command line make, and for each key the name of the layer of its value.
-
-    Args:
-        settings: by dotted keys.
-
-    Raises:
-        InputError: for a key that does not exist, a value that is missing or makes no sense, and one that does not fit the variant. It
-            names the layer, if this is neither DEFAULTS nor COMMAND_LINE.
-    """
+    """The configuration that the layers and the settings of the command line (by dotted keys) make, and for each key the name of the layer of its
+    value. Raises InputError for a key that does not exist, for a value that is missing or makes no sense, and for one that does not fit the variant;
+    it names the layer, if this is neither DEFAULTS nor COMMAND_LINE."""
     merged: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for origin, layer in layers.settings.items():
@@ -230,25 +206,20 @@ def merged_config(layers: Layers, settings: Mapping[str, Any]) -> tuple[Config, 
         merge(merged, reduce(lambda inner, name: {name: inner}, reversed(key.split(".")), value))
         origins[key] = COMMAND_LINE
     merged["seeds"] = _listed_seeds(merged.get("seeds"))
-    config = _checked_config(merged, layers.options, origins)
+    try:
+        config = config_of(merged, layers.options)
+    except InputError as error:
+        origin = _fault_origin(error, origins)
+        raise error if origin in (DEFAULTS, COMMAND_LINE) else error.located(path=origin) from None
     _check_variant(config, values, layers.variant)
     for key in (*FILES, "suite"):
         origins["embeddings.name" if key == "embeddings" else key] = COMMAND_LINE if key in settings else DEFAULTS
     return config, origins
 
 
-def _checked_config(settings: Mapping[str, Any], options: type[EmbedderOptions], origins: Mapping[str, str]) -> Config:
-    """The configuration of nested settings. An InputError names the layer."""
-    try:
-        return config_of(settings, options)
-    except InputError as error:
-        origin = _fault_origin(error, origins)
-        raise error if origin in (DEFAULTS, COMMAND_LINE) else error.located(path=origin) from None
-
-
 def _fault_origin(error: InputError, origins: Mapping[str, str]) -> str:
-    """The layer that an error of the configuration comes from: that of the key, of one in its section or of the section that it is in. What
-    has no value is missing in the layer that begins its section."""
+    """The name of the layer that an error of the configuration comes from: that of the key, of a key in it, or of the section that it is in. A key
+    without a value is missing in the layer that begins its section."""
     key = f"{error.section}{error.unknown}" if isinstance(error, UnknownKey) else str(error.key)
     near = [name for name in origins if f"{name}.".startswith(f"{key}.") or key.startswith(f"{name}.")]
     if near:

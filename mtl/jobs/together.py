@@ -7,8 +7,8 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
+from mtl.base.display import show
 from mtl.base.errors import InputError, UserError, resources_as_input
-from mtl.base.progress import show
 from mtl.base.settings.schema import Config
 from mtl.base.typed import check_choice
 from mtl.base.untrusted import read_json
@@ -39,7 +39,7 @@ def run_together(
     Args:
         command: the command line that the summaries record.
         finished: called after each run whose summary is written.
-        expected: how long seeds are expected to take, where it is known; those that take longest begin first. None: in order.
+        expected: the seconds that seeds are expected to take, where known; those that take longest begin first. None: in order.
 
     Raises:
         UserError: as `mtl.jobs.baseline.run_baseline` does; if a unit fails, only when all other runs have ended.
@@ -89,18 +89,20 @@ def _train(
     finished: Callable[[Job], None],
 ) -> None:
     """Train the seeds of runs that are prepared, which are the units, and sum each run up after its last seed."""
+    # By run, the names of the units that have not ended. A run that has failed or is summed up is not here.
     left = {run.name: {unit.name for unit in units if unit.arguments[1] is run} for run in runs}
 
     def sum_up_if_done(run: Job) -> None:
-        if not left.get(run.name, {"failed"}):
-            del left[run.name]
-            try:
-                with resources_as_input():
-                    sum_up(run, prepared[run.name], command)
-            except InputError as error:
-                failures.add(run.name, run.name, error)
-            else:
-                finished(run)
+        if run.name not in left or left[run.name]:
+            return
+        del left[run.name]
+        try:
+            with resources_as_input():
+                sum_up(run, prepared[run.name], command)
+        except InputError as error:
+            failures.add(run.name, run.name, error)
+        else:
+            finished(run)
 
     def done(unit: Unit, value: Any) -> None:
         _, run, seed = unit.arguments
@@ -137,19 +139,16 @@ def run_apart(job: Job, seed: int) -> None:
     many threads it uses. Raises InputError also if the data, the vectors or the precision are not those that the run was begun with: a machine may
     have other copies."""
     logger.setLevel(logging.WARNING)  # the first process has logged what it read
-    config = job.config
-    unchanged = replace(config, trainer=replace(config.trainer, threads=None))
+    config, folder, host = job.config, job.folder, socket.gethostname()
+    with_these_threads = replace(config, trainer=replace(config.trainer, threads=None))
     vectors = METHODS[config.method].find_inputs(config, job.suite)
     with exact(config):
-        dataset, method = prepare(replace(job, config=unchanged), vectors)
+        dataset, method = prepare(replace(job, config=with_these_threads), vectors)
         logger.setLevel(logging.INFO)
-        host, folder = socket.gethostname(), job.folder
         if changed := folder.changed_inputs({**dataset.fingerprints, **method.fingerprints}):
-            raise InputError(
-                f"on {host}, its inputs are not those that it was begun with ({', '.join(changed)}); all machines must"
-                " have the same files in data_dir and embeddings_dir",
-                path=folder.path,
-            )
+            problem = f"on {host}, its inputs are not those that it was begun with ({', '.join(changed)})"
+            remedy = "all machines must have the same files in data_dir and embeddings_dir"
+            raise InputError(f"{problem}; {remedy}", path=folder.path)
         try:
             folder.check_precision(precision(config))
         except InputError as error:
@@ -162,13 +161,13 @@ def ordered_units(runs: Sequence[Job], prepared: dict[str, Prepared], expected: 
     trains it, and the others begin when that one has ended."""
     seeds = [(run, seed) for run in runs for seed in run.config.seeds if not run.folder.scores(seed).exists()]
     # Those whose time is unknown begin before all others, so that no long one is left alone at the end.
-    seeds.sort(key=lambda part: -expected.get(part[0].name, {}).get(part[1], float("inf")))
-    first: dict[str, str] = {}  # by the key of the part that is shared, the unit that trains it
+    seeds.sort(key=lambda run_and_seed: -expected.get(run_and_seed[0].name, {}).get(run_and_seed[1], float("inf")))
+    trainers: dict[str, str] = {}  # by the key of the part that is shared, the name of the unit that trains it
     ordered = []
     for run, seed in seeds:
         unit = unit_of(run, f"seed {seed}", run_apart, seed)
-        trains = first.setdefault(prepared[run.name].shared.get(seed, unit.name), unit.name)
-        ordered.append(unit if trains == unit.name else replace(unit, after=frozenset({trains})))
+        trainer = trainers.setdefault(prepared[run.name].shared.get(seed, unit.name), unit.name)
+        ordered.append(unit if trainer == unit.name else replace(unit, after=frozenset({trainer})))
     return ordered
 
 

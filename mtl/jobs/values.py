@@ -29,15 +29,10 @@ Indices = Mapping[tuple[str, str], Sequence[Any]]
 
 @dataclass(frozen=True)
 class PredictedValues:
-    """The predictions of one seed, as values. `mtl.jobs.imported.PredictedFiles` has the same methods.
+    """The predictions of one seed, as values. `mtl.jobs.imported.PredictedFiles` has the same methods."""
 
-    Args:
-        name: what notes call them.
-        lines: by task id and split.
-    """
-
-    name: str
-    lines: Mapping[tuple[str, str], PredictionLines]
+    name: str  # what notes call them
+    lines: Mapping[tuple[str, str], PredictionLines]  # by task id and split
 
     @cached_property
     def fingerprint(self) -> str:
@@ -82,17 +77,18 @@ def predicted_values(predictions: Sequence[Any], suite: Suite, indices: Indices)
             raise InputError(f"must be a dictionary by task, {example}, or a list of these for seeds", key=key)
         lines = {}
         for id, values in by_task.items():
+            task_key = f"{key}.{id}"
             if id not in suite.tasks:
-                known = ", ".join(suite.tasks)
-                raise InputError(f"suite {suite.name} has no such task; it has {known}", key=f"{key}.{id}")
-            with foreign(f"{key}.{id}"):
-                for split, rows in _by_split(values, suite.tasks[id], f"{key}.{id}").items():
-                    ids = _ids(rows, split, indices.get((id, split), []), f"{key}.{id}")
-                    others = [{name: row[name] for name in row if name not in OF_TABLES} for row in rows]
-                    beside = fields_beside(suite.tasks[id], others, suite.submission.ids)
-                    beside |= {} if ids is None else {"ids": ids, "counter": None, "ignored": ()}
+                raise InputError(f"suite {suite.name} has no such task; it has {', '.join(suite.tasks)}", key=task_key)
+            with foreign(task_key):
+                for split, rows in _by_split(values, suite.tasks[id], task_key).items():
+                    ids = _ids(rows, split, indices.get((id, split), []), task_key)
+                    columns = [{name: row[name] for name in row if name not in OF_TABLES} for row in rows]
+                    beside = fields_beside(suite.tasks[id], columns, suite.submission.ids)
+                    if ids is not None:
+                        beside |= {"ids": ids, "counter": None, "ignored": ()}
                     predicted = [row[PREDICTION] for row in rows]
-                    lines[id, split] = PredictionLines(f"{key}.{id}.{split}", predicted, **beside)
+                    lines[id, split] = PredictionLines(f"{task_key}.{split}", predicted, **beside)
         seeds.append(PredictedValues(f"predictions-{number + 1}", lines))
     return seeds
 
@@ -101,19 +97,20 @@ def _by_split(values: Any, task: Task, key: str) -> dict[str, list[dict[str, Any
     """The rows of a task by split. Those of a table name their splits, or are of the split that scores the task."""
     by_split: dict[str, list[dict[str, Any]]] = {}
     is_by_split = isinstance(values, Mapping) and any(str(name).lower() in SPLIT_OF for name in values)
-    for name, part in (values if is_by_split else {None: values}).items():
-        wanted = SPLITS if name is None else [split for split in SPLITS if split == SPLIT_OF.get(str(name).lower())]
-        if not wanted:
+    for name, part in (values if is_by_split else {task.scored_split: values}).items():
+        part_split = SPLIT_OF.get(str(name).lower(), "")
+        if part_split not in SPLITS:
             raise InputError(f"split {name!r} must be {' or '.join(SPLITS)}", key=key)
+        wanted = (part_split,) if is_by_split else SPLITS
         rows = _rows(part, task, key)
         for number, row in enumerate(rows, start=1):
-            where, split = f"{key}, row {number}", row.pop(SPLIT, task.scored_split if name is None else wanted[0])
-            if (named := SPLIT_OF.get(str(split).lower())) is None:
-                problem = f"column {SPLIT!r} has {split!r}, and not train, dev or test; leave the column out"
+            where, named = f"{key}, row {number}", row.pop(SPLIT, part_split)
+            if (split := SPLIT_OF.get(str(named).lower())) is None:
+                problem = f"column {SPLIT!r} has {named!r}, and not train, dev or test; leave the column out"
                 raise InputError(problem, key=where)
-            if named in wanted:
-                row[PREDICTION] = _plain(row[PREDICTION], where, target_kind(task), task.id)
-                by_split.setdefault(named, []).append(row)
+            if split in wanted:
+                row[PREDICTION] = _plain_prediction(row[PREDICTION], task, where)
+                by_split.setdefault(split, []).append(row)
         if rows and not any(split in by_split for split in wanted):
             raise InputError(f"column {SPLIT!r} names no example of {' or '.join(wanted)}", key=key)
     return by_split
@@ -125,15 +122,18 @@ def _ids(rows: Sequence[Mapping[str, Any]], split: str, labels: Sequence[Any], k
     if ID in rows[0]:
         return [row[ID] for row in rows]
     index = [row[INDEX] for row in rows if INDEX in row]
-    if not index or index == list(labels) or (rows[0][IS_COUNT] and {*index} != {*labels}):
+    only_counts = bool(index) and rows[0][IS_COUNT] and {*index} != {*labels}
+    if not index or index == list(labels) or only_counts:
         return None
     if not labels and all(isinstance(label, str) for label in index):
         return index
     problem = f"the index ({', '.join(map(repr, index[:3]))}, …) is not that of the data's {split} examples, or in another order"
-    sort = "predictions.loc[frame.index] puts those of this frame in its order; " if labels else ""
-    if not labels and {*index} == {*range(len(index))}:
-        sort = "if it numbers the examples of the data, sort_index().reset_index(drop=True); "
-    remedy = f"{sort}if they are in the order of the data, reset_index(drop=True), and name their split"
+    sorting = ""
+    if labels:
+        sorting = "predictions.loc[frame.index] puts those of this frame in its order; "
+    elif {*index} == {*range(len(index))}:
+        sorting = "if it numbers the examples of the data, sort_index().reset_index(drop=True); "
+    remedy = f"{sorting}if they are in the order of the data, reset_index(drop=True), and name their split"
     raise InputError(f"{problem}; {remedy}, as in {{{split!r}: …}}; else give a column {ID!r}", key=key)
 
 
@@ -141,19 +141,18 @@ def _rows(values: Any, task: Task, key: str) -> list[dict[str, Any]]:
     """The rows of a list, an array, a mapping by id, or a table. Predictions are in its column prediction, in its only one beside id and split, or in
     one for each label. Rows without ids have their labels of its index, unless it is the one that pandas makes by itself for the rows of a split."""
     kind, index = target_kind(task), getattr(values, "index", None)
+    is_list = isinstance(values, Iterable) and isinstance(values, Sized) and not isinstance(values, str | bytes)
     if hasattr(values, "columns"):
         columns = _table_columns(values, kind, key)
-    elif isinstance(values, Mapping) and all(
-        kind.has_type([]) or isinstance(x, str) or not isinstance(x, Sized) for x in values.values()
-    ):
+    elif isinstance(values, Mapping) and (kind.has_type([]) or not any(map(_has_items, values.values()))):
         columns = {ID: values.keys(), PREDICTION: values.values()}
-    elif isinstance(values, Iterable) and isinstance(values, Sized) and not isinstance(values, str | bytes | Mapping):
+    elif is_list and not isinstance(values, Mapping):
         columns = {PREDICTION: values}
     else:
         forms = "a list, an array, a table, or a mapping from dev and test to these, or from ids to predictions"
         raise InputError(f"must be {forms}", key=key)
     if ID in columns:
-        columns[ID] = [_plain(value, f"{key}, row {row}") for row, value in enumerate(columns[ID], start=1)]
+        columns[ID] = [_plain_id(value, f"{key}, row {row}") for row, value in enumerate(columns[ID], start=1)]
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     if ID in columns or index is None or not hasattr(index, "tolist"):
         return rows
@@ -181,22 +180,50 @@ def _table_columns(table: Any, kind: TargetKind, key: str) -> dict[str, Iterable
     return columns
 
 
-def _plain(value: Any, key: str, kind: TargetKind | None = None, task: str = "") -> Any:
-    """An id, or of a task of a kind a prediction, as a value of Python's own. Raises InputError for one that is no value of a JSON file."""
-    plain = value.tolist() if hasattr(value, "tolist") else value
-    if isinstance(plain, tuple):
-        plain = list(plain)
-    elif isinstance(plain, set | frozenset) and kind is not None and not kind.by_unit:  # labels of units have an order
+def _plain_id(value: Any, key: str) -> Any:
+    """An id as a value of Python's own. Raises InputError for one that is no value of a JSON file."""
+    plain = _of_python(value)
+    if not _are_json_values([plain]):
+        raise InputError(f"{ID} {_shown(value)} must be a text, a number or a truth value", key=key)
+    return plain
+
+
+def _plain_prediction(value: Any, task: Task, key: str) -> Any:
+    """A prediction as a value of Python's own, or a list of these. Raises InputError for one that is no value of a JSON file."""
+    kind, plain = target_kind(task), _of_python(value)
+    if isinstance(plain, set | frozenset) and not kind.by_unit:  # labels of units have an order
         plain = sorted(plain)
-    takes_lists = kind is not None and kind.has_type([])
-    items = plain if takes_lists and isinstance(plain, list) else [plain]
-    try:
-        if not all(isinstance(item, str | int | float) for item in items):
-            raise ValueError
-        json.dumps(items, ensure_ascii=False, allow_nan=False).encode()  # refuses half a surrogate pair, too
-    except ValueError:
+    takes_lists = kind.has_type([])
+    if not _are_json_values(plain if takes_lists and isinstance(plain, list) else [plain]):
         lists = ", or a list of these" if takes_lists else ""
-        seeds = f"; for several seeds give [{{{task!r}: …}}, {{{task!r}: …}}]" if isinstance(plain, list) else ""
-        problem = f"{ID if kind is None else PREDICTION} {' '.join(repr(value)[:100].split())} must be a text, a number or a truth value"
-        raise InputError(f"{problem}{lists}{seeds}", key=key) from None
-    return plain if kind is None else kind.from_python(plain)
+        seeds = f"; for several seeds give [{{{task.id!r}: …}}, {{{task.id!r}: …}}]" if isinstance(plain, list) else ""
+        problem = f"{PREDICTION} {_shown(value)} must be a text, a number or a truth value"
+        raise InputError(f"{problem}{lists}{seeds}", key=key)
+    return kind.from_python(plain)
+
+
+def _has_items(value: Any) -> bool:
+    """Whether a value is no single one, as of a list or an array."""
+    return isinstance(value, Sized) and not isinstance(value, str)
+
+
+def _of_python(value: Any) -> Any:
+    """A value of another library, or a tuple, as a value of Python's own."""
+    plain = value.tolist() if hasattr(value, "tolist") else value
+    return list(plain) if isinstance(plain, tuple) else plain
+
+
+def _are_json_values(values: Sequence[Any]) -> bool:
+    """Whether these are texts, numbers and truth values that a JSON file can hold: no NaN, and no half of a surrogate pair."""
+    if not all(isinstance(value, str | int | float) for value in values):
+        return False
+    try:
+        json.dumps(values, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError:
+        return False
+    return True
+
+
+def _shown(value: Any) -> str:
+    """A value as a message has it, in one line."""
+    return " ".join(repr(value)[:100].split())

@@ -10,8 +10,9 @@ from pathlib import Path
 import torch
 
 from mtl.base.device import device_of
+from mtl.base.display import show
+from mtl.base.events import Detail
 from mtl.base.files import write_checkpoint
-from mtl.base.progress import Detail, show
 from mtl.base.settings.schema import Config
 from mtl.base.untrusted import read_checkpoint
 from mtl.data.dataset import last_texts

@@ -55,49 +55,33 @@ def chosen_file(seed_folder: Path, task: str) -> Path:
 
 
 class MethodFacts(TypedDict):
-    """What summary.json says of the method of a run.
-
-    Args:
-        embeddings, variant, architecture, preset: the values of these settings; None if the method does not have the setting.
-        family: the group of its row in tables.
-        title: the title of its row.
-        folder: the default name of its folder, in the folder of the suite.
-        chosen_on_dev: the name in tables for what was chosen on dev; empty if nothing was.
-        is_constant: whether the method is the best constant answer, with which tables compare other methods.
-        is_one_system: whether a seed is a system whose significance tests need no further seeds.
-        reads: the configuration keys that the method reads; a name that ends in a dot means all keys that begin with it.
-        unanswered: ids of the suite's tasks that it cannot answer.
-    """
+    """What summary.json says of the method of a run. The first four are settings; None if the method does not have the setting."""
 
     embeddings: str | None
     variant: str | None
     architecture: str | None
     preset: str | None
-    family: str
-    title: str
-    folder: str
-    chosen_on_dev: str
-    is_constant: bool
-    is_one_system: bool
-    reads: list[str]
-    unanswered: list[str]
+    family: str  # the group of its row in tables
+    title: str  # the title of its row
+    folder: str  # the default name of its folder, in the folder of the suite
+    chosen_on_dev: str  # the name in tables for what was chosen on dev; empty if nothing was
+    is_constant: bool  # whether the method is the best constant answer, with which tables compare other methods
+    is_one_system: bool  # whether a seed is a system whose significance tests need no further seeds
+    reads: list[
+        str
+    ]  # the configuration keys that the method reads; a name that ends in a dot means all keys that begin with it
+    unanswered: list[str]  # ids of the suite's tasks that it cannot answer
 
 
 class StageRecord(TypedDict):
-    """The content of a finished stage's done.json.
+    """The content of a finished stage's done.json."""
 
-    Args:
-        seconds: how long the stage took.
-        peak_memory: in bytes.
-        curve: the learning curve, a row for each validation, with scores × 100 by `dev/TASK`.
-        key, trained_in: see `mtl.methods.lstm.stage1`.
-    """
-
-    seconds: Amount
-    peak_memory: Count
+    seconds: Amount  # how long the stage took
+    peak_memory: Count  # in bytes
+    # The learning curve, a row for each validation, with scores × 100 by `dev/TASK`.
     curve: Annotated[list[dict[str, Annotated[float, Meta(ge=-1e300, le=1e300)]]], Meta(min_length=1)]
-    key: NotRequired[str]
-    trained_in: NotRequired[str]
+    key: NotRequired[str]  # of a stage 1 (`mtl.methods.lstm.stage1`)
+    trained_in: NotRequired[str]  # the folder of the stage 1 that this one is a copy of
 
 
 class Chosen(TypedDict):

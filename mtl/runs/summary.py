@@ -45,25 +45,29 @@ class Beside(TypedDict):
 
 
 class Summary(MethodFacts):
-    """The content of summary.json (`summarize` explains the keys), to which a method may add facts."""
+    """The content of summary.json, to which a method may add facts."""
 
     suite: str
     method: str
     seeds: Annotated[list[Seed], Meta(min_length=1)]
     tasks: Annotated[dict[str, TaskScores], Meta(min_length=1)]
-    average: Score | None
-    partial: bool
-    missing: list[str]
+    average: (
+        Score | None
+    )  # the mean of the medians over the tasks that the suite averages; None if the run has none of them
+    partial: bool  # whether one of these tasks is missing
+    missing: list[str]  # all tasks of the suite that are not in the run
+    # The tasks whose splits have other sizes than the published ones, or changed files, or that are scored on a part of their rows, or whose
+    # head belongs to such a task.
     reduced: list[str]
-    changed: dict[str, list[str]]
-    not_above_constant: list[str]
-    same_answer: dict[str, list[Seed]]
+    changed: dict[str, list[str]]  # the changed splits of those that have the published sizes
+    not_above_constant: list[str]  # the tasks whose median is not above the score of the constant answer
+    same_answer: dict[str, list[Seed]]  # by task, the seeds that predict the same for every scored row
     cost: dict[str, Amount | None]
     versions: list[dict[str, str]]
     machine: list[str]
-    held_out: dict[str, Count]
-    inputs: dict[str, str]
-    config: dict[str, Any]
+    held_out: dict[str, Count]  # by task, the number of rows
+    inputs: dict[str, str]  # fingerprints by name
+    config: dict[str, Any]  # by dotted keys
     command: str
     notes: NotRequired[list[str]]
     beside: NotRequired[list[Beside]]
@@ -74,19 +78,19 @@ class Summary(MethodFacts):
 
 
 class SeedScores(TypedDict):
-    """The content of a seed's scores.json (`mtl.jobs.baseline.run_seed` explains the keys)."""
+    """The content of a seed's scores.json. Scores are × 100, by task id."""
 
-    scores: Annotated[dict[str, Score], Meta(min_length=1)]
-    average: Score | None
-    also: dict[str, dict[str, Score]]
+    scores: Annotated[dict[str, Score], Meta(min_length=1)]  # on the scored split
+    average: Score | None  # `Suite.mean`
+    also: dict[str, dict[str, Score]]  # of the tasks with further metrics, by the name of the metric
     dev_scores: dict[str, Score]
-    choosing_scores: NotRequired[dict[str, Score]]
-    same_answer: list[str]
+    choosing_scores: NotRequired[dict[str, Score]]  # on the dev rows that choose, of the tasks in which others do not
+    same_answer: list[str]  # the tasks whose scored rows all have the same prediction
     seconds: Amount
     cost: dict[str, Amount | None]
     versions: dict[str, str]
     machine: str
-    remarks: list[str]
+    remarks: list[str]  # what the user of the submission should know, one line each
 
 
 def read_summary(path: Path) -> Summary:
@@ -121,18 +125,11 @@ def summarize(
     constants: Mapping[str, float],
     changed: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Any]:
-    """The summary of a run.
-
-    `average` is the mean of the medians over the tasks that the suite averages (None if the run has none of them). `partial` is true if one of
-    these is missing. `missing` lists all tasks of the suite that are not in the run, `unanswered` those of the suite that the method cannot
-    answer. `reduced` lists the tasks whose splits have other sizes than the published ones, or changed files, or that are scored on a part
-    of their rows, or whose head belongs to such a task; `changed` has the changed splits of those that have the published sizes.
-    `not_above_constant` lists those whose median is not above the score of the constant answer, `same_answer`, by task, the seeds that predict
-    the same for every scored row. A task's `also` has the further metrics that every seed has.
+    """The summary of a run, without what `mtl.jobs.baseline.sum_up` adds.
 
     Args:
         method: what the method says of itself (`mtl.methods.method.MethodKind.summary`).
-        seeds: the content of each seed's scores.json; scores are × 100 on the split that the task is scored on.
+        seeds: the content of each seed's scores.json.
         rows: the number of rows in the files, by task id and split.
         constants: by task id, the score × 100 of the best constant answer (`mtl.tasks.metrics`) on the scored split.
         changed: by task id, the splits whose files differ from those whose checksums the suite names (`mtl.data.files`).

@@ -6,15 +6,16 @@ from typing import Any
 import pytest
 from fake_terminal import Clock
 
-from mtl.base import progress as module
-from mtl.base.progress import Detail, Progress, Remark, RunBegun, hidden_progress, progress, show, shown_run
+from mtl.base.display import Lines, show, shown_run
+from mtl.base.events import Detail, Remark, RunBegun
+from mtl.base.progress import Progress, hidden_progress, progress
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> Clock:
     fake = Clock()
-    monkeypatch.setattr(module, "time", fake)
-    monkeypatch.setattr(module, "_display", module.Lines().show)
+    monkeypatch.setattr("mtl.base.progress.time", fake)
+    monkeypatch.setattr("mtl.base.display._display", Lines().show)
     caplog.set_level(logging.INFO, logger="mtl")
     return fake
 

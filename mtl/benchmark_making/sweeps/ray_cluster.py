@@ -13,9 +13,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from mtl.base.display import log_to_standard_error
 from mtl.base.errors import InputError, UserError
 from mtl.base.extras import check_installed
-from mtl.base.progress import hidden_progress, log_to_standard_error
+from mtl.base.progress import hidden_progress
 from mtl.base.terminal import standard_streams
 from mtl.base.version import VERSION
 from mtl.base.wording import format_bytes

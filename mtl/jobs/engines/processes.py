@@ -20,10 +20,11 @@ from typing import Any, BinaryIO
 import msgspec
 import torch
 
+from mtl.base.display import log_to_standard_error, set_display, show
 from mtl.base.errors import InputError, UserError, sigterm_as_interrupt
+from mtl.base.events import Advanced, Detail, Ended, Event, Scored
 from mtl.base.locks import LOST
 from mtl.base.memory import check_fits, machine_memory
-from mtl.base.progress import Advanced, Detail, Ended, Event, Scored, log_to_standard_error, set_display, show
 from mtl.base.terminal import standard_streams
 from mtl.jobs.engines import Done, Unit, ready
 

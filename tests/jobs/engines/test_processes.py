@@ -18,9 +18,11 @@ from processes import CONTEXT, interrupted, start, wait_for
 from small_suite import small_settings
 
 from mtl.api.cli import main
+from mtl.base.display import set_display, show
 from mtl.base.errors import DivergedError, InputError, UserError
+from mtl.base.events import Advanced, Detail, Ended, Event, Remark, Scored
 from mtl.base.locks import LOST
-from mtl.base.progress import Advanced, Detail, Ended, Event, Progress, Remark, Scored, set_display, show
+from mtl.base.progress import Progress
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.engines import Done, Needs, Unit
 from mtl.jobs.engines.processes import Processes, relay, send

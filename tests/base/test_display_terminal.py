@@ -10,8 +10,9 @@ from types import SimpleNamespace
 import pytest
 from fake_terminal import Clock, FakeTerminal, run_in_pty
 
-from mtl.base import progress as module
-from mtl.base.progress import Advanced, Detail, Ended, Remark, RunBegun, RunEnded, Scored, Terminal
+from mtl.base import display as module
+from mtl.base.display import Terminal
+from mtl.base.events import Advanced, Detail, Ended, Remark, RunBegun, RunEnded, Scored
 from mtl.base.terminal import Screen
 
 
@@ -129,9 +130,9 @@ def test_remarks_appear_once_details_not(
 CODE = """
 import sys, time
 from mtl.base.terminal import standard_streams
-from mtl.base.progress import Progress, log_to_standard_error, logger, show, shown_run
-from mtl.base.progress import Scored
-from mtl.base.progress import RunBegun, Scored
+from mtl.base.display import log_to_standard_error, logger, show, shown_run
+from mtl.base.events import RunBegun, Scored
+from mtl.base.progress import Progress
 import logging
 logging.getLogger("mtl").setLevel(logging.INFO)
 try:
