@@ -20,11 +20,8 @@ DESCRIPTION = "Honest LSTM baselines for any language-understanding benchmark."
 
 @standard_streams()
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line; return its exit status.
-
-    It is 0 on success (a command may return another status), 1 if training diverged, a process of a seed failed, or the reader of standard
-    output closed the pipe, 2 for bad input, and 130 if Ctrl-C or SIGTERM interrupted the command.
-    """
+    """Run a command line; return its exit status: 0 on success (a command may return another status), 1 if training diverged, a process of a seed
+    failed, or the reader of standard output closed the pipe, 2 for bad input, and 130 if Ctrl-C or SIGTERM interrupted the command."""
     try:
         with resources_as_input():
             parsed = _parse(arguments)
@@ -93,20 +90,22 @@ def _with_plain_settings(parser: argparse.ArgumentParser, words: Sequence[str]) 
     """The words of a command line in which settings are all written key=value: of a command that takes settings, `--key value` and
     `--key=value` are settings unless the command has such an option; of an argument's name, they are the argument."""
     plain: list[str] = []
-    rest = iter(words)
-    for word in rest:
-        commands = next((act.choices for act in parser._actions if isinstance(act, argparse._SubParsersAction)), None)
-        if commands is not None:
-            parser = commands.get(word, parser)
+    unread = iter(words)
+    for word in unread:
+        commands = [action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+        if commands:
+            parser = commands[0].get(word, parser)
         key, equals, value = word.removeprefix("--").partition("=")
         takes_settings = any(action.dest == "settings" for action in parser._actions)
         options = [option for action in parser._actions for option in action.option_strings]
-        if not takes_settings or not word.startswith("--") or not key or any(x.startswith(f"--{key}") for x in options):
+        is_option = any(option.startswith(f"--{key}") for option in options)
+        if not takes_settings or not word.startswith("--") or not key or is_option:
             plain.append(word)
             continue
-        value = value if equals else next(rest, "")
-        if not equals and (not value or value.startswith("--")):
-            parser.error(f"{word} needs a value, as in {word} VALUE")
+        if not equals:
+            value = next(unread, "")
+            if not value or value.startswith("--"):
+                parser.error(f"{word} needs a value, as in {word} VALUE")
         key = key.replace("-", "_")
         is_argument = any(action.dest == key and not action.option_strings for action in parser._actions)
         plain.append(value if is_argument else f"{key}={value}")

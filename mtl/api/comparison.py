@@ -113,10 +113,10 @@ class Comparison:
             from matplotlib import pyplot
 
             _, ax = pyplot.subplots(figsize=(7, 0.8 + 0.35 * len(rows)), layout="constrained")
-        for place, row in enumerate(rows):
-            self._draw(ax, place, row, task)
-        by_title = [(row.label if row.ours and not self.named else row.name) + row.mark(task) for row in rows]
-        ax.set_yticks(range(len(rows)), by_title)
+        for height, row in enumerate(rows):
+            self._draw(ax, height, row, task)
+        labels = [(row.label if row.ours and not self.named else row.name) + row.mark(task) for row in rows]
+        ax.set_yticks(range(len(rows)), labels)
         ax.set_ylim(-0.6, len(rows) - 0.4)
         column = self.board.columns[task]
         published = "" if all(row.ours for row in rows) else "; ◇ published"
@@ -224,28 +224,28 @@ def report(
 
 def _records(runs: Compared | Collection[Compared] | Mapping[str, Compared]) -> list[finished.FinishedRun]:
     """The finished runs that are meant, each with a name of its own. Raises InputError."""
+    listed = [runs] if isinstance(runs, Run | str | PathLike) else list(runs)
+    if not listed:
+        raise InputError("name one run or more", key="runs")
     if isinstance(runs, Mapping):
         named = []
-        if not runs:
-            raise InputError("name one run or more", key="runs")
         for name, compared in runs.items():
             records = _opened(compared)
             if len(records) > 1:
                 raise InputError(f"holds {len(records)} runs; name one", key=f"runs.{name}", value=compared)
             named.append(replace(records[0], name=name))
         return named
-    listed = [runs] if isinstance(runs, Run | str | PathLike) else list(runs)
-    records = [record for compared in listed for record in _opened(compared)]
-    if not records:
-        raise InputError("name one run or more", key="runs")
     # The same run may be named twice; runs of equal names in other folders are told apart by their paths.
-    by_path = {record.folder.path.resolve(): record for record in records}
+    by_path = {record.folder.path.resolve(): record for compared in listed for record in _opened(compared)}
     names = Counter(record.name for record in by_path.values())
-    records = list(by_path.values())
-    return [replace(r, name=r.folder.path.as_posix()) if names[r.name] > 1 else r for r in records]
+    return [
+        replace(record, name=record.folder.path.as_posix()) if names[record.name] > 1 else record
+        for record in by_path.values()
+    ]
 
 
 def _opened(compared: Compared) -> Sequence[finished.FinishedRun]:
+    """The finished runs that one argument means: at least one. Raises InputError."""
     if isinstance(compared, Run):
         return [compared.record]
     with foreign("runs"):

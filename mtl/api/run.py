@@ -97,13 +97,14 @@ class Run:
         dev). In stage 1, the task "average" has the mean over the tasks. Methods that do not train in steps have no rows. Raises InputError for a
         damaged file, and without pandas."""
         value, rows = self.record.suite.shown.value, []
+        of_stage1 = {AVERAGE: "dev/average", **{id: f"dev/{id}" for id in self.tasks}}
         for seed in self.seeds:
-            for stage, only, points in self.record.curves(seed):
+            for stage, task, points in self.record.curves(seed):
+                score_keys = {task: "dev/average"} if task else of_stage1
                 for point in points:
-                    every = {AVERAGE: "dev/average", **{id: f"dev/{id}" for id in self.tasks}}
-                    scores = {only: "dev/average"} if only else every
-                    first = (int(point["step"]), point["seconds"], point.get("train/loss"))
-                    rows += [(seed, stage, id, *first, value(point[key])) for id, key in scores.items() if key in point]
+                    facts = (int(point["step"]), point["seconds"], point.get("train/loss"))
+                    scores = {id: value(point[key]) for id, key in score_keys.items() if key in point}
+                    rows += [(seed, stage, id, *facts, score) for id, score in scores.items()]
         return frame(("seed", "stage", "task", "step", "seconds", "loss", "score"), rows)
 
     def table(self) -> MarkdownText:
@@ -129,18 +130,19 @@ class Run:
         suite_task, folder = self._task(task), self.record.folder
         if seed is not None and seed not in self.seeds:
             raise InputError(f"not in this run; it has {', '.join(map(str, self.seeds))}", key="seed", value=seed)
-        scored, cells = self.record.split(suite_task), target_kind(suite_task).to_python
-        split = scored if split is None else SPLIT_OF.get(split.lower(), split)
-        has = [name for name in SPLITS if folder.predictions(self.seeds[0], name, task).exists()]
-        if split not in has:
-            raise InputError(f"no predictions of {task} on it; there are on {', '.join(has)}", key="split", value=split)
-        gold = self.record.rows(suite_task).targets if split == scored else None
+        scored_split, to_python = self.record.split(suite_task), target_kind(suite_task).to_python
+        split = scored_split if split is None else SPLIT_OF.get(split.lower(), split)
+        splits = [name for name in SPLITS if folder.predictions(self.seeds[0], name, task).exists()]
+        if split not in splits:
+            problem = f"no predictions of {task} on it; there are on {', '.join(splits)}"
+            raise InputError(problem, key="split", value=split)
+        gold = {"gold": self.record.rows(suite_task).targets} if split == scored_split else {}
         rows: list[tuple[Any, ...]] = []
         for number in self.seeds if seed is None else [seed]:
-            columns = [self.record.seed_predictions(suite_task, number, split), *([] if gold is None else [gold])]
-            for row, targets in enumerate(zip(*columns, strict=True)):
-                rows.append((number, row, *map(cells, targets)))
-        return frame(("seed", "row", "prediction", *(() if gold is None else ("gold",))), rows)
+            predicted = self.record.seed_predictions(suite_task, number, split)
+            for row, targets in enumerate(zip(predicted, *gold.values(), strict=True)):
+                rows.append((number, row, *map(to_python, targets)))
+        return frame(("seed", "row", "prediction", *gold), rows)
 
     @checked
     def confusion_matrix(self, task: str, split: str | None = None, seed: int | None = None) -> "DataFrame":
@@ -153,11 +155,11 @@ class Run:
             seed: None: all seeds together.
         """
         labels = one_label_kind(self._task(task), "a confusion matrix").values
-        made = self.predictions(task, split, seed)
-        if "gold" not in made:
-            scored = self.record.split(self._task(task))
-            raise InputError(f"only {scored}, which scores {task}, has gold labels", key="split", value=split)
-        counts = Counter(zip(made["gold"], made["prediction"], strict=True))
+        predictions = self.predictions(task, split, seed)
+        if "gold" not in predictions:
+            scored_split = self.record.split(self._task(task))
+            raise InputError(f"only {scored_split}, which scores {task}, has gold labels", key="split", value=split)
+        counts = Counter(zip(predictions["gold"], predictions["prediction"], strict=True))
         cells = {gold: {answer: counts[gold, answer] for answer in labels} for gold in labels}
         return grid(cells, "gold", "prediction")
 
@@ -254,14 +256,8 @@ run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
 
 
 def run_job(job: "Job", command: str) -> Run:
-    """Make the run, or the part of it that is not done yet.
-
-    Args:
-        command: what the summary records: the command line or the call.
-
-    Raises:
-        UserError: as `mtl.jobs.baseline.run_baseline` does.
-    """
+    """Make the run, or the part of it that is not done yet. Its summary records `command`, the command line or the call. Raises UserError as
+    `mtl.jobs.baseline.run_baseline` does."""
     from mtl.jobs.baseline import run_baseline, train_logistic
 
     train_logistic(job, command)
@@ -276,12 +272,13 @@ def run_job(job: "Job", command: str) -> Run:
         if not was_finished:
             # The suite as it is declared: that of a job has chosen the splits that are there.
             return Run(finished.FinishedRun(folder.path.resolve().name, folder, summary, load_suite(folder.suite)))
-    made = open(folder.path)
-    if was_finished and made.summary["config"].get("statistic", "median") != job.config.statistic:
-        made.summary["config"]["statistic"] = job.config.statistic
-        write_text(folder.table, render({**made.summary}, made.record.suite))
-        write_json(folder.summary, made.summary)
-    return made
+    finished_run = open(folder.path)
+    summary = finished_run.summary
+    if was_finished and summary["config"].get("statistic", "median") != job.config.statistic:
+        summary["config"]["statistic"] = job.config.statistic
+        write_text(folder.table, render({**summary}, finished_run.record.suite))
+        write_json(folder.summary, summary)
+    return finished_run
 
 
 @checked

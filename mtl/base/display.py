@@ -1,8 +1,5 @@
-"""The display of a process: it draws events on a terminal and in a notebook, and writes log lines elsewhere.
-
-Who shows an event does not know how it is displayed. A process that trains a seed for another one sends its events there
-(`mtl.jobs.engines.processes`).
-"""
+"""The display of a process: it draws events on a terminal and in a notebook, and writes log lines elsewhere. Who shows an event does not know how it
+is displayed. A process that trains a seed for another one sends its events there (`mtl.jobs.engines.processes`)."""
 
 import logging
 import math

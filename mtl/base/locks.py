@@ -72,12 +72,9 @@ def is_held(path: Path) -> bool:
 
 @contextmanager
 def named_lock(path: Path, message: str | None) -> Iterator[None]:
-    """Hold the named lock that this file is, within the block. If another process holds it, log the message and wait.
-
-    A process that has not renewed its lock for STALE_AFTER seconds is lost, and its lock is taken over. If it lives all the same, cut
-    off for a while, it ends when it finds that its lock was taken. Without a message, nothing is waited for: Busy is raised, unless the
-    other process is one of this machine that has ended.
-    """
+    """Hold the named lock that this file is, within the block. If another process holds it, log the message and wait. A process that has not renewed
+    its lock for STALE_AFTER seconds is lost, and its lock is taken over; if it lives all the same, cut off for a while, it ends when it finds this
+    out. Without a message, nothing is waited for: Busy is raised, unless the other process is one of this machine that has ended."""
     path.parent.mkdir(parents=True, exist_ok=True)
     holder = Holder.me()
     _acquire(path, holder, message)

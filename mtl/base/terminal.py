@@ -20,10 +20,7 @@ SIZE = os.terminal_size((80, 24))  # of a terminal that does not tell its size
 
 
 def visible(text: str) -> str:
-    r"""The text with each control character as its escape sequence, as in `\x1b`, and addresses without their passwords.
-
-    Newlines and tabs stay.
-    """
+    r"""The text with each control character but newlines and tabs as its escape sequence, as in `\x1b`, and addresses without their passwords."""
     return PASSWORD.sub("***@", CONTROLS.sub(lambda match: ascii(match[0])[1:-1], text))
 
 

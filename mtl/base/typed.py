@@ -46,14 +46,9 @@ class UnknownKey(InputError):
 
 
 def typed(kind: type[Content], content: Any, section: str = "", path: Path | str | None = None) -> Content:
-    """An instance of a dataclass with these values; fields without one have their defaults. Raises InputError for an unknown key, a value that its
-    field does not take, a field without a value, and as `check` does.
-
-    Args:
-        content: values by the names of fields, and dictionaries of them for sections. A section may be an instance already.
-        section: what stands before the keys in messages, as in "embeddings.".
-        path: the file that messages name.
-    """
+    """An instance of a dataclass with these values by the names of fields, dictionaries of them for sections (which may be instances already); fields
+    without one have their defaults. Messages name `section`, which stands before the keys, as in "embeddings.", and `path`, the file. Raises
+    InputError for an unknown key, a value that its field does not take, a field without a value, and as `check` does."""
     try:
         return cast(Content, _section(kind, content, section.removesuffix(".")))
     except InputError as error:
@@ -109,14 +104,14 @@ def in_words(bounds: Meta) -> str:
 
 
 def _value(hint: Any, value: Any, key: str, example: str = "") -> Any:
-    """A value of a type, which messages show by an example of a list."""
+    """A value of a type: None, a section, a list or a single value. A message on a list ends with `example`, as in ", as in tasks=[cbd]"."""
     kind, parts = get_origin(hint) or hint, get_args(hint)
     if kind in (Union, UnionType) and NoneType in parts:
         return None if value is None else _value(Union[tuple(set(parts) - {NoneType})], value, key, example)  # noqa: UP007
-    if kind is Annotated and (get_origin(parts[0]) or is_dataclass(parts[0])) and get_origin(parts[0]) is not Literal:
-        by_note = (note.examples or [] for note in parts[1:] if isinstance(note, Meta))
-        examples = [f", as in {key}={text}" for texts in by_note for text in texts]
-        return _value(parts[0], value, key, "".join(examples))
+    is_single = kind is Annotated and get_origin(parts[0]) in (None, Literal) and not is_dataclass(parts[0])
+    if kind is Annotated and not is_single:
+        texts = [text for note in parts[1:] if isinstance(note, Meta) for text in note.examples or []]
+        return _value(parts[0], value, key, "".join(f", as in {key}={text}" for text in texts))
     if is_dataclass(kind):
         return _section(cast(type, kind), value, key)
     if kind is dict or (kind is Any and isinstance(value, dict)):

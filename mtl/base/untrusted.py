@@ -160,8 +160,7 @@ def _unpacked(path: Path, file: io.BufferedReader, packing: str) -> IO[bytes]:
         import pyarrow
 
         return cast(IO[bytes], pyarrow.CompressedInputStream(pyarrow.PythonFile(file), "zstd"))
-    opened = {"gzip": gzip.GzipFile, "bzip2": bz2.BZ2File, "xz": lzma.LZMAFile}[packing]
-    return cast(IO[bytes], opened(file) if packing != "gzip" else gzip.GzipFile(fileobj=file))
+    return cast(IO[bytes], {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}[packing](file))
 
 
 def _member(path: Path, file: IO[bytes]) -> IO[bytes]:
@@ -173,7 +172,8 @@ def _member(path: Path, file: IO[bytes]) -> IO[bytes]:
         files = [member for member in archive.infolist() if not member.is_dir()]
         members = [member for member in files if not member.filename.startswith("__MACOSX/")]
         listed = ", ".join([member.filename for member in members[:4]] + ["…"] * (len(members) > 4))
-        if len(members) == 1 and not members[0].flag_bits & 0x1 and members[0].compress_type in PLAIN_COMPRESSIONS:
+        is_encrypted = any(member.flag_bits & 0x1 for member in members)
+        if len(members) == 1 and not is_encrypted and members[0].compress_type in PLAIN_COMPRESSIONS:
             return archive.open(members[0])
     except Exception as error:  # zipfile raises many kinds for a damaged list of members
         raise zipfile.BadZipFile(str(error)) from None
@@ -185,13 +185,9 @@ def _member(path: Path, file: IO[bytes]) -> IO[bytes]:
 
 
 def read_json(path: Path, form: type[Content], remedy: str = AGAIN) -> Content:
-    """The content of a JSON file of this form. It may have keys besides those of the form: nothing is known of their values. Raises InputError if
-    the file is missing, not JSON, or of another form; the message names the key.
-
-    Args:
-        form: the type of the content, such as a TypedDict or `dict[str, float]`. Numbers are finite and fit a float.
-        remedy: what the user can do about a damaged file.
-    """
+    """The content of a JSON file of this form, such as a TypedDict or `dict[str, float]`, in which numbers are finite and fit a float. It may have
+    keys besides those of the form: nothing is known of their values. Raises InputError if the file is missing, not JSON, or of another form; the
+    message names the key, and `remedy`, what the user can do about a damaged file."""
     with read_errors(path, f"; is {path.parent} a run folder?"):
         content = read_bytes(path, JSON_LIMIT)
     return parse_json(content, path, form, remedy)
@@ -256,14 +252,9 @@ def _wrong_key(content: Any, node: dict[Any, Any], form: type) -> Any:
 
 
 def read_checkpoint(path: Path, form: type[Content], remedy: str = "", device: "torch.device | str" = "cpu") -> Content:
-    """The content of a file that torch saved, read as tensors and plain values alone, so that no code in it runs. Raises InputError if the file
-    does not exist, is damaged, or of another form.
-
-    Args:
-        form: the type of the content, a TypedDict in which tensors are `Any`. Keys that it does not have are kept.
-        remedy: what the user can do, after a comma or a semicolon.
-        device: where tensors are put.
-    """
+    """The content of a file that torch saved, read as tensors and plain values alone, so that no code in it runs; tensors are put on `device`. `form`
+    is a TypedDict in which tensors are `Any`; keys that it does not have are kept. Raises InputError if the file does not exist, is damaged, or of
+    another form; the message ends with `remedy`, what the user can do, after a comma or a semicolon."""
     import torch
 
     try:

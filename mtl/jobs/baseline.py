@@ -46,17 +46,9 @@ logger = logging.getLogger("mtl")
 
 
 def run_baseline(job: Job, command: str = "") -> Summary:
-    """Run the job, or the part of it that is not done yet, in this process. Return the summary.
-
-    A job whose seeds run apart (`Config.runs_apart`) is for `mtl.jobs.together`; here, its scores would have other last digits.
-
-    Args:
-        command: the command line that the summary records.
-
-    Raises:
-        InputError: for bad data, for a run folder with another configuration, and for one that another process uses;
-            DivergedError for training that diverges.
-    """
+    """Run the job, or the part of it that is not done yet, in this process. Return the summary, which records `command`, the command line. A job
+    whose seeds run apart (`Config.runs_apart`) is for `mtl.jobs.together`; here, its scores would have other last digits. Raises InputError for bad
+    data, for a run folder with another configuration, and for one that another process uses, and DivergedError for training that diverges."""
     if not job.is_finished:
         check_precision(job.config)
     with exact(job.config), job.folder.locked():
@@ -94,10 +86,8 @@ class Prepared:
 
 
 def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
-    """Read the data, build the method, and claim the run's folder, which must be locked and have passed `RunFolder.check`.
-
-    Raises InputError for bad data, for files that the method needs and cannot find, and for a folder whose inputs have changed.
-    """
+    """Read the data, build the method, and claim the run's folder, which must be locked and have passed `RunFolder.check`. Raises InputError for bad
+    data, for files that the method needs and cannot find, and for a folder whose inputs have changed."""
     config, folder = job.config, job.folder
     if job.unanswered:
         logger.info("unsupported by method %s, and left out: %s", config.method, ", ".join(job.unanswered))

@@ -2,7 +2,6 @@
 
 An ensemble of all seeds of its runs is one system. With `ensemble.by_seed`, each seed averages the models of this seed alone, so that an
 ensemble of an LSTM and a linear model has seeds as each of them has.
-
 Probabilities of labels, words and candidates are averaged, and so are numbers. A decision threshold is chosen on dev, as for a single model,
 if one of the runs has chosen its own there (`finetune.threshold`), and in the way of the first of these; theirs are taken back first.
 """
@@ -80,9 +79,9 @@ class Member:
             names = [f"tasks.{task.id}", path.relative_to(data_dir).as_posix()]
             if any(self.inputs.get(name) != dataset.fingerprints[name] for name in names):
                 raise InputError(f"was trained on other rows of {task.id}", key=RUNS, value=named)
-        for key, ours in (("held_out", config.held_out), ("choosing_share", config.choosing_share)):
-            if (theirs := self.summary["config"].get(key)) != ours:
-                message = f"was made with {key}={theirs}, and this run has {ours}: it has seen other rows"
+        for key, share in (("held_out", config.held_out), ("choosing_share", config.choosing_share)):
+            if (member_share := self.summary["config"].get(key)) != share:
+                message = f"was made with {key}={member_share}, and this run has {share}: it has seen other rows"
                 raise InputError(message, key=RUNS, value=named)
 
     def content(self) -> tuple[object, ...]:
@@ -124,12 +123,11 @@ def ensemble_job(runs: Sequence[str], settings: Mapping[str, Any]) -> Job:
     if not runs:
         raise InputError("name the folder of a finished run, or of several", key="RUN")
     configs = [Member.open(run).summary["config"] for run in runs]
-    config, repeats = configs[0], "choose_on_repeats"
-    copied = {key: config[key] for key in COPIED if config.get(key) is not None}
-    copied[repeats] = any(member.get(repeats, True) for member in configs)
+    copied = {key: configs[0][key] for key in COPIED if configs[0].get(key) is not None}
+    copied["choose_on_repeats"] = any(config.get("choose_on_repeats", True) for config in configs)
     merged = {**copied, **settings, "method": "ensemble", RUNS: list(runs)}
     job = load_job(merged)
-    return load_job({"seeds": config["seeds"], **merged}) if job.config.ensemble.by_seed else job
+    return load_job({"seeds": configs[0]["seeds"], **merged}) if job.config.ensemble.by_seed else job
 
 
 class Ensemble(Method):
@@ -189,20 +187,19 @@ class Ensemble(Method):
             task.id: [row for split in splits[task.id].values() for row in input_rows(self.dataset, task, split)]
             for task in tasks
         }
-        single: dict[str, list[torch.Tensor]] = {task.id: [] for task in tasks}
+        by_model: dict[str, list[torch.Tensor]] = {task.id: [] for task in tasks}
         models = sum(len(self._seeds(member, seed)) for member in self.members)
         with Progress("asking the ensemble", models * sum(map(len, rows.values())), "rows") as bar:
             for member in self.members:
                 for task, output in member.outputs(self._seeds(member, seed), rows, tasks, self.accelerator, bar):
-                    single[task.id].append(torch.from_numpy(output))
+                    by_model[task.id].append(torch.from_numpy(output))
         outputs = {}
         for task in tasks:
-            parts = splits[task.id]
-            sizes = [split.sizes for split in parts.values() if split.sizes is not None]
-            of_rows = torch.from_numpy(np.concatenate(sizes)) if sizes else None
-            joint = target_kind(task).head.joint(single[task.id], of_rows)
-            ends = np.cumsum([len(split.texts) for split in parts.values()])[:-1]
-            outputs[task.id] = dict(zip(parts, np.split(joint.numpy(), ends), strict=True))
+            sizes = [split.sizes for split in splits[task.id].values() if split.sizes is not None]
+            sizes_of_all = torch.from_numpy(np.concatenate(sizes)) if sizes else None
+            joint = target_kind(task).head.joint(by_model[task.id], sizes_of_all)
+            ends = np.cumsum([len(split.texts) for split in splits[task.id].values()])[:-1]
+            outputs[task.id] = dict(zip(splits[task.id], np.split(joint.numpy(), ends), strict=True))
         return outputs
 
     def _decided(self, task: Task, name: str, outputs: np.ndarray) -> np.ndarray:

@@ -96,13 +96,14 @@ class Imported(Method):
             self._predictions[seed] = predicted
             self.fingerprints[fingerprint_name(seed)] = digest = source.fingerprint
             origins.append(f"{source.name} ({digest})")
-        seen = self._tasks_with_seen_rows()
-        answers = _notes_on_answers(rows, unfit, self.system.labels_sha256)
+        on_dev = [task.id for task in self.dataset.tasks if task.scored_split == "dev"]
+        held_out = [] if self.system.held_out_unseen else [id for id in on_dev if id in self.dataset.held_out]
+        answer_notes = _notes_on_answers(rows, unfit, self.system.labels_sha256)
         self.facts = {
-            "notes": [*self._notes_on_system(origins), *answers, *self._remarks(), *_notes_on_seen_rows(seen)],
+            "notes": [*self._notes_on_system(origins), *answer_notes, *self._notes_on_predictions(held_out)],
             "machine": [self.system.hardware or UNKNOWN],
             "versions": [{"mtl": VERSION}],
-            **({"maybe_trained_on": seen} if seen else {}),
+            **({"maybe_trained_on": held_out} if held_out else {}),
         }
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
@@ -132,22 +133,22 @@ class Imported(Method):
             "; ".join(f"{what}: {value or UNKNOWN}" for what, value in about.items()) + ".",
         ]
 
-    def _remarks(self) -> list[str]:
-        """What kinds of targets remark on predictions."""
-        return [
+    def _notes_on_predictions(self, held_out: list[str]) -> list[str]:
+        """What kinds of targets remark on predictions, and that held-out rows score these tasks, which the system may have seen."""
+        notes = [
             f"{task.id} {split}, seed {seed}: {remark}."
             for seed, predicted in self._predictions.items()
             for task in self.dataset.tasks
             for split, predictions in predicted[task.id].items()
             if (remark := target_kind(task).remark(predictions)) is not None
         ]
-
-    def _tasks_with_seen_rows(self) -> list[str]:
-        """The ids of the tasks that are scored on held-out rows of their training files, unless the system was not trained on these."""
-        if self.system.held_out_unseen:
-            return []
-        on_dev = [task.id for task in self.dataset.tasks if task.scored_split == "dev"]
-        return [id for id in on_dev if id in self.dataset.held_out]
+        if held_out:
+            notes.append(
+                f"‡ scored on rows of the training file that mtl holds out: {', '.join(held_out)}. A system that was trained on the whole file"
+                " has seen them. mtl data --write-splits writes the train and dev that mtl uses; held_out_unseen: true in system.yaml says"
+                " that the system was trained on this train alone."
+            )
+        return notes
 
 
 def _data_rows(request: BuildRequest) -> Rows:
@@ -166,31 +167,20 @@ def _data_rows(request: BuildRequest) -> Rows:
     return rows
 
 
-def _notes_on_seen_rows(tasks: list[str]) -> list[str]:
-    """What ‡ beside these tasks means; empty if there are none."""
-    if not tasks:
-        return []
-    return [
-        f"‡ scored on rows of the training file that mtl holds out: {', '.join(tasks)}. A system that was trained on the whole file"
-        " has seen them. mtl data --write-splits writes the train and dev that mtl uses; held_out_unseen: true in system.yaml says"
-        " that the system was trained on this train alone."
-    ]
-
-
 def _notes_on_answers(rows: Rows, unfit: Mapping[int, Unfit], labels_sha256: str | None) -> list[str]:
     """How predictions were read as answers, and how many answers, by seed, fit no label; empty if none were."""
     tasks = list(next(iter(unfit.values())))
     if not tasks:
         return []
-    counted: dict[bool, list[str]] = {True: [], False: []}  # by whether the rows have gold targets
+    counted: dict[bool, list[str]] = {True: [], False: []}  # by whether the targets of the rows are known
     for id in tasks:
         for split, part in rows[id].items():
-            counts = {seed: counts_of[id][split] for seed, counts_of in unfit.items() if split in counts_of[id]}
+            counts = {seed: by_task[id][split] for seed, by_task in unfit.items() if split in by_task[id]}
             if any(counts.values()):
                 seeds = f" (seeds {', '.join(map(str, counts))})" if len(unfit) > 1 else ""
                 shares = ", ".join(f"{count:,}" for count in counts.values())
-                known = not any(is_unknown(target) for target in part.targets)
-                counted[known].append(f"{id} {split} {shares} of {len(part):,}{seeds}")
+                is_known = not any(is_unknown(target) for target in part.targets)
+                counted[is_known].append(f"{id} {split} {shares} of {len(part):,}{seeds}")
     file = f", from a file with the SHA-256 sum {labels_sha256}" if labels_sha256 else ""
     notes = [
         f"Answers were read as labels by the spellings in config.yaml (imported.labels){file}: {', '.join(tasks)}.",

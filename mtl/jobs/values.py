@@ -58,15 +58,8 @@ class PredictedValues:
 
 
 def predicted_values(predictions: Sequence[Any], suite: Suite, indices: Indices) -> list[PredictedValues]:
-    """The predictions of each seed.
-
-    Args:
-        predictions: by seed, see `mtl.import_predictions`.
-        indices: of the frames that the suite was made of.
-
-    Raises:
-        InputError: which names the task and the row, for values that are no predictions.
-    """
+    """The predictions of each seed, by seed as `mtl.import_predictions` takes them; `indices` are those of the frames that the suite was made of.
+    Raises InputError, which names the task and the row, for values that are no predictions."""
     seeds = []
     for number, by_task in enumerate(predictions):
         key = "predictions" if len(predictions) == 1 else f"predictions[{number}]"

@@ -78,7 +78,8 @@ class FinishedRun:
 
     def rows_key(self, task: Task) -> str:
         """A key that is equal for runs that score the task on the same rows: the same texts and targets in the same order."""
-        return _hash((self._recorded[task.id]["texts"], sha256(self.folder.gold(self.split(task), task.id))))
+        content = self._recorded[task.id]["texts"], sha256(self.folder.gold(self.split(task), task.id))
+        return hashlib.sha256(repr(content).encode()).hexdigest()
 
     def examples_key(self, task: Task) -> str:
         """A key that is equal for runs that score the task on the same rows in the same groups: only these are resampled alike."""
@@ -154,12 +155,8 @@ def find_runs(runs_dir: Path, check: Callable[[FinishedRun], None] = FinishedRun
 
 def find_finished(runs_dir: Path, settings: str, read: Callable[[Path], Finished]) -> list[Finished]:
     """What is finished in a folder and below, but not in the folder of another run, in order of path. What is not finished, or damaged, is left
-    out with a warning. Raises InputError if `runs_dir` does not exist.
-
-    Args:
-        settings: the name of the file that each of the folders has from its beginning; summary.json is there when it is finished.
-        read: reads a folder. Raises InputError or OSError if it is damaged.
-    """
+    out with a warning. Raises InputError if `runs_dir` does not exist. `settings` is the name of the file that each of the folders has from its
+    beginning; summary.json is there when it is finished. `read` reads a folder, and raises InputError or OSError if it is damaged."""
     if not runs_dir.is_dir():
         raise InputError("no such folder; it must hold run folders, as mtl baseline makes them", path=runs_dir)
 
@@ -204,7 +201,3 @@ def _read(folder: RunFolder, path: Path, suites: dict[bytes, Suite]) -> Finished
     run = FinishedRun(name, folder, summary, read_suite(folder, suites))
     run.check_records()
     return run
-
-
-def _hash(value: object) -> str:
-    return hashlib.sha256(repr(value).encode()).hexdigest()

@@ -134,24 +134,17 @@ def summarize(
         constants: by task id, the score × 100 of the best constant answer (`mtl.tasks.metrics`) on the scored split.
         changed: by task id, the splits whose files differ from those whose checksums the suite names (`mtl.data.files`).
     """
-    by_task: dict[str, Any] = {}
     tasks = [task for task in tasks if task.is_scored]
-    for task in tasks:
-        by_task[task.id] = {
-            "metric": task.metric,
-            "split": task.scored_split,
-            **_seed_scores({seed: done["scores"][task.id] for seed, done in seeds.items()}),
-            "constant": constants[task.id],
-            "rows": dict(rows[task.id]),
-        }
-        if also := _further_scores(task, seeds):
-            by_task[task.id]["also"] = also
+    by_task = {task.id: _task_scores(task, seeds, constants[task.id], rows[task.id]) for task in tasks}
     published = {task.id: {name: n for name, n in task.rows.items() if task.files[name] is not None} for task in tasks}
     resized = {task.id for task in tasks if task.rows and published[task.id] != dict(rows[task.id])}
     changed = {id: list(splits) for id, splits in (changed or {}).items() if id in by_task and id not in resized}
-    marked, on_dev = {*resized, *changed}, [task for task in tasks if task.scored_split == "dev"]
-    apart = {*config.imported.rows, *(task.id for task in on_dev if config.choosing_share and task.answered_by is None)}
-    one_answer = dict.fromkeys(id for seed in sorted(seeds) for id in seeds[seed]["same_answer"])
+    differing = {*resized, *changed}
+    on_part = {task.id for task in tasks if task.id in config.imported.rows or _is_scored_on_part_of_dev(task, config)}
+    same_answer: dict[str, list[int]] = {}
+    for seed in sorted(seeds):
+        for id in seeds[seed]["same_answer"]:
+            same_answer.setdefault(id, []).append(seed)
     return {
         "suite": suite.name,
         "method": config.method,
@@ -161,14 +154,39 @@ def summarize(
         "average": suite.mean({id: values["median"] for id, values in by_task.items()}),
         "partial": bool(suite.lacking(by_task)),
         "missing": [id for id in suite.tasks if id not in by_task],
-        "reduced": [task.id for task in tasks if task.id in apart or {task.id, task.answered_by} & marked],
+        "reduced": [task.id for task in tasks if task.id in on_part or {task.id, task.answered_by} & differing],
         "changed": changed,
         "not_above_constant": [id for id, values in by_task.items() if values["median"] <= values["constant"]],
-        "same_answer": {id: [seed for seed in sorted(seeds) if id in seeds[seed]["same_answer"]] for id in one_answer},
+        "same_answer": same_answer,
         "cost": cost([done["cost"] for done in seeds.values()]),
         "versions": distinct([done["versions"] for done in seeds.values()]),
         "machine": distinct([done["machine"] for done in seeds.values()]),
     }
+
+
+def _is_scored_on_part_of_dev(task: Task, config: Config) -> bool:
+    """Whether other dev rows of the task choose its checkpoint."""
+    return task.scored_split == "dev" and bool(config.choosing_share) and task.answered_by is None
+
+
+def _task_scores(
+    task: Task, seeds: Mapping[int, Mapping[str, Any]], constant: float, rows: Mapping[str, int]
+) -> dict[str, Any]:
+    """The content of `TaskScores`. Seeds that were trained before the task had a further metric lack its scores: then `also` lacks it."""
+    content = {
+        "metric": task.metric,
+        "split": task.scored_split,
+        **_seed_scores({seed: done["scores"][task.id] for seed, done in seeds.items()}),
+        "constant": constant,
+        "rows": dict(rows),
+    }
+    further = {seed: done.get("also", {}).get(task.id, {}) for seed, done in seeds.items()}
+    names = [name for name in task.also or () if all(name in scores for scores in further.values())]
+    if names:
+        content["also"] = {
+            name: _seed_scores({seed: scores[name] for seed, scores in further.items()}) for name in names
+        }
+    return content
 
 
 def _seed_scores(scores: Mapping[int, float]) -> dict[str, Any]:
@@ -176,16 +194,6 @@ def _seed_scores(scores: Mapping[int, float]) -> dict[str, Any]:
     values = scores.values()
     by_seed = {str(seed): score for seed, score in scores.items()}
     return {"scores": by_seed, "median": median(values), "min": min(values), "max": max(values)}
-
-
-def _further_scores(task: Task, seeds: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
-    """The scores of the task's further metrics, by metric. Seeds that were trained before the task had a metric lack it."""
-    by_seed = {seed: done.get("also", {}).get(task.id, {}) for seed, done in seeds.items()}
-    return {
-        name: _seed_scores({seed: scores[name] for seed, scores in by_seed.items()})
-        for name in task.also or ()
-        if all(name in scores for scores in by_seed.values())
-    }
 
 
 def splits_text(summary: Mapping[str, Any]) -> str:
@@ -198,9 +206,12 @@ def cost(seeds: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]
     total: dict[str, float | None] = {}
     for key in dict.fromkeys(key for seed in seeds for key in seed):
         values = [value for seed in seeds if (value := seed.get(key)) is not None]
-        # A peak memory of 0 bytes is not known.
-        value = None if not values else (max(values) or None) if "memory" in key else median(values)
-        total[key] = int(value) if value is not None and key.startswith("parameters") else value
+        if not values:
+            total[key] = None
+        elif "memory" in key:
+            total[key] = max(values) or None  # a peak memory of 0 bytes is not known
+        else:
+            total[key] = int(median(values)) if key.startswith("parameters") else median(values)
     return total
 
 

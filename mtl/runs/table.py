@@ -14,9 +14,12 @@ from mtl.tasks.suite import Published, Suite
 def render(summary: dict[str, Any], suite: Suite) -> str:
     """The table of a summary, with notes below it."""
     tasks = [id for id in suite.tasks if id in summary["tasks"]]
-    seen, chosen = summary.get("maybe_trained_on", ()), summary.get("chosen_on_scored", ())
-    marked = {"†": summary["reduced"], "‡": seen, "¶": chosen}
-    titles = [inert(suite.tasks[id].title) + "".join(m for m, ids in marked.items() if id in ids) for id in tasks]
+    marks = {
+        "†": summary["reduced"],
+        "‡": summary.get("maybe_trained_on", ()),
+        "¶": summary.get("chosen_on_scored", ()),
+    }
+    titles = [inert(suite.tasks[id].title) + "".join(mark for mark in marks if id in marks[mark]) for id in tasks]
     has_splits = "," in splits_text(summary)
     rows = [
         ["", f"AVG{average_marks(summary, suite)}", *titles],
@@ -32,33 +35,38 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
 
 def _compared_rows(summary: Mapping[str, Any], suite: Suite, tasks: Sequence[str]) -> list[list[str]]:
     """The best constant answer, the simple baselines, and the published rows with a score on one of these tasks."""
-    scores, published = summary["tasks"], suite.published
-    constants = [] if summary["is_constant"] else [("Best constant", {id: scores[id]["constant"] for id in scores})]
-    simple = [*constants, *((inert(row["title"]), row["scores"]) for row in summary.get("beside", []))]
+    scores, show = summary["tasks"], suite.shown.show
+    simple = [(inert(row["title"]), row["scores"]) for row in summary.get("beside", [])]
+    if not summary["is_constant"]:
+        simple.insert(0, ("Best constant", {id: scores[id]["constant"] for id in scores}))
     # The average of a floor without one of the tasks would not be one of the same tasks.
     rows = [(name, suite.mean(row) if scores.keys() <= row.keys() else None, row) for name, row in simple]
-    for row in (row for row in published if any(id in row.scores for id in tasks)):
-        name = f"{_model(row)} (published{_split(row, published)})"
-        rows.append((name, row.average if _is_comparable(summary, suite) else None, row.scores))
-    numbers = [(name, [average, *(by_task.get(id) for id in tasks)]) for name, average, by_task in rows]
-    show = suite.shown.show
-    return [[name, *(MISSING if number is None else show(number) for number in values)] for name, values in numbers]
+    for row in suite.published:
+        if any(id in row.scores for id in tasks):
+            name = f"{_model(row)} (published{_split(row, suite.published)})"
+            rows.append((name, row.average if _is_comparable(summary, suite) else None, row.scores))
+    cells = []
+    for name, average, by_task in rows:
+        values = [average, *(by_task.get(id) for id in tasks)]
+        cells.append([name, *(MISSING if value is None else show(value) for value in values)])
+    return cells
 
 
 def _difference_rows(summary: Mapping[str, Any], suite: Suite, tasks: Sequence[str]) -> list[list[str]]:
     """How far the run is from the published transformers, from floors if it is one, and from the same model."""
     scores, scale, differences = summary["tasks"], suite.shown, []
-    method = summary["method"], summary["embeddings"], summary["variant"]
+    model = summary["method"], summary["embeddings"], summary["variant"]
+    # Reduced data is comparable with nothing published.
+    comparable = [id for id in tasks if id not in summary["reduced"]]
     for row in suite.published:
+        is_same_model = (row.method, row.embeddings, row.variant) == model
         are_floors = row.family == summary["family"] == "floor"
-        compared = {id for id in tasks if row in _compared(suite.published, id, scores[id]["split"])}
-        columns = compared - set(summary["reduced"])  # reduced data is comparable with nothing published
-        is_same = (row.method, row.embeddings, row.variant) == method
-        if columns and (row.family == "transformer" or are_floors or is_same):
-            is_whole = _is_comparable(summary, suite) and columns >= set(suite.averaged)
-            average = _difference(summary["average"], row.average if is_whole else None, scale)
-            theirs = {id: row.scores[id] for id in columns}
-            cells = [_difference(scores[id]["median"], theirs.get(id), scale) for id in tasks]
+        compared = {id for id in comparable if row in _compared(suite.published, id, scores[id]["split"])}
+        if compared and (row.family == "transformer" or are_floors or is_same_model):
+            has_average = _is_comparable(summary, suite) and compared >= set(suite.averaged)
+            average = _difference(summary["average"], row.average if has_average else None, scale)
+            published = {id: row.scores[id] for id in compared}
+            cells = [_difference(scores[id]["median"], published.get(id), scale) for id in tasks]
             differences.append([f"ours − {_model(row)}{_split(row, suite.published)}", average, *cells])
     return differences
 
@@ -69,22 +77,25 @@ def _is_comparable(summary: Mapping[str, Any], suite: Suite) -> bool:
 
 
 def _run_rows(summary: Mapping[str, Any], suite: Suite, tasks: Sequence[str]) -> list[list[str]]:
-    """The run's score in bold, and of several seeds what else tells of them. `statistic` says which of the two comes first."""
-    scores, show, count = summary["tasks"], suite.shown.show, len(summary["seeds"])
-    averages = [suite.mean({id: scores[id]["scores"][str(seed)] for id in scores}) for seed in summary["seeds"]]
-    by_task = [list(scores[id]["scores"].values()) for id in tasks]
-    columns = [averages if summary["average"] is not None else [], *by_task]
+    """The run's score in bold, and of several seeds what else tells of them. `statistic` says whether medians or means come first."""
+    scores, show, seeds = summary["tasks"], suite.shown.show, summary["seeds"]
     medians = [summary["average"], *(scores[id]["median"] for id in tasks)]
-    rows = {"median": [MISSING if value is None else show(value) for value in medians]}
-    if count > 1:
-        means = [f"{show(fmean(values))} ± {show(stdev(values))}" if values else MISSING for values in columns]
-        rows |= {"mean ± standard deviation": means}
-    first = next(name for name in rows if name.startswith(_statistic(summary)) or count == 1)
-    bold = [cell if cell == MISSING else f"**{cell}**" for cell in rows.pop(first)]
-    main = [f"**{inert(summary['title'])}**, {f'{first} of {count}' if count > 1 else 'one seed'}", *bold]
-    spread = [[name, "", *(show(scores[id][name]) for id in tasks)] for name in ("min", "max") if count > 1]
+    cells, name, further = [MISSING if value is None else show(value) for value in medians], "one seed", []
+    if len(seeds) > 1:
+        averages = [suite.mean({id: scores[id]["scores"][str(seed)] for id in scores}) for seed in seeds]
+        by_column = [
+            averages if summary["average"] is not None else [],
+            *(scores[id]["scores"].values() for id in tasks),
+        ]
+        means = [f"{show(fmean(values))} ± {show(stdev(values))}" if values else MISSING for values in by_column]
+        statistics = {"median": cells, "mean ± standard deviation": means}
+        first = next(statistic for statistic in statistics if statistic.startswith(_statistic(summary)))
+        cells, name = statistics.pop(first), f"{first} of {len(seeds)}"
+        further = [[statistic, *values] for statistic, values in statistics.items()]
+        further += [[extreme, "", *(show(scores[id][extreme]) for id in tasks)] for extreme in ("min", "max")]
+    bold = [cell if cell == MISSING else f"**{cell}**" for cell in cells]
     settings = [["setting", "", *(chosen[id] for id in tasks)]] if (chosen := summary.get("settings")) else []
-    return [main, *([name, *cells] for name, cells in rows.items()), *spread, *settings]
+    return [[f"**{inert(summary['title'])}**, {name}", *bold], *further, *settings]
 
 
 def _statistic(summary: Mapping[str, Any]) -> str:

@@ -1,5 +1,4 @@
-"""The commands and their arguments. Each command calls one function that a script could call, and imports large packages only when
-it runs."""
+"""The commands and their arguments. Each command calls one function that a script could call, and imports large packages only when it runs."""
 
 from mtl.api.commands.job_settings import Commands
 from mtl.api.commands.results import add_results

@@ -46,11 +46,9 @@ class RunningUnit:
 
 
 class Processes:
-    """`mtl.jobs.engines.Engine` that starts a process for each unit.
-
-    Unless a unit asks for a number of CPU threads, it has an equal share of the machine's: that of `at_a_time` units, also if fewer are
-    left, so that its results do not depend on the others. If there are several GPUs, they are assigned in turn.
-    """
+    """`mtl.jobs.engines.Engine` that starts a process for each unit. Unless a unit asks for a number of CPU threads, it has an equal share of the
+    machine's: that of `at_a_time` units, also if fewer are left, so that its results do not depend on the others. If there are several GPUs, they
+    are assigned in turn."""
 
     def run(self, units: Sequence[Unit], at_a_time: int, done: Done) -> None:
         """Execute the units, as `mtl.jobs.engines.Engine.run` describes it."""
@@ -192,12 +190,8 @@ def _stop(processes: Sequence[Any]) -> None:
 
 
 def send(prefix: str, event: Event) -> None:
-    """Send an event to the process that reads this one's standard error. This is the display of a process that executes a unit.
-
-    Args:
-        prefix: the text before titles and details, as in "random-frozen · "; empty if there is only one run.
-        event: the event.
-    """
+    """Send an event to the process that reads this one's standard error: the display of a process that executes a unit. The prefix stands before
+    titles and details, as in "random-frozen · "; it is empty if there is only one run."""
     line = MARK + msgspec.json.encode(_prefixed(prefix, event)) + b"\n"
     with suppress(OSError):
         os.write(2, line)
