@@ -25,8 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with resources_as_input():
             parsed = _parse(arguments)
-            words = sys.argv[1:] if arguments is None else arguments
-            parsed.command = shlex.join(["mtl", *words])
+            parsed.command = shlex.join(["mtl", *(sys.argv[1:] if arguments is None else arguments)])
             log_to_standard_error()
             logging.getLogger("mtl").setLevel(logging.INFO)
             command: Callable[[argparse.Namespace], int | None] = parsed.run

@@ -16,16 +16,8 @@ Settings: TypeAlias = str | Mapping[str, Any]
 
 
 def plain_settings(settings: Sequence[Settings], named: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings by dotted keys, with values as YAML has them. Later settings replace earlier ones, as on the command line.
-
-    Args:
-        named: keyword arguments. They replace `settings`.
-
-    Returns:
-        A dictionary in which `suite` is a name or a path.
-
-    Raises:
-        InputError: for a string that is not key=value, and a key that is not a string.
+    """Settings by dotted keys, with values as YAML has them; `suite` is a name or a path. Later settings replace earlier ones, as on the command
+    line, and keyword arguments (`named`) all others. Raises InputError for a string that is not key=value, and a key that is not a string.
 
     >>> plain_settings(["encoder.hidden_size=64", {"encoder": {"num_layers": 1}}], {"suite": "klej-sample", "seeds": 2})
     {'encoder.hidden_size': 64, 'encoder.num_layers': 1, 'suite': 'klej-sample', 'seeds': 2}

@@ -1,7 +1,5 @@
-"""Files that appear whole or not at all, and what writing them needs: free space, flushing, and errors that name the user's path.
-
-A file is written beside its place, flushed to disk and moved in.
-"""
+"""Files that appear whole or not at all: each is written beside its place, flushed to disk and moved in. And what writing them needs: free space,
+flushing, and errors that name the user's path."""
 
 import hashlib
 import json

@@ -1,8 +1,7 @@
 """Folders that commands write for their users. They appear complete or not at all, and mtl replaces and removes only files that it wrote.
 
 `new_folder` makes a folder that does not exist yet. `write_files` writes to a folder that a command updates, such as a report or a site: a
-list in the folder records the hash of each file that mtl wrote.
-"""
+list in the folder records the hash of each file that mtl wrote."""
 
 import hashlib
 import json

@@ -14,8 +14,7 @@ from mtl.base.typed import LARGEST_NUMBER
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# How a message names a type.
-WORDS: dict[Any, str] = {
+WORDS: dict[Any, str] = {  # How a message names a type.
     **{str: "a text", os.PathLike: "a path", int: "a whole number", float: "a number", bool: "True or False"},
     **{type(None): "None", Mapping: "a dictionary", Sequence: "a list", Collection: "a list", Iterable: "a list"},
 }

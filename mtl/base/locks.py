@@ -158,8 +158,7 @@ def _named_lock_path(path: Path) -> Path:
 
 def _acquire(path: Path, holder: Holder, message: str | None) -> None:
     """Create the named lock for this process, as soon as no other process holds it."""
-    # The other process's lock, and when its last renewal was first seen.
-    last_seen, since, has_logged = None, 0.0, False
+    last_seen, since, has_logged = None, 0.0, False  # the other process's lock, and when its last renewal was seen
     while not _create(path, holder):
         seen = _seen_lock(path)
         if seen is None:

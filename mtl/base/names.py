@@ -17,8 +17,7 @@ SYNONYMS = {
     **{"d_hid": "hidden_size", "n_layers": "num_layers", "n_layers_enc": "num_layers", "min_lr": "final_learning_rate"},
     **{"word_embs": "embeddings", "max_epochs": "pretrain.max_steps max_epochs"},
     **dict.fromkeys(("val_interval", "val_check_interval"), "validate_every"),
-    # methods
-    **dict.fromkeys(("logreg", "logistic_regression", "lr", "tfidf", "tf_idf"), "logistic"),
+    **dict.fromkeys(("logreg", "logistic_regression", "lr", "tfidf", "tf_idf"), "logistic"),  # methods
     **dict.fromkeys(("bert", "roberta"), "transformer"),
     **{"random_forest": "forest", "rf": "forest", "decision_tree": "tree", "linear_svc": "svm", "rnn": "lstm"},
     **{"majority_class": "majority", "most_frequent": "majority", "dummy": "constant"},
@@ -71,8 +70,9 @@ def meant(name: str, known: Iterable[str]) -> list[str]:
     sought = name.rpartition(".")[2].lower().replace("-", "_")
     words = set(sought.split("_"))
     exact = [key for key in names if {key, last[key]} & {name, *SYNONYMS.get(sought, "").split()}]
-    # Words of a name, as in hidden, or their initials, as in lr.
-    words_of = {key: last[key].split("_") for key in names}
+    words_of = {
+        key: last[key].split("_") for key in names
+    }  # words of a name, as in hidden, or their initials, as in lr
     initials = {key: "".join(word[:1] for word in words_of[key]) for key in names}
     related = [key for key in names if words <= {*words_of[key]} or sought in (initials[key], last[key])]
     fitting = exact or related

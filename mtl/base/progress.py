@@ -9,8 +9,7 @@ from typing import TypeVar
 
 from msgspec import structs
 
-from mtl.base.display import show
-from mtl.base.events import Advanced, Ended
+from mtl.base.display import Advanced, Ended, show
 
 EVENT_EVERY = 0.1  # seconds between two events of one operation
 

@@ -3,8 +3,7 @@
 The type of a field says what it takes, as in `Annotated[int, AT_LEAST_ONE]`, `Literal["best", "last"]` or `list[str] | None`. msgspec converts
 and checks single values, but it does not name a key in a dictionary, nor the values of a Literal. So sections and lists are read here, and each
 error is one line that names the whole key and says what is allowed. A dataclass may have a method `check`, which raises InputError for values
-that do not go together; its keys are those of the dataclass.
-"""
+that do not go together; its keys are those of the dataclass."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
@@ -24,12 +23,10 @@ from mtl.base.untrusted import TYPES
 
 Content = TypeVar("Content")
 
-POSITIVE = Meta(gt=0)
 NOT_NEGATIVE = Meta(ge=0)
 AT_LEAST_ONE = Meta(ge=1)
 SHARE = Meta(ge=0, lt=1)
 PART = Meta(gt=0, lt=1)
-ZERO_TO_ONE = Meta(ge=0, le=1)
 SIZE = Meta(ge=1, le=2**16)  # units of a layer: larger ones would fill any machine's memory before an error is raised
 LAYERS = Meta(ge=1, le=100)
 LARGEST_NUMBER = 10**15  # of whole numbers; no library takes larger ones
@@ -93,7 +90,7 @@ def notes_of(hint: Any) -> tuple[Any, ...]:
 def in_words(bounds: Meta) -> str:
     """The numbers that bounds allow.
 
-    >>> in_words(AT_LEAST_ONE), in_words(POSITIVE), in_words(SHARE), in_words(PART)
+    >>> in_words(AT_LEAST_ONE), in_words(Meta(gt=0)), in_words(SHARE), in_words(PART)
     ('at least 1', 'greater than 0', 'at least 0 and less than 1', 'between 0 and 1')
     """
     low, high = (pair[0] if pair[1] is None else pair[1] for pair in ((bounds.ge, bounds.gt), (bounds.le, bounds.lt)))
@@ -115,8 +112,7 @@ def _value(hint: Any, value: Any, key: str, example: str = "") -> Any:
     if is_dataclass(kind):
         return _section(cast(type, kind), value, key)
     if kind is dict or (kind is Any and isinstance(value, dict)):
-        inner = parts[1] if parts else Any
-        return {name: _value(inner, part, f"{key}.{name}") for name, part in _items(value, key)}
+        return {name: _value(parts[1] if parts else Any, part, f"{key}.{name}") for name, part in _items(value, key)}
     if kind is list or (kind is Any and isinstance(value, list)):
         if not isinstance(value, list | tuple):
             raise InputError(f"must be a list{example}", key=key, value=_shown(value))

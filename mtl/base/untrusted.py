@@ -32,8 +32,7 @@ JSON_DEPTH = 100  # levels; what is read can also be copied and written without 
 LINE_LIMIT = 2**24  # bytes of a line of text
 UNPACKED_FREE = 2**26  # bytes that any gzip may unpack to
 UNPACKED_RATIO = 100  # beyond, bytes for each packed one: text has 3 to 10
-# How packed text begins; an empty zip has its end alone.
-PACKINGS = {
+PACKINGS = {  # How packed text begins; an empty zip has its end alone.
     **{"gzip": (b"\x1f\x8b",), "zip": (b"PK\x03\x04", b"PK\x05\x06"), "bzip2": (b"BZh",)},
     **{"xz": (b"\xfd7zXZ\0",), "zstd": (b"\x28\xb5\x2f\xfd",)},
 }
@@ -45,8 +44,7 @@ Amount = Annotated[float, msgspec.Meta(ge=0, le=1e18)]  # seconds, bytes, rates
 Count = Annotated[int, msgspec.Meta(ge=0, le=10**15)]
 Seed = Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
 
-# What msgspec calls the types of JSON's values.
-TYPES = {
+TYPES = {  # What msgspec calls the types of JSON's values.
     **{"int": "a whole number", "float": "a number", "str": "a text", "bool": "true or false"},
     **{"object": "keys and values", "array": "a list"},
 }
@@ -172,8 +170,7 @@ def _member(path: Path, file: IO[bytes]) -> IO[bytes]:
         files = [member for member in archive.infolist() if not member.is_dir()]
         members = [member for member in files if not member.filename.startswith("__MACOSX/")]
         listed = ", ".join([member.filename for member in members[:4]] + ["…"] * (len(members) > 4))
-        is_encrypted = any(member.flag_bits & 0x1 for member in members)
-        if len(members) == 1 and not is_encrypted and members[0].compress_type in PLAIN_COMPRESSIONS:
+        if len(members) == 1 and not members[0].flag_bits & 0x1 and members[0].compress_type in PLAIN_COMPRESSIONS:
             return archive.open(members[0])
     except Exception as error:  # zipfile raises many kinds for a damaged list of members
         raise zipfile.BadZipFile(str(error)) from None

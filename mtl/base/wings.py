@@ -1,7 +1,5 @@
-"""What the wings of mtl add to its core: the core asks here, and names no wing.
-
-A wing is a folder of mtl with a file `wing.py`, whose `WING` is a `Wing`. Without the folder, the core works, and lacks what the wing adds.
-"""
+"""What the wings of mtl add to its core: the core asks here, and names no wing. A wing is a folder of mtl with a file `wing.py`, whose `WING` is a
+`Wing`. Without the folder, the core works, and lacks what the wing adds."""
 
 from collections import UserDict
 from collections.abc import Callable, Mapping
@@ -62,16 +60,13 @@ class Wing:
     # Called with texts, their language, a folder and the name of settings; returns the folder below it of a transformer that was trained on the
     # texts, after training it if it is not there.
     trained_body: Callable[..., Path] | None = None
-    # Further ways to execute units of work (`mtl.jobs.engines`), as `methods`.
-    engines: Mapping[str, str] = field(default_factory=dict)
-    # Further methods (`mtl.methods.method.MethodKind`), by name, each as "module:name".
-    methods: Mapping[str, str] = field(default_factory=dict)
-    # Further kinds of targets (`mtl.tasks.target_kind.TargetKind`), as `methods`.
-    target_kinds: Mapping[str, str] = field(default_factory=dict)
     # Called with the setting `static.path`; returns the vectors of whole texts by this model (as `mtl.methods.floors.static.WordFile` does).
     text_vectors: Callable[[str], Any] | None = None
-    # Further metrics (`mtl.tasks.metrics.Metric`), as `methods`.
-    metrics: Mapping[str, str] = field(default_factory=dict)
+    # Further entries of registries of the core, by name, each as "module:name".
+    engines: Mapping[str, str] = field(default_factory=dict)  # ways to execute units of work (`mtl.jobs.engines`)
+    methods: Mapping[str, str] = field(default_factory=dict)  # `mtl.methods.method.MethodKind`
+    target_kinds: Mapping[str, str] = field(default_factory=dict)  # `mtl.tasks.target_kind.TargetKind`
+    metrics: Mapping[str, str] = field(default_factory=dict)  # `mtl.tasks.metrics.Metric`
     # By extra, the packages to import, as in `mtl.base.extras.EXTRAS`.
     extras: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 

@@ -19,7 +19,8 @@ from msgspec import Meta
 from scipy.special import nctdtrinc, stdtrit
 
 from mtl.base.errors import InputError
-from mtl.base.typed import LARGEST_NUMBER, POSITIVE
+from mtl.base.settings.schema import POSITIVE
+from mtl.base.typed import LARGEST_NUMBER
 from mtl.base.wording import MISSING, escaped, markdown_table
 from mtl.reports.board import Column, Leaderboard, PairTest, PairTests, Row
 from mtl.reports.leaderboard import by_suite, leaderboard

@@ -1,8 +1,7 @@
 """A run from its beginning to its end: begin, train each seed, sum up; before it, the simple baseline of its table.
 
 `run_baseline` is the recipe, and what it calls stands below it in this order. What a run is made from, and whether a finished run still is what
-would be made, is in `mtl.jobs.inputs`; `mtl.jobs.together` does the same in several processes, for one run or many.
-"""
+would be made, is in `mtl.jobs.inputs`; `mtl.jobs.together` does the same in several processes, for one run or many."""
 
 import json
 import logging
@@ -13,9 +12,8 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, cast
 
-from mtl.base.display import show, shown_run
+from mtl.base.display import Detail, RunBegun, Scored, show, shown_run
 from mtl.base.errors import InputError, resources_as_input
-from mtl.base.events import Detail, RunBegun, Scored
 from mtl.base.files import write_json, write_text
 from mtl.base.settings.layers import differences, find_suite, flatten_config
 from mtl.base.settings.schema import PAPER
@@ -65,11 +63,12 @@ def shown_job(job: Job, name: str = "") -> AbstractContextManager[None]:
     """Show the run and its seeds within the block, with its name if it is one of several at once."""
     config = job.config
     done = [seed for seed in config.seeds if job.folder.scores(seed).exists()]
-    title = f"{job.suite.name} · {job.title}"
     faster = ["a GPU", "method=logistic"]
     if METHODS[config.method].reads_key("preset") and config.preset == PAPER:
         faster.insert(0, f"preset={WITHOUT_GPU}")
-    return shown_run(RunBegun(name, title, config.seeds, done, config.seeds_at_once, ", ".join(faster)))
+    return shown_run(
+        RunBegun(name, f"{job.suite.name} · {job.title}", config.seeds, done, config.seeds_at_once, ", ".join(faster))
+    )
 
 
 @dataclass(frozen=True)
@@ -130,9 +129,8 @@ def _constant_scores(dataset: Dataset) -> dict[str, float]:
 
 def _facts(job: Job, dataset: Dataset, method: Method) -> dict[str, Any]:
     """The facts of the method, with notes on changed settings and on the dev rows that choose."""
-    changed = ", ".join(
-        f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in job.changed.items()
-    )
+    texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in job.changed.items()}
+    changed = ", ".join(f"{key}={text}" for key, text in texts.items())
     chosen = method.facts.get("chosen_on_dev", METHODS[job.config.method].chosen_on_dev(job.config))
     notes = [f"Settings that differ from those of preset {job.config.preset}: {changed}."] if changed else []
     notes += [*method.facts.get("notes", []), *choosing_notes(dataset, bool(chosen))]
@@ -232,8 +230,7 @@ def _submit(job: Job, dataset: Dataset, seed: int, parameters: int | None) -> li
         return [f"none is written, since predictions are missing for {rows}"]
     family = METHODS[config.method].family_of(config)
     facts = {"name": config.submission.name or job.title, "family": family, "parameters": parameters}
-    submitted = Submitted(job.folder, seed, job.suite, dataset.tasks, job.data_dir, facts)
-    return submission.write(submitted)
+    return submission.write(Submitted(job.folder, seed, job.suite, dataset.tasks, job.data_dir, facts))
 
 
 def sum_up(job: Job, prepared: Prepared, command: str) -> Summary:

@@ -114,15 +114,13 @@ def _scored_tasks(sources: Sequence[SeedPredictions], samples: Collection[str], 
     """The ids of the tasks that each seed has predictions for on the scored rows, and of which the sample, if there is one, has rows. Logs which
     tasks with other predictions are left out, and why. Raises InputError if no task is left."""
     suite, by_seed = job.suite, [source.splits(job.suite) for source in sources]
-    predicted = {id for pairs in by_seed for id, _ in pairs}
-    complete = {
-        id: task for id, task in suite.tasks.items() if all((id, task.scored_split) in pairs for pairs in by_seed)
-    }
+    common, predicted = set.intersection(*by_seed), {id for id, _ in set.union(*by_seed)}
+    complete = [task for id, task in suite.tasks.items() if (id, task.scored_split) in common]
     tasks: list[str] = []
     left_out: dict[str, list[str]] = {}  # by the reason
     for id, task in suite.tasks.items():
         file, reason = scored_file(task, job.data_dir), None
-        if id not in complete:
+        if task not in complete:
             reason = f"predictions for {task.scored_split}, the scored split, are missing"
         elif not file.is_file():
             reason = f"{file} is missing"
@@ -135,6 +133,6 @@ def _scored_tasks(sources: Sequence[SeedPredictions], samples: Collection[str], 
     for reason, ids in left_out.items():
         logger.info("left out: %s, since %s", ", ".join(ids), reason)
     if not tasks:
-        check_present(suite, list(complete.values()), job.data_dir)
+        check_present(suite, complete, job.data_dir)
         raise sources[0].error(f"no task of suite {suite.name} has predictions for its scored rows")
     return tasks

@@ -109,8 +109,7 @@ def _check_sources(job: Job) -> None:
     if stamps == before or not (stamps or moved):
         return
     changed = [f"{file}: another size or time than then" for file in stamps if stamps[file] != before.get(file)]
-    gone = [f"{file}: gone" for file in before if file not in stamps]
-    why = listed(moved or changed or gone, MOST_NAMED, "; ")
+    why = listed(moved or changed or [f"{file}: gone" for file in before if file not in stamps], MOST_NAMED, "; ")
     try:
         vectors = kind.find_inputs(config, job.suite)
     except InputError as error:

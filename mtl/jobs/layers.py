@@ -31,9 +31,8 @@ MOST_SEEDS = 10_000
 class Layers:
     """The settings of a run from files, which those of the command line replace."""
 
-    settings: dict[
-        str, Any
-    ]  # nested settings by the names of their layers, DEFAULTS first; values replace those of earlier layers
+    # Nested settings by the names of their layers, DEFAULTS first; values replace those of earlier layers.
+    settings: dict[str, Any]
     suite: Suite
     suite_name: str  # its name or path, as the settings have it
     variant: dict[str, Any]  # the settings of the variant, by dotted keys

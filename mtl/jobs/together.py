@@ -31,33 +31,30 @@ def run_together(
     finished: Callable[[Job], None] = lambda run: None,
     expected: Seconds | None = None,
 ) -> None:
-    """Make these runs: first prepare all of them, then train their seeds, several at a time, on the engine of their configuration.
-
-    What several runs need (data, caches, vectors) is made once while they are prepared, and what several of their seeds would train
-    exactly alike is trained once. The runs must have the same `engine` and `seeds_in_parallel`.
+    """Make these runs: first prepare all of them, then train their seeds, several at a time, on the engine of their configuration. What several runs
+    need (data, caches, vectors) is made once while they are prepared, and what several of their seeds would train exactly alike is trained once.
 
     Args:
+        runs: with the same `engine` and `seeds_in_parallel`.
         command: the command line that the summaries record.
         finished: called after each run whose summary is written.
         expected: the seconds that seeds are expected to take, where known; those that take longest begin first. None: in order.
 
-    Raises:
-        UserError: as `mtl.jobs.baseline.run_baseline` does; if a unit fails, only when all other runs have ended.
+    Raises UserError as `mtl.jobs.baseline.run_baseline` does; if a unit fails, only when all other runs have ended.
     """
-    with ExitStack() as held:
-        waiting = []
+    with ExitStack() as locks:
+        unfinished = []
         for run in runs:
-            held.enter_context(run.folder.locked())
+            locks.enter_context(run.folder.locked())
             with exact(run.config):
-                summary = check_begun(run)
-            if summary is None:
-                waiting.append(run)
-        if waiting:
-            failures = Failures(len(waiting))
-            check_choice("engine", waiting[0].config.engine, ENGINES)  # that of a wing may be missing
-            engine = ENGINES[waiting[0].config.engine]()
-            prepared = _prepare(waiting, engine, failures)
-            begun = [run for run in waiting if run.name in prepared]
+                if check_begun(run) is None:
+                    unfinished.append(run)
+        if unfinished:
+            failures = Failures(len(unfinished))
+            check_choice("engine", unfinished[0].config.engine, ENGINES)  # that of a wing may be missing
+            engine = ENGINES[unfinished[0].config.engine]()
+            prepared = _prepare(unfinished, engine, failures)
+            begun = [run for run in unfinished if run.name in prepared]
             _train(begun, ordered_units(begun, prepared, expected or {}), prepared, engine, failures, command, finished)
             failures.check()
 

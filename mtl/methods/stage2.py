@@ -10,8 +10,7 @@ from pathlib import Path
 import torch
 
 from mtl.base.device import device_of
-from mtl.base.display import show
-from mtl.base.events import Detail
+from mtl.base.display import Detail, show
 from mtl.base.files import write_checkpoint
 from mtl.base.settings.schema import Config
 from mtl.base.untrusted import read_checkpoint

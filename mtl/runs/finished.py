@@ -101,8 +101,7 @@ class FinishedRun:
             scored, split = self.rows(task), self.split(task)
             rows = len(scored.targets)
             if (groups := len(self.recorded_rows(task)[1])) != rows:
-                problem = f"{task.id}: {groups} groups for {rows} {split} rows"
-                raise InputError(problem, path=self.folder.scored_rows)
+                raise InputError(f"{task.id}: {groups} groups for {rows} {split} rows", path=self.folder.scored_rows)
             for seed in self.summary["seeds"]:
                 file = self.folder.predictions(seed, split, task.id)
                 if (count := len(read_predicted(task, file, scored.candidates))) != rows:

@@ -34,11 +34,6 @@ FILE = "{split}_pred_{task}.tsv"  # of predictions
 FORMAT = "3"
 
 
-def seed_folder(folder: Path, seed: int) -> Path:
-    """The folder of a seed in the folder of a run."""
-    return folder / f"seed-{seed}"
-
-
 def pretrain_folder(seed_folder: Path) -> Path:
     """The folder of stage 1."""
     return seed_folder / "pretrain"
@@ -134,7 +129,7 @@ class RunFolder:
         self.table = path / "table.md"
 
     def seed(self, seed: int) -> Path:
-        return seed_folder(self.path, seed)
+        return self.path / f"seed-{seed}"
 
     def scores(self, seed: int) -> Path:
         """The seed's scores; the file exists when the seed is done."""
@@ -142,7 +137,8 @@ class RunFolder:
 
     def stages(self, seed: int) -> list[Path]:
         """The records of the seed's finished stages, with their learning curves: stage 1, then stage 2 of each task."""
-        files = [self.seed(seed) / "pretrain" / "done.json", *sorted(self.seed(seed).glob("finetune/*/done.json"))]
+        folder = self.seed(seed)
+        files = [pretrain_folder(folder) / "done.json", *sorted(folder.glob("finetune/*/done.json"))]
         return [file for file in files if file.exists()]
 
     def predictions(self, seed: int, split: str, task: str) -> Path:

@@ -140,7 +140,9 @@ def summarize(
     resized = {task.id for task in tasks if task.rows and published[task.id] != dict(rows[task.id])}
     changed = {id: list(splits) for id, splits in (changed or {}).items() if id in by_task and id not in resized}
     differing = {*resized, *changed}
-    on_part = {task.id for task in tasks if task.id in config.imported.rows or _is_scored_on_part_of_dev(task, config)}
+    on_part = set(config.imported.rows)
+    if config.choosing_share:  # other dev rows choose
+        on_part |= {task.id for task in tasks if task.scored_split == "dev" and task.answered_by is None}
     same_answer: dict[str, list[int]] = {}
     for seed in sorted(seeds):
         for id in seeds[seed]["same_answer"]:
@@ -164,29 +166,24 @@ def summarize(
     }
 
 
-def _is_scored_on_part_of_dev(task: Task, config: Config) -> bool:
-    """Whether other dev rows of the task choose its checkpoint."""
-    return task.scored_split == "dev" and bool(config.choosing_share) and task.answered_by is None
-
-
 def _task_scores(
     task: Task, seeds: Mapping[int, Mapping[str, Any]], constant: float, rows: Mapping[str, int]
 ) -> dict[str, Any]:
     """The content of `TaskScores`. Seeds that were trained before the task had a further metric lack its scores: then `also` lacks it."""
-    content = {
+    by_seed = {seed: done.get("also", {}).get(task.id, {}) for seed, done in seeds.items()}
+    further = {
+        name: _seed_scores({seed: scores[name] for seed, scores in by_seed.items()})
+        for name in task.also or ()
+        if all(name in scores for scores in by_seed.values())
+    }
+    return {
         "metric": task.metric,
         "split": task.scored_split,
         **_seed_scores({seed: done["scores"][task.id] for seed, done in seeds.items()}),
         "constant": constant,
         "rows": dict(rows),
+        **({"also": further} if further else {}),
     }
-    further = {seed: done.get("also", {}).get(task.id, {}) for seed, done in seeds.items()}
-    names = [name for name in task.also or () if all(name in scores for scores in further.values())]
-    if names:
-        content["also"] = {
-            name: _seed_scores({seed: scores[name] for seed, scores in further.items()}) for name in names
-        }
-    return content
 
 
 def _seed_scores(scores: Mapping[int, float]) -> dict[str, Any]:

@@ -45,19 +45,15 @@ def _compared_rows(summary: Mapping[str, Any], suite: Suite, tasks: Sequence[str
         if any(id in row.scores for id in tasks):
             name = f"{_model(row)} (published{_split(row, suite.published)})"
             rows.append((name, row.average if _is_comparable(summary, suite) else None, row.scores))
-    cells = []
-    for name, average, by_task in rows:
-        values = [average, *(by_task.get(id) for id in tasks)]
-        cells.append([name, *(MISSING if value is None else show(value) for value in values)])
-    return cells
+    numbers = [(name, [average, *(by_task.get(id) for id in tasks)]) for name, average, by_task in rows]
+    return [[name, *(MISSING if number is None else show(number) for number in values)] for name, values in numbers]
 
 
 def _difference_rows(summary: Mapping[str, Any], suite: Suite, tasks: Sequence[str]) -> list[list[str]]:
     """How far the run is from the published transformers, from floors if it is one, and from the same model."""
     scores, scale, differences = summary["tasks"], suite.shown, []
     model = summary["method"], summary["embeddings"], summary["variant"]
-    # Reduced data is comparable with nothing published.
-    comparable = [id for id in tasks if id not in summary["reduced"]]
+    comparable = [id for id in tasks if id not in summary["reduced"]]  # reduced data is not like the published data
     for row in suite.published:
         is_same_model = (row.method, row.embeddings, row.variant) == model
         are_floors = row.family == summary["family"] == "floor"
@@ -83,11 +79,9 @@ def _run_rows(summary: Mapping[str, Any], suite: Suite, tasks: Sequence[str]) ->
     cells, name, further = [MISSING if value is None else show(value) for value in medians], "one seed", []
     if len(seeds) > 1:
         averages = [suite.mean({id: scores[id]["scores"][str(seed)] for id in scores}) for seed in seeds]
-        by_column = [
-            averages if summary["average"] is not None else [],
-            *(scores[id]["scores"].values() for id in tasks),
-        ]
-        means = [f"{show(fmean(values))} ± {show(stdev(values))}" if values else MISSING for values in by_column]
+        by_task = [scores[id]["scores"].values() for id in tasks]
+        columns = [averages if summary["average"] is not None else [], *by_task]
+        means = [f"{show(fmean(values))} ± {show(stdev(values))}" if values else MISSING for values in columns]
         statistics = {"median": cells, "mean ± standard deviation": means}
         first = next(statistic for statistic in statistics if statistic.startswith(_statistic(summary)))
         cells, name = statistics.pop(first), f"{first} of {len(seeds)}"

@@ -22,9 +22,8 @@ from torch.utils.data import DataLoader
 
 from mtl.base.clock import format_duration
 from mtl.base.device import device_of
-from mtl.base.display import show
+from mtl.base.display import Detail, Scored, show
 from mtl.base.errors import DivergedError, InputError
-from mtl.base.events import Detail, Scored
 from mtl.base.files import write_checkpoint, write_json
 from mtl.base.progress import Progress
 from mtl.base.settings.schema import TrainerConfig

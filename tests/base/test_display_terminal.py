@@ -11,8 +11,7 @@ import pytest
 from fake_terminal import Clock, FakeTerminal, run_in_pty
 
 from mtl.base import display as module
-from mtl.base.display import Terminal
-from mtl.base.events import Advanced, Detail, Ended, Remark, RunBegun, RunEnded, Scored
+from mtl.base.display import Advanced, Detail, Ended, Remark, RunBegun, RunEnded, Scored, Terminal
 from mtl.base.terminal import Screen
 
 
@@ -131,7 +130,7 @@ CODE = """
 import sys, time
 from mtl.base.terminal import standard_streams
 from mtl.base.display import log_to_standard_error, logger, show, shown_run
-from mtl.base.events import RunBegun, Scored
+from mtl.base.display import RunBegun, Scored
 from mtl.base.progress import Progress
 import logging
 logging.getLogger("mtl").setLevel(logging.INFO)

@@ -11,7 +11,8 @@ from input_errors import raises_input_error, refused
 from msgspec import Meta
 
 from mtl.base.errors import InputError
-from mtl.base.typed import AT_LEAST_ONE, LAYERS, NOT_NEGATIVE, PART, POSITIVE, SHARE, ZERO_TO_ONE, UnknownKey, typed
+from mtl.base.settings.schema import POSITIVE, ZERO_TO_ONE
+from mtl.base.typed import AT_LEAST_ONE, LAYERS, NOT_NEGATIVE, PART, SHARE, UnknownKey, typed
 
 
 @pytest.mark.parametrize(

@@ -106,8 +106,7 @@ def _config(arguments: argparse.Namespace) -> None:
 
     job = load_run(parse_settings(arguments.settings))
     kind = METHODS[job.config.method]
-    # What the method does not read would change nothing.
-    unread = kind.unread(job.config)
+    unread = kind.unread(job.config)  # what the method does not read would change nothing
     settings = {
         "embeddings" if key == "embeddings.name" else key: (setting_text(value), job.origins.get(key, ""))
         for key, value in flatten_config(job.config).items()

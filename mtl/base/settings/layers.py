@@ -27,9 +27,8 @@ def find_yaml(kind: str, name: str, folder: Path) -> Path:
     if "/" in name or name.endswith((".yaml", ".yml")):
         path = Path(name)
         if not path.is_file():
-            twin = Path(
-                f"{name.removesuffix('.yml')}.yaml" if path.suffix == ".yml" else f"{name.removesuffix('.yaml')}.yml"
-            )
+            other_suffix = ".yaml" if path.suffix == ".yml" else ".yml"
+            twin = Path(name.removesuffix(".yml").removesuffix(".yaml") + other_suffix)
             raise InputError(f"{kind}={name}: no such file{f'; did you mean {twin}?' if twin.is_file() else ''}")
         return path
     path = folder / f"{name}.yaml"

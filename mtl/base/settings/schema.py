@@ -9,20 +9,10 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 from msgspec import Meta
 
 from mtl.base.errors import InputError
-from mtl.base.typed import (
-    AT_LEAST_ONE,
-    LAYERS,
-    NOT_NEGATIVE,
-    PART,
-    POSITIVE,
-    SHARE,
-    SIZE,
-    ZERO_TO_ONE,
-    declared_keys,
-    notes_of,
-    typed,
-)
+from mtl.base.typed import AT_LEAST_ONE, LAYERS, NOT_NEGATIVE, PART, SHARE, SIZE, declared_keys, notes_of, typed
 
+POSITIVE = Meta(gt=0)
+ZERO_TO_ONE = Meta(ge=0, le=1)
 LOGGERS = ("auto", "csv", "tensorboard", "wandb", "mlflow", "none")
 PAPER = "paper"  # the name of the default architecture and of the default preset
 
@@ -350,8 +340,7 @@ def _keys(*roles: Role) -> tuple[str, ...]:
 
 
 CHOICES = _keys(Role.CHOICE)
-# The options of embeddings are declared beside each kind of them.
-SOURCES = ("embeddings.path", *_keys(Role.SOURCE))
+SOURCES = ("embeddings.path", *_keys(Role.SOURCE))  # the options of embeddings are declared beside each kind of them
 LOCATIONS = ("embeddings.cache", *_keys(Role.LOCATION), *SOURCES)
 # Keys that do not change the results: locations, whose files are compared by content, how and where seeds run, whether weights are kept, and
 # keys whose effects, the precision that is used and the labels in a file, are compared themselves (`mtl.runs.folder`).

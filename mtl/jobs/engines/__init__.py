@@ -100,7 +100,5 @@ class Failures:
             raise kind(f"{failed} ({'; '.join(self.errors)}); the first: {errors[0]}")
 
 
-# By the name that `engine` has in a configuration.
-ENGINES: Registry[Callable[[], Engine]] = Registry(
-    {"processes": lazy("mtl.jobs.engines.processes:Processes")}, "engines"
-)
+PROCESSES = lazy("mtl.jobs.engines.processes:Processes")
+ENGINES: Registry[Callable[[], Engine]] = Registry({"processes": PROCESSES}, "engines")  # by name, as in `engine=`

@@ -1,8 +1,7 @@
 """The engine that executes each unit in a process of this machine.
 
 A process sends its events through the pipe that is its standard error, and only the parent process draws them. What libraries or a crash write
-to standard error goes the same way, and appears above what is drawn.
-"""
+to standard error goes the same way, and appears above what is drawn."""
 
 import io
 import multiprocessing
@@ -20,9 +19,8 @@ from typing import Any, BinaryIO
 import msgspec
 import torch
 
-from mtl.base.display import log_to_standard_error, set_display, show
+from mtl.base.display import Advanced, Detail, Ended, Event, Scored, log_to_standard_error, set_display, show
 from mtl.base.errors import InputError, UserError, sigterm_as_interrupt
-from mtl.base.events import Advanced, Detail, Ended, Event, Scored
 from mtl.base.locks import LOST
 from mtl.base.memory import check_fits, machine_memory
 from mtl.base.terminal import standard_streams
