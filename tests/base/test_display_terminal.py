@@ -10,7 +10,6 @@ from types import SimpleNamespace
 import pytest
 from fake_terminal import Clock, FakeTerminal, run_in_pty
 
-from mtl.base import display as module
 from mtl.base.display import Advanced, Detail, Ended, Remark, RunBegun, RunEnded, Scored, Terminal
 from mtl.base.terminal import Screen
 
@@ -18,14 +17,14 @@ from mtl.base.terminal import Screen
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     fake = Clock()
-    monkeypatch.setattr(module, "time", fake)
+    monkeypatch.setattr("mtl.base.display.time", fake)
     return fake
 
 
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeTerminal]:
     fake = FakeTerminal()
-    monkeypatch.setattr(module, "sys", SimpleNamespace(stderr=fake))  # pytest itself replaces that of sys
+    monkeypatch.setattr("mtl.base.display.sys", SimpleNamespace(stderr=fake))  # pytest itself replaces that of sys
     monkeypatch.setattr(Screen, "size", lambda self, stream: os.terminal_size((fake.columns, fake.lines)))
     yield fake
 
@@ -127,12 +126,10 @@ def test_remarks_appear_once_details_not(
 
 
 CODE = """
-import sys, time
+import logging, sys, time
 from mtl.base.terminal import standard_streams
-from mtl.base.display import log_to_standard_error, logger, show, shown_run
-from mtl.base.display import RunBegun, Scored
+from mtl.base.display import RunBegun, Scored, log_to_standard_error, logger, show, shown_run
 from mtl.base.progress import Progress
-import logging
 logging.getLogger("mtl").setLevel(logging.INFO)
 try:
     with standard_streams():
