@@ -167,6 +167,7 @@ def _single(hint: Any, value: Any, key: str) -> Any:
         converted = msgspec.convert(value, hint, strict=False)
     except msgspec.ValidationError:
         converted, problem = value, f"must {_allowed(hint, plain, value)}"
+    # A number that no field takes is refused in other words than one that this field does not take.
     if isinstance(converted, int) and abs(converted) > LARGEST_NUMBER:
         raise InputError(f"is too large a number; the largest is {LARGEST_NUMBER:,}", key=key)
     if isinstance(converted, float) and plain is not Any and not isfinite(converted):

@@ -44,10 +44,8 @@ class Job:
     # For each seed of a run of the method `imported` the values that Python code gave; empty: the run names files of them.
     predictions: Sequence[PredictedValues] = ()
     name: str = ""  # that of a run among several, as those of a sweep
-    origins: Mapping[str, str] = field(
-        default_factory=dict, compare=False
-    )  # by key, the name of the layer of its value
-    # By key, the value that it has without the settings of the command line.
+    # By key, the name of the layer that its value comes from, and the value that it has without the settings of the command line.
+    origins: Mapping[str, str] = field(default_factory=dict, compare=False)
     preset_settings: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @cached_property

@@ -105,11 +105,11 @@ def runs_text(runs: Sequence[StoredRun]) -> str:
     for run in runs:
         seeds = MISSING if run.asked is None else f"{run.done} of {run.asked}"
         state = "" if run.state == FINISHED else run.state + (f": {run.problem}" if run.problem else "")
-        facts = run.average or MISSING, format_age(time.time() - run.changed), format_bytes(run.size)
-        rows.append(tuple(map(one_line, (str(run.folder), run.suite or MISSING, seeds, *facts, state))))
+        numbers = run.average or MISSING, format_age(time.time() - run.changed), format_bytes(run.size)
+        rows.append(tuple(map(one_line, (str(run.folder), run.suite or MISSING, seeds, *numbers, state))))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    placed = [[*map(str.ljust, row[:3], widths), *map(str.rjust, row[3:6], widths[3:]), row[6]] for row in rows]
-    lines = ["  ".join(cells).rstrip() for cells in placed]
+    aligned = [[*map(str.ljust, row[:3], widths), *map(str.rjust, row[3:6], widths[3:]), row[6]] for row in rows]
+    lines = ["  ".join(cells).rstrip() for cells in aligned]
     states = [run.state for run in runs]
     counts = [f"{states.count(state)} {state}" for state in (UNFINISHED, RUNNING, DAMAGED) if state in states]
     size = sum(run.size for run in runs)

@@ -196,6 +196,7 @@ def send(prefix: str, event: Event) -> None:
 
 
 def _prefixed(prefix: str, event: Event) -> Event:
+    """The event with the prefix before its title or its text, or with the run that the prefix names."""
     match event:
         case Advanced(title=title):
             return msgspec.structs.replace(event, title=f"{prefix}{title}")
@@ -216,6 +217,7 @@ def relay(stream: BinaryIO) -> threading.Thread:
 
 
 def _show_all(stream: BinaryIO) -> None:
+    """Show the events in a pipe, print what else is in it, and end the operations of a process that was killed."""
     operations: dict[int, Advanced] = {}
     with stream:
         for line in stream:
@@ -232,5 +234,5 @@ def _show_all(stream: BinaryIO) -> None:
                 elif isinstance(event, Ended):
                     operations.pop(event.last.key, None)
                 show(event)
-    for operation in operations.values():  # of a process that was killed
+    for operation in operations.values():
         show(Ended(operation, failed=True))
