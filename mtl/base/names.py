@@ -10,8 +10,7 @@ MOST = 5  # the most names in a message
 SYNONYMS = {
     **{"device": "accelerator", "cuda": "accelerator", "workers": "seeds_in_parallel", "dataset": "suite"},
     **{"model": "method", "benchmark": "suite", "out": "run_dir", "output_dir": "run_dir", "iterations": "max_steps"},
-    # jiant, AllenNLP and Lightning
-    **dict.fromkeys(("exp_dir", "serialization_dir", "exp_name", "run_name"), "run_dir"),
+    **dict.fromkeys(("exp_dir", "serialization_dir", "exp_name", "run_name"), "run_dir"),  # jiant, AllenNLP, Lightning
     **dict.fromkeys(("pretrain_tasks", "target_tasks"), "tasks"),
     **{"cuda_device": "accelerator", "gpu": "accelerator", "gpus": "accelerator", "weighting_method": "sampling"},
     **{"d_hid": "hidden_size", "n_layers": "num_layers", "n_layers_enc": "num_layers", "min_lr": "final_learning_rate"},

@@ -158,7 +158,8 @@ def _unpacked(path: Path, file: io.BufferedReader, packing: str) -> IO[bytes]:
         import pyarrow
 
         return cast(IO[bytes], pyarrow.CompressedInputStream(pyarrow.PythonFile(file), "zstd"))
-    return cast(IO[bytes], {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}[packing](file))
+    openers: dict[str, Any] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
+    return cast(IO[bytes], openers[packing](file))
 
 
 def _member(path: Path, file: IO[bytes]) -> IO[bytes]:
