@@ -44,13 +44,13 @@ def lock(path: Path) -> AbstractContextManager[None]:
 def waiting_lock(path: Path, message: str | None) -> Iterator[None]:
     """As `lock`; with a message, if another process holds the lock, log it and wait. Where there is no flock, as `named_lock`."""
     try:
-        held = _system_lock(path, timeout=0)
+        system_lock = _system_lock(path, timeout=0)
     except Busy:
         if message is None:
             raise
         logger.info("%s; waiting for it", message)
-        held = _system_lock(path, timeout=-1)
-    with held or named_lock(_named_lock_path(path), message):
+        system_lock = _system_lock(path, timeout=-1)
+    with system_lock or named_lock(_named_lock_path(path), message):
         yield
 
 

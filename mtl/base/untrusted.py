@@ -281,16 +281,16 @@ def _check_tensors(content: object, device: "torch.device") -> None:
     import torch
 
     known: set[int] = set()
-    left = [content]
-    while left:
-        value = left.pop()
+    unchecked = [content]
+    while unchecked:
+        value = unchecked.pop()
         if isinstance(value, torch.Tensor):
             dense = value.layout == torch.strided and value.is_meta == (device.type == "meta")
             if not dense or value.numel() * value.element_size() > value.untyped_storage().nbytes():
                 raise ValueError("it lacks numbers of a tensor")
         elif isinstance(value, dict | list | tuple) and id(value) not in known:  # a list may hold itself
             known.add(id(value))
-            left.extend(value.values() if isinstance(value, dict) else value)
+            unchecked.extend(value.values() if isinstance(value, dict) else value)
 
 
 def check_stored(file: IO[bytes]) -> None:

@@ -87,12 +87,12 @@ def _train(
 ) -> None:
     """Train the seeds of runs that are prepared, which are the units, and sum each run up after its last seed."""
     # By run, the names of the units that have not ended. A run that has failed or is summed up is not here.
-    left = {run.name: {unit.name for unit in units if unit.arguments[1] is run} for run in runs}
+    unfinished = {run.name: {unit.name for unit in units if unit.arguments[1] is run} for run in runs}
 
     def sum_up_if_done(run: Job) -> None:
-        if run.name not in left or left[run.name]:
+        if run.name not in unfinished or unfinished[run.name]:
             return
-        del left[run.name]
+        del unfinished[run.name]
         try:
             with resources_as_input():
                 sum_up(run, prepared[run.name], command)
@@ -105,13 +105,13 @@ def _train(
         _, run, seed = unit.arguments
         if isinstance(value, UserError):
             failures.add(run.name, unit.name, value)
-            left.pop(run.name, None)
-        elif run.name in left:
+            unfinished.pop(run.name, None)
+        elif run.name in unfinished:
             # Not every engine sends what its processes show.
             show(final_scores(run, seed, read_json(run.folder.scores(seed), SeedScores), run.name))
-            left[run.name].discard(unit.name)
+            unfinished[run.name].discard(unit.name)
             sum_up_if_done(run)
-        if not left:
+        if not unfinished:
             failures.check()  # ends the other seeds of runs that failed
 
     with ExitStack() as shown:
