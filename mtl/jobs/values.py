@@ -175,7 +175,7 @@ def _table_columns(table: Any, kind: TargetKind, key: str) -> dict[str, Iterable
 
 def _plain_id(value: Any, key: str) -> Any:
     """An id as a value of Python's own. Raises InputError for one that is no value of a JSON file."""
-    plain = _of_python(value)
+    plain = _python_value(value)
     if not _are_json_values([plain]):
         raise InputError(f"{ID} {_shown(value)} must be a text, a number or a truth value", key=key)
     return plain
@@ -183,7 +183,7 @@ def _plain_id(value: Any, key: str) -> Any:
 
 def _plain_prediction(value: Any, task: Task, key: str) -> Any:
     """A prediction as a value of Python's own, or a list of these. Raises InputError for one that is no value of a JSON file."""
-    kind, plain = target_kind(task), _of_python(value)
+    kind, plain = target_kind(task), _python_value(value)
     if isinstance(plain, set | frozenset) and not kind.by_unit:  # labels of units have an order
         plain = sorted(plain)
     takes_lists = kind.has_type([])
@@ -200,7 +200,7 @@ def _has_items(value: Any) -> bool:
     return isinstance(value, Sized) and not isinstance(value, str)
 
 
-def _of_python(value: Any) -> Any:
+def _python_value(value: Any) -> Any:
     """A value of another library, or a tuple, as a value of Python's own."""
     plain = value.tolist() if hasattr(value, "tolist") else value
     return list(plain) if isinstance(plain, tuple) else plain
