@@ -9,10 +9,10 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.interface import foreign
-from mtl.submissions.entry import PREDICTION
 from mtl.submissions.files import JSON_LINES, SPLITS
-from mtl.submissions.lines import ID, PredictionLines, fields_beside
+from mtl.submissions.lines import ID, PredictionLines, RowMarks, row_marks
 from mtl.submissions.predictions import Rows
+from mtl.submissions.row_files import PREDICTION
 from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import TargetKind
 from mtl.tasks.targets import target_kind
@@ -89,10 +89,10 @@ def predicted_values(predictions: Sequence[Any], suite: Suite, indices: Indices)
                 for split, rows in _by_split(values, suite.tasks[id], f"{key}.{id}").items():
                     ids = _ids(rows, split, indices.get((id, split), []), f"{key}.{id}")
                     others = [{name: row[name] for name in row if name not in OF_TABLES} for row in rows]
-                    beside = fields_beside(suite.tasks[id], others, suite.submission.ids)
-                    beside |= {} if ids is None else {"ids": ids, "counter": None, "ignored": ()}
+                    marks = row_marks(suite.tasks[id], others, suite.submission.ids)
+                    marks = marks if ids is None else RowMarks(marks.columns, ids)
                     predicted = [row[PREDICTION] for row in rows]
-                    lines[id, split] = PredictionLines(f"{key}.{id}.{split}", predicted, **beside)
+                    lines[id, split] = PredictionLines(f"{key}.{id}.{split}", predicted, marks)
         seeds.append(PredictedValues(f"predictions-{number + 1}", lines))
     return seeds
 

@@ -11,25 +11,23 @@ from mtl.data.files import split_lines
 from mtl.submissions.entry import (
     FACTS,
     LEFT_OUT,
-    PREDICTION,
     ROWS,
     TASKS,
     Figures,
-    RowFile,
-    data_files,
     file_name,
     fill_entry,
     measure,
     parse_entry,
     read_template,
-    show,
     system_names,
 )
 from mtl.submissions.files import MOST_PREDICTIONS, SPLITS, foreign_problems, is_entry, read_files, rows_name
 from mtl.submissions.format import Checked
+from mtl.submissions.row_files import PREDICTION, RowFile, data_files, show
 from mtl.submissions.rows import data_remarks
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
 
 MOST_PROBLEMS = 10  # of one file that are listed
 # How far a figure may be from the one that the predictions give, on a scale from 0 to 1: entries may be rounded.
@@ -64,29 +62,33 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
     notes: list[str] = []
     figures: Figures = {}
     for task in suite.tasks.values():
-        files = {
-            split: RowFile(task, f"{path}/{name}", split_lines(contents[name], f"{path}/{name}", most=MOST_PREDICTIONS))
-            for split in SPLITS
-            if (name := rows_name(task, split)) in contents
-        }
-        if not files:
+        names = {split: name for split in SPLITS if (name := rows_name(task, split)) in contents}
+        if not names:
             continue
+        files = {split: _row_file(task, f"{path}/{name}", contents[name]) for split, name in names.items()}
         expected = data.get(task.id, {})
         compared.append(expected)
-        wrong = [f"{path}/{rows_name(task, split)}: is missing" for split in expected if split not in files]
+        figures[task.id] = {}
+        task_problems = [f"{path}/{rows_name(task, split)}: is missing" for split in expected if split not in files]
         for split, file in files.items():
             if split in expected:
-                wrong += file_problems(file, expected[split])
+                task_problems += file_problems(file, expected[split])
             else:
-                wrong.append(f"{file.name}: {data_dir} has no {split} file of the task to compare with")
-        problems += wrong
-        predicted = {} if wrong else {split: file.predictions for split, file in files.items()}
-        figures[task.id] = {split: measure(suite, split, expected[split], rows) for split, rows in predicted.items()}
-        remark = target_kind(task).remark
-        notes += [f"{files[split].name}: {note}" for split, rows in predicted.items() if (note := remark(rows))]
+                task_problems.append(f"{file.name}: {data_dir} has no {split} file of the task to compare with")
+        problems += task_problems
+        for split, file in files.items() if not task_problems else ():
+            predictions = file.predictions
+            figures[task.id][split] = measure(suite, split, expected[split], predictions)
+            if note := target_kind(task).remark(predictions):
+                notes.append(f"{file.name}: {note}")
     problems += _entry_problems(path, suite, contents, read_template(suite, data_dir), figures)
     problems += foreign_problems(path, suite, foreign, "a submission")
     return Checked(problems, data_remarks(compared, data_dir), notes)
+
+
+def _row_file(task: Task, name: str, content: bytes) -> RowFile:
+    """A submission's file of rows with this content."""
+    return RowFile(task, name, split_lines(content, name, most=MOST_PREDICTIONS))
 
 
 def read_entry(path: Path, contents: Mapping[str, bytes]) -> tuple[str, dict[str, Any]]:
@@ -123,9 +125,10 @@ def file_problems(file: RowFile, data: RowFile) -> list[str]:
     """The problems of a submission's file, in order of lines; after the first 10, their number. Rows are the same if their values are, of equal
     type: 3 is not 3.0. The order of keys and white space do not count."""
     try:
-        problems = [(error.line or 1, error.message) for error in file.read[1]]
+        _, errors = file.targets_and_errors
     except InputError as error:  # a line is no row
         return [str(error)]
+    problems = [(error.line or 1, error.message) for error in errors]
     problems += _row_problems(file.rows, data)
     listed = [f"{file.name}:{number}: {problem}" for number, problem in sorted(problems)]
     further = len(listed) - MOST_PROBLEMS

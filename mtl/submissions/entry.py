@@ -1,40 +1,29 @@
-"""The two parts of a submission of rows: files of rows with predictions, and the leaderboard's entry on the system.
-
-A file of rows has the lines of a data file with a further key, the prediction; what the line had stays as it is.
-"""
+"""The leaderboard's entry on a system, which a submission of rows has beside its files: facts about the system, and figures of its predictions."""
 
 import json
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict
 
 import numpy as np
 
-from mtl.base.errors import InputError
 from mtl.base.untrusted import inside, parse_json
-from mtl.data.columns import nullable_value, optional_value, value_of
-from mtl.data.examples import read_examples, row_size, target_cell, target_value
-from mtl.data.files import read_bytes, split_lines
-from mtl.data.hashes import is_changed
-from mtl.data.json_rows import parse_row
-from mtl.data.records import column_names
-from mtl.data.rows import stream_rows
+from mtl.data.columns import optional_value
+from mtl.data.examples import read_examples
+from mtl.data.files import read_bytes
 from mtl.runs.folder import scored_rows
-from mtl.submissions.files import SPLITS
+from mtl.submissions.row_files import RowFile
 from mtl.tasks.metrics import score
 from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import BESIDE, Layout, Task
 
-PREDICTION = "prediction"
 FACTS = ("name", "family", "parameters")  # what `fill` may name: of the system, its method and its size
 ROWS = "rows"  # the measure that is the number of rows
 LEFT_OUT = "left_out"  # the entry's key for the tasks that the submission does not have
-TASKS = "tasks"
+TASKS = "tasks"  # the entry's key for the figures
 
 # The entry's figures by task id, split and name.
 Figures = dict[str, dict[str, dict[str, float]]]
@@ -45,158 +34,6 @@ class EntryKeys(TypedDict, total=False):
 
     tasks: dict[str, dict[str, dict[str, Any] | None]]
     left_out: list[str]
-
-
-@dataclass(frozen=True)
-class RowFile:
-    """The lines of a task's file of rows, without line ends."""
-
-    task: Task  # the task that the rows are of
-    name: str  # the path of the file, for messages and for reading its examples
-    lines: Sequence[str]  # a JSON object each
-    changed: bool = False  # whether the suite names another checksum for the file
-
-    @cached_property
-    def rows(self) -> list[dict[str, Any]]:
-        """The JSON object on each line. Raises InputError that names the first line that is not an object."""
-        return [parse_row(self.name, number, line) for number, line in enumerate(self.lines, start=1)]
-
-    @cached_property
-    def labels(self) -> list[Any]:
-        """The target of each row as it stands in the file; None where it has none."""
-        return [_label(self.task, row) for row in self.rows]
-
-    @property
-    def labelled(self) -> bool:
-        """Whether every row has its target."""
-        return None not in self.labels
-
-    def has_official_size(self, split: str) -> bool:
-        """Whether the file has the number of rows that the suite names for this split, if it names any for the task."""
-        return not self.task.rows or self.task.rows.get(split) == len(self.lines)
-
-    @cached_property
-    def read(self) -> tuple[np.ndarray, list[InputError]]:
-        """The targets that the rows' predictions mean, (rows,), and what is wrong with predictions. The targets are whole if nothing is."""
-        kind = target_kind(self.task)
-        targets: list[Target] = []
-        errors: list[InputError] = []
-        for number, row in enumerate(self.rows, start=1):
-            try:
-                if PREDICTION not in row:
-                    raise ValueError(f"no key {PREDICTION!r}")
-                targets.append(value_target(self.task, row[PREDICTION], _size(self.task, row)))
-            except ValueError as error:
-                errors.append(InputError(str(error), path=self.name, line=number))
-        return np.array(targets, dtype=kind.dtype), errors
-
-    @property
-    def predictions(self) -> np.ndarray:
-        """The targets that the rows' predictions mean, (rows,). Raises InputError for the first prediction that is not valid."""
-        targets, errors = self.read
-        if errors:
-            raise errors[0]
-        return targets
-
-    @property
-    def sizes(self) -> np.ndarray | None:
-        """The number of candidates or of units of each row, int64 (rows,), if targets depend on it and all are known."""
-        sizes = [_size(self.task, row) for row in self.rows]
-        return None if None in sizes else np.array(sizes, dtype=np.int64)
-
-    def with_predictions(self, predictions: Sequence[Any]) -> str:
-        """The file's rows with these JSON values as predictions. Raises InputError for a row that has this key already."""
-        for number, row in enumerate(self.rows, start=1):
-            if PREDICTION in row:
-                problem = f"has a key {PREDICTION!r} already; take it out of the data"
-                raise InputError(problem, path=self.name, line=number)
-        lines = []
-        for line, row, value in zip(self.lines, self.rows, predictions, strict=True):
-            start = line.rstrip().removesuffix("}").rstrip() + (", " if row else "")
-            lines.append(f"{start}{json.dumps(PREDICTION)}: {json.dumps(value, ensure_ascii=False)}}}\n")
-        return "".join(lines)
-
-
-def read_row_file(task: Task, split: str, path: Path) -> RowFile:
-    """The task's data file at this path. Raises InputError if it cannot be read."""
-    content = read_bytes(path)
-    return RowFile(task, str(path), split_lines(content, str(path)), is_changed(path, task.checksums.get(split)))
-
-
-def data_files(task: Task, data_dir: Path) -> dict[str, RowFile]:
-    """The task's files of the splits of a submission, by split, as far as they exist. Raises InputError if one cannot be read."""
-    paths = {split: task.path(split, data_dir) for split in SPLITS}
-    return {split: read_row_file(task, split, path) for split, path in paths.items() if path and path.is_file()}
-
-
-def layout_of(task: Task, split: str, path: Path, folder: Path) -> Layout:
-    """How a file in a data folder is read: as the split's file if it is that one, else as any file with rows of the task."""
-    return task.layout(split, folder) if path == task.path(split, folder) else task.plain_layout
-
-
-def labelled_file(task: Task, split: str, folder: Path) -> Path | None:
-    """The task's file of a split in a data folder if every row has its target. A test file may also be called test.tsv."""
-    names = dict.fromkeys([task.file(split), *(["test.tsv"] if split == "test" else [])])
-    for path in (inside(folder, f"{task.folder or '.'}/{name}") for name in names if name):
-        if path.is_file() and _has_targets(task, split, path, layout_of(task, split, path, folder)):
-            return path
-    return None
-
-
-def _has_targets(task: Task, split: str, path: Path, layout: Layout) -> bool:
-    if layout.reading.spans is not None:
-        # A row whose text has no span has an empty list; without a list, it is not labelled.
-        spans = layout.reading.spans.split(BESIDE)[1]
-        plain = replace(layout, reading=replace(layout.reading, spans=None))
-        lists = [optional_value(row, spans) for _, row in stream_rows(path, plain)]
-        return None not in lists and any(lists)
-    has_columns = {*task.target_columns} <= {*column_names(path, layout)}
-    return has_columns and (path.suffix != ".jsonl" or read_row_file(task, split, path).labelled)
-
-
-def _label(task: Task, row: dict[str, Any]) -> Any:
-    """The row's target as a JSON value; None if it has none, or one that the task does not allow (as -1 in a test file)."""
-    kind = target_kind(task)
-    try:
-        value = target_value(task, {column: nullable_value(row, column) for column in task.target_columns})
-        kind.parse(target_cell(kind, value), _size(task, row))
-    except ValueError:
-        return None
-    return value if kind.has_type(value) else None
-
-
-def prediction_values(task: Task, predictions: Sequence[Target], files: Sequence[RowFile]) -> list[Any]:
-    """Predictions as JSON values in the form of the labels: that in which these files of the task have the label, or the kind's own."""
-    kind = target_kind(task)
-    forms = {target_cell(kind, label): label for file in files for label in file.labels if label is not None}
-    return [forms.get(kind.format(target), kind.to_json(target)) for target in predictions]
-
-
-def value_target(task: Task, value: Any, candidates: int | None) -> Target:
-    """The target that a prediction, a JSON value, means for a row with so many candidates; None: unknown. Raises ValueError, which says what is wrong
-    with it."""
-    kind = target_kind(task)
-    if not kind.has_type(value):
-        raise ValueError(f"{PREDICTION} {show(value)} must be {kind.types_name}")
-    try:
-        return kind.parse_prediction(target_cell(kind, value), candidates)
-    except ValueError as error:
-        raise ValueError(f"{PREDICTION}: {error}") from None
-
-
-def show(value: Any) -> str:
-    """A JSON value in a message, cut after 60 characters."""
-    shown = json.dumps(value, ensure_ascii=False)
-    shown = shown if shown.isprintable() else json.dumps(value)
-    return shown if len(shown) <= 60 else f"{shown[:60]}…"
-
-
-def _size(task: Task, row: dict[str, Any]) -> int | None:
-    """The number of candidates or of units in a row, if targets depend on it; None if it is not known."""
-    try:
-        return row_size(task, {column: value_of(row, column) for column in task.text_columns})
-    except ValueError:
-        return None
 
 
 def file_name(name: str) -> str:
@@ -247,34 +84,35 @@ def fill_entry(entry: Mapping[str, Any], suite: Suite, facts: Mapping[str, Any],
     filled: dict[str, Any] = {**json.loads(json.dumps(entry)), TASKS: _emptied(entry.get(TASKS, {}))}
     for key, fact in suite.submission.fill.items():
         if (value := facts.get(fact)) is not None:
-            *outer, last = key.split(".")
-            block = filled
-            for name in outer:
-                if not isinstance(block.setdefault(name, {}), dict):
-                    block[name] = {}
-                block = block[name]
-            block[last] = value
+            _set_value(filled, key, value)
     tasks = filled[TASKS]
     for id, splits in figures.items():
         for split, values in splits.items():
-            block = tasks.get(id, {}).get(split) or dict.fromkeys(values)
-            if block:
-                tasks.setdefault(id, {})[split] = {name: values.get(name, empty) for name, empty in block.items()}
+            if empty_block := tasks.get(id, {}).get(split) or dict.fromkeys(values):
+                block = {name: values.get(name, empty) for name, empty in empty_block.items()}
+                tasks.setdefault(id, {})[split] = block
     filled.pop(LEFT_OUT, None)
     if left_out := [id for id in dict.fromkeys([*suite.tasks, *tasks]) if id not in figures]:
         filled[LEFT_OUT] = left_out
     return filled
 
 
+def _set_value(entry: dict[str, Any], key: str, value: Any) -> None:
+    """Set the value of a dotted key; the outer keys get objects where they have none."""
+    *outer, last = key.split(".")
+    block = entry
+    for name in outer:
+        if not isinstance(block.get(name), dict):
+            block[name] = {}
+        block = block[name]
+    block[last] = value
+
+
 def system_names(suite: Suite, entry: Mapping[str, Any]) -> dict[str, str | None]:
     """The system's name in an entry, by each dotted key under which the suite says that it stands; None where no text stands."""
-    names: dict[str, str | None] = {}
-    for key in (key for key, fact in suite.submission.fill.items() if fact == "name"):
-        try:
-            names[key] = name if isinstance(name := value_of(entry, key), str) else None
-        except ValueError:
-            names[key] = None
-    return names
+    keys = [key for key, fact in suite.submission.fill.items() if fact == "name"]
+    values = {key: optional_value(entry, key) for key in keys}
+    return {key: value if isinstance(value, str) else None for key, value in values.items()}
 
 
 def unfilled(value: Any, key: str = "") -> Iterator[str]:
@@ -282,10 +120,10 @@ def unfilled(value: Any, key: str = "") -> Iterator[str]:
     if value is None:
         yield key
     elif isinstance(value, dict):
-        names = [f"{key}.{name}".removeprefix(".") for name in value]
-        inner = [list(unfilled(item, name)) for name, item in zip(names, value.values(), strict=True)]
-        is_empty = key and names and inner == [[name] for name in names]
-        yield from [key] if is_empty else [name for keys in inner for name in keys]
+        inner = {f"{key}.{name}".removeprefix("."): item for name, item in value.items()}
+        keys = [unfilled_key for name, item in inner.items() for unfilled_key in unfilled(item, name)]
+        is_empty = key and inner and keys == [*inner]
+        yield from [key] if is_empty else keys
 
 
 def _emptied(value: Any) -> Any:

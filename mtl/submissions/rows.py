@@ -12,17 +12,15 @@ from mtl.submissions.entry import (
     LEFT_OUT,
     ROWS,
     Figures,
-    RowFile,
-    data_files,
     file_name,
     fill_entry,
     measure,
-    prediction_values,
     read_template,
     unfilled,
 )
 from mtl.submissions.files import SPLITS, rows_name
 from mtl.submissions.format import Submitted
+from mtl.submissions.row_files import RowFile, data_files, prediction_values
 from mtl.tasks.metrics import METRICS, is_metric
 from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import Target

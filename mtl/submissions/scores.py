@@ -13,9 +13,9 @@ from mtl.data.examples import read_examples
 from mtl.data.splits import read_task
 from mtl.runs.folder import FILE, RunFolder, recorded_rows, scored_rows
 from mtl.submissions.data_rows import DataRows
-from mtl.submissions.entry import labelled_file, layout_of
 from mtl.submissions.files import prediction_names, read_files
 from mtl.submissions.predictions import put_to_rows, read_sources
+from mtl.submissions.row_files import labelled_file, layout_of
 from mtl.tasks.metrics import further_scores, score
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind

@@ -8,7 +8,8 @@ from data_files import read_json, write_lines
 from rows_suite import GRAD_DEV, PAR_TEST, TEMPLATE, VAL_TEST, read, run, write_rows_suite
 
 from mtl.api.cli import main
-from mtl.submissions.entry import RowFile, prediction_values, unfilled
+from mtl.submissions.entry import unfilled
+from mtl.submissions.row_files import RowFile, prediction_values
 from mtl.tasks.task import Task
 
 

@@ -1,0 +1,118 @@
+"""The predictions of a submission of rows, put to the rows of other files of the same tasks."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from mtl.base.errors import InputError
+from mtl.base.files import write_json, write_text
+from mtl.base.folders import check_new_folder, new_folder
+from mtl.base.settings.schema import SubmissionConfig
+from mtl.base.typed import typed
+from mtl.submissions.check import read_entry, read_submission
+from mtl.submissions.data_rows import DataRows
+from mtl.submissions.entry import Figures, file_name, fill_entry, measure
+from mtl.submissions.files import MOST_PREDICTIONS, SPLITS, rows_name
+from mtl.submissions.format import Checked
+from mtl.submissions.lines import PredictionLines, RowMarks, read_json_lines
+from mtl.submissions.row_files import RowFile, data_files
+from mtl.submissions.rows import data_remarks
+from mtl.tasks.suite import Suite
+from mtl.tasks.task import Task
+
+
+def rejoin(
+    path: Path, suite: Suite, tasks: Sequence[Task], data_dir: Path, out: Path, name: str | None = None
+) -> Checked:
+    """Write to `out` the submission in `path` with the rows of `data_dir`'s files, unless there are problems.
+
+    A row gets the prediction of the row that has the same texts and, if the task has ids (`Submission.ids`), the same id. It may stand in
+    another split's file: in a submission, rows of our dev may be in its test file. A file with the same rows in the same order gets their
+    predictions one by one. A row without such a prediction, or with several different ones, is a problem.
+
+    Args:
+        path: the submission, a zip or a folder.
+        tasks: those to write, as far as the submission and the data folder have them.
+        data_dir: the folder of the data whose rows are written.
+        out: a folder that does not exist, or is empty.
+        name: the name of the system; None: the entry stays as it is.
+
+    Raises:
+        InputError: if `out` exists, for a name that no file can have, and for files that cannot be read.
+    """
+    try:
+        typed(SubmissionConfig, {"header": "task", "name": name})
+    except InputError as error:
+        raise error.located(key="--name") from None
+    check_new_folder(out)
+    contents, _ = read_submission(path, suite)
+    entry_name, entry = read_entry(path, contents)
+    data: dict[str, dict[str, RowFile]] = {}  # the files whose rows are written, by task id and split
+    texts: dict[str, str] = {}  # the content of each file to write, by its path in the submission
+    figures: Figures = {}
+    lacking: list[str] = []
+    problems: list[str] = []
+    for task in tasks:
+        submitted = _read_task(path, suite, task, contents)
+        if not submitted:
+            continue
+        if not (files := data_files(task, data_dir)):
+            lacking.append(task.id)
+            continue
+        data[task.id], figures[task.id] = files, {}
+        for split, file in files.items():
+            try:
+                lines, order = _find_predictions(suite, split, file, submitted)
+            except InputError as error:
+                problems.append(str(error))
+                continue
+            targets, errors = lines.targets(task, order, file.sizes)
+            if errors:
+                raise errors[0]
+            texts[rows_name(task, split)] = file.with_predictions([lines.values[position] for position in order])
+            figures[task.id][split] = measure(suite, split, file, targets)
+    if not data:
+        raise InputError(f"has no task of suite {suite.name} that {data_dir} has, too", path=path)
+    if not problems:
+        filled = fill_entry(entry, suite, {"name": name}, figures)
+        with new_folder(out) as folder:
+            for file_path, text in texts.items():
+                write_text(folder / file_path, text)
+            write_json(folder / (entry_name if name is None else file_name(name)), filled)
+    remarks = [f"left out, since {data_dir} has no dev or test file of them: {', '.join(lacking)}"] if lacking else []
+    return Checked(problems, remarks + data_remarks(list(data.values()), data_dir))
+
+
+def _read_task(path: Path, suite: Suite, task: Task, contents: Mapping[str, bytes]) -> dict[str, PredictionLines]:
+    """The predictions for a task in the files of a submission, by split."""
+    ids = suite.submission.ids
+    names = {split: rows_name(task, split) for split in SPLITS}
+    return {
+        split: read_json_lines(task, contents[name], f"{path}/{name}", ids, MOST_PREDICTIONS, are_rows=True)
+        for split, name in names.items()
+        if name in contents
+    }
+
+
+def _find_predictions(
+    suite: Suite, split: str, file: RowFile, submitted: Mapping[str, PredictionLines]
+) -> tuple[PredictionLines, Sequence[int]]:
+    """Predictions, and for each row of a data file the position of its own: among those that the submission has for the file's split, or else among
+    all of the task, which are given by split. Raises InputError for a row without a prediction, or with several different ones."""
+    data = DataRows(file.task, split, Path(file.name), np.full(len(file.lines), np.nan))
+    parts = list(submitted.values())
+    try:
+        lines = submitted.get(split, parts[0])
+        return lines, data.order(lines, suite.submission.ids)
+    except InputError:
+        if len(parts) == 1:
+            raise
+    shared = [name for name in parts[0].marks.columns if all(name in part.marks.columns for part in parts)]
+    joined = PredictionLines(
+        ", ".join(part.name for part in parts),
+        [value for part in parts for value in part.values],
+        RowMarks({name: [value for part in parts for value in part.marks.columns[name]] for name in shared}),
+        are_rows=True,
+    )
+    return joined, data.order(joined, suite.submission.ids)
