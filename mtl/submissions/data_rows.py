@@ -14,8 +14,8 @@ from mtl.data.columns import text
 from mtl.data.records import Record, column_names, read_records
 from mtl.data.sampled import RowSample
 from mtl.submissions.answers import answer_targets
-from mtl.submissions.lines import ID, PredictionLines
-from mtl.submissions.matching import ColumnMatch
+from mtl.submissions.lines import ID, Order, PredictionLines
+from mtl.submissions.matching import match_columns
 from mtl.submissions.row_files import show
 from mtl.tasks.task import Layout, Task
 
@@ -67,16 +67,15 @@ class DataRows:
             raise errors[0]
         return targets, 0
 
-    def order(self, lines: PredictionLines, ids: Sequence[str]) -> Sequence[int]:
-        """For each row, the position of its prediction. Ids or numbers say it, or else the order of the lines; columns of the data that stand beside
-        the predictions confirm it, or say another order. Arguments and errors are those of `put`."""
+    def order(self, lines: PredictionLines, ids: Sequence[str]) -> Order:
+        """The order in which the rows get their predictions. Ids or numbers say it, or else the lines themselves; columns of the data that stand
+        beside the predictions confirm it, or say another one. Arguments and errors are those of `put`."""
         count, marks = len(lines.values), lines.marks
-        order = self._in_order(count)
+        order = self._line_order(count)
         if marks.has_ids:
             order = self._by_id(lines, self._row_ids(lines, ids))
         elif marks.first_number is not None and order is not None:
-            numbers = {str(marks.first_number + number): row for row, number in enumerate(order)}
-            order = self._by_id(lines, numbers)
+            order = self._by_id(lines, {str(marks.first_number + number): row for row, number in enumerate(order)})
         if marks.ignored and order is not None:
             message = "%s: its lines are taken in the order of the rows of %s; columns that are not compared: %s"
             logger.warning(message, lines.name, self.file, listed(marks.ignored, 5))
@@ -89,9 +88,8 @@ class DataRows:
             self._check_numbers(lines, order, ids)
         return order
 
-    def _in_order(self, count: int) -> Sequence[int] | None:
-        """For each row, its position in a file of this many rows; None if that is neither the number of these rows nor, where they are a
-        sample, that of all rows of the split."""
+    def _line_order(self, count: int) -> Order | None:
+        """The order that so many lines say; None if they are neither as many as these rows nor, for a sample, as many as the split has."""
         if self.sample is not None and count == self.sample.whole:
             return self.sample.positions
         return range(len(self)) if count == len(self) else None
@@ -99,12 +97,10 @@ class DataRows:
     @property
     def _described(self) -> str:
         """The rows in a message."""
-        part = ""
         if self.sample is not None:
-            part = " that are in the sample"
-        elif self.lines is not None:
-            part = " that are held out as dev (mtl data --write-splits writes them)"
-        return f"the {len(self)} rows of {self.file}{part}"
+            return f"the {len(self)} rows of {self.file} that are in the sample"
+        held_out = " that are held out as dev (mtl data --write-splits writes them)" if self.lines is not None else ""
+        return f"the {len(self)} rows of {self.file}{held_out}"
 
     @property
     def _layout(self) -> Layout:
@@ -115,18 +111,18 @@ class DataRows:
                 return self.task.layout(split, Path(*self.file.parts[: -len(inside.parts)]))
         return self.task.plain_layout
 
-    def _by_columns(self, lines: PredictionLines, order: Sequence[int] | None) -> Sequence[int] | None:
-        """As `ColumnMatch.order`, by those columns that the data file has. Raises InputError, too, for texts where it has none to compare with."""
+    def _by_columns(self, lines: PredictionLines, order: Order | None) -> Order | None:
+        """As `match_columns`, by those columns that the data file has. Raises InputError, too, for texts where it has none to compare with."""
         present = column_names(self.file, self._layout)
         if columns := [name for name in lines.marks.columns if name in present]:
-            return ColumnMatch(lines, self.file, columns, self._records([], columns)).order(order)
+            return match_columns(lines, self.file, columns, self._records([], columns), order)
         if texts := [name for name in lines.marks.columns if name in self.task.text_columns]:
             problem = f"has a column {texts[0]!r}, and {self.file} has none to compare it with"
             remedy = "name the data's folder, or leave the column out if the lines are in the order of the rows"
             raise lines.error(f"{problem}; {remedy}", 0)
         return order
 
-    def _check_numbers(self, lines: PredictionLines, order: Sequence[int], ids: Sequence[str]) -> None:
+    def _check_numbers(self, lines: PredictionLines, order: Order, ids: Sequence[str]) -> None:
         """Raise InputError if the numbers may be ids that put the predictions to other rows: the data file has a column with the name of the one
         that numbers the predictions and other values in it, or a column of ids that are all among the numbers."""
         column, numbers = str(lines.marks.number_column), lines.marks.ids or ()

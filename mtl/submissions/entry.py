@@ -1,4 +1,4 @@
-"""The leaderboard's entry on a system, which a submission of rows has beside its files: facts about the system, and figures of its predictions."""
+"""The leaderboard's entry on a system, which a submission of rows has beside its files: facts on the system, and figures that predictions give."""
 
 import json
 from codecs import BOM_UTF8
@@ -9,13 +9,15 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from mtl.base.untrusted import inside, parse_json
+from mtl.base.errors import InputError
+from mtl.base.untrusted import inside, is_inside, parse_json
 from mtl.data.columns import optional_value
 from mtl.data.examples import read_examples
 from mtl.data.files import read_bytes
 from mtl.runs.folder import scored_rows
-from mtl.submissions.row_files import RowFile
-from mtl.tasks.metrics import score
+from mtl.submissions.files import SPLITS, is_entry
+from mtl.submissions.row_files import RowFile, show
+from mtl.tasks.metrics import METRICS, is_metric, score
 from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
@@ -24,6 +26,12 @@ FACTS = ("name", "family", "parameters")  # what `fill` may name: of the system,
 ROWS = "rows"  # the measure that is the number of rows
 LEFT_OUT = "left_out"  # the entry's key for the tasks that the submission does not have
 TASKS = "tasks"  # the entry's key for the figures
+
+# How far a figure may be from the one that the predictions give, on a scale from 0 to 1: entries may be rounded.
+TOLERANCE = 0.005
+LARGEST = 1e15  # that a figure may be
+
+Content = Mapping[str, Any]  # of an entry
 
 # The entry's figures by task id, split and name.
 Figures = dict[str, dict[str, dict[str, float]]]
@@ -34,6 +42,28 @@ class EntryKeys(TypedDict, total=False):
 
     tasks: dict[str, dict[str, dict[str, Any] | None]]
     left_out: list[str]
+
+
+def rows_problem(suite: Suite) -> str | None:
+    """The error in what the suite declares for a submission of rows, as "key: message", or None."""
+    declared = suite.submission
+    if declared.template is not None and not is_inside(declared.template):
+        return f"template: {declared.template!r} must be a path below the data folder, without '..'"
+    if declared.template_source is not None and (problem := declared.template_source.problem):
+        return f"template_source.{problem}"
+    for key, fact in declared.fill.items():
+        if fact not in FACTS:
+            return f"fill.{key}: {fact!r} must be one of {', '.join(FACTS)}"
+    for name, metrics in declared.measures.items():
+        if not metrics:
+            return f"measures.{name}: names no metric"
+        if unknown := [metric for metric in metrics if metric != ROWS and not is_metric(metric)]:
+            return f"measures.{name}: {unknown[0]!r} must be {ROWS} or a metric: {', '.join(METRICS)}"
+    for task in suite.tasks.values():
+        for split in SPLITS:
+            if (file := task.files[split]) is not None and not file.endswith(".jsonl"):
+                return f"format: rows are written from .jsonl files, and {task.id} has {file}"
+    return None
 
 
 def file_name(name: str) -> str:
@@ -54,10 +84,19 @@ def parse_entry(path: str, content: bytes) -> dict[str, Any]:
     return {**parse_json(content.removeprefix(BOM_UTF8), path, EntryKeys, remedy)}
 
 
-def measure(suite: Suite, split: str, file: RowFile, predictions: Sequence[Target] | np.ndarray) -> dict[str, float]:
+def read_entry(path: Path, contents: Mapping[str, bytes]) -> tuple[str, dict[str, Any]]:
+    """The name of the submission's entry and its content. Raises InputError unless there is exactly one, and it is an entry."""
+    names = [name for name in contents if is_entry(name)]
+    if len(names) != 1:
+        what = f"{len(names)} files ({', '.join(names)})" if names else "no file"
+        raise InputError(f"{what} of the form NAME.json; one is expected, the leaderboard's entry", path=path)
+    return names[0], parse_entry(f"{path}/{names[0]}", contents[names[0]])
+
+
+def measure(suite: Suite, file: RowFile, predictions: Sequence[Target] | np.ndarray) -> dict[str, float]:
     """The entry's figures for a data file, by name: those of the measures that its task has, on the scale `suite.scale`; none if the rows are
     not the official ones or have no targets. A task that lacks the measure's first metric counts only if its own metric is a substitute."""
-    if file.changed or not file.has_official_size(split) or not file.labelled:
+    if file.changed or not file.has_official_size or not file.labelled:
         return {}
     task = replace(file.task, breakdown=None, group=None)  # no score needs these columns
     rows = scored_rows(task, read_examples(task, Path(file.name)))
@@ -129,3 +168,88 @@ def unfilled(value: Any, key: str = "") -> Iterator[str]:
 def _emptied(value: Any) -> Any:
     """The same objects with null for every other value."""
     return {name: _emptied(item) for name, item in value.items()} if isinstance(value, dict) else None
+
+
+def entry_problems(
+    path: Path, contents: Mapping[str, bytes], suite: Suite, template: Content | None, figures: Figures
+) -> list[str]:
+    """What is wrong with the submission's entry, and the missing tasks that it does not say are left out."""
+    try:
+        name, entry = read_entry(path, contents)
+    except InputError as error:
+        return [str(error)]
+    problems = [
+        f"{path}/{name}: is the entry of {system!r}; its name must be {file_name(system)}"
+        for system in system_names(suite, entry).values()
+        if system is not None and file_name(system) != name
+    ]
+    problems += [
+        f"{path}/{id}: the task is missing, and the entry does not say so under {LEFT_OUT}"
+        for id in suite.tasks
+        if id not in figures and id not in entry.get(LEFT_OUT, [])
+    ]
+    return [*problems, *(f"{path}/{name}: {problem}" for problem in _content_problems(suite, entry, template, figures))]
+
+
+def _content_problems(suite: Suite, entry: Content, template: Content | None, figures: Figures) -> Iterator[str]:
+    """What is wrong with an entry, as "key: message". What the template has is right, except that the system needs a name.
+
+    Args:
+        template: the empty entry; None if it is not at hand, or the suite has none.
+        figures: those that the predictions give, for each task that the submission has.
+    """
+    # Where the suite's template is not at hand, other tasks and figures may be right.
+    is_open = template is None and suite.submission.template is not None
+    yield from (f"{key}: must be the system's name" for key, name in system_names(suite, entry).items() if name is None)
+    blocks = dict.fromkeys(SPLITS, dict.fromkeys(suite.submission.measures, 0.0))
+    known = fill_entry(template or {}, suite, dict.fromkeys(FACTS, ""), dict.fromkeys(suite.tasks, blocks))
+    if not is_open:
+        checked = [TASKS] if template is None else [key for key in entry if key != LEFT_OUT]
+        yield from _unknown({key: entry[key] for key in checked if key in entry}, known)
+    for id in entry.get(LEFT_OUT, []):
+        if id in figures:
+            yield f"{LEFT_OUT}: {id} is not left out: the submission has its files"
+        elif not (is_open or id in known[TASKS]):
+            yield f"{LEFT_OUT}: suite {suite.name} has no task {id}"
+    expected = (template or {}).get(TASKS, {})
+    tasks = entry.get(TASKS, {})
+    yield from _missing(tasks, {id: expected[id] for id in expected if id in figures}, f"{TASKS}.")
+    yield from _figure_problems(suite, tasks, figures)
+
+
+def _unknown(block: Content, known: Content, outer: str = "") -> Iterator[str]:
+    """Keys of an entry that it may not have, and objects in place of single values or the reverse."""
+    for key, value in block.items():
+        name = f"{outer}{key}"
+        if key not in known:
+            yield f"{name}: unknown key, expected one of {', '.join(known)}"
+        elif value is not None and isinstance(value, dict) != isinstance(known[key], dict):
+            yield f"{name}: must be {'an object' if isinstance(known[key], dict) else 'a single value'}"
+        elif isinstance(value, dict):
+            yield from _unknown(value, known[key], f"{name}.")
+
+
+def _missing(block: Content, expected: Content, outer: str) -> Iterator[str]:
+    """The expected keys that the entry has not."""
+    for key, value in expected.items():
+        name = f"{outer}{key}"
+        if key not in block:
+            yield f"{name}: is missing, though the submission has the task's files"
+        elif isinstance(value, dict):
+            yield from _missing(block[key] or {}, value, f"{name}.")
+
+
+def _figure_problems(suite: Suite, tasks: Content, figures: Figures) -> Iterator[str]:
+    """Figures that are no numbers, or not those that the predictions give."""
+    for id, splits in tasks.items():
+        for split, block in splits.items():
+            right = figures.get(id, {}).get(split, {})
+            for name, value in (block or {}).items():
+                key = f"{TASKS}.{id}.{split}.{name}"
+                within = 0 if suite.submission.measures.get(name) == [ROWS] else TOLERANCE * suite.scale
+                if value is None:
+                    continue
+                if isinstance(value, bool) or not isinstance(value, int | float) or not -LARGEST <= value <= LARGEST:
+                    yield f"{key}: {show(value)} must be a number or null"
+                elif name in right and not abs(value - right[name]) <= within:
+                    yield f"{key}: is {value}, but the predictions give {right[name]:.6g}"

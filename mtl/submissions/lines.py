@@ -27,6 +27,8 @@ PREDICTIONS = (PREDICTION, "predictions", "predicted", "pred", "y_pred", "target
 IDS = (ID, "ids", "guid", "uid", "qid", "row_id", "example_id")
 NUMBERS = ("", "index", "idx", "row", "unnamed: 0")
 
+Order = Sequence[int]  # for each row of the data, the position of its prediction, from 0
+
 
 @dataclass(frozen=True)
 class RowMarks:
@@ -71,12 +73,12 @@ class PredictionLines:
         return InputError(message, path=self.name, line=line)
 
     def targets(
-        self, task: Task, order: Iterable[int] | None = None, candidates: np.ndarray | None = None
+        self, task: Task, order: Order | None = None, candidates: np.ndarray | None = None
     ) -> tuple[np.ndarray, list[InputError]]:
         """The targets that predictions mean, (rows,), and what is wrong with the file. The targets are whole if nothing is.
 
         Args:
-            order: for each row, the position of its prediction; None: that of the row.
+            order: None for that of the predictions.
             candidates: int64 (rows,), the number of candidates of each row of a choice; None: unknown.
         """
         targets: list[Target] = []

@@ -1,7 +1,7 @@
 """Files of the data's rows, which may have a prediction each: a further key on the line, and what the line had stays as it is."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -30,7 +30,8 @@ PREDICTION = "prediction"
 class RowFile:
     """The lines of a task's file of rows, without line ends."""
 
-    task: Task  # the task that the rows are of
+    task: Task  # that the rows are of
+    split: str
     name: str  # the path of the file, for messages and for reading its examples
     lines: Sequence[str]  # a JSON object each
     changed: bool = False  # whether the suite names another checksum for the file
@@ -50,9 +51,10 @@ class RowFile:
         """Whether every row has its target."""
         return None not in self.labels
 
-    def has_official_size(self, split: str) -> bool:
-        """Whether the file has the number of rows that the suite names for this split, if it names any for the task."""
-        return not self.task.rows or self.task.rows.get(split) == len(self.lines)
+    @property
+    def has_official_size(self) -> bool:
+        """Whether the file has the number of rows that the suite names for the split, if it names any for the task."""
+        return not self.task.rows or self.task.rows.get(self.split) == len(self.lines)
 
     @cached_property
     def targets_and_errors(self) -> tuple[np.ndarray, list[InputError]]:
@@ -99,7 +101,7 @@ class RowFile:
 def read_row_file(task: Task, split: str, path: Path) -> RowFile:
     """The task's data file at this path. Raises InputError if it cannot be read."""
     content = read_bytes(path)
-    return RowFile(task, str(path), split_lines(content, str(path)), is_changed(path, task.checksums.get(split)))
+    return RowFile(task, split, str(path), split_lines(content, str(path)), is_changed(path, task.checksums.get(split)))
 
 
 def data_files(task: Task, data_dir: Path) -> dict[str, RowFile]:
@@ -179,3 +181,29 @@ def _size(task: Task, row: dict[str, Any]) -> int | None:
         return row_size(task, {column: value_of(row, column) for column in task.text_columns})
     except ValueError:
         return None
+
+
+def data_remarks(tasks: Sequence[Mapping[str, RowFile]], data_dir: Path) -> list[str]:
+    """What keeps files that were written from this data, each task's by split, from being submitted, one line each; empty if they are official."""
+    files = [(f"{file.task.id} {file.split}", file) for by_split in tasks for file in by_split.values()]
+    names_by_kind = {
+        "rows without labels": [name for name, file in files if not file.labelled],
+        "not the official numbers of rows": [
+            f"{name} ({len(file.lines)} of {file.task.rows[file.split]} rows)"
+            for name, file in files
+            if file.split in file.task.rows and not file.has_official_size
+        ],
+        "changed, by the checksums of the suite": [
+            name for name, file in files if file.changed and file.has_official_size
+        ],
+        "no official splits, but parts of others": [
+            f"{name} ({len(file.lines)} rows)"
+            for name, file in files
+            if file.task.rows and file.split not in file.task.rows
+        ],
+    }
+    remarks = [f"{kind}: {', '.join(names)}" for kind, names in names_by_kind.items() if names]
+    if remarks:
+        advice = f"before submitting, put the official files in place of those in {data_dir}, with mtl rejoin"
+        remarks.append(f"the leaderboard takes official rows only: {advice}")
+    return remarks

@@ -17,7 +17,7 @@ from rows_suite import read
 
 from mtl.jobs.job import Job
 from mtl.submissions import SUBMISSION_FORMATS
-from mtl.submissions.rejoin import rejoin
+from mtl.submissions.rows import rejoin
 from mtl.submissions.scores import score_predictions
 from mtl.tasks.suite import load_suite
 
