@@ -27,10 +27,9 @@ def hold_out(task: Task, examples: Sequence[Example], share: float) -> tuple[lis
     strata = [kind.stratum(example.target) for example in examples]
     counts = {key: Counter(strata[number] for number in groups[key]) for key in order}
     dev = {number for key in _stratified(counts, share) for number in groups[key]}
-    return (
-        [example for number, example in enumerate(examples) if number not in dev],
-        [example for number, example in enumerate(examples) if number in dev],
-    )
+    training = [example for number, example in enumerate(examples) if number not in dev]
+    held_out = [example for number, example in enumerate(examples) if number in dev]
+    return training, held_out
 
 
 def grouped_by_source(task: Task, examples: Sequence[Example]) -> list[Example]:
@@ -64,8 +63,7 @@ def _stratified(counts: dict[str, Counter[Hashable]], share: float) -> list[str]
 
     The groups are tried in the order of `counts`, which has the number of each group's rows in each stratum. A group is taken if this
     brings the number of held-out rows of each stratum nearer to `share` of the stratum, and if the proportions of the strata stay within
-    `tolerance` rows of those of all rows. Groups that are rejected for their proportions are tried again with twice the tolerance.
-    """
+    `tolerance` rows of those of all rows. Groups that are rejected for their proportions are tried again with twice the tolerance."""
     strata = list(sum(counts.values(), Counter[Hashable]()))
     groups = {key: np.array([rows[stratum] for stratum in strata]) for key, rows in counts.items()}
     total = np.sum(list(groups.values()), axis=0)

@@ -1,7 +1,6 @@
 """Recipes, which say where vectors come from: an address to download them from, or settings to train them with.
 
-A recipe is a file in embeddings/. A wing trains (`mtl.base.wings.Trainings`).
-"""
+A recipe is a file in embeddings/. A wing trains (`mtl.base.wings.Trainings`)."""
 
 import hashlib
 import logging

@@ -14,7 +14,6 @@ from mtl.submissions.format import Checked
 from mtl.submissions.row_files import PREDICTION, RowFile, data_files, data_remarks, show
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import Task
 
 MOST_PROBLEMS = 10  # of one file that are listed
 
@@ -44,10 +43,13 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
     notes: list[str] = []
     figures: Figures = {}
     for task in suite.tasks.values():
-        names = {split: name for split in SPLITS if (name := rows_name(task, split)) in contents}
-        if not names:
+        files: dict[str, RowFile] = {}
+        for split in SPLITS:
+            if (content := contents.get(rows_name(task, split))) is not None:
+                name = f"{path}/{rows_name(task, split)}"
+                files[split] = RowFile(task, split, name, split_lines(content, name, most=MOST_PREDICTIONS))
+        if not files:
             continue
-        files = {split: _row_file(task, split, f"{path}/{name}", contents[name]) for split, name in names.items()}
         expected = data.get(task.id, {})
         compared.append(expected)
         figures[task.id] = {}
@@ -68,11 +70,6 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
     problems += entry_problems(path, contents, suite, read_template(suite, data_dir), figures)
     problems += foreign_problems(path, suite, foreign, "a submission")
     return Checked(problems, data_remarks(compared, data_dir), notes)
-
-
-def _row_file(task: Task, split: str, name: str, content: bytes) -> RowFile:
-    """A submission's file of rows with this content."""
-    return RowFile(task, split, name, split_lines(content, name, most=MOST_PREDICTIONS))
 
 
 def file_problems(file: RowFile, data: RowFile) -> list[str]:

@@ -71,7 +71,9 @@ class DataRows:
         """The order in which the rows get their predictions. Ids or numbers say it, or else the lines themselves; columns of the data that stand
         beside the predictions confirm it, or say another one. Arguments and errors are those of `put`."""
         count, marks = len(lines.values), lines.marks
-        order = self._line_order(count)
+        order: Order | None = range(len(self)) if count == len(self) else None
+        if self.sample is not None and count == self.sample.whole:
+            order = self.sample.positions
         if marks.has_ids:
             order = self._by_id(lines, self._row_ids(lines, ids))
         elif marks.first_number is not None and order is not None:
@@ -87,12 +89,6 @@ class DataRows:
         if marks.first_number is not None:
             self._check_numbers(lines, order, ids)
         return order
-
-    def _line_order(self, count: int) -> Order | None:
-        """The order that so many lines say; None if they are neither as many as these rows nor, for a sample, as many as the split has."""
-        if self.sample is not None and count == self.sample.whole:
-            return self.sample.positions
-        return range(len(self)) if count == len(self) else None
 
     @property
     def _described(self) -> str:

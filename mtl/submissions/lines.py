@@ -81,22 +81,19 @@ class PredictionLines:
             order: None for that of the predictions.
             candidates: int64 (rows,), the number of candidates of each row of a choice; None: unknown.
         """
-        targets: list[Target] = []
+        kind, targets = target_kind(task), list[Target]()
         errors: list[InputError] = []
         for row, position in enumerate(range(len(self.values)) if order is None else order):
             count = int(candidates[row]) if candidates is not None and row < len(candidates) else None
+            value = self.values[position]
             try:
-                targets.append(self._target(task, self.values[position], count))
+                if self.typed:
+                    targets.append(value_target(task, value, count))
+                else:
+                    targets.append(kind.parse_prediction(kind.line_cell(value) if self.escaped else value, count))
             except ValueError as error:
                 errors.append(self.error(str(error), position))
-        return np.array(targets, dtype=target_kind(task).dtype), errors
-
-    def _target(self, task: Task, value: Any, candidates: int | None) -> Target:
-        """The target that a prediction means for a row with so many candidates. Raises ValueError for one that is not valid."""
-        if self.typed:
-            return value_target(task, value, candidates)
-        kind = target_kind(task)
-        return kind.parse_prediction(kind.line_cell(value) if self.escaped else value, candidates)
+        return np.array(targets, dtype=kind.dtype), errors
 
     def answer(self, position: int) -> str:
         """A prediction as the text of an answer. Raises InputError for a value that has no text."""

@@ -92,7 +92,13 @@ def rejoin(
     lacking: list[str] = []
     problems: list[str] = []
     for task in tasks:
-        submitted = _read_task(path, suite, task, contents)
+        submitted: dict[str, PredictionLines] = {}
+        for split in SPLITS:
+            if (content := contents.get(rows_name(task, split))) is not None:
+                source = f"{path}/{rows_name(task, split)}"
+                submitted[split] = read_json_lines(
+                    task, content, source, suite.submission.ids, MOST_PREDICTIONS, are_rows=True
+                )
         if not submitted:
             continue
         if not (files := data_files(task, data_dir)):
@@ -120,17 +126,6 @@ def rejoin(
             write_json(folder / (entry_name if name is None else file_name(name)), filled)
     remarks = [f"left out, since {data_dir} has no dev or test file of them: {', '.join(lacking)}"] if lacking else []
     return Checked(problems, remarks + data_remarks(list(data.values()), data_dir))
-
-
-def _read_task(path: Path, suite: Suite, task: Task, contents: Mapping[str, bytes]) -> dict[str, PredictionLines]:
-    """The predictions for a task in the files of a submission, by split."""
-    ids = suite.submission.ids
-    names = {split: rows_name(task, split) for split in SPLITS}
-    return {
-        split: read_json_lines(task, contents[name], f"{path}/{name}", ids, MOST_PREDICTIONS, are_rows=True)
-        for split, name in names.items()
-        if name in contents
-    }
 
 
 def _find_predictions(

@@ -79,26 +79,24 @@ class ELMo:
     @exact_arithmetic()
     def rows(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
         """The layers of each sentence, concatenated, with the token layer only once: float32 (tokens, width), also with mixed precision."""
+        # The ids 0 and 1 are those of the boundary words.
+        word_ids = {word: id for id, word in enumerate(dict.fromkeys(chain.from_iterable(sentences)), start=2)}
+        rows: list[Tensor] = [torch.empty(0)] * len(sentences)
+        left = sorted(range(len(sentences)), key=lambda number: len(sentences[number]))
         with torch.autocast(self.device.type, enabled=False):
-            return self._rows(sentences)
-
-    def _rows(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
-        word_ids = {word: id for id, word in enumerate(dict.fromkeys(w for s in sentences for w in s), start=2)}
-        vectors = self.token_vectors(list(word_ids))
-        results: list[Tensor] = [torch.empty(0)] * len(sentences)
-        order = sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
-        while order:
-            batch = order[-max(1, TOKENS // (len(sentences[order[-1]]) + 2)) :][::-1]
-            del order[-len(batch) :]
-            ids = [[0, *(word_ids[word] for word in sentences[i]), 1] for i in batch]
-            tokens = pack_sequence([vectors[row] for row in ids])
-            by_direction = [self.model.states(tokens, direction) for direction in DIRECTIONS]
-            rows = torch.cat([tokens.data, *chain.from_iterable(zip(*by_direction, strict=True))], dim=1).float()
-            # A sequence's row of a step: the first row of the step plus the sequence's position in the batch.
-            starts = torch.cat([torch.zeros(1, dtype=torch.int64), tokens.batch_sizes.cumsum(0)])
-            for position, i in enumerate(batch):
-                results[i] = rows[(starts[1 : len(ids[position]) - 1] + position).to(rows.device)]
-        return results
+            vectors = self.token_vectors(list(word_ids))
+            while left:
+                batch = left[-max(1, TOKENS // (len(sentences[left[-1]]) + 2)) :][::-1]  # the longest first
+                del left[-len(batch) :]
+                ids = [[0, *(word_ids[word] for word in sentences[number]), 1] for number in batch]
+                tokens = pack_sequence([vectors[sentence] for sentence in ids])
+                by_direction = [self.model.states(tokens, direction) for direction in DIRECTIONS]
+                packed = torch.cat([tokens.data, *chain.from_iterable(zip(*by_direction, strict=True))], dim=1).float()
+                # The row of a sentence's step: the first row of the step plus the sentence's position in the batch.
+                starts = torch.cat([torch.zeros(1, dtype=torch.int64), tokens.batch_sizes.cumsum(0)])
+                for position, number in enumerate(batch):
+                    rows[number] = packed[(starts[1 : len(ids[position]) - 1] + position).to(packed.device)]
+        return rows
 
     def token_vectors(self, words: Sequence[str]) -> Tensor:
         """The token layer of the two boundary words, then of these words: (2 + words, projection_dim)."""
