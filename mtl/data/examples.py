@@ -121,7 +121,7 @@ def read_examples(task: Task, path: Path, targets: bool = True, layout: Layout |
     words, columns = _words_columns(task, path, layout), task.read_columns(targets)
     kind, typed = target_kind(task), is_typed(path, layout)
     examples = []
-    nullable = task.target_columns[1:] and task.target_columns
+    nullable = task.target_columns if len(task.target_columns) > 1 else []
     for record in read_records(path, columns, list(words), layout, nullable):
         values = dict(zip([*columns, *words], record.values, strict=True))
         try:

@@ -31,10 +31,9 @@ def with_token_spans(
     """The dataset with the token spans of its splits, and its texts as an encoder reads them. A text that is cut around spans is added to both as
     a new text. Warnings count the texts that are cut and the spans without a token. The arguments are as in `SpanPlacer`."""
     placer = SpanPlacer(texts, dataset.texts, language, max_length, boundary_words)
-    splits = {
-        task.id: {name: placer.place(task, split) for name, split in dataset.splits[task.id].items()}
-        for task in dataset.tasks
-    }
+    splits: dict[str, dict[str, Split]] = {}
+    for task in dataset.tasks:
+        splits[task.id] = {name: placer.place(task, split) for name, split in dataset.splits[task.id].items()}
     placer.warn()
     texts_read = [*dataset.texts, *(dataset.texts[text] for text in placer.sources)]
     return replace(dataset, splits=splits, texts=texts_read), placer.texts()

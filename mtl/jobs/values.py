@@ -9,9 +9,9 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.interface import foreign
+from mtl.submissions.data_rows import Rows
 from mtl.submissions.files import JSON_LINES, SPLITS
 from mtl.submissions.lines import ID, PredictionLines, RowMarks, row_marks
-from mtl.submissions.predictions import Rows
 from mtl.submissions.row_files import PREDICTION
 from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import TargetKind

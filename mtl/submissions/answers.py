@@ -35,10 +35,7 @@ def read_labels(path: Path, suite: Suite) -> Labels:
 def check_labels(labels: Mapping[str, Any], suite: Suite, section: str = "labels.") -> Labels:
     """The map with its spellings in the form in which answers are compared. Raises InputError, which names the key, for an unknown task or label, for
     a task whose answers mean themselves, such as words, and for two spellings of one task that differ in letter case alone and mean different labels.
-
-    Args:
-        section: what stands before the task in messages.
-    """
+    In messages, `section` stands before the task."""
     checked: Labels = {}
     for id, spellings in labels.items():
         key = f"{section}{id}"

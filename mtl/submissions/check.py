@@ -63,7 +63,7 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
         if task_problems:
             continue
         for split, file in files.items():
-            predictions = file.predictions
+            predictions, _ = file.targets_and_errors
             figures[task.id][split] = measure(suite, expected[split], predictions)
             if note := target_kind(task).remark(predictions):
                 notes.append(f"{file.name}: {note}")

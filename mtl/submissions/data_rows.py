@@ -1,7 +1,7 @@
-"""The rows of a task's split, and the order in which predictions are put to them: that of the rows, or by ids, numbers, or the rows' own columns."""
+"""Predictions in any form that mtl writes or takes, put to the rows of the data: in the order of the rows, or by ids, numbers, or the rows' own
+columns."""
 
 import logging
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +13,12 @@ from mtl.base.wording import listed
 from mtl.data.columns import text
 from mtl.data.records import Record, column_names, read_records
 from mtl.data.sampled import RowSample
-from mtl.submissions.answers import answer_targets
-from mtl.submissions.lines import ID, Order, PredictionLines
-from mtl.submissions.matching import match_columns
+from mtl.submissions.answers import Labels, answer_targets
+from mtl.submissions.files import prediction_names, rows_name
+from mtl.submissions.lines import ID, Order, PredictionLines, read_cells, read_json_by_id, read_json_lines
+from mtl.submissions.matching import match_columns, match_ids, number_error
 from mtl.submissions.row_files import show
+from mtl.tasks.suite import Suite
 from mtl.tasks.task import Layout, Task
 
 MORE_LINES = 10_000  # than rows, in a file that is read to say what is wrong with it
@@ -49,19 +51,19 @@ class DataRows:
         return max(len(self), self.sample.whole if self.sample else 0) + MORE_LINES
 
     def put(
-        self, lines: PredictionLines, ids: Sequence[str], spellings: Mapping[str, str] | None
+        self, lines: PredictionLines, ids: Sequence[str], labels: Mapping[str, str] | None
     ) -> tuple[np.ndarray, int]:
         """The targets of the rows' predictions, (rows,), and how many of these are answers that fit no label. Raises InputError, which names the
         file and the line, for predictions that are not those of the rows.
 
         Args:
             ids: the columns that may hold the rows' ids; the first that the data file has does. After them, `id`.
-            spellings: what answers mean (`mtl.submissions.answers`); None: a prediction is a target as it stands.
+            labels: what answers mean (`mtl.submissions.answers`); None: a prediction is a target as it stands.
         """
         order = self.order(lines, ids)
-        if spellings is not None:
+        if labels is not None:
             answers = [lines.answer(position) for position in order]
-            return answer_targets(self.task, spellings, answers, self.targets, self.candidates)
+            return answer_targets(self.task, labels, answers, self.targets, self.candidates)
         targets, errors = lines.targets(self.task, order, self.candidates)
         if errors:
             raise errors[0]
@@ -75,9 +77,10 @@ class DataRows:
         if self.sample is not None and count == self.sample.whole:
             order = self.sample.positions
         if marks.has_ids:
-            order = self._by_id(lines, self._row_ids(lines, ids))
+            order = match_ids(lines, self._row_ids(lines, ids), self._described, self.sample is not None)
         elif marks.first_number is not None and order is not None:
-            order = self._by_id(lines, {str(marks.first_number + number): row for row, number in enumerate(order)})
+            numbers = {str(marks.first_number + number): row for row, number in enumerate(order)}
+            order = match_ids(lines, numbers, self._described, self.sample is not None)
         if marks.ignored and order is not None:
             message = "%s: its lines are taken in the order of the rows of %s; columns that are not compared: %s"
             logger.warning(message, lines.name, self.file, listed(marks.ignored, 5))
@@ -148,7 +151,7 @@ class DataRows:
         names = column_names(self.file, self._layout)
         column = next((column for column in (*ids, ID) if column in names), None)
         if column is None and lines.marks.number_column is not None:
-            raise self._not_numbered(lines, 0)
+            raise number_error(lines, 0, self._described)
         if column is None:
             problem = f"has ids, and {self.file} has no column {' or '.join(dict.fromkeys([*ids, ID]))}"
             remedy = "leave them out where the lines are in the order of its rows, or name the column in the suite file"
@@ -162,33 +165,53 @@ class DataRows:
             rows[id] = len(rows)
         return rows
 
-    def _not_numbered(self, lines: PredictionLines, position: int) -> InputError:
-        """What is wrong with a column that has neither the numbers nor the ids of the rows."""
-        name, cells = f"column {lines.marks.number_column!r}", lines.marks.ids or ()
-        problem = f"{name} has {show(cells[position])}, which neither numbers {self._described} from 0 or 1 nor is an id of theirs"
-        if repeated := next((cell for cell, count in Counter(cells).items() if count > 1), None):
-            problem = f"{name} repeats {repeated}"
-        return lines.error(f"{problem}; if the predictions are in the order of the data, leave it out", position)
 
-    def _by_id(self, lines: PredictionLines, row_ids: Mapping[str, int]) -> list[int]:
-        """For each row, the position of the prediction with its id; `row_ids` are the numbers of the rows by id."""
-        positions: dict[int, int] = {}
-        for position, id in enumerate(lines.marks.ids or ()):
-            if isinstance(id, bool) or not isinstance(id, str | int):
-                raise lines.error(f"id {show(id)} must be a text or a whole number", position)
-            row = row_ids.get(text(id))
-            if row is None:
-                if self.sample is not None:
-                    continue  # it is of another row of the split
-                if lines.marks.number_column is not None:
-                    raise self._not_numbered(lines, position)
-                problem = f"id {show(id)} is not among {self._described}; is this another file's?"
-                raise lines.error(problem, position)
-            earlier = positions.setdefault(row, position)
-            if earlier != position:
-                where = f"in row {earlier + 1}" if lines.lines is None else f"on line {lines.lines[earlier]}"
-                raise lines.error(f"id {show(id)} stands {where} already", position)
-        if lacking := [id for id, row in row_ids.items() if row not in positions]:
-            problem = f"{len(lacking)} of {self._described} have no prediction; the first has the id {lacking[0]!r}"
-            raise lines.error(problem)
-        return [positions[row] for row in range(len(self))]
+# The rows that predictions are put to, by task id and split.
+Rows = Mapping[str, Mapping[str, DataRows]]
+
+# Predictions as they stand in a file or a list, by task id and split.
+Sources = Mapping[tuple[str, str], PredictionLines]
+
+# Predicted targets (rows,), by task id and split.
+Predicted = dict[str, dict[str, np.ndarray]]
+
+# The numbers of answers that fit no label, by task id and split. Only of tasks whose predictions are read as answers.
+Unfit = dict[str, dict[str, int]]
+
+
+def read_sources(path: Path, contents: Mapping[str, bytes], suite: Suite, rows: Rows) -> Sources:
+    """The predictions for these rows in a zip or a folder, from the content of its files by name. Raises InputError, which names the file and the
+    line, for two files of the same rows, and for a file that is of another form than its name."""
+    sources: dict[tuple[str, str], PredictionLines] = {}
+    ids = suite.submission.ids
+    for name, (id, split) in prediction_names(suite).items():
+        if name not in contents or split not in rows.get(id, {}):
+            continue
+        task, content, file = suite.tasks[id], contents[name], f"{path}/{name}"
+        are_rows = name == rows_name(task, split)
+        if are_rows and task.files[split] is None:
+            continue  # a file of rows has none that are held out
+        if (earlier := sources.get((id, split))) is not None:
+            raise InputError(f"{name} has predictions of the same rows; leave one out", path=earlier.name)
+        most = rows[id][split].most_lines
+        if name.endswith(".jsonl"):
+            sources[id, split] = read_json_lines(task, content, file, ids, most, are_rows)
+        elif name.endswith(".json"):
+            sources[id, split] = read_json_by_id(content, file)
+        else:
+            sources[id, split] = read_cells(task, content, file, ids, most)
+    return sources
+
+
+def put_to_rows(sources: Sources, suite: Suite, rows: Rows, labels: Labels) -> tuple[Predicted, Unfit]:
+    """The predictions for these rows, as far as there are any, and the answers that fit no label. Raises InputError, which names the file and the
+    line, for predictions that are not those of the rows. Predictions of the tasks that have `labels` (`check_labels`) are read as answers."""
+    predicted: Predicted = {id: {} for id in rows}
+    unfit: Unfit = {id: {} for id in rows if id in labels}
+    for id, splits in rows.items():
+        for split, data in splits.items():
+            if (lines := sources.get((id, split))) is not None:
+                predicted[id][split], count = data.put(lines, suite.submission.ids, labels.get(id))
+                if id in labels:
+                    unfit[id][split] = count
+    return predicted, unfit

@@ -58,11 +58,8 @@ class SubmissionFormat:
 
 
 def write_predictions(path: Path, task: Task, predictions: np.ndarray, header: str) -> None:
-    """Write predicted targets (rows,) in row order, one a line (`TargetKind.to_line`), after a header.
-
-    Args:
-        header: "task" for the name of the task's target column; else the header is the word "target".
-    """
+    """Write predicted targets (rows,) in row order, one a line (`TargetKind.to_line`), after a header: with `header="task"`, the name of the task's
+    target column, else the word "target"."""
     name = task.target if header == "task" else "target"
     lines = map(target_kind(task).to_line, predictions.tolist())
     write_text(path, "".join(f"{line}\n" for line in [name, *lines]))
@@ -108,7 +105,7 @@ def check_lines(path: Path, suite: Suite, data_dir: Path, file_of: Callable[[Tas
             problems.append(str(error))
             continue
         targets, errors = lines.targets(task)
-        count, rows = len(lines.values), _rows(task, data_dir)
+        count, rows = len(lines.values), _test_rows(task, data_dir)
         if rows is not None and rows != count:
             errors.append(lines.error(f"{count} predictions for {rows} test rows", count - 1))
         problems += map(str, errors)
@@ -117,7 +114,8 @@ def check_lines(path: Path, suite: Suite, data_dir: Path, file_of: Callable[[Tas
     return Checked(problems, notes=[] if problems else notes)
 
 
-def _rows(task: Task, data_dir: Path) -> int | None:
+def _test_rows(task: Task, data_dir: Path) -> int | None:
+    """The number of rows of the task's test file, as published, or else as in the data folder; None if it is not known."""
     if "test" in task.rows:
         return task.rows["test"]
     path = task.path("test", data_dir)

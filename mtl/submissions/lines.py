@@ -142,13 +142,12 @@ def row_marks(task: Task, rows: Sequence[Mapping[Any, Any]], ids: Sequence[str])
 def read_tsv(
     task: Task, content: bytes, name: str, indexed: bool | None = None, most: int = MOST_PREDICTIONS
 ) -> PredictionLines:
-    """The predictions in a file with a header and one prediction on each line. Raises InputError, which names the file and the line, for a file
+    """The predictions in the file `name`, a header and one prediction on each line. Raises InputError, which names the file and the line, for a file
     without such a header, and for an index that is not the number of the row.
 
     Args:
-        name: the path of the file.
         indexed: whether the number of the row stands before each prediction; None: the header says it.
-        most: the most lines that it may have.
+        most: the most lines that the file may have.
     """
     lines = split_lines(content, name, most=most)
     if not lines:
@@ -170,13 +169,11 @@ def read_tsv(
 def read_cells(task: Task, content: bytes, name: str, ids: Sequence[str], most: int) -> PredictionLines:
     """The predictions in the file `name`, a .csv or a .tsv with a header: in the column prediction, in its only column, or in one of two. Another one
     may have the rows' ids, or, unless `ids` name it, their numbers; further ones may be `row_columns`. A .tsv as mtl writes it is read by `read_tsv`.
+    Raises InputError, which names the header that is expected, for one that does not say which column has what, and for rows of other lengths.
 
     Args:
         ids: further names that the column of ids may have.
-        most: the most lines that it may have.
-
-    Raises:
-        InputError: which names the file, the line and the header that is expected, for a header that does not say which column has what.
+        most: the most lines that the file may have.
     """
     lines = split_lines(content, name, most=most)
     if name.endswith(".tsv") and (not lines or lines[0] in (HEADER, task.target, "target")):

@@ -1,14 +1,16 @@
-"""Which predictions belong to which rows of the data, by the values of the columns that stand beside both."""
+"""Which predictions belong to which rows of the data: by ids, or by the values of the columns that stand beside both."""
 
 import json
 import logging
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from mtl.base.errors import InputError
 from mtl.base.names import one_spelling
+from mtl.data.columns import text
 from mtl.data.records import Record
 from mtl.submissions.lines import ID, Order, PredictionLines
 from mtl.submissions.row_files import show
@@ -21,20 +23,58 @@ Values = Sequence[Any]  # of one row, in the columns that are compared
 logger = logging.getLogger("mtl")
 
 
+def match_ids(lines: PredictionLines, rows: Mapping[str, int], described: str, is_sample: bool) -> list[int]:
+    """The order in which each row gets the prediction with its id. Raises InputError for an id that no row has, or that stands twice, and for a row
+    without a prediction.
+
+    Args:
+        rows: the number of each row by its id.
+        described: the rows in messages.
+        is_sample: whether the rows are a sample, so that ids may be those of other rows of the split.
+    """
+    positions: dict[int, int] = {}
+    for position, id in enumerate(lines.marks.ids or ()):
+        if isinstance(id, bool) or not isinstance(id, str | int):
+            raise lines.error(f"id {show(id)} must be a text or a whole number", position)
+        row = rows.get(text(id))
+        if row is None and is_sample:
+            continue
+        if row is None and lines.marks.number_column is not None:
+            raise number_error(lines, position, described)
+        if row is None:
+            raise lines.error(f"id {show(id)} is not among {described}; is this another file's?", position)
+        earlier = positions.setdefault(row, position)
+        if earlier != position:
+            where = f"in row {earlier + 1}" if lines.lines is None else f"on line {lines.lines[earlier]}"
+            raise lines.error(f"id {show(id)} stands {where} already", position)
+    if lacking := [id for id, row in rows.items() if row not in positions]:
+        problem = f"{len(lacking)} of {described} have no prediction; the first has the id {lacking[0]!r}"
+        raise lines.error(problem)
+    return [positions[row] for row in range(len(rows))]
+
+
+def number_error(lines: PredictionLines, position: int, described: str) -> InputError:
+    """What is wrong with a column that has neither the numbers nor the ids of the rows that are described."""
+    name, cells = f"column {lines.marks.number_column!r}", lines.marks.ids or ()
+    problem = (
+        f"{name} has {show(cells[position])}, which neither numbers {described} from 0 or 1 nor is an id of theirs"
+    )
+    if repeated := next((cell for cell, count in Counter(cells).items() if count > 1), None):
+        problem = f"{name} repeats {repeated}"
+    return lines.error(f"{problem}; if the predictions are in the order of the data, leave it out", position)
+
+
 def match_columns(
     lines: PredictionLines, file: Path, columns: Sequence[str], records: Sequence[Record], presumed: Order | None
 ) -> Order | None:
     """The order in which each row gets the prediction beside which its values stand: the presumed one if all values are equal in it, else another.
+    Raises InputError for a row whose values stand beside no prediction, or beside fewer than there are such rows; for ids of rows with other values;
+    and for equal rows with different predictions, whose order the values leave open.
 
     Args:
-        file: the data file of the rows, for messages.
-        columns: those that stand in the file and beside the predictions.
-        records: the rows, with the values of these columns.
+        columns: those that stand in the data file and beside the predictions.
+        records: the rows of the file, with the values of these columns.
         presumed: the order that ids, numbers or the lines say; None: they say none.
-
-    Raises:
-        InputError: for a row whose values stand beside no prediction, or beside fewer than there are such rows; for ids of rows with other values;
-            and for equal rows with different predictions, whose order the values leave open.
     """
     values_beside = [*zip(*(lines.marks.columns[name] for name in columns), strict=True)]
     row_keys, line_keys = _shared_keys([record.values for record in records], values_beside)

@@ -72,14 +72,6 @@ class RowFile:
         return np.array(targets, dtype=kind.dtype), errors
 
     @property
-    def predictions(self) -> np.ndarray:
-        """The targets that the rows' predictions mean, (rows,). Raises InputError for the first prediction that is not valid."""
-        targets, errors = self.targets_and_errors
-        if errors:
-            raise errors[0]
-        return targets
-
-    @property
     def sizes(self) -> np.ndarray | None:
         """The number of candidates or of units of each row, int64 (rows,), if targets depend on it and all are known."""
         sizes = [_size(self.task, row) for row in self.rows]
@@ -87,12 +79,11 @@ class RowFile:
 
     def with_predictions(self, predictions: Sequence[Any]) -> str:
         """The file's rows with these JSON values as predictions. Raises InputError for a row that has this key already."""
-        for number, row in enumerate(self.rows, start=1):
+        lines = []
+        for number, (line, row, value) in enumerate(zip(self.lines, self.rows, predictions, strict=True), start=1):
             if PREDICTION in row:
                 problem = f"has a key {PREDICTION!r} already; take it out of the data"
                 raise InputError(problem, path=self.name, line=number)
-        lines = []
-        for line, row, value in zip(self.lines, self.rows, predictions, strict=True):
             start = line.rstrip().removesuffix("}").rstrip() + (", " if row else "")
             lines.append(f"{start}{json.dumps(PREDICTION)}: {json.dumps(value, ensure_ascii=False)}}}\n")
         return "".join(lines)

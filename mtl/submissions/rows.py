@@ -39,8 +39,7 @@ def write_rows(submitted: Submitted) -> list[str]:
             path = submitted.folder.predictions(submitted.seed, split, task.id)
             targets: list[Target] = read_predicted(task, path).tolist()
             if len(targets) != len(file.lines):
-                problem = f"{len(targets)} predictions for the {len(file.lines)} rows of {file.name}"
-                raise InputError(problem, path=path)
+                raise InputError(f"{len(targets)} predictions for the {len(file.lines)} rows of {file.name}", path=path)
             values = prediction_values(task, targets, list(files[task.id].values()))
             write_text(folder / rows_name(task, split), file.with_predictions(values))
             figures[task.id][split] = measure(suite, file, targets)
@@ -69,15 +68,13 @@ def rejoin(
     another split's file: in a submission, rows of our dev may be in its test file. A file with the same rows in the same order gets their
     predictions one by one. A row without such a prediction, or with several different ones, is a problem.
 
+    Raises InputError if `out` exists, for a name that no file can have, and for files that cannot be read.
+
     Args:
         path: the submission, a zip or a folder.
         tasks: those to write, as far as the submission and the data folder have them.
-        data_dir: the folder of the data whose rows are written.
         out: a folder that does not exist, or is empty.
         name: the name of the system; None: the entry stays as it is.
-
-    Raises:
-        InputError: if `out` exists, for a name that no file can have, and for files that cannot be read.
     """
     try:
         typed(SubmissionConfig, {"header": "task", "name": name})

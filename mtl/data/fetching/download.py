@@ -132,11 +132,10 @@ def _fetch(part: _Part, size: int | None) -> None:
             furthest = max(furthest, have)
             reason = _reason(error)
             if failures >= ATTEMPTS:
-                total = part.total or size
-                kept = f"{have} of {total} bytes are kept" if total else f"{have} bytes are kept"
-                advice = (
-                    f"{kept}; run the same command again to continue" if have else "check the network and run again"
-                )
+                advice = "check the network and run again"
+                if have:
+                    of_total = f" of {total}" if (total := part.total or size) else ""
+                    advice = f"{have}{of_total} bytes are kept; run the same command again to continue"
                 raise InputError(f"{part.shown}: {reason}; {advice}") from error
             logger.warning("%s: %s; trying again", part.shown, reason)
             time.sleep(PAUSE * failures)

@@ -39,8 +39,7 @@ def elmo_embeddings(request: EmbeddingsRequest) -> "ElmoEmbeddings":
     options, texts = request.options, request.texts
     elmo, digest = load_elmo(request.path, options.exact, request.device)
     complete = coverage(texts, np.ones(len(texts.types), dtype=bool))
-    cache_dir = request.cache_dir if options.cache else None
-    return ElmoEmbeddings(elmo, digest, options.precision, cache_dir, complete)
+    return ElmoEmbeddings(elmo, digest, options.precision, request.cache_dir if options.cache else None, complete)
 
 
 def run_elmo(request: RunReaderRequest) -> "ElmoReader":

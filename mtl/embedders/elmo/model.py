@@ -1,6 +1,6 @@
 """A pretrained ELMo, its network (Peters et al. 2018, section 3), and its weights in the HDF5 layout that AllenNLP reads."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -159,16 +159,7 @@ class Recurrence(NamedTuple):
     outputs: Tensor  # (rows, hidden), before the projection
 
 
-def run_layer(
-    data: Tensor,
-    steps: list[Step],
-    w_input: Tensor,
-    w_state: Tensor,
-    bias: Tensor,
-    w_projection: Tensor,
-    cell_clip: float | None,
-    state_clip: float | None,
-) -> Recurrence:
+def run_layer(data: Tensor, steps: list[Step], weights: Sequence[Tensor], clips: Sequence[float | None]) -> Recurrence:
     """Run an LSTM layer with a projected state, in one direction, over packed data (rows, input_size), without a gradient.
 
     Everything that does not depend on the previous step is one matrix product over all rows. No library has a layer that clips the cell and
@@ -179,12 +170,12 @@ def run_layer(
 
     Args:
         steps: as `packed_steps` gives them.
-        w_input: (4 * hidden, input_size), as `w_state` and `bias` with its gates in the order o, i, f, g.
-        w_state: (4 * hidden, projection_size).
-        bias: (4 * hidden,).
-        w_projection: (projection_size, hidden).
-        cell_clip, state_clip: None means no clipping.
+        weights: as `ProjectedLSTM.weights`: w_input (4 * hidden, input_size), w_state (4 * hidden, projection_size) and bias (4 * hidden,), with
+            their gates in the order o, i, f, g, and w_projection (projection_size, hidden).
+        clips: cell_clip and state_clip; None means no clipping.
     """
+    w_input, w_state, bias, w_projection = weights
+    cell_clip, state_clip = clips
     hidden = w_projection.shape[1]
     gates = torch.addmm(bias, data, w_input.T)
     cells = gates.new_empty(len(data), hidden)
@@ -236,7 +227,7 @@ class ProjectedLSTM(nn.Module):
 
     def forward(self, data: Tensor, sizes: list[int]) -> Tensor:
         """Packed rows (rows, projection_dim), and the number of sequences that have each step -> (rows, projection_dim), without a gradient."""
-        return run_layer(data, packed_steps(sizes, self.reverse), *self.weights, *self.clips).states
+        return run_layer(data, packed_steps(sizes, self.reverse), self.weights, self.clips).states
 
 
 class BiLM(nn.Module):
@@ -280,8 +271,7 @@ def read_weights(path: Path, options: Options) -> BiLM:
                     in_file, expected_shape = (" × ".join(map(str, shape)) for shape in (dataset.shape, value.shape))
                     raise InputError(f"{name} is {in_file}, but the options say {expected_shape}; {_MATCH}", path=path)
                 if dataset.dtype.kind not in "fiu":
-                    message = f"{name} holds no numbers; is it AllenNLP's weights.hdf5 of an ELMo?"
-                    raise InputError(message, path=path)
+                    raise InputError(f"{name} holds no numbers; is it AllenNLP's weights.hdf5 of an ELMo?", path=path)
             # HDF5 compresses, and leaves out what was never written.
             if 4 * sum(map(Tensor.numel, expected.values())) > UNPACKED_RATIO * path.stat().st_size:
                 raise InputError("its datasets are far larger than the file; download or copy it again", path=path)
@@ -334,13 +324,11 @@ def to_file(model: BiLM) -> dict[str, Tensor]:
         datasets |= {f"CNN_high_{i}/{name}": value for name, value in parts.items()}
     datasets["CNN_proj/W_proj"] = state["characters.projection.weight"].T
     datasets["CNN_proj/b_proj"] = state["characters.projection.bias"]
-    for direction in DIRECTIONS:
-        for i in range(model.options.n_layers):
-            layer = f"directions.{direction}.{i}"
-            joint = torch.cat([state[f"{layer}.w_input"], state[f"{layer}.w_state"]], dim=1)
-            datasets[f"{_cell(direction, i)}/W_0"] = reorder_gates(joint, _TO_FILE).T
-            datasets[f"{_cell(direction, i)}/B"] = reorder_gates(_add_forget(state[f"{layer}.bias"], -1.0), _TO_FILE)
-            datasets[f"{_cell(direction, i)}/W_P_0"] = state[f"{layer}.w_projection"].T
+    for layer, cell in _layer_names(model.options):
+        joint = torch.cat([state[f"{layer}.w_input"], state[f"{layer}.w_state"]], dim=1)
+        datasets[f"{cell}/W_0"] = reorder_gates(joint, _TO_FILE).T
+        datasets[f"{cell}/B"] = reorder_gates(_add_forget(state[f"{layer}.bias"], -1.0), _TO_FILE)
+        datasets[f"{cell}/W_P_0"] = state[f"{layer}.w_projection"].T
     return {name: value.contiguous() for name, value in datasets.items()}
 
 
@@ -358,18 +346,19 @@ def _from_file(model: BiLM, datasets: dict[str, Tensor]) -> None:
         state[f"{layer}.bias"] = torch.cat([part["b_transform"], -part["b_carry"]])
     state["characters.projection.weight"] = datasets["CNN_proj/W_proj"].T
     state["characters.projection.bias"] = datasets["CNN_proj/b_proj"]
-    for direction in DIRECTIONS:
-        for i in range(model.options.n_layers):
-            layer = f"directions.{direction}.{i}"
-            joint = reorder_gates(datasets[f"{_cell(direction, i)}/W_0"].T, _TO_MODEL)
-            state[f"{layer}.w_input"], state[f"{layer}.w_state"] = joint.chunk(2, dim=1)
-            state[f"{layer}.bias"] = _add_forget(reorder_gates(datasets[f"{_cell(direction, i)}/B"], _TO_MODEL), 1.0)
-            state[f"{layer}.w_projection"] = datasets[f"{_cell(direction, i)}/W_P_0"].T
+    for layer, cell in _layer_names(model.options):
+        joint = reorder_gates(datasets[f"{cell}/W_0"].T, _TO_MODEL)
+        state[f"{layer}.w_input"], state[f"{layer}.w_state"] = joint.chunk(2, dim=1)
+        state[f"{layer}.bias"] = _add_forget(reorder_gates(datasets[f"{cell}/B"], _TO_MODEL), 1.0)
+        state[f"{layer}.w_projection"] = datasets[f"{cell}/W_P_0"].T
     model.load_state_dict(state)
 
 
-def _cell(direction: int, layer: int) -> str:
-    return f"RNN_{direction}/RNN/MultiRNNCell/Cell{layer}/LSTMCell"
+def _layer_names(options: Options) -> Iterator[tuple[str, str]]:
+    """The name of each LSTM layer in the model, and in the file."""
+    for direction in DIRECTIONS:
+        for layer in range(options.n_layers):
+            yield f"directions.{direction}.{layer}", f"RNN_{direction}/RNN/MultiRNNCell/Cell{layer}/LSTMCell"
 
 
 def _add_forget(bias: Tensor, value: float) -> Tensor:
