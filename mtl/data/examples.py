@@ -57,8 +57,7 @@ def make_inputs(task: Task, texts: Sequence[str]) -> tuple[tuple[str, ...], ...]
         if target_kind(task).size([texts]) == 0:
             raise ValueError(f"column {task.text[-1]!r}: no token; leave the row out")
         return (tuple(texts),)
-    shared = tuple(texts[: len(task.text)])
-    return tuple((*shared, candidate) for candidate in texts[len(task.text) :])
+    return tuple((*texts[: len(task.text)], candidate) for candidate in texts[len(task.text) :])
 
 
 def row_texts(task: Task, values: Mapping[str, Any]) -> list[str]:

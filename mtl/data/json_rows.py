@@ -81,12 +81,8 @@ def parse_object(path: Path, text: str) -> Row | None:
 
 
 def json_rows(path: Path, text: str, part: str | None) -> Iterator[tuple[int, Row]]:
-    """The rows of a .json file, each with its line or number. Raises InputError for what is not JSON, or holds no such part or no rows.
-
-    Args:
-        text: the whole file.
-        part: the key whose value holds the rows, with dots between nested keys; None: the whole value does.
-    """
+    """The rows of a .json file with this text, each with its line or number. They are the value of the key `part`, where dots stand between nested
+    keys, or without it the whole value. Raises InputError for what is not JSON, or holds no such part or no rows."""
     if part is not None:
         yield from _numbered_rows(path, _member(path, parse_object(path, text), part))
     elif text.lstrip().startswith("["):

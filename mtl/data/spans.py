@@ -108,8 +108,7 @@ class SpanPlacer:
         tokens, _ = span_tokens(units, characters)
         first = tokens[:, 0]
         self.cut_units += int(((first >= self._max_length) & ~is_whole).sum())
-        steps = np.where(is_whole, WHOLE, first + self._boundary_words)
-        return steps[is_whole | (first < self._max_length)]
+        return np.where(is_whole, WHOLE, first + self._boundary_words)[is_whole | (first < self._max_length)]
 
     def _characters(self, text: int) -> tuple[list[str], np.ndarray]:
         """All tokens of a text, also those that are cut, and the characters that each consists of."""

@@ -1,7 +1,6 @@
 """What the answers of language models mean: for each task, a map from the spelling of an answer to a label.
 
-White space at both ends and letter case do not count. A label means itself, unless the map says otherwise.
-"""
+White space at both ends and letter case do not count. A label means itself, unless the map says otherwise."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -34,21 +34,13 @@ class DataRows:
     split: str
     file: Path  # the data file that they stand in
     targets: np.ndarray  # (rows,), see `mtl.tasks.target_kind`; NaN or None where they are not known
-    # int64 (rows,), the number of candidates of each row of a choice; None for other tasks.
-    candidates: np.ndarray | None = None
-    # Their lines in the file, if it has other rows too, as a training file with held-out rows.
-    lines: Sequence[int] | None = None
-    # Which rows of the split they are, if they are a sample of them; predictions may then be of all rows of the split.
-    sample: RowSample | None = None
+    candidates: np.ndarray | None = None  # int64 (rows,), how many candidates each row of a choice has; else None
+    lines: Sequence[int] | None = None  # in the file, if it has other rows too, as a training file with held-out rows
+    sample: RowSample | None = None  # if they are one; predictions may then be of all rows of the split
 
     def __len__(self) -> int:
         """The number of rows."""
         return len(self.targets)
-
-    @property
-    def most_lines(self) -> int:
-        """The most lines that a file of their predictions may have: with a header, and some to say how many are too many."""
-        return max(len(self), self.sample.whole if self.sample else 0) + MORE_LINES
 
     def put(
         self, lines: PredictionLines, ids: Sequence[str], labels: Mapping[str, str] | None
@@ -148,8 +140,8 @@ class DataRows:
 
     def _row_ids(self, lines: PredictionLines, ids: Sequence[str]) -> dict[str, int]:
         """The number of each row by its id."""
-        names = column_names(self.file, self._layout)
-        column = next((column for column in (*ids, ID) if column in names), None)
+        present = column_names(self.file, self._layout)
+        column = next((column for column in (*ids, ID) if column in present), None)
         if column is None and lines.marks.number_column is not None:
             raise number_error(lines, 0, self._described)
         if column is None:
@@ -193,7 +185,8 @@ def read_sources(path: Path, contents: Mapping[str, bytes], suite: Suite, rows: 
             continue  # a file of rows has none that are held out
         if (earlier := sources.get((id, split))) is not None:
             raise InputError(f"{name} has predictions of the same rows; leave one out", path=earlier.name)
-        most = rows[id][split].most_lines
+        data = rows[id][split]
+        most = max(len(data), data.sample.whole if data.sample else 0) + MORE_LINES
         if name.endswith(".jsonl"):
             sources[id, split] = read_json_lines(task, content, file, ids, most, are_rows)
         elif name.endswith(".json"):

@@ -128,8 +128,7 @@ def fill_entry(entry: Mapping[str, Any], suite: Suite, facts: Mapping[str, Any],
     for id, splits in figures.items():
         for split, values in splits.items():
             if empty_block := tasks.get(id, {}).get(split) or dict.fromkeys(values):
-                block = {name: values.get(name, empty) for name, empty in empty_block.items()}
-                tasks.setdefault(id, {})[split] = block
+                tasks.setdefault(id, {})[split] = {name: values.get(name, empty) for name, empty in empty_block.items()}
     filled.pop(LEFT_OUT, None)
     if left_out := [id for id in dict.fromkeys([*suite.tasks, *tasks]) if id not in figures]:
         filled[LEFT_OUT] = left_out
@@ -161,8 +160,7 @@ def unfilled(value: Any, key: str = "") -> Iterator[str]:
     elif isinstance(value, dict):
         inner = {f"{key}.{name}".removeprefix("."): item for name, item in value.items()}
         keys = [unfilled_key for name, item in inner.items() for unfilled_key in unfilled(item, name)]
-        is_empty = key and inner and keys == [*inner]
-        yield from [key] if is_empty else keys
+        yield from [key] if key and inner and keys == [*inner] else keys
 
 
 def _emptied(value: Any) -> Any:

@@ -61,8 +61,7 @@ def predicted_splits(
     if foreign := [name for name in names if name not in known and not beside(name)]:
         forms = ", ".join(form.format(split="dev", task="TASK") for form in (FILE, CSV, JSON_LINES))
         known_forms = f"such files are called {forms} or TASK/dev.jsonl, for dev or test, and TASK is one of {', '.join(suite.tasks)}"
-        problem = f"is no file of predictions of suite {suite.name}; {known_forms}"
-        raise InputError(problem, path=f"{path}/{foreign[0]}")
+        raise InputError(f"is no file of predictions of suite {suite.name}; {known_forms}", path=f"{path}/{foreign[0]}")
     return {known[name] for name in names if name in known}
 
 

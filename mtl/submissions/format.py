@@ -82,7 +82,7 @@ def write_zip(submitted: Submitted) -> list[str]:
 
 def check_lines(path: Path, suite: Suite, data_dir: Path, file_of: Callable[[Task], str], indexed: bool) -> Checked:
     """Compare a submission of test predictions, one on each line, with the suite. The numbers of rows must be the published ones, or, if none are
-    published, those of the test files in `data_dir`. Raises InputError for what is neither a zip nor a folder.
+    published, those of the test files in `data_dir`. Raises InputError as `read_files` does.
 
     Args:
         file_of: the name of the file that it must have for a task.

@@ -108,8 +108,7 @@ def layout_of(task: Task, split: str, path: Path, folder: Path) -> Layout:
 
 def labelled_file(task: Task, split: str, folder: Path) -> Path | None:
     """The task's file of a split in a data folder if every row has its target. A test file may also be called test.tsv."""
-    names = dict.fromkeys([task.file(split), *(["test.tsv"] if split == "test" else [])])
-    for name in filter(None, names):
+    for name in filter(None, [task.file(split), "test.tsv" if split == "test" else None]):
         path = inside(folder, f"{task.folder or '.'}/{name}")
         if path.is_file() and _has_targets(task, split, path, layout_of(task, split, path, folder)):
             return path

@@ -43,8 +43,7 @@ class ELMo:
         torch.Size([3, 4, 1024])
 
     A sentence's vectors depend on its own words only: no state is carried from one call or batch to the next, unlike in
-    AllenNLP's module.
-    """
+    AllenNLP's module."""
 
     def __init__(self, options_file: Path | str, weights_file: Path | str, exact: bool = True) -> None:
         """Load files in AllenNLP's format; if exact, compute in float64, so that the vectors, rounded to float32, are always the same. Float32 is
@@ -203,8 +202,7 @@ def run_layer(data: Tensor, steps: list[Step], weights: Sequence[Tensor], clips:
 
 def reorder_gates(weight: Tensor, order: tuple[int, ...]) -> Tensor:
     """A weight or bias (4 * hidden, …) with its four gates in another order: result's gate n is gate `order[n]`."""
-    parts = weight.chunk(4)
-    return torch.cat([parts[gate] for gate in order])
+    return torch.cat([weight.chunk(4)[gate] for gate in order])
 
 
 class ProjectedLSTM(nn.Module):

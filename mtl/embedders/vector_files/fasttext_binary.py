@@ -65,8 +65,7 @@ class IndexedModel:
 
     def read(self, words: Sequence[bytes]) -> Arrays:
         """As `OpenVectors.read`; vectors equal those of fastText's `get_word_vector`. The labels of a classifier are not words."""
-        size = self.path.stat().st_size
-        with self.path.open("rb") as file, Progress(f"reading {self.path.name}", size, "B") as bar:
+        with self.path.open("rb") as file, Progress(f"reading {self.path.name}", self.path.stat().st_size, "B") as bar:
             rows = np.full(len(words), -1, dtype=np.int64)
             for offset, row, position in self._index.candidates(words):
                 entry = words[position] + b"\0"
