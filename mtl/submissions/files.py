@@ -91,7 +91,7 @@ def read_files(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, byt
 
 def check_top(path: Path, names: Sequence[str], wanted: Callable[[str], object]) -> None:
     """Raise InputError if files that are wanted at the top of a zip or a folder stand in a folder there, which was zipped in place of its files."""
-    for name in names:
+    for name in sorted(names):
         folder, _, inner_name = name.partition("/")
         if inner_name and wanted(inner_name):
             remedy = f"name the folder {path / folder}" if path.is_dir() else "zip the files, not their folder"
