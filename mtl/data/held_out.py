@@ -69,18 +69,18 @@ def _stratified(counts: dict[str, Counter[Hashable]], share: float) -> list[str]
     total = np.sum(list(groups.values()), axis=0)
     wanted = share * total
     most = max(1, round(share * total.sum()))
-    held = np.zeros_like(total)
+    held_out = np.zeros_like(total)
     taken: list[str] = []
     left = list(groups)
     tolerance = 1
-    while left and held.sum() < most and tolerance < 2 * total.sum():
+    while left and held_out.sum() < most and tolerance < 2 * total.sum():
         rejected = []
         for key in left:
-            grown = held + groups[key]
-            if grown.sum() > most or _imbalance(grown, wanted) >= _imbalance(held, wanted):
+            grown = held_out + groups[key]
+            if grown.sum() > most or _imbalance(grown, wanted) >= _imbalance(held_out, wanted):
                 continue  # it will not fit better when more rows are held out
             if np.abs(grown - total * (grown.sum() / total.sum())).max() <= tolerance:
-                held = grown
+                held_out = grown
                 taken.append(key)
             else:
                 rejected.append(key)
@@ -89,9 +89,9 @@ def _stratified(counts: dict[str, Counter[Hashable]], share: float) -> list[str]
     return taken or [min(groups, key=lambda key: _imbalance(groups[key], wanted))]
 
 
-def _imbalance(held: np.ndarray, wanted: np.ndarray) -> float:
+def _imbalance(held_out: np.ndarray, wanted: np.ndarray) -> float:
     """How far the numbers of held-out rows are from the wanted numbers, both by stratum (Pearson's chi-squared statistic)."""
-    return float(((held - wanted) ** 2 / wanted).sum())
+    return float(((held_out - wanted) ** 2 / wanted).sum())
 
 
 def _smallest_connected(nodes: Iterable[Node], pairs: Iterable[tuple[Node, Node]]) -> dict[Node, Node]:

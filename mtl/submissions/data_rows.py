@@ -127,10 +127,10 @@ class DataRows:
             for position, record in zip(order, records, strict=True):
                 if str(value := record.values[0]) != numbers[position]:
                     problem = f"column {column!r} has {numbers[position]}, and column {name!r} of {self.file} has {show(value)}"
-                    new_name = f"call it {name}"
                     declared = f"name it in the suite file (submission: {{ids: [{name}]}})"
-                    where = f"{problem} on line {record.line}; if it has ids, {declared if has_same_name else new_name}"
-                    raise lines.error(f"{where}; if the lines are in the order of the rows, leave it out", position)
+                    remedy = declared if has_same_name else f"call it {name}"
+                    problem += f" on line {record.line}; if it has ids, {remedy}"
+                    raise lines.error(f"{problem}; if the lines are in the order of the rows, leave it out", position)
 
     def _records(self, columns: Sequence[str], optional: Sequence[str] = ()) -> list[Record]:
         """The rows, with the values of these columns (`mtl.data.records.read_records`)."""

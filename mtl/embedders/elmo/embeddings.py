@@ -59,8 +59,8 @@ def load_elmo(folder: Path | None, exact: bool, device: torch.device) -> tuple[E
     """The ELMo in a folder, on this device, and the SHA-256 of options and weights. Raises InputError if there is none."""
     assert folder is not None
     options, weights = elmo_files(folder)
-    both = f"{sha256(options)} {sha256(weights)}"
-    return ELMo(options, weights, exact).to(device), hashlib.sha256(both.encode()).hexdigest()
+    hashes = f"{sha256(options)} {sha256(weights)}"
+    return ELMo(options, weights, exact).to(device), hashlib.sha256(hashes.encode()).hexdigest()
 
 
 def elmo_files(folder: Path) -> tuple[Path, Path]:
