@@ -56,9 +56,9 @@ def predicted_splits(
     """The tasks and splits that a zip or a folder with these files has predictions for. Raises InputError for a file that is none of the suite's, and
     of which `beside` does not say that it may stand beside them."""
     known = prediction_names(suite)
-    if not known.keys() & {*names}:
-        check_top(path, names, known.__contains__)
     if foreign := [name for name in names if name not in known and not beside(name)]:
+        if not known.keys() & {*names}:
+            check_top(path, foreign, known.__contains__)
         forms = ", ".join(form.format(split="dev", task="TASK") for form in (FILE, CSV, JSON_LINES))
         known_forms = f"such files are called {forms} or TASK/dev.jsonl, for dev or test, and TASK is one of {', '.join(suite.tasks)}"
         raise InputError(f"is no file of predictions of suite {suite.name}; {known_forms}", path=f"{path}/{foreign[0]}")
