@@ -167,8 +167,7 @@ def _example(task: Task, kind: TargetKind, line: int, values: Mapping[str, Any],
         problem = f"has {len(inputs)} candidates; a row must have 1 to {MOST_CANDIDATES}"
         raise ValueError(f"column {task.text_columns[-1]!r}: {problem}")
     cells = [(side, name, [values[end] for end in span_ends(name)]) for side, name in task.marked]
-    ends = [_span(name, inputs[0][side], pair, typed) for side, name, pair in cells]
-    spans = make_spans(task, inputs[0], ends)
+    spans = make_spans(task, inputs[0], [_span(name, inputs[0][side], pair, typed) for side, name, pair in cells])
     if not targets:
         return Example(line, inputs, spans=spans)
     try:

@@ -64,11 +64,7 @@ def stream_rows(path: Path, layout: Layout = PLAIN, columns: Sequence[str] | Non
         return _rows_of_parts(path, layout, columns)
     name, value = value_part(path, layout)
     spans = layout.reading.spans
-    stored = None if columns is None else [*columns, *([] if name is None else [name])]
-    if spans is not None and stored is not None:
-        computed = (f"{TOKENS}{LIST}", f"{TAGS}{LIST}")
-        stored = [*(column for column in stored if column not in computed), *spans.split(BESIDE)]
-    rows = _rows(path, layout, stored if stored is None else list(dict.fromkeys(stored)))
+    rows = _rows(path, layout, None if columns is None else _stored_columns(columns, name, spans))
     if spans is not None:
         tag_spans = next((wing.tag_spans for wing in wings() if wing.tag_spans), None)
         if tag_spans is None:
@@ -78,6 +74,15 @@ def stream_rows(path: Path, layout: Layout = PLAIN, columns: Sequence[str] | Non
     if layout.beside is not None:
         rows = _add_lines(path, layout.beside, layout, rows)
     return rows if name is None else _select_rows(path, rows, name, value)
+
+
+def _stored_columns(columns: Sequence[str], part_column: str | None, spans: str | None) -> list[str]:
+    """The columns of the file itself that these follow from: also the one that says which part a row is of, and spans in place of tokens and tags."""
+    stored = [*columns] if part_column is None else [*columns, part_column]
+    if spans is not None:
+        computed = (f"{TOKENS}{LIST}", f"{TAGS}{LIST}")
+        stored = [*(column for column in stored if column not in computed), *spans.split(BESIDE)]
+    return list(dict.fromkeys(stored))
 
 
 def _rows_of_parts(path: Path, layout: Layout, columns: Sequence[str] | None) -> NumberedRows:

@@ -61,8 +61,7 @@ def write_predictions(path: Path, task: Task, predictions: np.ndarray, header: s
     """Write predicted targets (rows,) in row order, one a line (`TargetKind.to_line`), after a header: with `header="task"`, the name of the task's
     target column, else the word "target"."""
     name = task.target if header == "task" else "target"
-    lines = map(target_kind(task).to_line, predictions.tolist())
-    write_text(path, "".join(f"{line}\n" for line in [name, *lines]))
+    write_text(path, "".join(f"{line}\n" for line in [name, *map(target_kind(task).to_line, predictions.tolist())]))
 
 
 def write_zip_of(path: Path, contents: Mapping[str, bytes]) -> None:

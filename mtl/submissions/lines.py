@@ -106,8 +106,7 @@ class PredictionLines:
 def row_columns(task: Task) -> list[str]:
     """The columns of a task's data that tell its rows apart: those of texts and of spans. None of them has a target."""
     marked = task.reading.spans.split(BESIDE)[:1] if task.reading and task.reading.spans else []
-    columns = [*task.text_columns, *task.span_columns, *marked]
-    return [column for column in columns if column not in task.target_columns]
+    return [column for column in [*task.text_columns, *task.span_columns, *marked] if column not in task.target_columns]
 
 
 def cell_beside(row: Mapping[Any, Any], column: str) -> Any:

@@ -55,11 +55,9 @@ def match_ids(lines: PredictionLines, rows: Mapping[str, int], described: str, i
 
 def number_error(lines: PredictionLines, position: int, described: str) -> InputError:
     """What is wrong with a column that has neither the numbers nor the ids of the rows that are described."""
-    name, cells = f"column {lines.marks.number_column!r}", lines.marks.ids or ()
-    problem = (
-        f"{name} has {show(cells[position])}, which neither numbers {described} from 0 or 1 nor is an id of theirs"
-    )
-    if repeated := next((cell for cell, count in Counter(cells).items() if count > 1), None):
+    name, ids = f"column {lines.marks.number_column!r}", lines.marks.ids or ()
+    problem = f"{name} has {show(ids[position])}, which neither numbers {described} from 0 or 1 nor is an id of theirs"
+    if repeated := next((id for id, count in Counter(ids).items() if count > 1), None):
         problem = f"{name} repeats {repeated}"
     return lines.error(f"{problem}; if the predictions are in the order of the data, leave it out", position)
 
