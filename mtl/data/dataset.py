@@ -227,7 +227,7 @@ def build_dataset(parts: Sequence[TaskExamples]) -> Dataset:
     splits: dict[str, dict[str, Split]] = {}
     for part in parts:
         splits[part.task.id] = {name: make_split(part.task, rows, index) for name, rows in part.rows.items()}
-    answers = {}
+    answers: dict[str, list[str]] = {}
     for part in parts:
         if "train" in part.rows and TARGET_KINDS[part.task.kind].head_type is not None:
             words = target_kind(part.task).head.answers(splits[part.task.id]["train"].targets)

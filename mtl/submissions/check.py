@@ -27,7 +27,7 @@ def read_submission(path: Path, suite: Suite) -> tuple[dict[str, bytes], list[st
 
 def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
     """Compare a submission with a data folder. Raises InputError if that has no file of the suite, and for files that cannot be read."""
-    data = {task.id: files for task in suite.tasks.values() if (files := data_files(task, data_dir))}
+    data = {task.id: by_split for task in suite.tasks.values() if (by_split := data_files(task, data_dir))}
     if not data:
         raise InputError(f"has no files of suite {suite.name} to compare with; set data_dir=", path=data_dir)
     contents, foreign = read_submission(path, suite)
