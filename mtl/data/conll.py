@@ -3,8 +3,7 @@
 The cells of a line are set apart by tabs if the first token's are, else by spaces; all lines have as many. Comments stand before a
 sentence: `# key = value`, lines with tabs whose first cell is "## " and a text, and other lines after "#" that have not so many cells.
 `# newdoc` and the token -DOCSTART- begin a document. Where the first cells of a sentence count its tokens, as in CoNLL-U, lines for several
-tokens (3-4) and for empty nodes (3.1) are left out.
-"""
+tokens (3-4) and for empty nodes (3.1) are left out."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -96,11 +95,11 @@ def _drop_uncounted(sentence: Sentence) -> Sentence:
         sentence.rows = sentence.rows[1:]
     numbers = [cells[0] for cells in sentence.rows if not FURTHER.fullmatch(cells[0])]
     if numbers and numbers == [str(number) for number in range(1, len(numbers) + 1)]:
-        kept: list[list[str]] = []
+        counted: list[list[str]] = []
         for cells in sentence.rows:
             match = FURTHER.fullmatch(cells[0])
-            # The word 3-4 stands before token 3, and the node 3.1 after it.
-            if match is None or len(kept) != int(match[1]) - (match[2] == "-"):
-                kept.append(cells)
-        sentence.rows = kept
+            # The word 3-4 stands before token 3, and the node 3.1 after it; elsewhere, such a text is a token.
+            if match is None or len(counted) != int(match[1]) - (match[2] == "-"):
+                counted.append(cells)
+        sentence.rows = counted
     return sentence

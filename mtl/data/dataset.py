@@ -91,11 +91,11 @@ def with_one_wrong(split: Split, rng: np.random.Generator) -> Split:
     right = split.targets.astype(np.int64)
     wrong = rng.integers(np.maximum(split.sizes - 1, 1))
     wrong += wrong >= right
-    kept = np.sort(np.stack([starts + right, starts + wrong], axis=1), axis=1)
-    both = np.stack([np.ones_like(right), split.sizes > 1], axis=1).astype(bool)
+    inputs = np.sort(np.stack([starts + right, starts + wrong], axis=1), axis=1)
+    exists = np.stack([np.ones_like(right), split.sizes > 1], axis=1).astype(bool)
     sizes = np.minimum(split.sizes, 2)
     targets = (right > wrong) * (sizes - 1.0)
-    return replace(split, targets=targets, sizes=sizes, **split.arrays(("texts", *INPUT_ARRAYS), kept[both]))
+    return replace(split, targets=targets, sizes=sizes, **split.arrays(("texts", *INPUT_ARRAYS), inputs[exists]))
 
 
 @dataclass(frozen=True)
@@ -183,13 +183,11 @@ def load_dataset(
         elif choosing_share is not None and "train" in part.rows and part.task.scored_split == "dev":
             parts[number], samples[part.task.id] = divide_dev(part, choosing_share)
     dataset = build_dataset(parts)
-    dataset.samples.update(samples)
     for id, sample in samples.items():
         dataset.scored_rows[id]["lines"] = list(sample.lines)
     files = hash_files(tasks, data_dir)
-    dataset.fingerprints.update(fingerprints(suite, tasks, data_dir, files))
-    dataset.changed.update(changed_splits(files))
-    return dataset
+    marks = fingerprints(suite, tasks, data_dir, files)
+    return replace(dataset, samples=samples, fingerprints=marks, changed=changed_splits(files))
 
 
 def present_tasks(suite: Suite, data_dir: Path) -> list[Task]:
@@ -229,13 +227,11 @@ def build_dataset(parts: Sequence[TaskExamples]) -> Dataset:
     splits: dict[str, dict[str, Split]] = {}
     for part in parts:
         splits[part.task.id] = {name: make_split(part.task, rows, index) for name, rows in part.rows.items()}
-    answers = {
-        part.task.id: words
-        for part in parts
-        if "train" in part.rows
-        and TARGET_KINDS[part.task.kind].head_type is not None
-        and (words := target_kind(part.task).head.answers(splits[part.task.id]["train"].targets))
-    }
+    answers: dict[str, list[str]] = {}
+    for part in parts:
+        if "train" in part.rows and TARGET_KINDS[part.task.kind].head_type is not None:
+            words = target_kind(part.task).head.answers(splits[part.task.id]["train"].targets)
+            answers |= {part.task.id: words} if words else {}
     held_out = {part.task.id: part.held_out for part in parts if part.held_out}
     scored = [(part.task, part.rows[part.task.scored_split]) for part in parts if part.task.is_scored]
     scored_rows = {task.id: describe_rows(task, rows) for task, rows in scored}
@@ -281,19 +277,17 @@ def input_rows(dataset: Dataset, task: Task, split: Split, rows: Iterable[int] |
     new_rows: list[Row] = []
     for row in range(len(split)) if rows is None else rows:
         inputs = [[dataset.texts[text] for text in split.texts[number]] for number in split.inputs(np.array([row]))]
-        shared = inputs[0] if task.candidates is None else inputs[0][:-1]
+        texts = inputs[0] if task.candidates is None else [*inputs[0][:-1], *(sides[-1] for sides in inputs)]
         spans = [] if split.spans is None else split.spans[row].tolist()
-        new_rows.append((*shared, *(texts[-1] for texts in inputs if task.candidates is not None), *spans))
+        new_rows.append((*texts, *spans))
     return new_rows
 
 
 def marked_texts(task: Task, split: Split, texts: Sequence[str]) -> list[tuple[str, ...]]:
     """The text of each span of each row, in the order of `Task.marked`. The task must have spans; the texts are the dataset's."""
     assert split.spans is not None
-    return [
-        span_texts(task, [texts[number] for number in row], spans)
-        for row, spans in zip(split.texts.tolist(), split.spans.tolist(), strict=True)
-    ]
+    rows = zip(split.texts.tolist(), split.spans.tolist(), strict=True)
+    return [span_texts(task, [texts[number] for number in numbers], spans) for numbers, spans in rows]
 
 
 def describe_rows(task: Task, examples: Sequence[Example]) -> dict[str, Any]:
@@ -301,14 +295,11 @@ def describe_rows(task: Task, examples: Sequence[Example]) -> dict[str, Any]:
 
     "texts": SHA-256 of all texts and spans, equal for tasks on the same rows. "groups": the number of each row's group, in order of first
     occurrence (a row without a group counts as a group); None if no two rows share a group. "candidates": the number of candidates
-    in each row of a choice, or of units. "columns": the values of the task's `further_columns`. The last two exist only if the task has them.
-    """
+    in each row of a choice, or of units. "columns": the values of the task's `further_columns`. The last two exist only if the task has them."""
     digest = hashlib.sha256(json.dumps([example.row for example in examples]).encode()).hexdigest()
+    keys = [("row", row) if example.group is None else example.group for row, example in enumerate(examples)]
     numbers: dict[Any, int] = {}
-    groups = [
-        numbers.setdefault(("row", number) if example.group is None else example.group, len(numbers))
-        for number, example in enumerate(examples)
-    ]
+    groups = [numbers.setdefault(key, len(numbers)) for key in keys]
     described: dict[str, Any] = {"texts": digest, "groups": groups if len(numbers) < len(examples) else None}
     if (counts := row_sizes(task, examples)) is not None:
         described["candidates"] = counts.tolist()

@@ -57,8 +57,7 @@ def make_inputs(task: Task, texts: Sequence[str]) -> tuple[tuple[str, ...], ...]
         if target_kind(task).size([texts]) == 0:
             raise ValueError(f"column {task.text[-1]!r}: no token; leave the row out")
         return (tuple(texts),)
-    shared = tuple(texts[: len(task.text)])
-    return tuple((*shared, candidate) for candidate in texts[len(task.text) :])
+    return tuple((*texts[: len(task.text)], candidate) for candidate in texts[len(task.text) :])
 
 
 def row_texts(task: Task, values: Mapping[str, Any]) -> list[str]:
@@ -121,7 +120,7 @@ def read_examples(task: Task, path: Path, targets: bool = True, layout: Layout |
     words, columns = _words_columns(task, path, layout), task.read_columns(targets)
     kind, typed = target_kind(task), is_typed(path, layout)
     examples = []
-    nullable = task.target_columns[1:] and task.target_columns
+    nullable = task.target_columns if len(task.target_columns) > 1 else []
     for record in read_records(path, columns, list(words), layout, nullable):
         values = dict(zip([*columns, *words], record.values, strict=True))
         try:
@@ -168,8 +167,7 @@ def _example(task: Task, kind: TargetKind, line: int, values: Mapping[str, Any],
         problem = f"has {len(inputs)} candidates; a row must have 1 to {MOST_CANDIDATES}"
         raise ValueError(f"column {task.text_columns[-1]!r}: {problem}")
     cells = [(side, name, [values[end] for end in span_ends(name)]) for side, name in task.marked]
-    ends = [_span(name, inputs[0][side], pair, typed) for side, name, pair in cells]
-    spans = make_spans(task, inputs[0], ends)
+    spans = make_spans(task, inputs[0], [_span(name, inputs[0][side], pair, typed) for side, name, pair in cells])
     if not targets:
         return Example(line, inputs, spans=spans)
     try:

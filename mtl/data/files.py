@@ -84,16 +84,12 @@ def data_lines(path: Path, encoding: str | None) -> Iterator[str]:
 
 
 def split_lines(content: bytes, name: str, before: int = 0, most: int = MOST_LINES) -> list[str]:
-    """The lines of a UTF-8 file's content, without their ends.
+    """The lines of the content of a UTF-8 file, or of a part of it, without their ends. Raises InputError with the line that is not UTF-8, and for
+    more than `most` lines, before they take memory.
 
     Args:
-        content: the content of the file, or a part of it.
-        name: the name of the file, for errors.
         before: the number of lines of the file that precede the content.
         most: the most lines that the content may have.
-
-    Raises:
-        InputError: with the line that is not UTF-8, and for more than `most` lines, before they take memory.
     """
     ends = content.count(b"\n")
     count = ends if not content or content.endswith(b"\n") else ends + 1
@@ -121,8 +117,7 @@ def read_bytes(path: Path) -> bytes:
     """The content of a file. Raises InputError for what is no file, or cannot be read."""
     with read_errors(path), open_regular(path) as file:
         if os.fstat(file.fileno()).st_size > FILE_LIMIT:
-            problem = f"has more than {FILE_LIMIT // 2**30} GiB; leave out rows that are not needed"
-            raise InputError(problem, path=path)
+            raise InputError(f"has more than {FILE_LIMIT // 2**30} GiB; leave out rows that are not needed", path=path)
         return file.read()
 
 

@@ -14,7 +14,7 @@ GIT = "git:"  # before a checksum that is the id of a git blob
 
 @dataclass(frozen=True)
 class HashedFile:
-    """A data file."""
+    """A data file of a task, with the hash of its content."""
 
     task: str  # its id
     split: str

@@ -27,10 +27,9 @@ def hold_out(task: Task, examples: Sequence[Example], share: float) -> tuple[lis
     strata = [kind.stratum(example.target) for example in examples]
     counts = {key: Counter(strata[number] for number in groups[key]) for key in order}
     dev = {number for key in _stratified(counts, share) for number in groups[key]}
-    return (
-        [example for number, example in enumerate(examples) if number not in dev],
-        [example for number, example in enumerate(examples) if number in dev],
-    )
+    training = [example for number, example in enumerate(examples) if number not in dev]
+    held_out = [example for number, example in enumerate(examples) if number in dev]
+    return training, held_out
 
 
 def grouped_by_source(task: Task, examples: Sequence[Example]) -> list[Example]:
@@ -64,25 +63,24 @@ def _stratified(counts: dict[str, Counter[Hashable]], share: float) -> list[str]
 
     The groups are tried in the order of `counts`, which has the number of each group's rows in each stratum. A group is taken if this
     brings the number of held-out rows of each stratum nearer to `share` of the stratum, and if the proportions of the strata stay within
-    `tolerance` rows of those of all rows. Groups that are rejected for their proportions are tried again with twice the tolerance.
-    """
+    `tolerance` rows of those of all rows. Groups that are rejected for their proportions are tried again with twice the tolerance."""
     strata = list(sum(counts.values(), Counter[Hashable]()))
     groups = {key: np.array([rows[stratum] for stratum in strata]) for key, rows in counts.items()}
     total = np.sum(list(groups.values()), axis=0)
     wanted = share * total
     most = max(1, round(share * total.sum()))
-    held = np.zeros_like(total)
+    held_out = np.zeros_like(total)
     taken: list[str] = []
     left = list(groups)
     tolerance = 1
-    while left and held.sum() < most and tolerance < 2 * total.sum():
+    while left and held_out.sum() < most and tolerance < 2 * total.sum():
         rejected = []
         for key in left:
-            grown = held + groups[key]
-            if grown.sum() > most or _imbalance(grown, wanted) >= _imbalance(held, wanted):
+            grown = held_out + groups[key]
+            if grown.sum() > most or _imbalance(grown, wanted) >= _imbalance(held_out, wanted):
                 continue  # it will not fit better when more rows are held out
             if np.abs(grown - total * (grown.sum() / total.sum())).max() <= tolerance:
-                held = grown
+                held_out = grown
                 taken.append(key)
             else:
                 rejected.append(key)
@@ -91,9 +89,9 @@ def _stratified(counts: dict[str, Counter[Hashable]], share: float) -> list[str]
     return taken or [min(groups, key=lambda key: _imbalance(groups[key], wanted))]
 
 
-def _imbalance(held: np.ndarray, wanted: np.ndarray) -> float:
+def _imbalance(held_out: np.ndarray, wanted: np.ndarray) -> float:
     """How far the numbers of held-out rows are from the wanted numbers, both by stratum (Pearson's chi-squared statistic)."""
-    return float(((held - wanted) ** 2 / wanted).sum())
+    return float(((held_out - wanted) ** 2 / wanted).sum())
 
 
 def _smallest_connected(nodes: Iterable[Node], pairs: Iterable[tuple[Node, Node]]) -> dict[Node, Node]:

@@ -1,5 +1,5 @@
-"""The rows of JSON files: JSON Lines, a list, an object of splits, records by id, or SQuAD's articles. A row of JSON Lines and of a list has the
-line that it begins on, every other its number, from 1."""
+"""The rows of JSON files: JSON Lines, a list, an object of splits, records by id, or SQuAD's articles. A row of JSON Lines or of a list comes with
+the line that it begins on, every other row with its number, from 1."""
 
 import json
 import re
@@ -21,6 +21,7 @@ MOST_KEYS = 8  # of an object, in a message
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> Row:
+    """The object of these keys and values. Raises ValueError for a key that stands twice."""
     row = dict(pairs)
     if len(row) < len(pairs):
         counts = Counter(key for key, _ in pairs)
@@ -80,25 +81,24 @@ def parse_object(path: Path, text: str) -> Row | None:
 
 
 def json_rows(path: Path, text: str, part: str | None) -> Iterator[tuple[int, Row]]:
-    """The rows of a .json file, each with its line or number. Raises InputError for what is not JSON, or holds no such part or no rows.
-
-    Args:
-        text: the whole file.
-        part: the key whose value holds the rows, with dots between nested keys; None: the whole value does.
-    """
-    if part is None and text.lstrip().startswith("["):
+    """The rows of a .json file with this text, each with its line or number. They are the value of the key `part`, where dots stand between nested
+    keys, or without it the whole value. Raises InputError for what is not JSON, or holds no such part or no rows."""
+    if part is not None:
+        yield from _numbered_rows(path, _member(path, parse_object(path, text), part))
+    elif text.lstrip().startswith("["):
         yield from _listed_rows(path, text)
-        return
-    value: Any = parse_object(path, text)
-    if value is None and part is None and text.lstrip().startswith("{"):  # JSON Lines in a file of this name
+    elif (value := parse_object(path, text)) is None and text.lstrip().startswith("{"):
+        # JSON Lines in a file of this name.
         lines = enumerate(text.split("\n"), start=1)
         yield from ((number, parse_row(path, number, line)) for number, line in lines if line.strip())
-        return
-    if part is not None:
-        value = _member(path, value, part)
-    elif isinstance(value, dict) and _are_articles(value.get(ARTICLES)):
+    elif value is not None and _are_articles(value.get(ARTICLES)):
         yield from enumerate(_questions(path, value[ARTICLES]), start=1)
-        return
+    else:
+        yield from _numbered_rows(path, value)
+
+
+def _numbered_rows(path: Path, value: Any) -> Iterator[tuple[int, Row]]:
+    """The rows of a value, a list or an object of records by id, each with its number."""
     if isinstance(value, dict):
         if not all(isinstance(record, dict) for record in value.values()):
             problem = f"is one object with the keys {', '.join([*value][:MOST_KEYS])}"
@@ -150,20 +150,25 @@ def _are_articles(value: Any) -> bool:
 def _questions(path: Path, articles: list[Any]) -> Iterator[Row]:
     """The questions of articles, each a row with what its passage and its article have beside."""
     for number, article in enumerate(articles, start=1):
-        outer = [_row(path, number, article)]
-        for key in (PARAGRAPHS, QUESTIONS):
-            inner = [({name: value for name, value in row.items() if name != key}, row.get(key)) for row in outer]
-            if not all(isinstance(items, list) and all(isinstance(item, dict) for item in items) for _, items in inner):
-                problem = f"an article of SQuAD has lists of objects, {PARAGRAPHS!r} and in them {QUESTIONS!r}"
-                raise InputError(problem, path=path, line=number)
-            outer = [{**row, **item} for row, items in inner for item in items or ()]
-        yield from outer
+        for paragraph in _inner_rows(path, number, _row(path, number, article), PARAGRAPHS):
+            yield from _inner_rows(path, number, paragraph, QUESTIONS)
+
+
+def _inner_rows(path: Path, number: int, row: Row, key: str) -> list[Row]:
+    """The objects in the list below a key of a row, each with what the row has beside. `number` is that of the article."""
+    items = row.get(key)
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        problem = f"an article of SQuAD has lists of objects, {PARAGRAPHS!r} and in them {QUESTIONS!r}"
+        raise InputError(problem, path=path, line=number)
+    beside = {name: value for name, value in row.items() if name != key}
+    return [{**beside, **item} for item in items]
 
 
 def _row(path: Path, number: int, value: Any) -> Row:
+    """The value as a row: an object as it is, cells with the names column_1, column_2, …, and a text as the column `text`."""
     if isinstance(value, dict):
         return value
-    if isinstance(value, list):  # cells without names
+    if isinstance(value, list):
         return {f"column_{number}": cell for number, cell in enumerate(value, start=1)}
     if isinstance(value, str):
         return {"text": value}

@@ -1,4 +1,4 @@
-"""Rows of data files as records, with the values of the columns that a task reads; and files of rows. `mtl.data.rows` describes the forms."""
+"""All rows of a data file as records, with the values of the columns that are asked for. `mtl.data.rows` describes the forms of files."""
 
 import json
 from collections import Counter
@@ -22,11 +22,10 @@ Lookup = Callable[[object, str], Any]  # a nested row, a column's name -> its va
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One row: where it stands in its file, and the values of the columns asked for, in that order. `line` is the line in a text file on which the
-    row begins; a header is line 1. In a parquet file, and in SQuAD's form of JSON, it is the number of the row, from 1."""
+    """One row: where it stands in its file, and the values of the columns that are asked for."""
 
-    line: int
-    values: tuple[Value, ...]
+    line: int  # on which the row begins; a header is line 1. In parquet and in SQuAD's form of JSON: the number of the row, from 1
+    values: tuple[Value, ...]  # in the order of these columns
 
 
 def is_typed(path: Path, layout: Layout = PLAIN) -> bool:
@@ -80,6 +79,7 @@ def column_names(path: Path, layout: Layout = PLAIN) -> list[str]:
 
 
 def _read(path: Path, columns: Sequence[str], lookup: Lookup, layout: Layout) -> list[Record]:
+    """The records of a file, whose values `lookup` finds in rows of objects."""
     if form_of(path, layout) in TABLES and layout.beside is None and layout.part != NUMBERED:
         return _cell_records(path, columns, layout)
     records = []
@@ -105,12 +105,10 @@ def _cell_records(path: Path, columns: Sequence[str], layout: Layout) -> list[Re
             problem = f"column {column!r} stands more than once in the header; rename the others"
             raise InputError(problem, path=path, line=1)
     positions = [header.index(column) for column in columns]
-    part = None if name is None else header.index(name)
-    records = [
-        Record(line, tuple([cells[position] for position in positions]))
-        for line, cells in rows
-        if part is None or cells[part] == value
-    ]
+    if name is not None:
+        part_position = header.index(name)
+        rows = ((line, cells) for line, cells in rows if cells[part_position] == value)
+    records = [Record(line, tuple([cells[position] for position in positions])) for line, cells in rows]
     if not records:
         problem = "no rows after the header" if name is None else f"no row has {value!r} in a column {name!r}"
         raise InputError(problem, path=path)

@@ -27,6 +27,10 @@ from mtl.data.json_rows import json_rows, parse_row
 from mtl.data.parquet import parquet_names, parquet_rows
 from mtl.tasks.task import BESIDE, NUMBERED, Layout
 
+# Rows, each with its line: objects or cells by column, and the cells of tables alone.
+NumberedRows = Iterator[tuple[int, dict[str, Any]]]
+NumberedCells = Iterator[tuple[int, list[str]]]
+
 MOST_COLUMNS = 10_000
 SUFFIXES = {
     **{".tsv": "tsv", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json"},
@@ -53,20 +57,14 @@ def form_of(path: Path, layout: Layout = PLAIN) -> str:
     raise InputError(f"unknown format; a data file's name ends in {', '.join(SUFFIXES)}", path=path)
 
 
-def stream_rows(
-    path: Path, layout: Layout = PLAIN, columns: Sequence[str] | None = None
-) -> Iterator[tuple[int, dict[str, Any]]]:
+def stream_rows(path: Path, layout: Layout = PLAIN, columns: Sequence[str] | None = None) -> NumberedRows:
     """The rows of a file one by one, each with its line: cells as {column: text}, and objects as they are. Memory holds one row, or the text of a
     .json file. Of a parquet file, `columns` are decoded, or all that hold texts or numbers. Raises InputError as `read_records`."""
     if layout.part == NUMBERED:
         return _rows_of_parts(path, layout, columns)
     name, value = value_part(path, layout)
-    wanted = columns if columns is None or name is None else list(dict.fromkeys([*columns, name]))
     spans = layout.reading.spans
-    if spans is not None and wanted is not None:
-        computed = (f"{TOKENS}{LIST}", f"{TAGS}{LIST}")
-        wanted = list(dict.fromkeys([*(name for name in wanted if name not in computed), *spans.split(BESIDE)]))
-    rows = _rows(path, layout, wanted)
+    rows = _rows(path, layout, None if columns is None else _stored_columns(columns, name, spans))
     if spans is not None:
         tag_spans = next((wing.tag_spans for wing in wings() if wing.tag_spans), None)
         if tag_spans is None:
@@ -78,7 +76,16 @@ def stream_rows(
     return rows if name is None else _select_rows(path, rows, name, value)
 
 
-def _rows_of_parts(path: Path, layout: Layout, columns: Sequence[str] | None) -> Iterator[tuple[int, dict[str, Any]]]:
+def _stored_columns(columns: Sequence[str], part_column: str | None, spans: str | None) -> list[str]:
+    """The columns of the file itself that these follow from: also the one that says which part a row is of, and spans in place of tokens and tags."""
+    stored = [*columns] if part_column is None else [*columns, part_column]
+    if spans is not None:
+        computed = (f"{TOKENS}{LIST}", f"{TAGS}{LIST}")
+        stored = [*(column for column in stored if column not in computed), *spans.split(BESIDE)]
+    return list(dict.fromkeys(stored))
+
+
+def _rows_of_parts(path: Path, layout: Layout, columns: Sequence[str] | None) -> NumberedRows:
     """The rows of a file in parts. Their lines are counted on from part to part."""
     before = 0
     for file in numbered_files(path):
@@ -88,9 +95,9 @@ def _rows_of_parts(path: Path, layout: Layout, columns: Sequence[str] | None) ->
         before += line
 
 
-def read_table(path: Path, layout: Layout) -> tuple[Sequence[str], Iterator[tuple[int, list[str]]]]:
-    """The names of the columns of a table, and its rows, whose cells are as many. Its first row names the columns, unless it names none of the
-    layout's header: then these are the columns."""
+def read_table(path: Path, layout: Layout) -> tuple[Sequence[str], NumberedCells]:
+    """The names of a table's columns, and its rows, each with a cell for every column. The first row names the columns, unless it has none of the
+    names of the layout's header: then the header names them, and the first row is one of the rows."""
     separator, is_quoted = separator_of(path, layout)
     lines = data_lines(path, layout.reading.encoding)
     plain = ((number, _without_end(line).split(separator)) for number, line in enumerate(lines, start=1))
@@ -105,22 +112,21 @@ def read_table(path: Path, layout: Layout) -> tuple[Sequence[str], Iterator[tupl
 
 
 def separator_of(path: Path, layout: Layout) -> tuple[str, bool]:
+    """The separator of a table's cells, and whether they may be quoted."""
     separator, is_quoted = TABLES[form_of(path, layout)]
     reading = layout.reading
     return reading.separator or separator, is_quoted if reading.quoted is None else reading.quoted
 
 
-def _checked(
-    path: Path, rows: Iterable[tuple[int, list[str]]], width: int, separator: str, is_quoted: bool
-) -> Iterator[tuple[int, list[str]]]:
-    """The rows, but for empty lines after the last one. Raises InputError for a row with another number of cells."""
-    empty = 0  # the first of the empty lines before this one
+def _checked(path: Path, rows: NumberedCells, width: int, separator: str, is_quoted: bool) -> NumberedCells:
+    """The rows, but for empty lines after the last one. Raises InputError for a row with another number of cells than `width`."""
+    first_empty = 0  # the first of the empty lines before this one; 0: there is none
     for line, cells in rows:
         if cells == [""] and width > 1:
-            empty = empty or line
+            first_empty = first_empty or line
             continue
-        if empty:
-            raise InputError(f"an empty line between rows of {width} cells; delete it", path=path, line=empty)
+        if first_empty:
+            raise InputError(f"an empty line between rows of {width} cells; delete it", path=path, line=first_empty)
         if len(cells) != width:
             names = SEPARATORS.get(separator, repr(separator))
             rule = f"one row a line, cells set apart by {names}"
@@ -132,7 +138,7 @@ def _checked(
         yield line, cells
 
 
-def quoted_rows(path: Path | str, lines: Iterable[str], separator: str = ",") -> Iterator[tuple[int, list[str]]]:
+def quoted_rows(path: Path | str, lines: Iterable[str], separator: str = ",") -> NumberedCells:
     """The cells of each row of a table with quotes, with the line that the row starts on. Raises InputError, which names the path and the line."""
     longest = csv.field_size_limit(2**31 - 1)
     reader = csv.reader(lines, delimiter=separator, strict=True)
@@ -148,7 +154,7 @@ def quoted_rows(path: Path | str, lines: Iterable[str], separator: str = ",") ->
         csv.field_size_limit(longest)
 
 
-def _rows(path: Path, layout: Layout, columns: Sequence[str] | None) -> Iterator[tuple[int, dict[str, Any]]]:
+def _rows(path: Path, layout: Layout, columns: Sequence[str] | None) -> NumberedRows:
     """The rows of the file itself, without a second one."""
     form = form_of(path, layout)
     if form == "parquet":
@@ -182,7 +188,7 @@ def value_part(path: Path, layout: Layout) -> tuple[str | None, str]:
 
 
 def _renamed(path: Path, line: int, row: dict[str, Any], header: Sequence[str] | None) -> dict[str, Any]:
-    """A row of cells without names, with the names of the header."""
+    """The row with the names of the header, if it is a list of cells, which `json_rows` numbers; else as it is."""
     if header is None or list(row) != [f"column_{number}" for number in range(1, len(row) + 1)]:
         return row
     if len(row) != len(header):
@@ -191,6 +197,7 @@ def _renamed(path: Path, line: int, row: dict[str, Any], header: Sequence[str] |
 
 
 def _bounded(path: Path, line: int, row: dict[str, Any]) -> dict[str, Any]:
+    """The row. Raises InputError if it has too many columns."""
     if len(row) > MOST_COLUMNS:
         raise InputError(f"{len(row):,} columns; mtl reads at most {MOST_COLUMNS:,}", path=path, line=line)
     return row
@@ -198,23 +205,24 @@ def _bounded(path: Path, line: int, row: dict[str, Any]) -> dict[str, Any]:
 
 def _lines(path: Path, layout: Layout) -> Iterator[str]:
     """The lines of a file without their ends, and without empty ones after the last row."""
-    empty = 0
+    empty_lines = 0  # before this one
     for line in data_lines(path, layout.reading.encoding):
         if content := _without_end(line):
-            yield from [""] * empty
-            empty = 0
+            yield from [""] * empty_lines
+            empty_lines = 0
             yield content
         else:
-            empty += 1
+            empty_lines += 1
 
 
-def _sentences(path: Path, layout: Layout) -> Iterator[tuple[int, dict[str, Any]]]:
+def _sentences(path: Path, layout: Layout) -> NumberedRows:
     """The rows of a file of annotated tokens: a list for each column, and the document and the text of the sentence if the file says them."""
     lines = map(_without_end, data_lines(path, layout.reading.encoding))
     for sentence in sentences(path, lines, len(layout.header or ()) or None):
         names = conll_columns(len(sentence.rows[0]), layout.header)
-        said = {name: value for name in ("document", "text") if (value := getattr(sentence, name))}
-        yield sentence.line, {**said, **dict(zip(names, map(list, zip(*sentence.rows, strict=True)), strict=True))}
+        columns = dict(zip(names, map(list, zip(*sentence.rows, strict=True)), strict=True))
+        stated = {"document": sentence.document, "text": sentence.text}
+        yield sentence.line, {**{name: value for name, value in stated.items() if value}, **columns}
 
 
 def _without_end(line: str) -> str:
@@ -238,25 +246,23 @@ def _texts(path: Path, layout: Layout, form: str) -> Iterator[tuple[int, dict[st
         yield line, {"label": " ".join(labels), "text": rest}
 
 
-def _add_lines(
-    path: Path, second: Path, layout: Layout, rows: Iterator[tuple[int, Any]]
-) -> Iterator[tuple[int, dict[str, Any]]]:
+def _add_lines(path: Path, second: Path, layout: Layout, rows: NumberedRows) -> NumberedRows:
     """Rows with a further column: the lines of a second file. Raises InputError if one of the files has more rows."""
     header = layout.header or ()
     name = header[1] if len(header) == 2 and form_of(path, layout) == "txt" else "label"
-    for number, (row, line) in enumerate(zip_longest(rows, _lines(second, Layout(reading=layout.reading))), start=1):
-        if row is None or line is None:
-            longer, shorter = (second, path) if row is None else (path, second)
+    added_cells = _lines(second, Layout(reading=layout.reading))
+    for number, (numbered_row, cell) in enumerate(zip_longest(rows, added_cells), start=1):
+        if numbered_row is None or cell is None:
+            longer, shorter = (second, path) if numbered_row is None else (path, second)
             problem = f"has more rows than {shorter.name}, which ends after {number - 1:,}"
             raise InputError(problem, path=longer, line=number)
-        if name in row[1]:
+        line, row = numbered_row
+        if name in row:
             raise InputError(f"column {name!r} stands in {second.name}, too", path=path)
-        yield row[0], {**row[1], name: line}
+        yield line, {**row, name: cell}
 
 
-def _select_rows(
-    path: Path, rows: Iterator[tuple[int, Any]], name: str, value: str
-) -> Iterator[tuple[int, dict[str, Any]]]:
+def _select_rows(path: Path, rows: NumberedRows, name: str, value: str) -> NumberedRows:
     """The rows with this value in this column. Raises InputError if there is none."""
     has_rows = False
     for line, row in rows:

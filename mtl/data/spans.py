@@ -8,7 +8,7 @@ A text with spans that is longer than `max_length` is not cut at its end: it kee
 spans, in their order. So the spans are always read, each with the words around it.
 
 The first token of a unit (`mtl.tasks.target_kind`) stands for it. A text with units is cut at its end, and a model does not read the units
-after that."""
+after the cut."""
 
 import logging
 from collections.abc import Sequence
@@ -31,10 +31,9 @@ def with_token_spans(
     """The dataset with the token spans of its splits, and its texts as an encoder reads them. A text that is cut around spans is added to both as
     a new text. Warnings count the texts that are cut and the spans without a token. The arguments are as in `SpanPlacer`."""
     placer = SpanPlacer(texts, dataset.texts, language, max_length, boundary_words)
-    splits = {
-        task.id: {name: placer.place(task, split) for name, split in dataset.splits[task.id].items()}
-        for task in dataset.tasks
-    }
+    splits: dict[str, dict[str, Split]] = {}
+    for task in dataset.tasks:
+        splits[task.id] = {name: placer.place(task, split) for name, split in dataset.splits[task.id].items()}
     placer.warn()
     texts_read = [*dataset.texts, *(dataset.texts[text] for text in placer.sources)]
     return replace(dataset, splits=splits, texts=texts_read), placer.texts()
@@ -42,7 +41,8 @@ def with_token_spans(
 
 class SpanPlacer:
     """Finds the tokens of spans, and cuts long texts around their spans. A text that is cut becomes a new text, because other rows may read the
-    same text around other spans. The numbers of new texts follow those of the existing ones."""
+    same text around other spans. The numbers of new texts follow those of the existing ones. So `texts` and `warn` are called after all splits are
+    placed."""
 
     def __init__(
         self, texts: TokenizedTexts, raw: Sequence[str], language: str, max_length: int, boundary_words: bool = False
@@ -54,7 +54,9 @@ class SpanPlacer:
         self.sources: list[int] = []  # for each new text, the text that it is cut from
         self.missed = 0  # the number of spans that share no character with a token
         self.cut_units = 0  # the number of units that are after the cut
-        self._cut: dict[tuple[int, bytes], int] = {}  # the numbers of new texts, by source and kept tokens
+        self._cut: dict[
+            tuple[int, bytes], int
+        ] = {}  # the numbers of new texts, by source and the tokens that they keep
         self._new_texts: list[list[str]] = []  # the tokens of each new text
         # By text with spans, its tokens and their characters.
         self._tokens: dict[int, tuple[list[str], np.ndarray]] = {}
@@ -80,17 +82,15 @@ class SpanPlacer:
 
     def warn(self) -> None:
         """Log warnings, with counts, about texts that are cut around their spans, units that are cut, and spans without a token of their own."""
-        if self._new_texts:
-            cut = "%d texts with spans are longer than max_length=%d tokens"
-            logger.warning(
-                f"{cut}; they keep the tokens nearest to their spans", len(self._new_texts), self._max_length
-            )
+        cut, most = len(self._new_texts), self._max_length
+        if cut:
+            too_long = f"longer than max_length={most} tokens"
+            logger.warning("%d texts with spans are %s; they keep the tokens nearest to their spans", cut, too_long)
         if self.cut_units:
-            said = "%d tokens to predict are after max_length=%d; no model reads them"
-            logger.warning(said, self.cut_units, self._max_length)
+            logger.warning("%d tokens to predict are after max_length=%d; no model reads them", self.cut_units, most)
         if self.missed:
-            said = "%d spans have no token of their own; the token nearest to them is read instead"
-            logger.warning(said, self.missed)
+            remedy = "the token nearest to them is read instead"
+            logger.warning("%d spans have no token of their own; %s", self.missed, remedy)
 
     def _add_steps(self, kind: TargetKind, split: Split) -> Split:
         """The split with the steps of its units, (rows, most units), PAST after the last one of a row."""
@@ -103,11 +103,12 @@ class SpanPlacer:
 
     def _unit_steps(self, text: int, units: np.ndarray) -> np.ndarray:
         """The step of each unit that the encoder reads, int64 (units,), as `mtl.model.heads.unit_vectors` takes them."""
-        whole = units[:, 0] == units[:, 1]
-        first = span_tokens(units, self._characters(text)[1])[0][:, 0]
-        self.cut_units += int(((first >= self._max_length) & ~whole).sum())
-        steps = np.where(whole, WHOLE, first + self._boundary_words)
-        return steps[whole | (first < self._max_length)]
+        is_whole = units[:, 0] == units[:, 1]  # which stands for the whole text
+        _, characters = self._characters(text)
+        tokens, _ = span_tokens(units, characters)
+        first = tokens[:, 0]
+        self.cut_units += int(((first >= self._max_length) & ~is_whole).sum())
+        return np.where(is_whole, WHOLE, first + self._boundary_words)[is_whole | (first < self._max_length)]
 
     def _characters(self, text: int) -> tuple[list[str], np.ndarray]:
         """All tokens of a text, also those that are cut, and the characters that each consists of."""
@@ -125,14 +126,15 @@ class SpanPlacer:
         self.missed += missed
         if len(words) <= self._max_length:
             return text, tokens
-        kept = nearest_tokens(len(words), tokens, self._max_length)
-        number = self._cut.setdefault((text, kept.tobytes()), len(self._raw) + len(self._new_texts))
-        if number == len(self._raw) + len(self._new_texts):
+        nearest = nearest_tokens(len(words), tokens, self._max_length)
+        new_number = len(self._raw) + len(self._new_texts)
+        number = self._cut.setdefault((text, nearest.tobytes()), new_number)
+        if number == new_number:
             self.sources.append(text)
-            self._new_texts.append([words[token] for token in kept])
-        # A span may lose tokens, but is never empty: with fewer tokens than spans, the last one kept is read for the others.
-        first = np.minimum(np.searchsorted(kept, tokens[:, 0]), len(kept) - 1)
-        stop = np.maximum(np.searchsorted(kept, tokens[:, 1]), first + 1)
+            self._new_texts.append([words[token] for token in nearest])
+        # A span may lose tokens, but is never empty: with fewer tokens than spans, the last one is read for the others.
+        first = np.minimum(np.searchsorted(nearest, tokens[:, 0]), len(nearest) - 1)
+        stop = np.maximum(np.searchsorted(nearest, tokens[:, 1]), first + 1)
         return number, np.stack([first, stop], axis=1)
 
 
@@ -141,8 +143,7 @@ def token_characters(text: str, words: Sequence[str]) -> np.ndarray:
 
     A tokenizer splits a text and may drop characters; then the result is exact. If it also changes characters (Moses
     turns a literal "DOTMULTI" into a dot), it is exact before the first change and after the last one, and a token in
-    between has all characters in between. The words are all tokens of the text, at least one, none empty.
-    """
+    between has all characters in between. The words are all tokens of the text, at least one, none empty."""
     joined = "".join(words)
     letters = set(joined)
     positions = np.array([position for position, character in enumerate(text) if character in letters], dtype=np.int64)

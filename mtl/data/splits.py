@@ -59,18 +59,18 @@ def split_files(task: Task, data_dir: Path, share: float) -> dict[str, bytes]:
 
 
 def _divided_file(task: Task, path: Path, by_split: Mapping[str, list[Example]], layout: Layout) -> dict[str, bytes]:
-    """The lines of a training file in two files, each with its header: those of the rows that train, and of those that serve as dev. Raises
-    InputError if they are not read as the same rows there."""
+    """The contents of two files by their paths, each with the header of a training file: the lines of the rows that train, and of those that serve
+    as dev. Raises InputError if they are not read as the same rows there."""
     lines = re.findall(rb"[^\n]*\n|[^\n]+", read_bytes(path))
     starts = sorted(row.line for rows in (by_split["train"], by_split["dev"]) for row in rows)
     ends = dict(zip(starts, [*starts[1:], len(lines) + 1], strict=True))
     contents = {}
     for split in ("train", "dev"):
         rows = [b"".join(lines[row.line - 1 : ends[row.line] - 1]) for row in by_split[split]]
-        whole = [row if row.endswith(b"\n") else row + b"\n" for row in rows]
-        contents[f"{task.folder or task.id}/{split}{path.suffix}"] = b"".join([*lines[: starts[0] - 1], *whole])
-    same = [[replace(row, line=0) for row in by_split[split]] for split in ("train", "dev")]
-    if _rows_again(task, layout, contents) != same:
+        ended_rows = [row if row.endswith(b"\n") else row + b"\n" for row in rows]
+        contents[f"{task.folder or task.id}/{split}{path.suffix}"] = b"".join([*lines[: starts[0] - 1], *ended_rows])
+    expected = [[replace(row, line=0) for row in by_split[split]] for split in ("train", "dev")]
+    if _rows_again(task, layout, contents) != expected:
         problem = "its lines are not read as the same rows in files of train and dev"
         raise InputError(f"{problem}; save it as .jsonl in UTF-8, or leave task {task.id} out (tasks=[…])", path=path)
     return contents
@@ -92,8 +92,9 @@ def _rows_again(task: Task, layout: Layout, contents: Mapping[str, bytes]) -> li
 
 def read_split(task: Task, path: Path, split: str, layout: Layout | None = None) -> list[Example]:
     """All rows of a split's file, with targets and groups, but of a test file that is not scored the texts alone. Errors: as `read_examples`."""
-    rows = read_examples(task, path, task.has_targets(split), layout)
-    return rows if task.same_source is None or not task.has_targets(split) else grouped_by_source(task, rows)
+    has_targets = task.has_targets(split)
+    rows = read_examples(task, path, has_targets, layout)
+    return grouped_by_source(task, rows) if has_targets and task.same_source is not None else rows
 
 
 def choose_scored(suite: Suite, data_dir: Path) -> Suite:
@@ -134,18 +135,17 @@ def missing_tasks(suite: Suite, data_dir: Path) -> dict[str, Path]:
 def check_present(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     """Raise InputError, with advice, unless every file of these tasks exists."""
     missing = missing_tasks(suite, data_dir)
-    wanted = [task.id for task in tasks if task.id in missing]
-    if not wanted:
+    lacking = [suite.tasks[task.id] for task in tasks if task.id in missing]
+    if not lacking:
         return
-    present = [task.id for task in tasks if not {task.id, task.answered_by or task.id} & set(missing)]
-    remedy = (
-        "the publisher has withdrawn this data: put it there if you have it"
-        if all(suite.tasks[id].withdrawn and suite.tasks[id].hub is None for id in wanted)
-        else f"fetch it with: mtl data {suite.name}"
-        if any(suite.tasks[id].source or suite.tasks[id].hub for id in wanted)
-        else "put it there, set data_dir=, or, if the task has no dev or test file, write files: {dev: null} in the suite file"
-    )
-    if present:
+    if all(task.withdrawn and task.hub is None for task in lacking):
+        remedy = "the publisher has withdrawn this data: put it there if you have it"
+    elif any(task.source or task.hub for task in lacking):
+        remedy = f"fetch it with: mtl data {suite.name}"
+    else:
+        no_file = "if the task has no dev or test file, write files: {dev: null} in the suite file"
+        remedy = f"put it there, set data_dir=, or, {no_file}"
+    if present := [task.id for task in tasks if not {task.id, task.answered_by or task.id} & set(missing)]:
         remedy += f"; or run the tasks that have their files: tasks=[{','.join(present)}]"
-    problem = f"no such file; tasks of suite {suite.name} without their files: {', '.join(wanted)}"
-    raise InputError(f"{problem}; {remedy}", path=missing[wanted[0]])
+    problem = f"no such file; tasks of suite {suite.name} without their files: {', '.join(task.id for task in lacking)}"
+    raise InputError(f"{problem}; {remedy}", path=missing[lacking[0].id])

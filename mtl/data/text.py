@@ -38,8 +38,8 @@ def moses(language: str) -> Tokenizer:
     from sacremoses.corpus import NonbreakingPrefixes
 
     if language not in NonbreakingPrefixes().available_langs:
-        said = "language %s: Moses has no list of abbreviations for it; general rules tokenize the texts"
-        logger.warning(said, language)
+        problem = "Moses has no list of abbreviations for it; general rules tokenize the texts"
+        logger.warning("language %s: %s", language, problem)
     tokenizer = MosesTokenizer(lang=language)
 
     def tokenize(text: str) -> list[str]:
@@ -101,6 +101,7 @@ class TokenizedTexts:
             write_arrays(path, {"types": types, "tokens": self.tokens, "starts": self.starts, "counted": counted})
 
     def _tokenize(self, tokenize: Tokenizer, max_length: int) -> None:
+        """Tokenize the texts of `index`, and set all other attributes."""
         self.empty = self.cut = 0
         type_ids: dict[str, int] = {}
         tokens = array("i")
@@ -183,10 +184,10 @@ def tokenized(texts: Sequence[str], language: str, max_length: int, cache_dir: P
     """The texts as `TokenizedTexts`. Log how many are cut, and how many have no token."""
     result = TokenizedTexts(texts, language, max_length, cache_dir)
     if result.empty:
-        said = "%d of %d distinct texts have no token; each is kept as one unknown token"
-        logger.warning(said, result.empty, len(result))
+        message = "%d of %d distinct texts have no token; each is kept as one unknown token"
+        logger.warning(message, result.empty, len(result))
     if result.cut:
-        said = "%d of %d distinct texts are longer than max_length=%d tokens and are cut"
-        logger.info(said, result.cut, len(result), max_length)
+        message = "%d of %d distinct texts are longer than max_length=%d tokens and are cut"
+        logger.info(message, result.cut, len(result), max_length)
     logger.info("%d distinct texts, %d tokens", len(result), len(result.tokens))
     return result

@@ -1,7 +1,7 @@
 """Word embeddings: one registry entry for each kind, and the files that name one with its settings. Those with a vector for each word are drawn at
 random (the row "LSTM" of KLEJ's Table 3), or read from a file, as fastText's, GloVe's, word2vec's."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -43,17 +43,15 @@ class StaticOptions(EmbedderOptions):
         return self.min_count == 1 and self.max_words is None
 
 
-def static_kind(title: str) -> EmbedderKind:
-    """The registry entry of vectors that are read from a file, in any of the formats of `VectorFile`."""
-    return EmbedderKind(
-        title=title,
-        options=StaticOptions,
-        build=lazy("mtl.embedders.words:static_embeddings"),
-        load=lazy("mtl.embedders.new_words:run_words"),
-        exists=Path.exists,
-        by_word=True,
-    )
-
+# Vectors that are read from a file, in any of the formats of `VectorFile`.
+STATIC = EmbedderKind(
+    title="fastText",
+    options=StaticOptions,
+    build=lazy("mtl.embedders.words:static_embeddings"),
+    load=lazy("mtl.embedders.new_words:run_words"),
+    exists=Path.exists,
+    by_word=True,
+)
 
 # By name, as in configs/embeddings, on the command line and in run folders.
 EMBEDDERS: dict[str, EmbedderKind] = {
@@ -63,10 +61,10 @@ EMBEDDERS: dict[str, EmbedderKind] = {
         build=lazy("mtl.embedders.words:random_embeddings"),
         load=lazy("mtl.embedders.new_words:run_words"),
     ),
-    "fasttext": static_kind("fastText"),
-    "glove": static_kind("GloVe"),
+    "fasttext": STATIC,
+    "glove": replace(STATIC, title="GloVe"),
     "elmo": ELMO,
-    "word2vec": static_kind("word2vec"),
+    "word2vec": replace(STATIC, title="word2vec"),
 }
 
 

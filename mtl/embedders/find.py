@@ -26,30 +26,35 @@ class Vectors:
 
     @property
     def exist(self) -> bool:
+        """Whether the path has complete vectors."""
         exists = EMBEDDERS[self.embeddings].exists
         assert exists is not None
         return exists(self.path)
 
     def check_obtainable(self) -> None:
         """Raise InputError, which says how to get the vectors, if they do not exist and cannot be trained, and for a missing package."""
-        name, path, recipe = self.embeddings, self.path, self.recipe
+        name, recipe = self.embeddings, self.recipe
         EMBEDDERS[name].check_installed(name)
         if self.exist:
             return
-        if recipe is not None and recipe.embeddings != name:
-            message = f"a recipe for {recipe.embeddings} embeddings, not for {name}"
-            raise InputError(message, key="embeddings.path", value=recipe.name)
-        extra = wing.extras.get(name) if (wing := trainings()) else None
-        if recipe is not None and recipe.train and extra is not None:
-            check_installed(extra, key="embeddings.path", value=recipe.name)
-            return
-        remedies = [f"fetch them: mtl embeddings fetch {name} recipe={recipe.name}"] if recipe and recipe.url else []
-        if recipe and not recipe.url and recipe.source:
-            remedies.append(f"get them from {recipe.source}")
+        wing = trainings()
+        extra = None if wing is None else wing.extras.get(name)  # that the training of such vectors needs
+        remedies = []
+        if recipe is not None:
+            if recipe.embeddings != name:
+                message = f"a recipe for {recipe.embeddings} embeddings, not for {name}"
+                raise InputError(message, key="embeddings.path", value=recipe.name)
+            if recipe.train and extra is not None:
+                check_installed(extra, key="embeddings.path", value=recipe.name)
+                return
+            if recipe.url:
+                remedies.append(f"fetch them: mtl embeddings fetch {name} recipe={recipe.name}")
+            elif recipe.source:
+                remedies.append(f"get them from {recipe.source}")
         if extra is not None:
-            remedies.append(f"train your own: mtl embeddings train {name} texts=[FILE] out={path}")
+            remedies.append(f"train your own: mtl embeddings train {name} texts=[FILE] out={self.path}")
         remedies.append("or set embeddings.path=PATH" if remedies else "check embeddings.path")
-        raise InputError(f"no such vectors; {'; '.join(remedies)}", path=path)
+        raise InputError(f"no such vectors; {'; '.join(remedies)}", path=self.path)
 
     def train_if_missing(self, suite: Suite, data_dir: Path, held_out: float, device: "torch.device") -> None:
         """Train the vectors of a run as their recipe says, if they do not exist; they must be obtainable. Raises InputError if they cannot be

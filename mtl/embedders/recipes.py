@@ -1,7 +1,6 @@
 """Recipes, which say where vectors come from: an address to download them from, or settings to train them with.
 
-A recipe is a file in embeddings/. A wing trains (`mtl.base.wings.Trainings`).
-"""
+A recipe is a file in embeddings/. A wing trains (`mtl.base.wings.Trainings`)."""
 
 import hashlib
 import logging
@@ -65,15 +64,13 @@ def fetchable(embeddings: str) -> list[str]:
 
 
 def fetch_embeddings(name: str, recipe: str | None = None, embeddings_dir: str = "embeddings") -> Path:
-    """Download the pretrained vectors of a recipe, unless they are there, and return their path.
+    """Download the pretrained vectors of a recipe, unless they are there, and return their path. Raises InputError if there is no such recipe, if it
+    names no address, or if the download fails.
 
     Args:
         name: the kind of embeddings: fasttext, glove or elmo.
         recipe: a name or a path; None: the first recipe of published vectors for this kind of embeddings, by its name.
         embeddings_dir: the folder of embeddings, which receives the file.
-
-    Raises:
-        InputError: if there is no such recipe, if it names no address, or if the download fails.
     """
     if recipe is None:
         names = fetchable(name)
@@ -118,15 +115,11 @@ def source_note(path: Path) -> Path:
     return path.with_name(f"{path.name}.source")
 
 
-def noted_source(path: Path) -> str | None:
-    """What identifies the texts that the vectors at `path` were trained on, if it was noted."""
-    note = source_note(path)
-    return note.read_text(encoding="utf-8").partition("\n")[0].strip() if note.is_file() else None
-
-
 def check_source(suite: Suite, data_dir: Path, held_out: float, path: Path) -> None:
     """Raise InputError unless the vectors at `path` were trained on the texts that a recipe would train on now."""
-    if noted_source(path) != suite_source(suite, data_dir, held_out):
+    note = source_note(path)
+    noted = note.read_text(encoding="utf-8").partition("\n")[0].strip() if note.is_file() else None
+    if noted != suite_source(suite, data_dir, held_out):
         changed = "the data, the choice of held-out rows or the tokenizer has changed"
         remedy = "remove it, and the same command trains it again"
         raise InputError(f"was trained on other texts than the present training rows: {changed}; {remedy}", path=path)

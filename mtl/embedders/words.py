@@ -35,8 +35,7 @@ def static_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
     words are unknown. A word that is not in the file: with missing=unknown, it gets a vector from its character n-grams if the file is a .bin,
     otherwise it is unknown. With missing=random, each seed draws its vector from N(0, 1), as that of the unknown word, and n-grams are not used:
     GLUE's baselines and jiant read all vectors as text, and all other words start from N(0, 1). Boundary words are not looked up; each seed draws
-    theirs. Raises InputError for a file that cannot be read, or whose vectors do not have `options.dim` numbers (None: any).
-    """
+    theirs. Raises InputError for a file that cannot be read, or whose vectors do not have `options.dim` numbers (None: any)."""
     options, texts, path = request.options, request.texts, request.path
     assert path is not None
     types = texts.types
@@ -49,24 +48,22 @@ def static_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
     file = VectorFile(path).read_once(words)
     check_dim(path, file.dim, options.dim)
     draws_missing = options.missing == "random"
-    is_known = file.in_file if draws_missing else file.has_vector
-    if not is_known.any():
+    has_vector = file.in_file if draws_missing else file.has_vector
+    if not has_vector.any():
         raise InputError(f"knows none of the suite's {len(words)} words; is it for another language?", path=path)
-    known, in_file = set(compress(words, is_known)), set(compress(words, file.in_file))
+    known, in_file = set(compress(words, has_vector)), set(compress(words, file.in_file))
     vocabulary = Vocabulary(word for word in types if draws_missing or word in known or word in BOUNDARIES)
-    # The ids of the words with a vector, and their vectors; the unknown word has the mean of these.
-    ids, known_vectors = vocabulary.ids(compress(words, is_known)), file.vectors[is_known]
+    known_ids, known_vectors = vocabulary.ids(compress(words, has_vector)), file.vectors[has_vector]
     vectors = np.zeros((len(vocabulary), file.dim), dtype=np.float32)
-    vectors[ids], vectors[Vocabulary.UNKNOWN] = known_vectors, known_vectors.mean(axis=0)
-    drawn = np.ones(len(vocabulary), dtype=bool)
-    drawn[ids], drawn[Vocabulary.PADDING], drawn[Vocabulary.UNKNOWN] = False, False, draws_missing
-    in_itself = np.array([word in in_file or word in BOUNDARIES for word in texts.types])
-    from_ngrams = np.array([word in known for word in texts.types]) & ~in_itself
-    return WordEmbeddings(
-        *(vocabulary, file.dim, vectors, coverage(texts, in_itself, from_ngrams), options.trainable),
-        drawn=drawn if drawn.any() else None,
-        sparse=options.sparse,
-    )
+    vectors[known_ids] = known_vectors
+    vectors[Vocabulary.UNKNOWN] = known_vectors.mean(axis=0)
+    is_drawn = np.ones(len(vocabulary), dtype=bool)
+    is_drawn[known_ids] = is_drawn[Vocabulary.PADDING] = False
+    is_drawn[Vocabulary.UNKNOWN] = draws_missing
+    is_in_file = np.array([word in in_file or word in BOUNDARIES for word in texts.types])
+    from_ngrams = np.array([word in known for word in texts.types]) & ~is_in_file
+    covered, drawn = coverage(texts, is_in_file, from_ngrams), is_drawn if is_drawn.any() else None
+    return WordEmbeddings(vocabulary, file.dim, vectors, covered, options.trainable, drawn, options.sparse)
 
 
 def check_dim(path: Path, dim: int, wanted: int | None) -> None:
@@ -126,6 +123,7 @@ class WordEmbeddings:
 
 
 def word_sequences(vocabulary: Vocabulary, texts: TokenizedTexts) -> ArraySequences:
+    """The texts as ids of the vocabulary's words."""
     return ArraySequences(vocabulary.ids(texts.types)[texts.tokens], texts.starts[:-1], texts.lengths)
 
 
@@ -185,7 +183,7 @@ def frequent_words(
 
 @dataclass(frozen=True)
 class Coverage:
-    """The numbers of types (distinct words) and tokens in the dataset's distinct texts, (types, tokens), by the source of their vectors. Boundary
+    """How many types (distinct words) and tokens of the dataset's distinct texts have vectors, and from where: each a pair (types, tokens). Boundary
     words are not counted.
 
     Attributes:
@@ -201,18 +199,18 @@ class Coverage:
     unknown_types: np.ndarray = field(repr=False, compare=False)
 
     def __str__(self) -> str:
-        kinds = {"known": self.found, "from n-grams": self.from_ngrams, "unknown": self.unknown}
-        types, tokens = (sum(counts) for counts in zip(*kinds.values(), strict=True))
+        counts = {"known": self.found, "from n-grams": self.from_ngrams, "unknown": self.unknown}
+        all_types, all_tokens = map(sum, zip(*counts.values(), strict=True))
         return "; ".join(
-            f"{name} {kind[0]:,} types ({kind[0] / types:.1%}), {kind[1]:,} tokens ({kind[1] / tokens:.1%})"
-            for name, kind in kinds.items()
-            if kind[0]
+            f"{name} {types:,} types ({types / all_types:.1%}), {tokens:,} tokens ({tokens / all_tokens:.1%})"
+            for name, (types, tokens) in counts.items()
+            if types
         )
 
     def as_dict(self) -> dict[str, dict[str, int]]:
         """The numbers as in summary.json: {"found": {"types": …, "tokens": …}, …}."""
-        kinds = {"found": self.found, "from_ngrams": self.from_ngrams, "unknown": self.unknown}
-        return {name: dict(zip(("types", "tokens"), kind, strict=True)) for name, kind in kinds.items()}
+        counts = {"found": self.found, "from_ngrams": self.from_ngrams, "unknown": self.unknown}
+        return {name: {"types": types, "tokens": tokens} for name, (types, tokens) in counts.items()}
 
 
 def coverage(texts: TokenizedTexts, has_vector: np.ndarray, from_ngrams: np.ndarray | None = None) -> Coverage:
@@ -223,7 +221,8 @@ def coverage(texts: TokenizedTexts, has_vector: np.ndarray, from_ngrams: np.ndar
     from_ngrams = np.zeros_like(has_vector) if from_ngrams is None else from_ngrams
     unknown = ~(has_vector | from_ngrams)
 
-    def size(kind: np.ndarray) -> tuple[int, int]:
-        return int((kind & words).sum()), int(counts[kind & words].sum())
+    def count(chosen: np.ndarray) -> tuple[int, int]:
+        """The types and the tokens among the chosen types, bool (types,)."""
+        return int((chosen & words).sum()), int(counts[chosen & words].sum())
 
-    return Coverage(size(has_vector), size(from_ngrams), size(unknown), unknown)
+    return Coverage(count(has_vector), count(from_ngrams), count(unknown), unknown)

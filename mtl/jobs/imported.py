@@ -16,9 +16,8 @@ from mtl.jobs.job import Job
 from mtl.jobs.values import PredictedValues
 from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.submissions.answers import check_labels
-from mtl.submissions.data_rows import DataRows
+from mtl.submissions.data_rows import DataRows, Rows, Sources, Unfit, put_to_rows, read_sources
 from mtl.submissions.files import SPLITS, is_entry, predicted_splits, prediction_names, read_files
-from mtl.submissions.predictions import Rows, Sources, Unfit, put_to_rows, read_sources
 from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import is_unknown
 from mtl.tasks.targets import target_kind

@@ -9,10 +9,10 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.interface import foreign
-from mtl.submissions.entry import PREDICTION
+from mtl.submissions.data_rows import Rows
 from mtl.submissions.files import JSON_LINES, SPLITS
-from mtl.submissions.lines import ID, PredictionLines, fields_beside
-from mtl.submissions.predictions import Rows
+from mtl.submissions.lines import ID, PredictionLines, RowMarks, row_marks
+from mtl.submissions.row_files import PREDICTION
 from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import TargetKind
 from mtl.tasks.targets import target_kind
@@ -39,7 +39,8 @@ class PredictedValues:
         """A hash of the predictions: that of a folder with these lines as files."""
         sums = {}
         for (id, split), lines in self.lines.items():
-            columns = {PREDICTION: lines.values, **({} if lines.ids is None else {ID: lines.ids}), **lines.columns}
+            ids = {} if lines.marks.ids is None else {ID: lines.marks.ids}
+            columns = {PREDICTION: lines.values, **ids, **lines.marks.columns}
             rows = (dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True))
             content = "".join(json.dumps(row, default=str) + "\n" for row in rows)
             sums[JSON_LINES.format(split=split, task=id)] = hashlib.sha256(content.encode()).hexdigest()
@@ -77,11 +78,11 @@ def predicted_values(predictions: Sequence[Any], suite: Suite, indices: Indices)
                 for split, rows in _by_split(values, suite.tasks[id], task_key).items():
                     ids = _ids(rows, split, indices.get((id, split), []), task_key)
                     columns = [{name: row[name] for name in row if name not in OF_TABLES} for row in rows]
-                    beside = fields_beside(suite.tasks[id], columns, suite.submission.ids)
+                    marks = row_marks(suite.tasks[id], columns, suite.submission.ids)
                     if ids is not None:
-                        beside |= {"ids": ids, "counter": None, "ignored": ()}
+                        marks = RowMarks(marks.columns, ids)
                     predicted = [row[PREDICTION] for row in rows]
-                    lines[id, split] = PredictionLines(f"{task_key}.{split}", predicted, **beside)
+                    lines[id, split] = PredictionLines(f"{task_key}.{split}", predicted, marks)
         seeds.append(PredictedValues(f"predictions-{number + 1}", lines))
     return seeds
 

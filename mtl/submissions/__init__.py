@@ -3,9 +3,10 @@
 from functools import partial
 
 from mtl.submissions.check import check_rows
+from mtl.submissions.entry import rows_problem
 from mtl.submissions.files import SPLITS, glue_name, test_name
 from mtl.submissions.format import SubmissionFormat, check_lines, glue_problem, write_glue, write_zip
-from mtl.submissions.rows import rows_problem, write_rows
+from mtl.submissions.rows import write_rows
 from mtl.tasks.suite import Suite
 
 SUBMISSION_FORMATS: dict[str, SubmissionFormat] = {

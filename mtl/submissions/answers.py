@@ -1,7 +1,6 @@
 """What the answers of language models mean: for each task, a map from the spelling of an answer to a label.
 
-White space at both ends and letter case do not count. A label means itself, unless the map says otherwise.
-"""
+White space at both ends and letter case do not count. A label means itself, unless the map says otherwise."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -35,10 +34,7 @@ def read_labels(path: Path, suite: Suite) -> Labels:
 def check_labels(labels: Mapping[str, Any], suite: Suite, section: str = "labels.") -> Labels:
     """The map with its spellings in the form in which answers are compared. Raises InputError, which names the key, for an unknown task or label, for
     a task whose answers mean themselves, such as words, and for two spellings of one task that differ in letter case alone and mean different labels.
-
-    Args:
-        section: what stands before the task in messages.
-    """
+    In messages, `section` stands before the task."""
     checked: Labels = {}
     for id, spellings in labels.items():
         key = f"{section}{id}"

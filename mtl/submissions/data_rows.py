@@ -1,11 +1,10 @@
-"""The rows of a task's split, and the order in which predictions are put to them: that of the rows, or by ids, numbers, or the rows' own columns."""
+"""Predictions in any form that mtl writes or takes, put to the rows of the data: in the order of the rows, or by ids, numbers, or the rows' own
+columns."""
 
 import logging
-from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -14,9 +13,12 @@ from mtl.base.wording import listed
 from mtl.data.columns import text
 from mtl.data.records import Record, column_names, read_records
 from mtl.data.sampled import RowSample
-from mtl.submissions.answers import answer_targets
-from mtl.submissions.entry import show
-from mtl.submissions.lines import ID, PredictionLines, exact_key, loose_key
+from mtl.submissions.answers import Labels, answer_targets
+from mtl.submissions.files import prediction_names, rows_name
+from mtl.submissions.lines import ID, Order, PredictionLines, read_cells, read_json_by_id, read_json_lines
+from mtl.submissions.matching import match_columns, match_ids, number_error
+from mtl.submissions.row_files import show
+from mtl.tasks.suite import Suite
 from mtl.tasks.task import Layout, Task
 
 MORE_LINES = 10_000  # than rows, in a file that is read to say what is wrong with it
@@ -32,73 +34,64 @@ class DataRows:
     split: str
     file: Path  # the data file that they stand in
     targets: np.ndarray  # (rows,), see `mtl.tasks.target_kind`; NaN or None where they are not known
-    # int64 (rows,), the number of candidates of each row of a choice; None for other tasks.
-    candidates: np.ndarray | None = None
-    # Their lines in the file, if it has other rows too, as a training file with held-out rows.
-    lines: Sequence[int] | None = None
-    # Which rows of the split they are, if they are a sample of them; predictions may then be of all rows of the split.
-    sample: RowSample | None = None
+    candidates: np.ndarray | None = None  # int64 (rows,), how many candidates each row of a choice has; else None
+    lines: Sequence[int] | None = None  # in the file, if it has other rows too, as a training file with held-out rows
+    sample: RowSample | None = None  # if they are one; predictions may then be of all rows of the split
 
     def __len__(self) -> int:
         """The number of rows."""
         return len(self.targets)
 
-    @property
-    def most_lines(self) -> int:
-        """The most lines that a file of their predictions may have: with a header, and some to say how many are too many."""
-        return max(len(self), self.sample.whole if self.sample else 0) + MORE_LINES
-
     def put(
-        self, lines: PredictionLines, ids: Sequence[str], spellings: Mapping[str, str] | None
+        self, lines: PredictionLines, ids: Sequence[str], labels: Mapping[str, str] | None
     ) -> tuple[np.ndarray, int]:
         """The targets of the rows' predictions, (rows,), and how many of these are answers that fit no label. Raises InputError, which names the
         file and the line, for predictions that are not those of the rows.
 
         Args:
             ids: the columns that may hold the rows' ids; the first that the data file has does. After them, `id`.
-            spellings: what answers mean (`mtl.submissions.answers`); None: a prediction is a target as it stands.
+            labels: what answers mean (`mtl.submissions.answers`); None: a prediction is a target as it stands.
         """
         order = self.order(lines, ids)
-        if spellings is not None:
+        if labels is not None:
             answers = [lines.answer(position) for position in order]
-            return answer_targets(self.task, spellings, answers, self.targets, self.candidates)
+            return answer_targets(self.task, labels, answers, self.targets, self.candidates)
         targets, errors = lines.targets(self.task, order, self.candidates)
         if errors:
             raise errors[0]
         return targets, 0
 
-    def order(self, lines: PredictionLines, ids: Sequence[str]) -> Sequence[int]:
-        """For each row, the position of its prediction. Arguments and errors are those of `put`."""
-        count, first = len(lines.values), lines.first_number
-        order = self._in_order(count)
-        if lines.ids is not None and first is None:
-            order = self._by_id(lines, lines.ids, self._row_ids(lines, ids))
-        elif lines.ids is not None and first is not None and order is not None:
-            order = self._by_id(lines, lines.ids, {str(first + number): row for row, number in enumerate(order)})
-        if lines.ignored and order is not None:
+    def order(self, lines: PredictionLines, ids: Sequence[str]) -> Order:
+        """The order in which the rows get their predictions. Ids or numbers say it, or else the lines themselves; columns of the data that stand
+        beside the predictions confirm it, or say another one. Arguments and errors are those of `put`."""
+        count, marks = len(lines.values), lines.marks
+        order: Order | None = range(len(self)) if count == len(self) else None
+        if self.sample is not None and count == self.sample.whole:
+            order = self.sample.positions
+        if marks.has_ids:
+            order = match_ids(lines, self._row_ids(lines, ids), self._described, self.sample is not None)
+        elif marks.first_number is not None and order is not None:
+            numbers = {str(marks.first_number + number): row for row, number in enumerate(order)}
+            order = match_ids(lines, numbers, self._described, self.sample is not None)
+        if marks.ignored and order is not None:
             message = "%s: its lines are taken in the order of the rows of %s; columns that are not compared: %s"
-            logger.warning(message, lines.name, self.file, listed(lines.ignored, 5))
-        if lines.columns and (order is not None or lines.are_rows):
+            logger.warning(message, lines.name, self.file, listed(marks.ignored, 5))
+        if marks.columns and (order is not None or lines.are_rows):
             order = self._by_columns(lines, order)
         if order is None:
             rule = "; without ids, each row has one, in their order" if lines.typed else ""
             raise lines.error(f"{count} predictions for {self._described}{rule}", count - 1)
-        if first is not None:
+        if marks.first_number is not None:
             self._check_numbers(lines, order, ids)
         return order
-
-    def _in_order(self, count: int) -> Sequence[int] | None:
-        """For each row, its position in a file of this many rows; None if that is neither the number of these rows nor, where they are a
-        sample, that of all rows of the split."""
-        if self.sample is not None and count == self.sample.whole:
-            return self.sample.positions
-        return range(len(self)) if count == len(self) else None
 
     @property
     def _described(self) -> str:
         """The rows in a message."""
+        if self.sample is not None:
+            return f"the {len(self)} rows of {self.file} that are in the sample"
         held_out = " that are held out as dev (mtl data --write-splits writes them)" if self.lines is not None else ""
-        return f"the {len(self)} rows of {self.file}{' that are in the sample' if self.sample else held_out}"
+        return f"the {len(self)} rows of {self.file}{held_out}"
 
     @property
     def _layout(self) -> Layout:
@@ -109,62 +102,35 @@ class DataRows:
                 return self.task.layout(split, Path(*self.file.parts[: -len(inside.parts)]))
         return self.task.plain_layout
 
-    def _by_columns(self, lines: PredictionLines, order: Sequence[int] | None) -> Sequence[int] | None:
-        """For each row, the position of the prediction with its values in the columns that stand beside both: as in `order` if it fits, else in
-        another order. Raises InputError for values of no row, for ids of rows with other values, and for an order that the values leave open."""
+    def _by_columns(self, lines: PredictionLines, order: Order | None) -> Order | None:
+        """As `match_columns`, by those columns that the data file has. Raises InputError, too, for texts where it has none to compare with."""
         present = column_names(self.file, self._layout)
-        columns = {name: lines.columns[name] for name in lines.columns if name in present}
-        if not columns:
-            if texts := [name for name in lines.columns if name in self.task.text_columns]:
-                problem = f"has a column {texts[0]!r}, and {self.file} has none to compare it with"
-                remedy = "name the data's folder, or leave the column out if the lines are in the order of the rows"
-                raise lines.error(f"{problem}; {remedy}", 0)
-            return order
-        records = self._records([], list(columns))
-        beside = [*zip(*columns.values(), strict=True)]
-        exact_rows, exact_lines = [exact_key(record.values) for record in records], [*map(exact_key, beside)]
-        # A row whose values stand in the file as they are is that row; others may have been changed on the way.
-        same = {*exact_rows} & {*exact_lines}
-        of_rows = [key if key in same else loose_key(r.values) for key, r in zip(exact_rows, records, strict=True)]
-        of_lines = [key if key in same else loose_key(v) for key, v in zip(exact_lines, beside, strict=True)]
-        unlike = [row for row, key in enumerate(of_rows) if order is None or of_lines[order[row]] != key]
-        if not unlike:
-            return order
-        positions, counts = defaultdict[str, list[int]](list), Counter(of_rows)
-        for position, key in enumerate(of_lines):
-            positions[key].append(position)
-        has_ids = lines.ids is not None and lines.first_number is None
-        for row in unlike:
-            if has_ids or len(positions[of_rows[row]]) < (1 if lines.are_rows else counts[of_rows[row]]):
-                line, names, values = records[row].line, ", ".join(columns), list(records[row].values)
-                problem = f"the row on line {line} of {self.file}, with {names} {show(values)}, is not here"
-                remedy = "predict these rows, or leave out columns whose values are changed"
-                raise lines.error(f"{problem}; {remedy}", None if order is None else order[row])
-        for key in counts:
-            first, *others = positions[key]
-            if unequal := [position for position in others if lines.values[position] != lines.values[first]]:
-                problem = f"rows with the same {', '.join(columns)} have different predictions here"
-                remedy = f"put the lines into the order of the rows of {self.file}, or add a column {ID!r}"
-                raise lines.error(f"{problem}; {remedy}", unequal[0])
-        logger.info("%s: put to the rows of %s by %s: it has another order", lines.name, self.file, ", ".join(columns))
-        return [positions[key].pop() if len(positions[key]) > 1 else positions[key][0] for key in of_rows]
+        if columns := [name for name in lines.marks.columns if name in present]:
+            return match_columns(lines, self.file, columns, self._records([], columns), order)
+        if texts := [name for name in lines.marks.columns if name in self.task.text_columns]:
+            problem = f"has a column {texts[0]!r}, and {self.file} has none to compare it with"
+            remedy = "name the data's folder, or leave the column out if the lines are in the order of the rows"
+            raise lines.error(f"{problem}; {remedy}", 0)
+        return order
 
-    def _check_numbers(self, lines: PredictionLines, order: Sequence[int], ids: Sequence[str]) -> None:
+    def _check_numbers(self, lines: PredictionLines, order: Order, ids: Sequence[str]) -> None:
         """Raise InputError if the numbers may be ids that put the predictions to other rows: the data file has a column with the name of the one
         that numbers the predictions and other values in it, or a column of ids that are all among the numbers."""
-        column, numbers = str(lines.counter), lines.ids or ()
+        column, numbers = str(lines.marks.number_column), lines.marks.ids or ()
         for name in column_names(self.file, self._layout):
-            is_same = name.lower() == column.lower()
-            records = self._records([], [name]) if is_same or name in (*ids, ID) else []
-            if not is_same and not {str(record.values[0]) for record in records} <= set(numbers):
+            has_same_name = name.lower() == column.lower()
+            if not has_same_name and name not in (*ids, ID):
                 continue
-            for position, record in zip(order, records, strict=bool(records)):
+            records = self._records([], [name])
+            if not has_same_name and not {str(record.values[0]) for record in records} <= set(numbers):
+                continue
+            for position, record in zip(order, records, strict=True):
                 if str(value := record.values[0]) != numbers[position]:
                     problem = f"column {column!r} has {numbers[position]}, and column {name!r} of {self.file} has {show(value)}"
-                    named = f"name it in the suite file (submission: {{ids: [{name}]}})"
-                    remedy = named if is_same else f"call it {name}"
-                    where = f"{problem} on line {record.line}; if it has ids, {remedy}"
-                    raise lines.error(f"{where}; if the lines are in the order of the rows, leave it out", position)
+                    declared = f"name it in the suite file (submission: {{ids: [{name}]}})"
+                    remedy = declared if has_same_name else f"call it {name}"
+                    problem += f" on line {record.line}; if it has ids, {remedy}"
+                    raise lines.error(f"{problem}; if the lines are in the order of the rows, leave it out", position)
 
     def _records(self, columns: Sequence[str], optional: Sequence[str] = ()) -> list[Record]:
         """The rows, with the values of these columns (`mtl.data.records.read_records`)."""
@@ -174,50 +140,71 @@ class DataRows:
 
     def _row_ids(self, lines: PredictionLines, ids: Sequence[str]) -> dict[str, int]:
         """The number of each row by its id."""
-        names = column_names(self.file, self._layout)
-        column = next((column for column in (*ids, ID) if column in names), None)
-        if column is None and lines.counter is not None:
-            raise self._not_numbered(lines, 0)
+        present = column_names(self.file, self._layout)
+        column = next((column for column in (*ids, ID) if column in present), None)
+        if column is None and lines.marks.number_column is not None:
+            raise number_error(lines, 0, self._described)
         if column is None:
             problem = f"has ids, and {self.file} has no column {' or '.join(dict.fromkeys([*ids, ID]))}"
             remedy = "leave them out where the lines are in the order of its rows, or name the column in the suite file"
             raise lines.error(f"{problem}; {remedy} (submission: ids)", 0)
-        known: dict[str, int] = {}
+        rows: dict[str, int] = {}
         for record in self._records([column]):
             id = text(record.values[0])
-            if id in known:
+            if id in rows:
                 problem = f"column {column!r} has {id!r} twice and does not tell rows apart; leave the ids out of the predictions,"
                 raise InputError(f"{problem} in the order of these rows", path=self.file, line=record.line)
-            known[id] = len(known)
-        return known
+            rows[id] = len(rows)
+        return rows
 
-    def _not_numbered(self, lines: PredictionLines, position: int) -> InputError:
-        """What is wrong with a column that has neither the numbers nor the ids of the rows."""
-        name, cells = f"column {lines.counter!r}", lines.ids or ()
-        problem = f"{name} has {show(cells[position])}, which neither numbers {self._described} from 0 or 1 nor is an id of theirs"
-        if repeated := next((cell for cell, count in Counter(cells).items() if count > 1), None):
-            problem = f"{name} repeats {repeated}"
-        return lines.error(f"{problem}; if the predictions are in the order of the data, leave it out", position)
 
-    def _by_id(self, lines: PredictionLines, ids: Sequence[Any], known: dict[str, int]) -> list[int]:
-        """For each row, the position of the prediction with its id, where the numbers of rows by id are known."""
-        positions: dict[int, int] = {}
-        for position, value in enumerate(ids):
-            if isinstance(value, bool) or not isinstance(value, str | int):
-                problem = f"id {show(value)} must be a text or a whole number"
-            elif (row := known.get(text(value))) is None and self.sample:
-                continue  # of another row of the split
-            elif row is None and lines.counter is not None:
-                raise self._not_numbered(lines, position)
-            elif row is None:
-                problem = f"id {show(value)} is not among {self._described}; is this another file's?"
-            elif (earlier := positions.setdefault(row, position)) != position:
-                where = f"in row {earlier + 1}" if lines.lines is None else f"on line {lines.lines[earlier]}"
-                problem = f"id {show(value)} stands {where} already"
-            else:
-                continue
-            raise lines.error(problem, position)
-        if lacking := [id for id, row in known.items() if row not in positions]:
-            problem = f"{len(lacking)} of {self._described} have no prediction; the first has the id {lacking[0]!r}"
-            raise lines.error(problem)
-        return [positions[row] for row in range(len(self))]
+# The rows that predictions are put to, by task id and split.
+Rows = Mapping[str, Mapping[str, DataRows]]
+
+# Predictions as they stand in a file or a list, by task id and split.
+Sources = Mapping[tuple[str, str], PredictionLines]
+
+# Predicted targets (rows,), by task id and split.
+Predicted = dict[str, dict[str, np.ndarray]]
+
+# The numbers of answers that fit no label, by task id and split. Only of tasks whose predictions are read as answers.
+Unfit = dict[str, dict[str, int]]
+
+
+def read_sources(path: Path, contents: Mapping[str, bytes], suite: Suite, rows: Rows) -> Sources:
+    """The predictions for these rows in a zip or a folder, from the content of its files by name. Raises InputError, which names the file and the
+    line, for two files of the same rows, and for a file that is of another form than its name."""
+    sources: dict[tuple[str, str], PredictionLines] = {}
+    ids = suite.submission.ids
+    for name, (id, split) in prediction_names(suite).items():
+        if name not in contents or split not in rows.get(id, {}):
+            continue
+        task, content, file = suite.tasks[id], contents[name], f"{path}/{name}"
+        are_rows = name == rows_name(task, split)
+        if are_rows and task.files[split] is None:
+            continue  # a file of rows has none that are held out
+        if (earlier := sources.get((id, split))) is not None:
+            raise InputError(f"{name} has predictions of the same rows; leave one out", path=earlier.name)
+        data = rows[id][split]
+        most = max(len(data), data.sample.whole if data.sample else 0) + MORE_LINES
+        if name.endswith(".jsonl"):
+            sources[id, split] = read_json_lines(task, content, file, ids, most, are_rows)
+        elif name.endswith(".json"):
+            sources[id, split] = read_json_by_id(content, file)
+        else:
+            sources[id, split] = read_cells(task, content, file, ids, most)
+    return sources
+
+
+def put_to_rows(sources: Sources, suite: Suite, rows: Rows, labels: Labels) -> tuple[Predicted, Unfit]:
+    """The predictions for these rows, as far as there are any, and the answers that fit no label. Raises InputError, which names the file and the
+    line, for predictions that are not those of the rows. Predictions of the tasks that have `labels` (`check_labels`) are read as answers."""
+    predicted: Predicted = {id: {} for id in rows}
+    unfit: Unfit = {id: {} for id in rows if id in labels}
+    for id, splits in rows.items():
+        for split, data in splits.items():
+            if (lines := sources.get((id, split))) is not None:
+                predicted[id][split], count = data.put(lines, suite.submission.ids, labels.get(id))
+                if id in labels:
+                    unfit[id][split] = count
+    return predicted, unfit

@@ -1,40 +1,37 @@
-"""The two parts of a submission of rows: files of rows with predictions, and the leaderboard's entry on the system.
-
-A file of rows has the lines of a data file with a further key, the prediction; what the line had stays as it is.
-"""
+"""The leaderboard's entry on a system, which a submission of rows has beside its files: facts on the system, and figures that predictions give."""
 
 import json
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict
 
 import numpy as np
 
 from mtl.base.errors import InputError
-from mtl.base.untrusted import inside, parse_json
-from mtl.data.columns import nullable_value, optional_value, value_of
-from mtl.data.examples import read_examples, row_size, target_cell, target_value
-from mtl.data.files import read_bytes, split_lines
-from mtl.data.hashes import is_changed
-from mtl.data.json_rows import parse_row
-from mtl.data.records import column_names
-from mtl.data.rows import stream_rows
+from mtl.base.untrusted import inside, is_inside, parse_json
+from mtl.data.columns import optional_value
+from mtl.data.examples import read_examples
+from mtl.data.files import read_bytes
 from mtl.runs.folder import scored_rows
-from mtl.submissions.files import SPLITS
-from mtl.tasks.metrics import score
+from mtl.submissions.files import SPLITS, is_entry
+from mtl.submissions.row_files import RowFile, show
+from mtl.tasks.metrics import METRICS, is_metric, score
 from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import BESIDE, Layout, Task
 
-PREDICTION = "prediction"
 FACTS = ("name", "family", "parameters")  # what `fill` may name: of the system, its method and its size
 ROWS = "rows"  # the measure that is the number of rows
 LEFT_OUT = "left_out"  # the entry's key for the tasks that the submission does not have
-TASKS = "tasks"
+TASKS = "tasks"  # the entry's key for the figures
+
+# How far a figure may be from the one that the predictions give, on a scale from 0 to 1: entries may be rounded.
+TOLERANCE = 0.005
+LARGEST = 1e15  # that a figure may be
+
+Content = Mapping[str, Any]  # of an entry
 
 # The entry's figures by task id, split and name.
 Figures = dict[str, dict[str, dict[str, float]]]
@@ -47,156 +44,26 @@ class EntryKeys(TypedDict, total=False):
     left_out: list[str]
 
 
-@dataclass(frozen=True)
-class RowFile:
-    """The lines of a task's file of rows, without line ends."""
-
-    task: Task  # the task that the rows are of
-    name: str  # the path of the file, for messages and for reading its examples
-    lines: Sequence[str]  # a JSON object each
-    changed: bool = False  # whether the suite names another checksum for the file
-
-    @cached_property
-    def rows(self) -> list[dict[str, Any]]:
-        """The JSON object on each line. Raises InputError that names the first line that is not an object."""
-        return [parse_row(self.name, number, line) for number, line in enumerate(self.lines, start=1)]
-
-    @cached_property
-    def labels(self) -> list[Any]:
-        """The target of each row as it stands in the file; None where it has none."""
-        return [_label(self.task, row) for row in self.rows]
-
-    @property
-    def labelled(self) -> bool:
-        """Whether every row has its target."""
-        return None not in self.labels
-
-    def has_official_size(self, split: str) -> bool:
-        """Whether the file has the number of rows that the suite names for this split, if it names any for the task."""
-        return not self.task.rows or self.task.rows.get(split) == len(self.lines)
-
-    @cached_property
-    def read(self) -> tuple[np.ndarray, list[InputError]]:
-        """The targets that the rows' predictions mean, (rows,), and what is wrong with predictions. The targets are whole if nothing is."""
-        kind = target_kind(self.task)
-        targets: list[Target] = []
-        errors: list[InputError] = []
-        for number, row in enumerate(self.rows, start=1):
-            try:
-                if PREDICTION not in row:
-                    raise ValueError(f"no key {PREDICTION!r}")
-                targets.append(value_target(self.task, row[PREDICTION], _size(self.task, row)))
-            except ValueError as error:
-                errors.append(InputError(str(error), path=self.name, line=number))
-        return np.array(targets, dtype=kind.dtype), errors
-
-    @property
-    def predictions(self) -> np.ndarray:
-        """The targets that the rows' predictions mean, (rows,). Raises InputError for the first prediction that is not valid."""
-        targets, errors = self.read
-        if errors:
-            raise errors[0]
-        return targets
-
-    @property
-    def sizes(self) -> np.ndarray | None:
-        """The number of candidates or of units of each row, int64 (rows,), if targets depend on it and all are known."""
-        sizes = [_size(self.task, row) for row in self.rows]
-        return None if None in sizes else np.array(sizes, dtype=np.int64)
-
-    def with_predictions(self, predictions: Sequence[Any]) -> str:
-        """The file's rows with these JSON values as predictions. Raises InputError for a row that has this key already."""
-        for number, row in enumerate(self.rows, start=1):
-            if PREDICTION in row:
-                problem = f"has a key {PREDICTION!r} already; take it out of the data"
-                raise InputError(problem, path=self.name, line=number)
-        lines = []
-        for line, row, value in zip(self.lines, self.rows, predictions, strict=True):
-            start = line.rstrip().removesuffix("}").rstrip() + (", " if row else "")
-            lines.append(f"{start}{json.dumps(PREDICTION)}: {json.dumps(value, ensure_ascii=False)}}}\n")
-        return "".join(lines)
-
-
-def read_row_file(task: Task, split: str, path: Path) -> RowFile:
-    """The task's data file at this path. Raises InputError if it cannot be read."""
-    content = read_bytes(path)
-    return RowFile(task, str(path), split_lines(content, str(path)), is_changed(path, task.checksums.get(split)))
-
-
-def data_files(task: Task, data_dir: Path) -> dict[str, RowFile]:
-    """The task's files of the splits of a submission, by split, as far as they exist. Raises InputError if one cannot be read."""
-    paths = {split: task.path(split, data_dir) for split in SPLITS}
-    return {split: read_row_file(task, split, path) for split, path in paths.items() if path and path.is_file()}
-
-
-def layout_of(task: Task, split: str, path: Path, folder: Path) -> Layout:
-    """How a file in a data folder is read: as the split's file if it is that one, else as any file with rows of the task."""
-    return task.layout(split, folder) if path == task.path(split, folder) else task.plain_layout
-
-
-def labelled_file(task: Task, split: str, folder: Path) -> Path | None:
-    """The task's file of a split in a data folder if every row has its target. A test file may also be called test.tsv."""
-    names = dict.fromkeys([task.file(split), *(["test.tsv"] if split == "test" else [])])
-    for path in (inside(folder, f"{task.folder or '.'}/{name}") for name in names if name):
-        if path.is_file() and _has_targets(task, split, path, layout_of(task, split, path, folder)):
-            return path
+def rows_problem(suite: Suite) -> str | None:
+    """The error in what the suite declares for a submission of rows, as "key: message", or None."""
+    declared = suite.submission
+    if declared.template is not None and not is_inside(declared.template):
+        return f"template: {declared.template!r} must be a path below the data folder, without '..'"
+    if declared.template_source is not None and (problem := declared.template_source.problem):
+        return f"template_source.{problem}"
+    for key, fact in declared.fill.items():
+        if fact not in FACTS:
+            return f"fill.{key}: {fact!r} must be one of {', '.join(FACTS)}"
+    for name, metrics in declared.measures.items():
+        if not metrics:
+            return f"measures.{name}: names no metric"
+        if unknown := [metric for metric in metrics if metric != ROWS and not is_metric(metric)]:
+            return f"measures.{name}: {unknown[0]!r} must be {ROWS} or a metric: {', '.join(METRICS)}"
+    for task in suite.tasks.values():
+        for split in SPLITS:
+            if (file := task.files[split]) is not None and not file.endswith(".jsonl"):
+                return f"format: rows are written from .jsonl files, and {task.id} has {file}"
     return None
-
-
-def _has_targets(task: Task, split: str, path: Path, layout: Layout) -> bool:
-    if layout.reading.spans is not None:
-        # A row whose text has no span has an empty list; without a list, it is not labelled.
-        spans = layout.reading.spans.split(BESIDE)[1]
-        plain = replace(layout, reading=replace(layout.reading, spans=None))
-        lists = [optional_value(row, spans) for _, row in stream_rows(path, plain)]
-        return None not in lists and any(lists)
-    has_columns = {*task.target_columns} <= {*column_names(path, layout)}
-    return has_columns and (path.suffix != ".jsonl" or read_row_file(task, split, path).labelled)
-
-
-def _label(task: Task, row: dict[str, Any]) -> Any:
-    """The row's target as a JSON value; None if it has none, or one that the task does not allow (as -1 in a test file)."""
-    kind = target_kind(task)
-    try:
-        value = target_value(task, {column: nullable_value(row, column) for column in task.target_columns})
-        kind.parse(target_cell(kind, value), _size(task, row))
-    except ValueError:
-        return None
-    return value if kind.has_type(value) else None
-
-
-def prediction_values(task: Task, predictions: Sequence[Target], files: Sequence[RowFile]) -> list[Any]:
-    """Predictions as JSON values in the form of the labels: that in which these files of the task have the label, or the kind's own."""
-    kind = target_kind(task)
-    forms = {target_cell(kind, label): label for file in files for label in file.labels if label is not None}
-    return [forms.get(kind.format(target), kind.to_json(target)) for target in predictions]
-
-
-def value_target(task: Task, value: Any, candidates: int | None) -> Target:
-    """The target that a prediction, a JSON value, means for a row with so many candidates; None: unknown. Raises ValueError, which says what is wrong
-    with it."""
-    kind = target_kind(task)
-    if not kind.has_type(value):
-        raise ValueError(f"{PREDICTION} {show(value)} must be {kind.types_name}")
-    try:
-        return kind.parse_prediction(target_cell(kind, value), candidates)
-    except ValueError as error:
-        raise ValueError(f"{PREDICTION}: {error}") from None
-
-
-def show(value: Any) -> str:
-    """A JSON value in a message, cut after 60 characters."""
-    shown = json.dumps(value, ensure_ascii=False)
-    shown = shown if shown.isprintable() else json.dumps(value)
-    return shown if len(shown) <= 60 else f"{shown[:60]}…"
-
-
-def _size(task: Task, row: dict[str, Any]) -> int | None:
-    """The number of candidates or of units in a row, if targets depend on it; None if it is not known."""
-    try:
-        return row_size(task, {column: value_of(row, column) for column in task.text_columns})
-    except ValueError:
-        return None
 
 
 def file_name(name: str) -> str:
@@ -217,10 +84,19 @@ def parse_entry(path: str, content: bytes) -> dict[str, Any]:
     return {**parse_json(content.removeprefix(BOM_UTF8), path, EntryKeys, remedy)}
 
 
-def measure(suite: Suite, split: str, file: RowFile, predictions: Sequence[Target] | np.ndarray) -> dict[str, float]:
+def read_entry(path: Path, contents: Mapping[str, bytes]) -> tuple[str, dict[str, Any]]:
+    """The name of the submission's entry and its content. Raises InputError unless there is exactly one, and it is an entry."""
+    names = [name for name in contents if is_entry(name)]
+    if len(names) != 1:
+        what = f"{len(names)} files ({', '.join(names)})" if names else "no file"
+        raise InputError(f"{what} of the form NAME.json; one is expected, the leaderboard's entry", path=path)
+    return names[0], parse_entry(f"{path}/{names[0]}", contents[names[0]])
+
+
+def measure(suite: Suite, file: RowFile, predictions: Sequence[Target] | np.ndarray) -> dict[str, float]:
     """The entry's figures for a data file, by name: those of the measures that its task has, on the scale `suite.scale`; none if the rows are
     not the official ones or have no targets. A task that lacks the measure's first metric counts only if its own metric is a substitute."""
-    if file.changed or not file.has_official_size(split) or not file.labelled:
+    if file.changed or not file.has_official_size or not file.labelled:
         return {}
     task = replace(file.task, breakdown=None, group=None)  # no score needs these columns
     rows = scored_rows(task, read_examples(task, Path(file.name)))
@@ -247,34 +123,34 @@ def fill_entry(entry: Mapping[str, Any], suite: Suite, facts: Mapping[str, Any],
     filled: dict[str, Any] = {**json.loads(json.dumps(entry)), TASKS: _emptied(entry.get(TASKS, {}))}
     for key, fact in suite.submission.fill.items():
         if (value := facts.get(fact)) is not None:
-            *outer, last = key.split(".")
-            block = filled
-            for name in outer:
-                if not isinstance(block.setdefault(name, {}), dict):
-                    block[name] = {}
-                block = block[name]
-            block[last] = value
+            _set_value(filled, key, value)
     tasks = filled[TASKS]
     for id, splits in figures.items():
         for split, values in splits.items():
-            block = tasks.get(id, {}).get(split) or dict.fromkeys(values)
-            if block:
-                tasks.setdefault(id, {})[split] = {name: values.get(name, empty) for name, empty in block.items()}
+            if empty_block := tasks.get(id, {}).get(split) or dict.fromkeys(values):
+                tasks.setdefault(id, {})[split] = {name: values.get(name, empty) for name, empty in empty_block.items()}
     filled.pop(LEFT_OUT, None)
     if left_out := [id for id in dict.fromkeys([*suite.tasks, *tasks]) if id not in figures]:
         filled[LEFT_OUT] = left_out
     return filled
 
 
+def _set_value(entry: dict[str, Any], key: str, value: Any) -> None:
+    """Set the value of a dotted key; the outer keys get objects where they have none."""
+    *outer, last = key.split(".")
+    block = entry
+    for name in outer:
+        if not isinstance(block.get(name), dict):
+            block[name] = {}
+        block = block[name]
+    block[last] = value
+
+
 def system_names(suite: Suite, entry: Mapping[str, Any]) -> dict[str, str | None]:
     """The system's name in an entry, by each dotted key under which the suite says that it stands; None where no text stands."""
-    names: dict[str, str | None] = {}
-    for key in (key for key, fact in suite.submission.fill.items() if fact == "name"):
-        try:
-            names[key] = name if isinstance(name := value_of(entry, key), str) else None
-        except ValueError:
-            names[key] = None
-    return names
+    keys = [key for key, fact in suite.submission.fill.items() if fact == "name"]
+    values = {key: optional_value(entry, key) for key in keys}
+    return {key: value if isinstance(value, str) else None for key, value in values.items()}
 
 
 def unfilled(value: Any, key: str = "") -> Iterator[str]:
@@ -282,12 +158,96 @@ def unfilled(value: Any, key: str = "") -> Iterator[str]:
     if value is None:
         yield key
     elif isinstance(value, dict):
-        names = [f"{key}.{name}".removeprefix(".") for name in value]
-        inner = [list(unfilled(item, name)) for name, item in zip(names, value.values(), strict=True)]
-        is_empty = key and names and inner == [[name] for name in names]
-        yield from [key] if is_empty else [name for keys in inner for name in keys]
+        inner = {f"{key}.{name}".removeprefix("."): item for name, item in value.items()}
+        keys = [unfilled_key for name, item in inner.items() for unfilled_key in unfilled(item, name)]
+        yield from [key] if key and inner and keys == [*inner] else keys
 
 
 def _emptied(value: Any) -> Any:
     """The same objects with null for every other value."""
     return {name: _emptied(item) for name, item in value.items()} if isinstance(value, dict) else None
+
+
+def entry_problems(
+    path: Path, contents: Mapping[str, bytes], suite: Suite, template: Content | None, figures: Figures
+) -> list[str]:
+    """What is wrong with the submission's entry, and the missing tasks that it does not say are left out."""
+    try:
+        name, entry = read_entry(path, contents)
+    except InputError as error:
+        return [str(error)]
+    problems = [
+        f"{path}/{name}: is the entry of {system!r}; its name must be {file_name(system)}"
+        for system in system_names(suite, entry).values()
+        if system is not None and file_name(system) != name
+    ]
+    problems += [
+        f"{path}/{id}: the task is missing, and the entry does not say so under {LEFT_OUT}"
+        for id in suite.tasks
+        if id not in figures and id not in entry.get(LEFT_OUT, [])
+    ]
+    return [*problems, *(f"{path}/{name}: {problem}" for problem in _content_problems(suite, entry, template, figures))]
+
+
+def _content_problems(suite: Suite, entry: Content, template: Content | None, figures: Figures) -> Iterator[str]:
+    """What is wrong with an entry, as "key: message". What the template has is right, except that the system needs a name.
+
+    Args:
+        template: the empty entry; None if it is not at hand, or the suite has none.
+        figures: those that the predictions give, for each task that the submission has.
+    """
+    # Where the suite's template is not at hand, other tasks and figures may be right.
+    is_open = template is None and suite.submission.template is not None
+    yield from (f"{key}: must be the system's name" for key, name in system_names(suite, entry).items() if name is None)
+    blocks = dict.fromkeys(SPLITS, dict.fromkeys(suite.submission.measures, 0.0))
+    known = fill_entry(template or {}, suite, dict.fromkeys(FACTS, ""), dict.fromkeys(suite.tasks, blocks))
+    if not is_open:
+        checked = [TASKS] if template is None else [key for key in entry if key != LEFT_OUT]
+        yield from _unknown({key: entry[key] for key in checked if key in entry}, known)
+    for id in entry.get(LEFT_OUT, []):
+        if id in figures:
+            yield f"{LEFT_OUT}: {id} is not left out: the submission has its files"
+        elif not (is_open or id in known[TASKS]):
+            yield f"{LEFT_OUT}: suite {suite.name} has no task {id}"
+    expected = (template or {}).get(TASKS, {})
+    tasks = entry.get(TASKS, {})
+    yield from _missing(tasks, {id: expected[id] for id in expected if id in figures}, f"{TASKS}.")
+    yield from _figure_problems(suite, tasks, figures)
+
+
+def _unknown(block: Content, known: Content, outer: str = "") -> Iterator[str]:
+    """Keys of an entry that it may not have, and objects in place of single values or the reverse."""
+    for key, value in block.items():
+        name = f"{outer}{key}"
+        if key not in known:
+            yield f"{name}: unknown key, expected one of {', '.join(known)}"
+        elif value is not None and isinstance(value, dict) != isinstance(known[key], dict):
+            yield f"{name}: must be {'an object' if isinstance(known[key], dict) else 'a single value'}"
+        elif isinstance(value, dict):
+            yield from _unknown(value, known[key], f"{name}.")
+
+
+def _missing(block: Content, expected: Content, outer: str) -> Iterator[str]:
+    """The expected keys that the entry has not."""
+    for key, value in expected.items():
+        name = f"{outer}{key}"
+        if key not in block:
+            yield f"{name}: is missing, though the submission has the task's files"
+        elif isinstance(value, dict):
+            yield from _missing(block[key] or {}, value, f"{name}.")
+
+
+def _figure_problems(suite: Suite, tasks: Content, figures: Figures) -> Iterator[str]:
+    """Figures that are no numbers, or not those that the predictions give."""
+    for id, splits in tasks.items():
+        for split, block in splits.items():
+            right = figures.get(id, {}).get(split, {})
+            for name, value in (block or {}).items():
+                key = f"{TASKS}.{id}.{split}.{name}"
+                within = 0 if suite.submission.measures.get(name) == [ROWS] else TOLERANCE * suite.scale
+                if value is None:
+                    continue
+                if isinstance(value, bool) or not isinstance(value, int | float) or not -LARGEST <= value <= LARGEST:
+                    yield f"{key}: {show(value)} must be a number or null"
+                elif name in right and not abs(value - right[name]) <= within:
+                    yield f"{key}: is {value}, but the predictions give {right[name]:.6g}"

@@ -57,10 +57,11 @@ def predicted_splits(
     of which `beside` does not say that it may stand beside them."""
     known = prediction_names(suite)
     if foreign := [name for name in names if name not in known and not beside(name)]:
+        if not known.keys() & {*names}:
+            check_top(path, foreign, known.__contains__)
         forms = ", ".join(form.format(split="dev", task="TASK") for form in (FILE, CSV, JSON_LINES))
         known_forms = f"such files are called {forms} or TASK/dev.jsonl, for dev or test, and TASK is one of {', '.join(suite.tasks)}"
-        problem = f"is no file of predictions of suite {suite.name}; {known_forms}"
-        raise InputError(problem, path=f"{path}/{foreign[0]}")
+        raise InputError(f"is no file of predictions of suite {suite.name}; {known_forms}", path=f"{path}/{foreign[0]}")
     return {known[name] for name in names if name in known}
 
 
@@ -73,14 +74,28 @@ def read_files(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, byt
             problem = f"is one file; name it as in {example}, put it in a folder, and name the folder"
             raise InputError(problem, path=path)
         if not path.is_dir():
-            return read_zip(path, wanted, SUBMISSION_LIMIT)
+            contents, others = read_zip(path, wanted, SUBMISSION_LIMIT)
+            if not contents:
+                check_top(path, others, wanted)
+            return contents, others
         check_plain_folder(path)
         files = {file.relative_to(path).as_posix(): file for file in sorted(path.rglob("*")) if file.is_file()}
         names = [name for name in files if wanted(name)]
         if sum(files[name].stat().st_size for name in names) > SUBMISSION_LIMIT:
             raise InputError(f"its files have more than {SUBMISSION_LIMIT} bytes; no submission does", path=path)
+        if not names:
+            check_top(path, list(files), wanted)
         contents = {name: read_bytes(files[name], SUBMISSION_LIMIT) for name in names}
         return contents, [name for name in files if name not in contents]
+
+
+def check_top(path: Path, names: Sequence[str], wanted: Callable[[str], object]) -> None:
+    """Raise InputError if files that are wanted at the top of a zip or a folder stand in a folder there, which was zipped in place of its files."""
+    for name in sorted(names):
+        folder, _, inner_name = name.partition("/")
+        if inner_name and wanted(inner_name):
+            remedy = f"name the folder {path / folder}" if path.is_dir() else "zip the files, not their folder"
+            raise InputError(f"has {name} where {inner_name} is expected; {remedy}", path=path)
 
 
 def foreign_problems(path: Path, suite: Suite, names: Sequence[str], what: str) -> list[str]:

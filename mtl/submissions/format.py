@@ -58,14 +58,10 @@ class SubmissionFormat:
 
 
 def write_predictions(path: Path, task: Task, predictions: np.ndarray, header: str) -> None:
-    """Write predicted targets (rows,) in row order, one a line (`TargetKind.to_line`), after a header.
-
-    Args:
-        header: "task" for the name of the task's target column; else the header is the word "target".
-    """
+    """Write predicted targets (rows,) in row order, one a line (`TargetKind.to_line`), after a header: with `header="task"`, the name of the task's
+    target column, else the word "target"."""
     name = task.target if header == "task" else "target"
-    lines = map(target_kind(task).to_line, predictions.tolist())
-    write_text(path, "".join(f"{line}\n" for line in [name, *lines]))
+    write_text(path, "".join(f"{line}\n" for line in [name, *map(target_kind(task).to_line, predictions.tolist())]))
 
 
 def write_zip_of(path: Path, contents: Mapping[str, bytes]) -> None:
@@ -85,7 +81,7 @@ def write_zip(submitted: Submitted) -> list[str]:
 
 def check_lines(path: Path, suite: Suite, data_dir: Path, file_of: Callable[[Task], str], indexed: bool) -> Checked:
     """Compare a submission of test predictions, one on each line, with the suite. The numbers of rows must be the published ones, or, if none are
-    published, those of the test files in `data_dir`. Raises InputError for what is neither a zip nor a folder.
+    published, those of the test files in `data_dir`. Raises InputError as `read_files` does.
 
     Args:
         file_of: the name of the file that it must have for a task.
@@ -108,7 +104,7 @@ def check_lines(path: Path, suite: Suite, data_dir: Path, file_of: Callable[[Tas
             problems.append(str(error))
             continue
         targets, errors = lines.targets(task)
-        count, rows = len(lines.values), _rows(task, data_dir)
+        count, rows = len(lines.values), _test_rows(task, data_dir)
         if rows is not None and rows != count:
             errors.append(lines.error(f"{count} predictions for {rows} test rows", count - 1))
         problems += map(str, errors)
@@ -117,7 +113,8 @@ def check_lines(path: Path, suite: Suite, data_dir: Path, file_of: Callable[[Tas
     return Checked(problems, notes=[] if problems else notes)
 
 
-def _rows(task: Task, data_dir: Path) -> int | None:
+def _test_rows(task: Task, data_dir: Path) -> int | None:
+    """The number of rows of the task's test file, as published, or else as in the data folder; None if it is not known."""
     if "test" in task.rows:
         return task.rows["test"]
     path = task.path("test", data_dir)

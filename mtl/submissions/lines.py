@@ -1,7 +1,5 @@
 """Predictions one after another, as they stand in tables, in JSON Lines, in an object by ids, in the data's rows, and in lists of Python."""
 
-import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from mtl.base.errors import InputError
-from mtl.base.names import one_spelling
 from mtl.base.untrusted import parse_json
 from mtl.data.columns import LIST, optional_value, text
 from mtl.data.files import split_lines
 from mtl.data.json_rows import parse_row
 from mtl.data.rows import quoted_rows
-from mtl.submissions.entry import PREDICTION, show, value_target
 from mtl.submissions.files import MOST_PREDICTIONS
+from mtl.submissions.row_files import PREDICTION, show, value_target
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import BESIDE, Task
@@ -29,8 +26,31 @@ FORM = '{"id": …, "prediction": …}'
 PREDICTIONS = (PREDICTION, "predictions", "predicted", "pred", "y_pred", "target", "label", "answer")
 IDS = (ID, "ids", "guid", "uid", "qid", "row_id", "example_id")
 NUMBERS = ("", "index", "idx", "row", "unnamed: 0")
-# Texts that pandas reads as missing values and writes as empty cells, in lower case.
-MISSING = {"nan", "-nan", "na", "n/a", "<na>", "#n/a", "#na", "null", "none"}
+
+Order = Sequence[int]  # for each row of the data, the position of its prediction, from 0
+
+
+@dataclass(frozen=True)
+class RowMarks:
+    """What stands beside predictions and says which rows they are of."""
+
+    columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # of the data (`row_columns`), with their values
+    ids: Sequence[Any] | None = None  # values with a type; None: the predictions are in the order of the rows
+    number_column: str | None = None  # the column of the ids, if by its name these may be the rows' numbers
+    ignored: Sequence[str] = ()  # the names of what stands there, if nothing of it tells the rows apart
+
+    @cached_property
+    def first_number(self) -> int | None:
+        """The number of the first row, 0 or 1, if the ids number the rows, in any order; None if they do not."""
+        if self.number_column is None or self.ids is None:
+            return None
+        numbers, count = {*self.ids}, len(self.ids)
+        return next((first for first in (0, 1) if numbers == {str(first + row) for row in range(count)}), None)
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether the ids are not numbers of the rows."""
+        return self.ids is not None and self.first_number is None
 
 
 @dataclass(frozen=True)
@@ -39,22 +59,11 @@ class PredictionLines:
 
     name: str  # the path of the file, or the key of the list, for messages
     values: Sequence[Any]  # texts, or of JSON Lines and of lists values with a type
+    marks: RowMarks = field(default_factory=RowMarks)
     lines: Sequence[int] | None = None  # the line that each begins on; None: they are of a list
     typed: bool = True  # whether the values have types
     escaped: bool = False  # whether they are texts as `TargetKind.to_line` writes them
-    ids: Sequence[Any] | None = None  # those of their rows, values with a type; None: they are in the order of the rows
-    counter: str | None = None  # the column of the ids, if these may be numbers of rows by its name
-    columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # of the rows (`row_columns`) that stand beside
-    ignored: Sequence[str] = ()  # the names of what stands beside, if nothing of it tells the rows apart
     are_rows: bool = False  # whether they stand in rows of the data, of which there may be more than are wanted
-
-    @cached_property
-    def first_number(self) -> int | None:
-        """The number of the first row, 0 or 1, if the ids number the rows, in any order; None if they do not."""
-        if self.counter is None or self.ids is None:
-            return None
-        numbers, count = {*self.ids}, len(self.values)
-        return next((first for first in (0, 1) if numbers == {str(first + row) for row in range(count)}), None)
 
     def error(self, message: str, position: int | None = None) -> InputError:
         """What is wrong with the prediction at a position, from 0; None: with the whole file or list."""
@@ -64,16 +73,15 @@ class PredictionLines:
         return InputError(message, path=self.name, line=line)
 
     def targets(
-        self, task: Task, order: Iterable[int] | None = None, candidates: np.ndarray | None = None
+        self, task: Task, order: Order | None = None, candidates: np.ndarray | None = None
     ) -> tuple[np.ndarray, list[InputError]]:
         """The targets that predictions mean, (rows,), and what is wrong with the file. The targets are whole if nothing is.
 
         Args:
-            order: for each row, the position of its prediction; None: that of the row.
+            order: None for that of the predictions.
             candidates: int64 (rows,), the number of candidates of each row of a choice; None: unknown.
         """
-        cells = target_kind(task)
-        targets = list[Target]()
+        kind, targets = target_kind(task), list[Target]()
         errors: list[InputError] = []
         for row, position in enumerate(range(len(self.values)) if order is None else order):
             count = int(candidates[row]) if candidates is not None and row < len(candidates) else None
@@ -82,10 +90,10 @@ class PredictionLines:
                 if self.typed:
                     targets.append(value_target(task, value, count))
                 else:
-                    targets.append(cells.parse_prediction(cells.line_cell(value) if self.escaped else value, count))
+                    targets.append(kind.parse_prediction(kind.line_cell(value) if self.escaped else value, count))
             except ValueError as error:
                 errors.append(self.error(str(error), position))
-        return np.array(targets, dtype=cells.dtype), errors
+        return np.array(targets, dtype=kind.dtype), errors
 
     def answer(self, position: int) -> str:
         """A prediction as the text of an answer. Raises InputError for a value that has no text."""
@@ -98,8 +106,7 @@ class PredictionLines:
 def row_columns(task: Task) -> list[str]:
     """The columns of a task's data that tell its rows apart: those of texts and of spans. None of them has a target."""
     marked = task.reading.spans.split(BESIDE)[:1] if task.reading and task.reading.spans else []
-    columns = [*task.text_columns, *task.span_columns, *marked]
-    return [column for column in columns if column not in task.target_columns]
+    return [column for column in [*task.text_columns, *task.span_columns, *marked] if column not in task.target_columns]
 
 
 def cell_beside(row: Mapping[Any, Any], column: str) -> Any:
@@ -117,59 +124,29 @@ def columns_beside(rows: Sequence[Mapping[Any, Any]], columns: Iterable[str]) ->
     return {column: cells for column, cells in values.items() if any(cell is not None for cell in cells)}
 
 
-def fields_beside(task: Task, rows: Sequence[Mapping[Any, Any]], ids: Sequence[str]) -> dict[str, Any]:
-    """What stands beside predictions in rows that another program wrote, as fields of `PredictionLines`: the rows' ids or numbers, and their columns
-    of the data. `ids` are further names that the column of ids may have."""
+def row_marks(task: Task, rows: Sequence[Mapping[Any, Any]], ids: Sequence[str]) -> RowMarks:
+    """What stands beside predictions in rows that another program wrote. `ids` are further names that the column of ids may have."""
     columns = columns_beside(rows, row_columns(task))
-    known = [*map(str.lower, ids), *IDS, *NUMBERS]
+    id_names = [*map(str.lower, ids), *IDS]
     spelled = {str(name).strip().lower(): name for row in rows for name in row}
-    name = next((name for name in known if name in spelled), None)
+    name = next((name for name in (*id_names, *NUMBERS) if name in spelled), None)
     if name is None:
-        return {"columns": columns, "ignored": () if columns else [*map(str, spelled.values())]}
+        return RowMarks(columns, ignored=() if columns else [*map(str, spelled.values())])
     values = [row.get(spelled[name]) for row in rows]
-    if name in IDS or name in known[: len(ids)]:
-        return {"columns": columns, "ids": values}
-    return {"columns": columns, "ids": [*map(str, values)], "counter": str(spelled[name]).strip()}
-
-
-def exact_key(values: Iterable[Any]) -> str:
-    """What is equal for the values of one row in two files that have the same texts."""
-    return json.dumps([_plain(value) for value in values], ensure_ascii=False)
-
-
-def loose_key(values: Iterable[Any]) -> str:
-    """What is equal for the values of one row in two files of which one went through a spreadsheet or a library: letters and digits without case,
-    numbers by their value, and an empty text for what pandas reads as a missing value."""
-    parts = []
-    for value in values:
-        plain = _plain(value)
-        joined = one_spelling(plain if isinstance(plain, str) else " ".join(plain)).strip()
-        try:
-            part = "" if joined.casefold() in MISSING else repr(float(joined))
-        except ValueError:
-            part = re.sub(r"[\W_]+", "", joined).casefold()
-        parts.append(part)
-    return "\n".join(parts)
-
-
-def _plain(value: Any) -> str | list[str]:
-    """A value as a text, or as a list of texts."""
-    plain = value.tolist() if hasattr(value, "tolist") else value
-    if hasattr(plain, "isoformat"):
-        return str(plain.isoformat())
-    return [str(item) for item in plain] if isinstance(plain, list | tuple) else str(plain)
+    if name in id_names:
+        return RowMarks(columns, values)
+    return RowMarks(columns, [*map(str, values)], number_column=str(spelled[name]).strip())
 
 
 def read_tsv(
     task: Task, content: bytes, name: str, indexed: bool | None = None, most: int = MOST_PREDICTIONS
 ) -> PredictionLines:
-    """The predictions in a file with a header and one prediction on each line. Raises InputError, which names the file and the line, for a file
+    """The predictions in the file `name`, a header and one prediction on each line. Raises InputError, which names the file and the line, for a file
     without such a header, and for an index that is not the number of the row.
 
     Args:
-        name: the path of the file.
         indexed: whether the number of the row stands before each prediction; None: the header says it.
-        most: the most lines that it may have.
+        most: the most lines that the file may have.
     """
     lines = split_lines(content, name, most=most)
     if not lines:
@@ -185,48 +162,56 @@ def read_tsv(
             if index != str(row) or not tab:
                 problem = f"the index is {index!r}; rows are in order, and this one has the index {row}"
                 raise InputError(problem, path=name, line=row + 2)
-    return PredictionLines(name, cells, range(2, len(lines) + 1), typed=False, escaped=True)
+    return PredictionLines(name, cells, lines=range(2, len(lines) + 1), typed=False, escaped=True)
 
 
 def read_cells(task: Task, content: bytes, name: str, ids: Sequence[str], most: int) -> PredictionLines:
     """The predictions in the file `name`, a .csv or a .tsv with a header: in the column prediction, in its only column, or in one of two. Another one
     may have the rows' ids, or, unless `ids` name it, their numbers; further ones may be `row_columns`. A .tsv as mtl writes it is read by `read_tsv`.
+    Raises InputError, which names the header that is expected, for one that does not say which column has what, and for rows of other lengths.
 
     Args:
         ids: further names that the column of ids may have.
-        most: the most lines that it may have.
-
-    Raises:
-        InputError: which names the file, the line and the header that is expected, for a header that does not say which column has what.
+        most: the most lines that the file may have.
     """
     lines = split_lines(content, name, most=most)
     if name.endswith(".tsv") and (not lines or lines[0] in (HEADER, task.target, "target")):
         return read_tsv(task, content, name, most=most)
     if name.endswith(".csv"):
         quoted = quoted_rows(name, (f"{line}\n" for line in lines))
-        numbered = [(line, cells) for line, cells in quoted if cells != [""]]
+        numbered = [(number, cells) for number, cells in quoted if cells != [""]]
     else:
         numbered = [(number, line.split("\t")) for number, line in enumerate(lines, start=1)]
-    places, rows = [line for line, _ in numbered], [cells for _, cells in numbered]
-    header = [column.strip().lower() for column in rows[0]] if rows else []
-    keys = [place for place, column in enumerate(header) if column in (*map(str.lower, ids), *IDS, *NUMBERS)]
-    if header.count(PREDICTION) == 1:
-        value = header.index(PREDICTION)
-    elif len(header) == 2 and len(keys) == 1:
-        value = 1 - keys[0]
-    elif len(header) == 1 and header[0] in (*PREDICTIONS, task.target.lower()):
-        value = 0
-    else:
-        alone = f"{task.target!r} alone with a prediction for each row in their order"
-        expected = f"it must be {ID} and {PREDICTION}, or {alone}"
-        raise InputError(f"the header is {', '.join(rows[0] if rows else [])!r}; {expected}", path=name, line=1)
-    if uneven := [line for line, cells in numbered if len(cells) != len(header)]:
+    header = numbered[0][1] if numbered else []
+    column = _prediction_column(task, name, header, ids)
+    if uneven := [number for number, cells in numbered if len(cells) != len(header)]:
         raise InputError(f"must have {len(header)} cells, as the header", path=name, line=uneven[0])
-    names = [(place, column.strip()) for place, column in enumerate(rows[0]) if place != value]
-    others = [{column: cells[place] for place, column in names} for cells in rows[1:]]
-    values, escaped = [cells[value] for cells in rows[1:]], name.endswith(".tsv")
-    beside = fields_beside(task, others, ids)
-    return PredictionLines(name, values, places[1:], typed=False, escaped=escaped, **beside)
+    rows = [cells for _, cells in numbered[1:]]
+    names = [(number, title.strip()) for number, title in enumerate(header) if number != column]
+    others = [{title: cells[number] for number, title in names} for cells in rows]
+    return PredictionLines(
+        name,
+        [cells[column] for cells in rows],
+        row_marks(task, others, ids),
+        [number for number, _ in numbered[1:]],
+        typed=False,
+        escaped=name.endswith(".tsv"),
+    )
+
+
+def _prediction_column(task: Task, name: str, header: Sequence[str], ids: Sequence[str]) -> int:
+    """The number of the column of predictions, from 0. The arguments, and the error for a header that does not say it: as `read_cells`."""
+    columns = [title.strip().lower() for title in header]
+    id_columns = [number for number, title in enumerate(columns) if title in (*map(str.lower, ids), *IDS, *NUMBERS)]
+    if columns.count(PREDICTION) == 1:
+        return columns.index(PREDICTION)
+    if len(columns) == 2 and len(id_columns) == 1:
+        return 1 - id_columns[0]
+    if len(columns) == 1 and columns[0] in (*PREDICTIONS, task.target.lower()):
+        return 0
+    alone = f"{task.target!r} alone with a prediction for each row in their order"
+    expected = f"it must be {ID} and {PREDICTION}, or {alone}"
+    raise InputError(f"the header is {', '.join(header)!r}; {expected}", path=name, line=1)
 
 
 def read_json_lines(
@@ -248,10 +233,10 @@ def read_json_lines(
         raise InputError("the file is empty; it needs a prediction for each row", path=name, line=1)
     if are_rows:
         complete = [id for id in ids if all(optional_value(row, id) is not None for row in rows)]
-        beside: dict[str, Any] = {"columns": columns_beside(rows, [*row_columns(task), *complete[:1]])}
+        marks = RowMarks(columns_beside(rows, [*row_columns(task), *complete[:1]]))
     else:
-        beside = fields_beside(task, rows, ids)
-    return PredictionLines(name, predictions, range(1, len(rows) + 1), are_rows=are_rows, **beside)
+        marks = row_marks(task, rows, ids)
+    return PredictionLines(name, predictions, marks, range(1, len(rows) + 1), are_rows=are_rows)
 
 
 def read_json_by_id(content: bytes, name: str) -> PredictionLines:
@@ -259,7 +244,7 @@ def read_json_by_id(content: bytes, name: str) -> PredictionLines:
     numbers, from 1, stand in place of lines. Raises InputError."""
     by_id = parse_json(content, name, dict[str, Any], "it is an object with a prediction for each id")
     values = [_flat(name, number, id, value) for number, (id, value) in enumerate(by_id.items(), start=1)]
-    return PredictionLines(name, values, range(1, len(values) + 1), ids=list(by_id))
+    return PredictionLines(name, values, RowMarks(ids=list(by_id)), range(1, len(values) + 1))
 
 
 def _flat(name: str, line: int, key: str, value: Any) -> Any:

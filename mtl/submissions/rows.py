@@ -1,53 +1,28 @@
-"""The format `rows`: the leaderboard's entry, and for each task and split the rows of the data with predictions."""
+"""The format `rows`: the leaderboard's entry, and for each task and split the rows of the data with predictions.
+
+They are written from the predictions of a run, or from those of another submission (`rejoin`)."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from mtl.base.errors import InputError
 from mtl.base.files import write_json, write_text
-from mtl.base.untrusted import is_inside
+from mtl.base.folders import check_new_folder, new_folder
+from mtl.base.settings.schema import SubmissionConfig
+from mtl.base.typed import typed
 from mtl.data.examples import read_predicted
-from mtl.submissions.entry import (
-    FACTS,
-    LEFT_OUT,
-    ROWS,
-    Figures,
-    RowFile,
-    data_files,
-    file_name,
-    fill_entry,
-    measure,
-    prediction_values,
-    read_template,
-    unfilled,
-)
-from mtl.submissions.files import SPLITS, rows_name
-from mtl.submissions.format import Submitted
-from mtl.tasks.metrics import METRICS, is_metric
+from mtl.submissions.check import read_submission
+from mtl.submissions.data_rows import DataRows
+from mtl.submissions.entry import LEFT_OUT, Figures, file_name, fill_entry, measure, read_entry, read_template, unfilled
+from mtl.submissions.files import MOST_PREDICTIONS, SPLITS, rows_name
+from mtl.submissions.format import Checked, Submitted
+from mtl.submissions.lines import Order, PredictionLines, RowMarks, read_json_lines
+from mtl.submissions.row_files import RowFile, data_files, data_remarks, prediction_values
 from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import Target
-
-
-def rows_problem(suite: Suite) -> str | None:
-    """The error in the suite's declaration, as "key: message", or None."""
-    declared = suite.submission
-    if declared.template is not None and not is_inside(declared.template):
-        return f"template: {declared.template!r} must be a path below the data folder, without '..'"
-    if declared.template_source is not None and (problem := declared.template_source.problem):
-        return f"template_source.{problem}"
-    for key, fact in declared.fill.items():
-        if fact not in FACTS:
-            return f"fill.{key}: {fact!r} must be one of {', '.join(FACTS)}"
-    for name, metrics in declared.measures.items():
-        if not metrics:
-            return f"measures.{name}: names no metric"
-        if unknown := [metric for metric in metrics if metric != ROWS and not is_metric(metric)]:
-            return f"measures.{name}: {unknown[0]!r} must be {ROWS} or a metric: {', '.join(METRICS)}"
-    for task in suite.tasks.values():
-        for split in SPLITS:
-            if (file := task.files[split]) is not None and not file.endswith(".jsonl"):
-                return f"format: rows are written from .jsonl files, and {task.id} has {file}"
-    return None
+from mtl.tasks.task import Task
 
 
 def write_rows(submitted: Submitted) -> list[str]:
@@ -64,11 +39,10 @@ def write_rows(submitted: Submitted) -> list[str]:
             path = submitted.folder.predictions(submitted.seed, split, task.id)
             targets: list[Target] = read_predicted(task, path).tolist()
             if len(targets) != len(file.lines):
-                problem = f"{len(targets)} predictions for the {len(file.lines)} rows of {file.name}"
-                raise InputError(problem, path=path)
+                raise InputError(f"{len(targets)} predictions for the {len(file.lines)} rows of {file.name}", path=path)
             values = prediction_values(task, targets, list(files[task.id].values()))
             write_text(folder / rows_name(task, split), file.with_predictions(values))
-            figures[task.id][split] = measure(suite, split, file, targets)
+            figures[task.id][split] = measure(suite, file, targets)
     template = read_template(suite, data_dir)
     entry = fill_entry(template or {}, suite, submitted.facts, figures)
     name = file_name(str(submitted.facts["name"]))
@@ -85,29 +59,90 @@ def write_rows(submitted: Submitted) -> list[str]:
     return remarks
 
 
-def data_remarks(tasks: Sequence[Mapping[str, RowFile]], data_dir: Path) -> list[str]:
-    """What keeps files that were written from this data from being submitted, one line each; empty if they are official."""
-    files = [(split, file) for splits in tasks for split, file in splits.items()]
-    remarks_by_kind = {
-        "rows without labels": [f"{file.task.id} {split}" for split, file in files if not file.labelled],
-        "not the official numbers of rows": [
-            f"{file.task.id} {split} ({len(file.lines)} of {file.task.rows[split]} rows)"
-            for split, file in files
-            if split in file.task.rows and not file.has_official_size(split)
-        ],
-        "changed, by the checksums of the suite": [
-            f"{file.task.id} {split}" for split, file in files if file.changed and file.has_official_size(split)
-        ],
-        "no official splits, but parts of others": [
-            f"{file.task.id} {split} ({len(file.lines)} rows)"
-            for split, file in files
-            if file.task.rows and split not in file.task.rows
-        ],
-    }
-    remarks = [f"{what}: {', '.join(names)}" for what, names in remarks_by_kind.items() if names]
-    if remarks:
-        remarks.append(
-            f"the leaderboard takes official rows only: before submitting, put the official files in place of those in {data_dir},"
-            " with mtl rejoin"
-        )
-    return remarks
+def rejoin(
+    path: Path, suite: Suite, tasks: Sequence[Task], data_dir: Path, out: Path, name: str | None = None
+) -> Checked:
+    """Write to `out` the submission in `path` with the rows of `data_dir`'s files, unless there are problems.
+
+    A row gets the prediction of the row that has the same texts and, if the task has ids (`Submission.ids`), the same id. It may stand in
+    another split's file: in a submission, rows of our dev may be in its test file. A file with the same rows in the same order gets their
+    predictions one by one. A row without such a prediction, or with several different ones, is a problem.
+
+    Raises InputError if `out` exists, for a name that no file can have, and for files that cannot be read.
+
+    Args:
+        path: the submission, a zip or a folder.
+        tasks: those to write, as far as the submission and the data folder have them.
+        out: a folder that does not exist, or is empty.
+        name: the name of the system; None: the entry stays as it is.
+    """
+    try:
+        typed(SubmissionConfig, {"header": "task", "name": name})
+    except InputError as error:
+        raise error.located(key="--name") from None
+    check_new_folder(out)
+    contents, _ = read_submission(path, suite)
+    entry_name, entry = read_entry(path, contents)
+    data: dict[str, dict[str, RowFile]] = {}  # the files whose rows are written, by task id and split
+    texts: dict[str, str] = {}  # the content of each file to write, by its path in the submission
+    figures: Figures = {}
+    lacking: list[str] = []
+    problems: list[str] = []
+    for task in tasks:
+        submitted: dict[str, PredictionLines] = {}
+        for split in SPLITS:
+            if (content := contents.get(rows_name(task, split))) is not None:
+                source = f"{path}/{rows_name(task, split)}"
+                submitted[split] = read_json_lines(
+                    task, content, source, suite.submission.ids, MOST_PREDICTIONS, are_rows=True
+                )
+        if not submitted:
+            continue
+        if not (files := data_files(task, data_dir)):
+            lacking.append(task.id)
+            continue
+        data[task.id], figures[task.id] = files, {}
+        for split, file in files.items():
+            try:
+                lines, order = _find_predictions(suite, file, submitted)
+            except InputError as error:
+                problems.append(str(error))
+                continue
+            targets, errors = lines.targets(task, order, file.sizes)
+            if errors:
+                raise errors[0]
+            texts[rows_name(task, split)] = file.with_predictions([lines.values[position] for position in order])
+            figures[task.id][split] = measure(suite, file, targets)
+    if not data:
+        raise InputError(f"has no task of suite {suite.name} that {data_dir} has, too", path=path)
+    if not problems:
+        filled = fill_entry(entry, suite, {"name": name}, figures)
+        with new_folder(out) as folder:
+            for file_path, text in texts.items():
+                write_text(folder / file_path, text)
+            write_json(folder / (entry_name if name is None else file_name(name)), filled)
+    remarks = [f"left out, since {data_dir} has no dev or test file of them: {', '.join(lacking)}"] if lacking else []
+    return Checked(problems, remarks + data_remarks(list(data.values()), data_dir))
+
+
+def _find_predictions(
+    suite: Suite, file: RowFile, submitted: Mapping[str, PredictionLines]
+) -> tuple[PredictionLines, Order]:
+    """Predictions, and the order in which the rows of a data file get them: those that the submission has for the file's split, or else all of the
+    task, which are given by split. Raises InputError for a row without a prediction, or with several different ones."""
+    data = DataRows(file.task, file.split, Path(file.name), np.full(len(file.lines), np.nan))
+    parts = list(submitted.values())
+    try:
+        lines = submitted.get(file.split, parts[0])
+        return lines, data.order(lines, suite.submission.ids)
+    except InputError:
+        if len(parts) == 1:
+            raise
+    shared = [name for name in parts[0].marks.columns if all(name in part.marks.columns for part in parts)]
+    joined = PredictionLines(
+        ", ".join(part.name for part in parts),
+        [value for part in parts for value in part.values],
+        RowMarks({name: [value for part in parts for value in part.marks.columns[name]] for name in shared}),
+        are_rows=True,
+    )
+    return joined, data.order(joined, suite.submission.ids)

@@ -12,10 +12,9 @@ from mtl.base.wording import listed
 from mtl.data.examples import read_examples
 from mtl.data.splits import read_task
 from mtl.runs.folder import FILE, RunFolder, recorded_rows, scored_rows
-from mtl.submissions.data_rows import DataRows
-from mtl.submissions.entry import labelled_file, layout_of
+from mtl.submissions.data_rows import DataRows, put_to_rows, read_sources
 from mtl.submissions.files import prediction_names, read_files
-from mtl.submissions.predictions import put_to_rows, read_sources
+from mtl.submissions.row_files import labelled_file, layout_of
 from mtl.tasks.metrics import further_scores, score
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
@@ -33,15 +32,13 @@ def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir:
     """A Markdown table of the scores of predictions, as the suite shows them, their average, and what is odd about the predictions.
 
     The average leaves out a task's further metrics. Predictions of the first split in SCORED with gold targets are scored; the log names the others.
+    Raises InputError for missing folders, and for predictions that do not fit their gold rows.
 
     Args:
         path: prediction files, or a submission of rows.
         tasks: those to score, as far as there are predictions and gold targets.
         gold_dir: a data folder whose files have the target column (a test file may also be named test.tsv), or the `gold` folder of a run.
         held_out: the share of training rows that is held out, as the dev rows of a task without a dev file.
-
-    Raises:
-        InputError: for missing folders, and for predictions that do not fit their gold rows.
     """
     pairs = _pairs(path, suite, tasks, gold_dir, held_out)
     show = suite.shown.show
@@ -86,13 +83,11 @@ def _pairs(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held
     if unscored := [f"{id} {split}" for id, split in predicted if id in pairs and pairs[id][0] != split]:
         logger.info("%s: one split of a task is scored; not scored: %s", path, ", ".join(sorted(unscored)))
     if not pairs:
-        example = Path(tasks[0].folder, tasks[0].files["test"] or "test.tsv")
-        raise InputError(
-            f"no predictions of suite {suite.name} with gold targets in {gold_dir}; files are called"
-            f" {FILE.format(split='test', task='TASK')} or dev_pred_… (in a run: seed-1/predictions), gold targets"
-            f" are in files like {example}, with a column {tasks[0].target!r} in every row, or in a run's gold folder",
-            path=path,
-        )
+        problem = f"no predictions of suite {suite.name} with gold targets in {gold_dir}"
+        files = f"{FILE.format(split='test', task='TASK')} or dev_pred_… (in a run: seed-1/predictions)"
+        gold_file = Path(tasks[0].folder, tasks[0].files["test"] or "test.tsv")
+        places = f"in files like {gold_file}, with a column {tasks[0].target!r} in every row, or in a run's gold folder"
+        raise InputError(f"{problem}; files are called {files}, gold targets are {places}", path=path)
     return pairs
 
 

@@ -107,9 +107,8 @@ def test_a_word_that_is_new(suite_file: Path, tmp_path: Path, changes: dict[str,
     assert (made.coverage.from_ngrams[0] > 0) == ("missing" not in changes)  # n-grams are not used for random vectors
     made.save(tmp_path)
     weights = made.embedder().state_dict()
-    reader = run_words(
-        RunReaderRequest(given.options, tmp_path, weights, made.fingerprint(), path, torch.device("cpu"))
-    )
+    finished = RunReaderRequest(given.options, tmp_path, weights, made.fingerprint(), path, torch.device("cpu"))
+    reader = run_words(finished)
     reader.embedder.load_state_dict(weights)
     tokens, _ = reader.sequences(TokenizedTexts(["månen månarna"], "sv", 9)).gather(torch.tensor([0]))
     vectors = reader.embedder(tokens)[0].detach()

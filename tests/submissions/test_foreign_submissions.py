@@ -15,9 +15,10 @@ from input_errors import refused
 from mutations import damaged, message_of, mutated_json
 from rows_suite import read
 
+from mtl.jobs.imports import PredictedFiles
 from mtl.jobs.job import Job
 from mtl.submissions import SUBMISSION_FORMATS
-from mtl.submissions.predictions import rejoin
+from mtl.submissions.rows import rejoin
 from mtl.submissions.scores import score_predictions
 from mtl.tasks.suite import load_suite
 
@@ -111,6 +112,14 @@ def test_a_link_to_a_folder_is_not_followed(copy: Path, uses: Uses) -> None:
     (copy / "val").symlink_to(copy.parent / "elsewhere")
     for act in uses.values():
         refused(act, copy, file="val")
+
+
+def test_files_that_stand_in_a_folder_in_place_of_the_top_are_named(copy: Path, rows_job: Job, uses: Uses) -> None:
+    outer = copy.parent / "outer"
+    shutil.copytree(copy, outer / "mine")
+    for path in (outer, zipped(outer)):
+        for act in (*uses.values(), lambda path: PredictedFiles(path).splits(rows_job.suite)):
+            refused(act, path)
 
 
 def test_foreign_members_are_named_ten_at_most_and_not_unpacked(copy: Path, rows_job: Job, uses: Uses) -> None:

@@ -8,7 +8,8 @@ from data_files import read_json, write_lines
 from rows_suite import GRAD_DEV, PAR_TEST, TEMPLATE, VAL_TEST, read, run, write_rows_suite
 
 from mtl.api.cli import main
-from mtl.submissions.entry import RowFile, prediction_values, unfilled
+from mtl.submissions.entry import unfilled
+from mtl.submissions.row_files import RowFile, prediction_values
 from mtl.tasks.task import Task
 
 
@@ -104,7 +105,7 @@ def test_a_row_that_has_a_prediction_already_is_one_line(tmp_path: Path, capsys:
 @pytest.mark.parametrize(("known", "values"), [('"1"', ["0", "1"]), ("1", ["0", 1]), ("-1", ["0", "1"])])
 def test_labels_have_the_type_that_the_data_has(known: str, values: list[object]) -> None:
     task = Task(id="t", kind="labels", text=["x"], target="y", labels=["0", "1"], metric="accuracy")
-    file = RowFile(task, "f", [f'{{"x": "a", "y": {known}}}', '{"x": "b", "y": null}'])
+    file = RowFile(task, "dev", "f", [f'{{"x": "a", "y": {known}}}', '{"x": "b", "y": null}'])
     assert prediction_values(task, [0.0, 1.0], [file]) == values
     assert not file.labelled
 

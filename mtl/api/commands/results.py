@@ -98,7 +98,7 @@ def _check_submission(arguments: argparse.Namespace) -> None:
 
 
 def _rejoin(arguments: argparse.Namespace) -> None:
-    from mtl.submissions.predictions import rejoin
+    from mtl.submissions.rows import rejoin
 
     job = _job_of(arguments.settings)
     done = rejoin(arguments.submission, job.suite, job.tasks, job.data_dir, arguments.out, arguments.name)

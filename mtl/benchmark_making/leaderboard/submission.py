@@ -21,10 +21,9 @@ from mtl.data.splits import read_split
 from mtl.runs.folder import recorded_groups, scored_rows
 from mtl.stats.comparison import Sample, mean_over_tasks
 from mtl.stats.resampling import RowGroups, RowSet, resampled_scores, row_groups
-from mtl.submissions.data_rows import DataRows
-from mtl.submissions.entry import labelled_file, layout_of
+from mtl.submissions.data_rows import DataRows, put_to_rows, read_sources
 from mtl.submissions.files import predicted_splits, prediction_names, read_files
-from mtl.submissions.predictions import put_to_rows, read_sources
+from mtl.submissions.row_files import labelled_file, layout_of
 from mtl.tasks.metrics import score
 from mtl.tasks.suite import AVERAGE, Suite
 from mtl.tasks.task import ScoredRows, Task

@@ -36,8 +36,7 @@ def unpack(archive: Path, folder: Path, names: Sequence[str]) -> None:
                 problem = f"contains none of {', '.join(names)}; check that it is the right archive"
                 raise InputError(problem, path=archive)
             for name, member in members.items():
-                partial = stack.enter_context(replacing(folder / name))
-                with partial.open("wb") as file:
+                with stack.enter_context(replacing(folder / name)).open("wb") as file:
                     file.writelines(_pieces(source, member))
     except OSError as error:
         raise InputError(f"cannot be unpacked to {folder}: {error}; fix this and run again", path=archive) from error

@@ -37,15 +37,12 @@ def download(
 ) -> None:
     """Download a file, unless it is there already, with this checksum if one is named. The bytes are written to `NAME.part` in the same folder, and
     `path` is created when the file is complete and verified. A call after an interruption requests only the rest, unless the file has changed.
+    Raises UnavailableError if the server refuses the file, or has another one, and InputError if it cannot be downloaded or written otherwise.
 
     Args:
         checksum: as `checksum_problem` takes it.
         size: the exact number of bytes.
         log_digest: whether to log the SHA-256 of a new file that has no `checksum`.
-
-    Raises:
-        UnavailableError: if the server refuses the file, or has another one.
-        InputError: if the file cannot be downloaded for another reason, or cannot be written.
     """
     try:
         if path.exists() and (checksum is None or checksum_problem(path, checksum) is None):
@@ -132,11 +129,10 @@ def _fetch(part: _Part, size: int | None) -> None:
             furthest = max(furthest, have)
             reason = _reason(error)
             if failures >= ATTEMPTS:
-                total = part.total or size
-                kept = f"{have} of {total} bytes are kept" if total else f"{have} bytes are kept"
-                advice = (
-                    f"{kept}; run the same command again to continue" if have else "check the network and run again"
-                )
+                advice = "check the network and run again"
+                if have:
+                    of_total = f" of {total}" if (total := part.total or size) else ""
+                    advice = f"{have}{of_total} bytes are kept; run the same command again to continue"
                 raise InputError(f"{part.shown}: {reason}; {advice}") from error
             logger.warning("%s: %s; trying again", part.shown, reason)
             time.sleep(PAUSE * failures)

@@ -42,8 +42,7 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     A task is downloaded from its `source`. If it has none, or the download fails, its copy on the Hugging Face Hub is used. Of a task
     that its publisher has withdrawn, only the copy is used; if that fails, a line says so. If the server does not have a single file of a
     task, a line says so, and the other files are downloaded before the error is raised. Raises InputError if the suite names neither, or if
-    a task still lacks a file.
-    """
+    a task still lacks a file."""
     if suite.generated:
         _generate(suite, data_dir)
         return

@@ -1,8 +1,7 @@
 """The embedded suites, whose data is part of the package: they serve to run the whole toolkit without a download.
 
 The texts are generated (`tools/make_samples.py`). They are not those of the benchmarks whose layout they have, and scores on them cannot be
-compared with published scores.
-"""
+compared with published scores."""
 
 import tarfile
 from pathlib import Path

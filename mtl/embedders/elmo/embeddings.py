@@ -1,7 +1,6 @@
 """ELMo embeddings as in the KLEJ paper's Table 3: fixed weights, and a learned scalar mix of the layers.
 
-A cache on disk keeps ELMo's vectors: each distinct text is computed once for all seeds, stages, tasks and runs.
-"""
+A cache on disk keeps ELMo's vectors: each distinct text is computed once for all seeds, stages, tasks and runs."""
 
 import copy
 import hashlib
@@ -40,8 +39,7 @@ def elmo_embeddings(request: EmbeddingsRequest) -> "ElmoEmbeddings":
     options, texts = request.options, request.texts
     elmo, digest = load_elmo(request.path, options.exact, request.device)
     complete = coverage(texts, np.ones(len(texts.types), dtype=bool))
-    cache_dir = request.cache_dir if options.cache else None
-    return ElmoEmbeddings(elmo, digest, options.precision, cache_dir, complete)
+    return ElmoEmbeddings(elmo, digest, options.precision, request.cache_dir if options.cache else None, complete)
 
 
 def run_elmo(request: RunReaderRequest) -> "ElmoReader":
@@ -61,8 +59,8 @@ def load_elmo(folder: Path | None, exact: bool, device: torch.device) -> tuple[E
     """The ELMo in a folder, on this device, and the SHA-256 of options and weights. Raises InputError if there is none."""
     assert folder is not None
     options, weights = elmo_files(folder)
-    both = f"{sha256(options)} {sha256(weights)}"
-    return ELMo(options, weights, exact).to(device), hashlib.sha256(both.encode()).hexdigest()
+    hashes = f"{sha256(options)} {sha256(weights)}"
+    return ELMo(options, weights, exact).to(device), hashlib.sha256(hashes.encode()).hexdigest()
 
 
 def elmo_files(folder: Path) -> tuple[Path, Path]:
@@ -79,18 +77,27 @@ def elmo_files(folder: Path) -> tuple[Path, Path]:
 
 
 @dataclass(frozen=True)
-class ElmoEmbeddings:
-    """An ELMo and the cache of its vectors."""
+class _ElmoVectors:
+    """What `ElmoEmbeddings` and `ElmoReader` share."""
 
     elmo: ELMo
     digest: str  # the SHA-256 of its options and weights
     precision: str  # of the vectors that the encoder reads: float16 or float32
-    cache_dir: Path | None  # None: the vectors are computed in every step
-    coverage: Coverage
 
     @property
     def dim(self) -> int:
         return self.elmo.dim
+
+    def uncached_sequences(self, texts: TokenizedTexts) -> Sequences:
+        return UncachedLayers(self.elmo, texts, self.precision)
+
+
+@dataclass(frozen=True)
+class ElmoEmbeddings(_ElmoVectors):
+    """An ELMo and the cache of its vectors."""
+
+    cache_dir: Path | None  # None: the vectors are computed in every step
+    coverage: Coverage
 
     def fingerprint(self) -> str:
         return self.digest
@@ -106,9 +113,6 @@ class ElmoEmbeddings:
         folder = self.cache_dir / f"elmo-{self.digest[:16]}-{self.precision}{exactness}-{FORMAT}"
         return LayerCache(folder, self.elmo, np.dtype(self.precision)).sequences(words)
 
-    def uncached_sequences(self, texts: TokenizedTexts) -> Sequences:
-        return UncachedLayers(self.elmo, texts, self.precision)
-
     def parameters(self) -> int:
         return _parameters(self.elmo.model, self.embedder())
 
@@ -120,20 +124,12 @@ class ElmoEmbeddings:
 
 
 @dataclass(frozen=True)
-class ElmoReader:
-    """An ELMo without a cache; its attributes are those of `ElmoEmbeddings`, and the embedder, which makes a vector of a token's layers."""
+class ElmoReader(_ElmoVectors):
+    """An ELMo without a cache."""
 
-    elmo: ELMo
-    digest: str
-    precision: str
-    embedder: nn.Module
+    embedder: nn.Module  # which makes a vector of a token's layers
 
-    @property
-    def dim(self) -> int:
-        return self.elmo.dim
-
-    def sequences(self, texts: TokenizedTexts) -> Sequences:
-        return UncachedLayers(self.elmo, texts, self.precision)
+    sequences = _ElmoVectors.uncached_sequences
 
     def have_vectors(self, texts: TokenizedTexts) -> np.ndarray:
         return np.ones(len(texts.types), dtype=bool)
@@ -223,6 +219,7 @@ class LayerCache:
             raise InputError(message, path=path) from None
 
     def _fill(self, texts: dict[str, Sequence[str]]) -> None:
+        """Compute the rows of those of these texts, by key, that the cache does not have."""
         with waiting_lock(self.folder / ".lock", f"{self.folder}: another process is filling this cache"):
             for partial in self.folder.glob(".*.partial"):  # temporary files of killed processes
                 partial.unlink()
@@ -232,8 +229,8 @@ class LayerCache:
                 return
             tokens = sum(len(texts[key]) for key in missing)
             size = tokens * self.elmo.width * self.dtype.itemsize
-            needed = (len(missing), tokens, format_bytes(size), self.folder)
-            logger.info("computing ELMo's layers of %d texts, %d tokens: %s on disk in %s", *needed)
+            message = "computing ELMo's layers of %d texts, %d tokens: %s on disk in %s"
+            logger.info(message, len(missing), tokens, format_bytes(size), self.folder)
             check_space(self.folder, size, "set embeddings.cache=false to compute them in every step")
             # Texts of similar length are computed together.
             missing.sort(key=lambda key: (len(texts[key]), key))
@@ -244,6 +241,7 @@ class LayerCache:
                     self._write(part.tolist(), [texts[key] for key in part], bar)
 
     def _write(self, keys: list[str], texts: list[Sequence[str]], bar: Progress) -> None:
+        """Compute the rows of these texts, and write them as a shard."""
         shard = hashlib.sha256("".join(keys).encode()).hexdigest()[:16]
         sizes = np.array([len(text) for text in texts])
         starts = np.cumsum(sizes) - sizes

@@ -1,6 +1,6 @@
 """A pretrained ELMo, its network (Peters et al. 2018, section 3), and its weights in the HDF5 layout that AllenNLP reads."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -43,8 +43,7 @@ class ELMo:
         torch.Size([3, 4, 1024])
 
     A sentence's vectors depend on its own words only: no state is carried from one call or batch to the next, unlike in
-    AllenNLP's module.
-    """
+    AllenNLP's module."""
 
     def __init__(self, options_file: Path | str, weights_file: Path | str, exact: bool = True) -> None:
         """Load files in AllenNLP's format; if exact, compute in float64, so that the vectors, rounded to float32, are always the same. Float32 is
@@ -79,26 +78,24 @@ class ELMo:
     @exact_arithmetic()
     def rows(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
         """The layers of each sentence, concatenated, with the token layer only once: float32 (tokens, width), also with mixed precision."""
+        # The ids 0 and 1 are those of the boundary words.
+        word_ids = {word: id for id, word in enumerate(dict.fromkeys(chain.from_iterable(sentences)), start=2)}
+        rows: list[Tensor] = [torch.empty(0)] * len(sentences)
+        left = sorted(range(len(sentences)), key=lambda number: len(sentences[number]))
         with torch.autocast(self.device.type, enabled=False):
-            return self._rows(sentences)
-
-    def _rows(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
-        word_ids = {word: id for id, word in enumerate(dict.fromkeys(w for s in sentences for w in s), start=2)}
-        vectors = self.token_vectors(list(word_ids))
-        results: list[Tensor] = [torch.empty(0)] * len(sentences)
-        order = sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
-        while order:
-            batch = order[-max(1, TOKENS // (len(sentences[order[-1]]) + 2)) :][::-1]
-            del order[-len(batch) :]
-            ids = [[0, *(word_ids[word] for word in sentences[i]), 1] for i in batch]
-            tokens = pack_sequence([vectors[row] for row in ids])
-            by_direction = [self.model.states(tokens, direction) for direction in DIRECTIONS]
-            rows = torch.cat([tokens.data, *chain.from_iterable(zip(*by_direction, strict=True))], dim=1).float()
-            # A sequence's row of a step: the first row of the step plus the sequence's position in the batch.
-            starts = torch.cat([torch.zeros(1, dtype=torch.int64), tokens.batch_sizes.cumsum(0)])
-            for position, i in enumerate(batch):
-                results[i] = rows[(starts[1 : len(ids[position]) - 1] + position).to(rows.device)]
-        return results
+            vectors = self.token_vectors(list(word_ids))
+            while left:
+                batch = left[-max(1, TOKENS // (len(sentences[left[-1]]) + 2)) :][::-1]  # the longest first
+                del left[-len(batch) :]
+                ids = [[0, *(word_ids[word] for word in sentences[number]), 1] for number in batch]
+                tokens = pack_sequence([vectors[sentence] for sentence in ids])
+                by_direction = [self.model.states(tokens, direction) for direction in DIRECTIONS]
+                packed = torch.cat([tokens.data, *chain.from_iterable(zip(*by_direction, strict=True))], dim=1).float()
+                # The row of a sentence's step: the first row of the step plus the sentence's position in the batch.
+                starts = torch.cat([torch.zeros(1, dtype=torch.int64), tokens.batch_sizes.cumsum(0)])
+                for position, number in enumerate(batch):
+                    rows[number] = packed[(starts[1 : len(ids[position]) - 1] + position).to(packed.device)]
+        return rows
 
     def token_vectors(self, words: Sequence[str]) -> Tensor:
         """The token layer of the two boundary words, then of these words: (2 + words, projection_dim)."""
@@ -161,16 +158,7 @@ class Recurrence(NamedTuple):
     outputs: Tensor  # (rows, hidden), before the projection
 
 
-def run_layer(
-    data: Tensor,
-    steps: list[Step],
-    w_input: Tensor,
-    w_state: Tensor,
-    bias: Tensor,
-    w_projection: Tensor,
-    cell_clip: float | None,
-    state_clip: float | None,
-) -> Recurrence:
+def run_layer(data: Tensor, steps: list[Step], weights: Sequence[Tensor], clips: Sequence[float | None]) -> Recurrence:
     """Run an LSTM layer with a projected state, in one direction, over packed data (rows, input_size), without a gradient.
 
     Everything that does not depend on the previous step is one matrix product over all rows. No library has a layer that clips the cell and
@@ -181,12 +169,12 @@ def run_layer(
 
     Args:
         steps: as `packed_steps` gives them.
-        w_input: (4 * hidden, input_size), as `w_state` and `bias` with its gates in the order o, i, f, g.
-        w_state: (4 * hidden, projection_size).
-        bias: (4 * hidden,).
-        w_projection: (projection_size, hidden).
-        cell_clip, state_clip: None means no clipping.
+        weights: as `ProjectedLSTM.weights`: w_input (4 * hidden, input_size), w_state (4 * hidden, projection_size) and bias (4 * hidden,), with
+            their gates in the order o, i, f, g, and w_projection (projection_size, hidden).
+        clips: cell_clip and state_clip; None means no clipping.
     """
+    w_input, w_state, bias, w_projection = weights
+    cell_clip, state_clip = clips
     hidden = w_projection.shape[1]
     gates = torch.addmm(bias, data, w_input.T)
     cells = gates.new_empty(len(data), hidden)
@@ -214,8 +202,7 @@ def run_layer(
 
 def reorder_gates(weight: Tensor, order: tuple[int, ...]) -> Tensor:
     """A weight or bias (4 * hidden, …) with its four gates in another order: result's gate n is gate `order[n]`."""
-    parts = weight.chunk(4)
-    return torch.cat([parts[gate] for gate in order])
+    return torch.cat([weight.chunk(4)[gate] for gate in order])
 
 
 class ProjectedLSTM(nn.Module):
@@ -238,7 +225,7 @@ class ProjectedLSTM(nn.Module):
 
     def forward(self, data: Tensor, sizes: list[int]) -> Tensor:
         """Packed rows (rows, projection_dim), and the number of sequences that have each step -> (rows, projection_dim), without a gradient."""
-        return run_layer(data, packed_steps(sizes, self.reverse), *self.weights, *self.clips).states
+        return run_layer(data, packed_steps(sizes, self.reverse), self.weights, self.clips).states
 
 
 class BiLM(nn.Module):
@@ -282,8 +269,7 @@ def read_weights(path: Path, options: Options) -> BiLM:
                     in_file, expected_shape = (" × ".join(map(str, shape)) for shape in (dataset.shape, value.shape))
                     raise InputError(f"{name} is {in_file}, but the options say {expected_shape}; {_MATCH}", path=path)
                 if dataset.dtype.kind not in "fiu":
-                    message = f"{name} holds no numbers; is it AllenNLP's weights.hdf5 of an ELMo?"
-                    raise InputError(message, path=path)
+                    raise InputError(f"{name} holds no numbers; is it AllenNLP's weights.hdf5 of an ELMo?", path=path)
             # HDF5 compresses, and leaves out what was never written.
             if 4 * sum(map(Tensor.numel, expected.values())) > UNPACKED_RATIO * path.stat().st_size:
                 raise InputError("its datasets are far larger than the file; download or copy it again", path=path)
@@ -336,13 +322,11 @@ def to_file(model: BiLM) -> dict[str, Tensor]:
         datasets |= {f"CNN_high_{i}/{name}": value for name, value in parts.items()}
     datasets["CNN_proj/W_proj"] = state["characters.projection.weight"].T
     datasets["CNN_proj/b_proj"] = state["characters.projection.bias"]
-    for direction in DIRECTIONS:
-        for i in range(model.options.n_layers):
-            layer = f"directions.{direction}.{i}"
-            joint = torch.cat([state[f"{layer}.w_input"], state[f"{layer}.w_state"]], dim=1)
-            datasets[f"{_cell(direction, i)}/W_0"] = reorder_gates(joint, _TO_FILE).T
-            datasets[f"{_cell(direction, i)}/B"] = reorder_gates(_add_forget(state[f"{layer}.bias"], -1.0), _TO_FILE)
-            datasets[f"{_cell(direction, i)}/W_P_0"] = state[f"{layer}.w_projection"].T
+    for layer, cell in _layer_names(model.options):
+        joint = torch.cat([state[f"{layer}.w_input"], state[f"{layer}.w_state"]], dim=1)
+        datasets[f"{cell}/W_0"] = reorder_gates(joint, _TO_FILE).T
+        datasets[f"{cell}/B"] = reorder_gates(_add_forget(state[f"{layer}.bias"], -1.0), _TO_FILE)
+        datasets[f"{cell}/W_P_0"] = state[f"{layer}.w_projection"].T
     return {name: value.contiguous() for name, value in datasets.items()}
 
 
@@ -360,18 +344,19 @@ def _from_file(model: BiLM, datasets: dict[str, Tensor]) -> None:
         state[f"{layer}.bias"] = torch.cat([part["b_transform"], -part["b_carry"]])
     state["characters.projection.weight"] = datasets["CNN_proj/W_proj"].T
     state["characters.projection.bias"] = datasets["CNN_proj/b_proj"]
-    for direction in DIRECTIONS:
-        for i in range(model.options.n_layers):
-            layer = f"directions.{direction}.{i}"
-            joint = reorder_gates(datasets[f"{_cell(direction, i)}/W_0"].T, _TO_MODEL)
-            state[f"{layer}.w_input"], state[f"{layer}.w_state"] = joint.chunk(2, dim=1)
-            state[f"{layer}.bias"] = _add_forget(reorder_gates(datasets[f"{_cell(direction, i)}/B"], _TO_MODEL), 1.0)
-            state[f"{layer}.w_projection"] = datasets[f"{_cell(direction, i)}/W_P_0"].T
+    for layer, cell in _layer_names(model.options):
+        joint = reorder_gates(datasets[f"{cell}/W_0"].T, _TO_MODEL)
+        state[f"{layer}.w_input"], state[f"{layer}.w_state"] = joint.chunk(2, dim=1)
+        state[f"{layer}.bias"] = _add_forget(reorder_gates(datasets[f"{cell}/B"], _TO_MODEL), 1.0)
+        state[f"{layer}.w_projection"] = datasets[f"{cell}/W_P_0"].T
     model.load_state_dict(state)
 
 
-def _cell(direction: int, layer: int) -> str:
-    return f"RNN_{direction}/RNN/MultiRNNCell/Cell{layer}/LSTMCell"
+def _layer_names(options: Options) -> Iterator[tuple[str, str]]:
+    """The name of each LSTM layer in the model, and in the file."""
+    for direction in DIRECTIONS:
+        for layer in range(options.n_layers):
+            yield f"directions.{direction}.{layer}", f"RNN_{direction}/RNN/MultiRNNCell/Cell{layer}/LSTMCell"
 
 
 def _add_forget(bias: Tensor, value: float) -> Tensor:

@@ -38,6 +38,8 @@ _HASHED_WORDS = 1 << 13  # words whose n-grams are hashed at once, to limit the 
 
 
 class _Header(NamedTuple):
+    """The sizes that a model's training arguments and its dictionary state."""
+
     dim: int
     words: int  # in the dictionary; their rows come first in the matrix
     labels: int  # in the dictionary after the words, without rows
@@ -65,8 +67,7 @@ class IndexedModel:
 
     def read(self, words: Sequence[bytes]) -> Arrays:
         """As `OpenVectors.read`; vectors equal those of fastText's `get_word_vector`. The labels of a classifier are not words."""
-        size = self.path.stat().st_size
-        with self.path.open("rb") as file, Progress(f"reading {self.path.name}", size, "B") as bar:
+        with self.path.open("rb") as file, Progress(f"reading {self.path.name}", self.path.stat().st_size, "B") as bar:
             rows = np.full(len(words), -1, dtype=np.int64)
             for offset, row, position in self._index.candidates(words):
                 entry = words[position] + b"\0"
@@ -190,8 +191,8 @@ def _pairs(words: Sequence[bytes], rows: np.ndarray, header: _Header) -> tuple[n
         batch = words[start : start + _HASHED_WORDS]
         hashes, owners = ngram_hashes(batch, header.minn, header.maxn)
         if _END_OF_SENTENCE in batch:
-            kept = owners != batch.index(_END_OF_SENTENCE)
-            hashes, owners = hashes[kept], owners[kept]
+            has_ngrams = owners != batch.index(_END_OF_SENTENCE)
+            hashes, owners = hashes[has_ngrams], owners[has_ngrams]
         counts[start : start + len(batch)] += np.bincount(owners, minlength=len(batch))
         keys.append((header.words + hashes.astype(np.int64) % header.buckets) * len(words) + owners + start)
     merged = np.concatenate(keys)
@@ -252,7 +253,7 @@ def ngram_hashes(words: Sequence[bytes], minn: int, maxn: int) -> tuple[np.ndarr
             longer = np.flatnonzero(sizes[lasts] > byte)
             hashes[longer] = (hashes[longer] ^ signed[begins[lasts[longer]] + byte]) * np.uint32(16777619)
         if n >= minn:
-            kept = ~is_edge[firsts] if n == 1 else slice(None)
-            all_hashes.append(hashes[kept].copy())
-            all_owners.append(owners[firsts[kept]])
+            is_ngram = ~is_edge[firsts] if n == 1 else slice(None)
+            all_hashes.append(hashes[is_ngram].copy())
+            all_owners.append(owners[firsts[is_ngram]])
     return np.concatenate(all_hashes), np.concatenate(all_owners)

@@ -52,8 +52,7 @@ class VectorFile:
 
     The format follows from the file's content: a fastText model (.bin), text (.vec, and GloVe's .txt without a header), text that is gzipped
     (.vec.gz) or the only file in a zip, or word2vec's binary format (.bin). A fastText model also gives vectors to words outside its vocabulary. The
-    first call of `read` indexes the file's words, so that later calls take milliseconds.
-    """
+    first call of `read` indexes the file's words, so that later calls take milliseconds."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -202,7 +202,7 @@ class ProjectedLSTMLayer(torch.autograd.Function):
     def forward(ctx: Any, data: Tensor, sizes: list[int], reverse: bool, *weights_and_clips: Any) -> Tensor:
         """`sizes`: how many sequences have each step, descending; then the arguments of `run_layer`, of which no clip is None."""
         steps = packed_steps(sizes, reverse)
-        layer = run_layer(data, steps, *weights_and_clips)
+        layer = run_layer(data, steps, weights_and_clips[:4], weights_and_clips[4:])
         w_input, w_state, _, w_projection, *clips = weights_and_clips
         ctx.save_for_backward(data, *layer, w_input, w_state, w_projection)
         ctx.steps, ctx.clips = steps, clips

@@ -170,16 +170,13 @@ def test_vectors_of_a_recipe(
         text = text.replace(recipe.url, on(server, recipe.url)).replace(str(recipe.size), str(len(good)))
         own.write_text(text, encoding="utf-8")
         sized = recipe.size is not None
-        check_refusals(
-            server,
-            lambda: fetch_embeddings(recipe.embeddings, str(own), str(folder)),
-            sized,
-            recipe.sha256,
-            folder,
-            caplog,
-        )
+
+        def fetched() -> Path:
+            return fetch_embeddings(recipe.embeddings, str(own), str(folder))
+
+        check_refusals(server, fetched, sized, recipe.sha256, folder, caplog)
         server.content, server.redirects, server.cuts = good, True, [len(good) // 2]
         own.write_text(text.replace(str(recipe.sha256), hashlib.sha256(good).hexdigest()), encoding="utf-8")
-        path = fetch_embeddings(recipe.embeddings, str(own), str(folder))
+        path = fetched()
         assert f"bytes={len(good) // 2}-" in [request.get("range") for request in server.requests]
         assert path.read_bytes() == (vectors if recipe.url.endswith(".gz") else good)

@@ -146,9 +146,8 @@ def test_complete_shards_are_kept_after_a_crash(elmo: ELMo, tmp_path: Path, monk
 def fill(files: tuple[Path, Path], folder: Path, name: str) -> None:
     texts = [[chr(97 + i % 26) * (1 + j % 5) for j in range(1 + i % 30)] for i in range(400)]
     cached = LayerCache(folder / "cache", ELMo(*files), np.dtype("float32")).sequences(texts)
-    (folder / name).write_text(
-        f"{len(cached.rows.shards)} {float(cached.rows[np.arange(100)].sum())}", encoding="utf-8"
-    )
+    content = f"{len(cached.rows.shards)} {float(cached.rows[np.arange(100)].sum())}"
+    (folder / name).write_text(content, encoding="utf-8")
 
 
 @pytest.mark.slow

@@ -108,9 +108,8 @@ def test_labels_of_a_classifier_are_not_words(tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_text("__label__dobre bardzo dobry film\n__label__złe bardzo zły film\n" * 20, encoding="utf-8")
     path = tmp_path / "model.bin"
-    classifier = fasttext.train_supervised(
-        str(text), dim=DIM, minn=2, maxn=3, bucket=100, epoch=1, thread=THREADS, verbose=0
-    )
+    settings = {"dim": DIM, "minn": 2, "maxn": 3, "bucket": 100, "epoch": 1, "thread": THREADS, "verbose": 0}
+    classifier = fasttext.train_supervised(str(text), **settings)
     classifier.save_model(str(path))
     read = VectorFile(path).read(["film", "__label__złe", "filmy"])
     assert read.in_file.tolist() == [True, False, False]

@@ -67,9 +67,8 @@ def test_rows_with_the_same_texts_and_different_predictions_are_refused(rejoin: 
     write_lines(copy / "par/test.jsonl", [*rows, rows[0].replace('"ja"', '"nej"')])
     status, printed, error = rejoin()
     assert status == 2 and not (tmp_path / "out").exists()
-    assert printed.startswith(
-        f"{copy}/par/dev.jsonl, {copy}/par/test.jsonl, row 7: rows with the same first.text, second have"
-    )
+    place = f"{copy}/par/dev.jsonl, {copy}/par/test.jsonl, row 7"
+    assert printed.startswith(f"{place}: rows with the same first.text, second have")
     assert len(printed.splitlines()) == 1 and f"the rows of {official}/par/test.jsonl" in printed
     assert len(error.splitlines()) == 1 and "nothing is written; tasks=[…] names the tasks" in error
     assert rejoin("tasks=[grad,val]")[0] == 0
