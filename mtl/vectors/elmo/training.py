@@ -21,7 +21,9 @@ from mtl.base.memory import check_fits
 from mtl.base.typed import AT_LEAST_ONE, LAYERS, NOT_NEGATIVE, PART, SHARE
 from mtl.embedders.elmo.model import BiLM, to_file
 from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, Content, Options, options_of
-from mtl.vectors.elmo.language_model import Corpus, LanguageModel, TrainedLSTM, batches, build_corpus
+from mtl.vectors.elmo.corpus import Corpus, batches, build_corpus
+from mtl.vectors.elmo.language_model import LanguageModel
+from mtl.vectors.elmo.lstm import TrainedLSTM
 from mtl.vectors.pretraining.resumable import FORMAT, ResumableTraining, split_held_out, train_once
 from mtl.vectors.words.training import note_source
 
