@@ -65,14 +65,14 @@ def check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
     target = "score" if is_sts else getattr(task, "label_column_name", None)
     target_type: Any = int | float if is_sts or task.metadata.type == "PairClassification" else object
     columns = [*((text, str | list, "text") for text in texts), (target, target_type, "number")]
-    for column, kind, wanted in columns:
+    for column, kind, kind_title in columns:
         if not isinstance(column, str):  # tasks of other forms lack some
             continue
         if column not in rows.column_names:
             raise InputError(f"has no column {column}; it has {', '.join(rows.column_names)}", path=path)
         for number, value in enumerate(rows[column], 1):
             if value is None or not isinstance(value, kind):
-                problem = "has no value" if value is None else f"{value!r} is not a {wanted}"
+                problem = "has no value" if value is None else f"{value!r} is not a {kind_title}"
                 raise InputError(f"row {number}: column {column}: {problem}; write one, or drop the row", path=path)
 
 
@@ -137,11 +137,11 @@ def fresh_task(benchmark: Benchmark, name: str, split: str, rows: MtebRows | Non
         # Of a task in pairs of languages, such as STS22, only those parts count in which all texts are in the benchmark's languages.
         task = mteb.get_task(name, languages=benchmark.languages, exclusive_language_filter=True)
     except (KeyError, ValueError) as error:
-        raise InputError(f"benchmark {benchmark.name}: mteb {mteb.__version__}: {name}: {_line(error)}") from None
-    changed: dict[str, Any] = {"eval_splits": [split]}
+        raise InputError(f"benchmark {benchmark.name}: mteb {mteb.__version__}: {name}: {_one_line(error)}") from None
+    changes: dict[str, Any] = {"eval_splits": [split]}
     if rows is not None and rows.folder is not None:
-        changed["dataset"] = {"path": str(rows.folder), "revision": rows.revision}
-    task.metadata = task.metadata.model_copy(update=changed)
+        changes["dataset"] = {"path": str(rows.folder), "revision": rows.revision}
+    task.metadata = task.metadata.model_copy(update=changes)
     return task
 
 
@@ -159,7 +159,7 @@ def load_rows(task: AbsTask, rows: MtebRows) -> None:
             raise unreadable(task, rows, error) from None
         raise InputError(
             f"task {name}: has no folder in data_dir, and the hub's {task.metadata.dataset['path']} cannot be had:"
-            f" {'no connection' if CLOSED in str(error) else _line(error)}; put its rows into data_dir/{name}"
+            f" {'no connection' if CLOSED in str(error) else _one_line(error)}; put its rows into data_dir/{name}"
         ) from None
     for split in splits_read:
         for subset in task.hf_subsets:
@@ -177,15 +177,15 @@ def unreadable(task: AbsTask, rows: MtebRows, error: Exception) -> InputError:
     if rows.folder is not None:
         files = _files(rows.folder)
         where = files[0] if len(files) == 1 else rows.folder
-    reason = _line(error.__cause__ or error)
+    reason = _one_line(error.__cause__ or error)
     return InputError(f"{where}: not the rows of {task.metadata.name} in a form that mteb reads: {reason}")
 
 
 def compare_rows(task: AbsTask, rows: MtebRows, split: str) -> tuple[str, list[str]]:
     """Compare the loaded rows of a task with mteb's descriptive statistics: the scored split, and the training rows
-    that it uses. Returns EXACT, REDUCED (fewer rows) or OTHER, and the differences, as in "test: 90 samples, not 100".
-    The hub's rows are exact if mteb describes the split: where the hub has no such split, mteb may take another one.
-    Raises InputError for rows of another form."""
+    that it uses. Returns EXACT, REDUCED (fewer rows) or OTHER, and the differences in words. The hub's rows are exact if
+    mteb describes the split: where the hub has no such split, mteb may take another one. Raises InputError for rows of
+    another form."""
     described = task.metadata.descriptive_stats or {}
     if rows.folder is None:
         return (EXACT, []) if split in described else (OTHER, [f"{split}: mteb does not describe it"])
@@ -195,7 +195,9 @@ def compare_rows(task: AbsTask, rows: MtebRows, split: str) -> tuple[str, list[s
             differences.append(f"{name}: mteb does not describe it")
             continue
         for subset in task.hf_subsets if task.metadata.is_multilingual else (None,):
-            theirs = described[name] if subset is None else described[name]["hf_subset_descriptive_stats"][subset]
+            theirs = described[name]
+            if subset is not None:
+                theirs = theirs["hf_subset_descriptive_stats"][subset]
             try:
                 with contextlib.redirect_stderr(io.StringIO()):  # bars of mteb
                     ours = _statistics(task, name, subset)
@@ -203,17 +205,19 @@ def compare_rows(task: AbsTask, rows: MtebRows, split: str) -> tuple[str, list[s
                 raise unreadable(task, rows, error) from None
             differences += _differences(name, ours, theirs)[:SHOWN]
             fewer = fewer or ours["num_samples"] < theirs["num_samples"]
-    return REDUCED if fewer else OTHER if differences else EXACT, differences
+    if fewer:
+        return REDUCED, differences
+    return OTHER if differences else EXACT, differences
 
 
-def _differences(split: str, ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:
-    """The numbers of a split that differ between our statistics and mteb's."""
-    present = dict(_flat(ours))
-    return [
-        f"{': '.join([split, *parts])}: {present.get((*parts, last), 'no')} {last}, not {wanted}"
-        for (*parts, last), wanted in _flat(theirs)
-        if present.get((*parts, last)) != wanted
-    ]
+def _differences(split: str, ours: Mapping[str, Any], described: Mapping[str, Any]) -> list[str]:
+    """The numbers that mteb describes of a split and that differ from those of our rows, as in "test: 90 samples, not 100"."""
+    present, differences = dict(_flat(ours)), []
+    for names, expected in _flat(described):
+        if present.get(names) != expected:
+            *parts, counted = names
+            differences.append(f"{': '.join([split, *parts])}: {present.get(names, 'no')} {counted}, not {expected}")
+    return differences
 
 
 def _statistics(task: AbsTask, split: str, subset: str | None) -> Mapping[str, Any]:
@@ -225,7 +229,7 @@ def _statistics(task: AbsTask, split: str, subset: str | None) -> Mapping[str, A
     corpus, named = rows["corpus"], {id for documents in rows["relevant_docs"].values() for id in documents}
     lengths, hashes, relevant = array("q"), array("q"), array("q")
     for block in document_blocks(corpus, task.metadata):
-        relevant.extend(len(lengths) + place for place, id in enumerate(block["id"]) if id in named)
+        relevant.extend(len(lengths) + position for position, id in enumerate(block["id"]) if id in named)
         lengths.extend(map(len, block["text"]))
         hashes.extend(map(hash, block["text"]))
     rows["corpus"] = corpus.select(relevant or [0])  # all that mteb reads of it beside the texts
@@ -258,5 +262,6 @@ def _flat(statistics: Mapping[str, Any], *names: str) -> Iterator[tuple[tuple[st
             yield (*names, name), value
 
 
-def _line(error: BaseException) -> str:
+def _one_line(error: BaseException) -> str:
+    """The message of an error, or its class if it has none, in a line of at most 200 characters."""
     return (" ".join(str(error).split()) or type(error).__name__)[:200]

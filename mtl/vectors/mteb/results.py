@@ -66,7 +66,7 @@ class EvaluationFolder:
         self.corpora = path.parents[1] / "corpora"  # vectors of corpora, of all evaluations
 
     @classmethod
-    def of(cls, runs_dir: str, benchmark: str, encoder: SentenceEncoder) -> "EvaluationFolder":
+    def for_encoder(cls, runs_dir: str, benchmark: str, encoder: SentenceEncoder) -> "EvaluationFolder":
         """The folder of an encoder's evaluation: {runs_dir}/mteb/{benchmark}/{encoder}-{fingerprint}."""
         return cls(Path(runs_dir) / "mteb" / benchmark / f"{encoder.description.name}-{revision_of(encoder)}")
 
@@ -112,8 +112,7 @@ def summarize(
     tasks = {name: dict(records[name]) for name in benchmark.tasks if name in records}
     scores = {name: float(record["score"]) for name, record in tasks.items()}
     by_type, missing = benchmark.type_means(scores), benchmark.missing(tasks)
-    seconds, encoding = (sum(record[key] for record in tasks.values()) for key in ("seconds", "encoding_seconds"))
-    sentences = sum(record["sentences"] for record in tasks.values())
+    total = {key: sum(record[key] for record in tasks.values()) for key in ("seconds", "encoding_seconds", "sentences")}
     return {
         "benchmark": benchmark.name,
         "encoder": asdict(description),
@@ -127,8 +126,10 @@ def summarize(
         "missing": missing,
         "seen": {name: ids for name, ids in seen_by(description, benchmark).items() if name in tasks},
         "cost": {
-            "seconds_per_task": seconds / len(tasks) if tasks else None,
-            "sentences_per_second": sentences / encoding if encoding else None,
+            "seconds_per_task": total["seconds"] / len(tasks) if tasks else None,
+            "sentences_per_second": total["sentences"] / total["encoding_seconds"]
+            if total["encoding_seconds"]
+            else None,
             "parameters": description.parameters,
             "parameters_without_embeddings": description.parameters_without_embeddings,
             "memory": description.memory,
@@ -140,27 +141,26 @@ def summarize(
 def render_table(benchmark: Benchmark, summary: Mapping[str, Any]) -> str:
     """The table of one evaluation in Markdown: a line for each task, the means of types and both averages, and notes."""
     tasks = summary["tasks"]
-    body = []
 
-    def add_mean(title: str, mean: float | None, names: Sequence[str]) -> None:
-        body.append([escaped(title), "", "", _number(mean, summary, names), "", ""])
+    def mean_line(title: str, mean: float | None, names: Sequence[str]) -> list[str]:
+        return [escaped(title), "", "", _marked_score(mean, summary, names), "", ""]
 
+    lines = [["", "metric", "data", "score", "seconds", "sentences/s"]]
     for type_name, type_ in benchmark.types.items():
-        for name in filter(tasks.__contains__, type_.tasks):
-            record = tasks[name]
-            score, encoding = _number(record["score"], summary, [name]), record["encoding_seconds"]
+        for name, record in ((name, tasks[name]) for name in type_.tasks if name in tasks):
+            score, encoding = _marked_score(record["score"], summary, [name]), record["encoding_seconds"]
             costs = [f"{record['seconds']:.1f}", f"{record['sentences'] / encoding:,.0f}" if encoding else MISSING]
-            body.append([escaped(name), type_.metric_title, escaped(record["data"]), score, *costs])
+            lines.append([escaped(name), type_.metric_title, escaped(record["data"]), score, *costs])
         if type_name in summary["by_type"]:
-            add_mean(f"{type_.title}, mean", summary["by_type"][type_name], list(type_.tasks))
-    add_mean("AVG, tasks", summary["average"], list(benchmark.tasks))
-    add_mean("AVG, types", summary["average_by_type"], list(benchmark.tasks))
-    table = markdown_table([["", "metric", "data", "score", "seconds", "sentences/s"], *body], left=3)
+            lines.append(mean_line(f"{type_.title}, mean", summary["by_type"][type_name], list(type_.tasks)))
+    lines.append(mean_line("AVG, tasks", summary["average"], list(benchmark.tasks)))
+    lines.append(mean_line("AVG, types", summary["average_by_type"], list(benchmark.tasks)))
+    table = markdown_table(lines, left=3)
     notes = "\n".join(f"- {escaped(note)}" for note in _notes(benchmark, summary))
     return f"# {escaped(benchmark.title)}: {escaped(summary['encoder']['title'])}\n\n{table}\n\n{notes}\n"
 
 
-def _number(score: float | None, summary: Mapping[str, Any], names: Sequence[str]) -> str:
+def _marked_score(score: float | None, summary: Mapping[str, Any], names: Sequence[str]) -> str:
     """A score or a mean over these tasks, with the marks that the notes explain."""
     if score is None:
         return MISSING

@@ -111,11 +111,11 @@ def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mappin
     if languages and description.language and description.language not in languages:
         known = ", ".join(languages)
         logger.warning("the encoder's language is %s, but %s is in %s", description.language, benchmark.title, known)
-    folder = EvaluationFolder.of(settings.runs_dir, benchmark.name, encoder)
-    elsewhere = None
+    folder = EvaluationFolder.for_encoder(settings.runs_dir, benchmark.name, encoder)
+    encode_blocks = None
     if settings.workers is not None:
-        elsewhere = cluster_encoding(encoder, open_encoder, encoder_settings, settings.workers, folder.corpora)
-    evaluator = Evaluator(encoder, benchmark, data_dir, folder, model_meta(encoder, benchmark), elsewhere)
+        encode_blocks = cluster_encoding(encoder, open_encoder, encoder_settings, settings.workers, folder.corpora)
+    evaluator = Evaluator(encoder, benchmark, data_dir, folder, model_meta(encoder, benchmark), encode_blocks)
     with waiting_lock(folder.path / ".lock", f"{folder.path}: another process evaluates this encoder"):
         write_text(folder.benchmark, path.read_text(encoding="utf-8"))
         for number, name in enumerate(tasks, 1):
