@@ -67,8 +67,7 @@ class Encoder(nn.Module):
     def encode(
         self, sequences: Sequences, texts: Tensor, title: str = "encoding texts", pooling: str = "max"
     ) -> Tensor:
-        """The vectors of these texts (int64 indices into `sequences`) without dropout, float32 on the CPU, (texts, output_size). The title is that of
-        the progress, the pooling a name in POOLINGS."""
+        """The vectors of these texts (int64 indices into `sequences`) without dropout, float32 on the CPU, (texts, output_size)."""
         vectors = torch.empty(len(texts), self.output_size)
         for indices, states, lengths in self._encoded(sequences, texts, title):
             vectors[indices] = POOLINGS[pooling](states.float(), lengths).cpu()

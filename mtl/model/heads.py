@@ -69,8 +69,8 @@ class Head(nn.Module):
         return layer
 
     def forward(self, vectors: Tensor, overlap: Tensor | None = None, marked: Sequence[Tensor] = ()) -> Tensor:
-        """Sentence vectors (sides * inputs, dim), all first sentences before all second ones, the overlap (inputs, features), and the
-        vector of each span (inputs, dim) -> (inputs, outputs)."""
+        """Sentence vectors (sides * inputs, dim), first all first sentences, the overlap (inputs, features) and a vector (inputs, dim) of each span
+        -> (inputs, outputs)."""
         first, *middle, last = self.layers
         features = pair_features(*vectors.chunk(2)) if self.pair else vectors
         hidden = first(torch.cat([features, span_features(marked)], dim=1) if self.spans else features)
@@ -218,8 +218,8 @@ def unit_vectors(states: Tensor, lengths: Tensor, units: Tensor) -> tuple[Tensor
 
 class AttentionHead(TokenHead):
     """A head for pairs in which each sentence attends to the other before pooling (as in jiant, after BiDAF). Scores are U Vᵀ over all encoder
-    outputs of the two sentences. Each word attends to the other sentence with a softmax of its scores. [word; attended] runs through a one-layer
-    BiLSTM that both sentences share, then max pooling."""
+    outputs of the two sentences. Each word attends to the other sentence with a softmax of its scores. [word; attended] runs through one BiLSTM
+    layer that both sentences share, then max pooling."""
 
     def __init__(self, dim: int, attention_size: int, *, dropout: float, **layers: Any) -> None:
         """`attention_size` is that of the BiLSTM per direction, whose outputs have the dropout, too; `layers` are the other arguments of `Head`."""

@@ -4,14 +4,13 @@ PyTorch's own packed LSTM trains slowly on a CPU: the cost of its backward pass 
 A layer here computes the input products of many steps in one matrix product, keeps a step's arithmetic in memory that is
 still in the cache, and computes the gradient of each weight matrix in one matrix product.
 
+Sequences are packed: a packed row is one step of one sequence: first step 0 of all sequences (the longest first), then step 1, and so on.
 Matrices are feature-major: one row for each feature, one column for each step of each sequence. The recurrent products have few sequences and many
 gates; in this layout they run up to twice as fast, and each of a step's four gates is one contiguous block of memory.
 
 If the data and the weight matrices are bfloat16 and the biases float32, the factors and results of all matrix products are
 bfloat16, with sums in float32 inside a product. Gates, cells and their gradients stay float32. The states and the gates'
 gradients are stored as bfloat16, because only products read them.
-
-Sequences are packed: a packed row is one step of one sequence: first step 0 of all sequences (the longest first), then step 1, and so on.
 """
 
 import copy
@@ -47,14 +46,9 @@ Steps = list[Step]  # in the order in which a direction processes them
 
 
 def packed_steps(sizes: list[int], reverse: bool, multiple: int = 1) -> Steps:
-    """The steps of sequences of different lengths for one direction. Within a step, sequences that begin there come after
-    those that continue. Only the backward direction has steps after its first one where a sequence begins: at the last
-    token of each shorter sequence.
-
-    Args:
-        sizes: how many sequences have each step, descending.
-        multiple: padding rows fill each step up to a multiple of this number. They count among those that continue.
-    """
+    """The steps of sequences for one direction; `sizes` says how many of them have each step, descending. In a step,
+    sequences that begin there come after those that continue: the backward direction has such steps at the last token of
+    each shorter sequence. Padding rows fill each step up to a multiple of `multiple`, and continue as sequences do."""
     starts = list(accumulate((-(-size // multiple) * multiple for size in sizes), initial=0))
     numbers = range(len(sizes))
     steps: Steps = []

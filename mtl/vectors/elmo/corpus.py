@@ -28,8 +28,7 @@ class Corpus:
 
 
 def build_corpus(lines: Iterable[Sequence[str]], max_length: int) -> Corpus:
-    """Build a corpus from tokenized lines. Lines longer than `max_length` tokens are split; empty lines are dropped.
-    Raises InputError if there is no word at all."""
+    """The corpus of tokenized lines, split after each `max_length` tokens. Raises InputError if there is no word at all."""
     ids: dict[str, int] = {}
     tokens = array("i")
     starts = array("q", [0])

@@ -56,8 +56,7 @@ class AverageSettings:
 
 
 class AverageModel:
-    """The mean of the vectors of a text's words, as a `ModelEncoder` reads a model. Words without a vector do not count;
-    a text of such words alone has zeros."""
+    """A `ModelEncoder`'s model: the mean of the vectors of a text's words that have one, or zeros if none has."""
 
     parameters_without_embeddings = 0
 
@@ -93,12 +92,8 @@ class AverageModel:
 
 
 def open_average(name: str, values: Mapping[str, Any]) -> ModelEncoder:
-    """An encoder that averages word vectors. Raises InputError for settings, vectors or texts that it cannot be made of.
-
-    Args:
-        name: not read: there is one such encoder.
-        values: the keys of `AverageSettings`, and as `embeddings.KEY` those of the embeddings.
-    """
+    """The encoder with these settings: keys of `AverageSettings`, and as `embeddings.KEY` those of the embeddings. Raises
+    InputError for settings that are not valid, and for vectors or texts that cannot be read."""
     settings = typed(AverageSettings, {key: values[key] for key in values if not key.startswith(SECTION)})
     options = _embedder_options(settings.embeddings, values)
     suite = None if settings.suite is None else load_suite(find_suite(settings.suite))

@@ -88,8 +88,7 @@ class Opener:
 
 
 STATIC = Opener(open_static, ("embeddings.path", "embeddings.dim", "embeddings.missing"))
-# By the name of the embeddings, as in `mtl.embedders.EMBEDDERS`.
-OPENERS = {
+OPENERS = {  # by the name of the embeddings, as in `mtl.embedders.EMBEDDERS`
     "random": Opener(open_random, ("embeddings.dim", "seed")),
     "fasttext": STATIC,
     "glove": STATIC,

@@ -63,8 +63,7 @@ class RunEncoder(ModelEncoder):
 
 
 def open_run(name: str | Path, settings: Mapping[str, Any] | RunSettings) -> RunEncoder:
-    """The encoder of the finished run in the folder with this name. Raises InputError for an unknown key, and as `Predictor.load` and
-    `RunEncoder` do."""
+    """The encoder of the finished run in a folder. Raises InputError for an unknown key, and as `Predictor.load` and `RunEncoder`."""
     checked, folder = typed(RunSettings, settings), Path(name)
     if (folder / "modules.json").is_file():
         message = f"is a model of sentence-transformers, not a run; use the encoder sentence_transformer path={folder}"

@@ -34,8 +34,7 @@ def can_express(language: str) -> bool:
 
 def tokenizer_json(language: str, words: Sequence[str]) -> dict[str, Any]:
     """The tokenizer of a language that `can_express` accepts. It gives these words the ids of a `Vocabulary`, and a text
-    without tokens one unknown word. The library gives an empty text no token at all, so whoever uses it must put a space
-    before each text; that changes nothing else."""
+    without tokens one unknown word, but an empty text no token: put a space before each text, which changes no other."""
     steps = [{"type": "Replace", "pattern": {"Regex": regex}, "content": put} for regex, put in _replacements(language)]
     return {
         "version": "1.0",

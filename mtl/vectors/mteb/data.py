@@ -182,10 +182,9 @@ def unreadable(task: AbsTask, rows: MtebRows, error: Exception) -> InputError:
 
 
 def compare_rows(task: AbsTask, rows: MtebRows, split: str) -> tuple[str, list[str]]:
-    """Compare the loaded rows of a task with mteb's descriptive statistics: the scored split, and the training rows
-    that it uses. Returns EXACT, REDUCED (fewer rows) or OTHER, and the differences in words. The hub's rows are exact if
-    mteb describes the split: where the hub has no such split, mteb may take another one. Raises InputError for rows of
-    another form."""
+    """Compare the loaded rows of a task, of the scored split and of training, with mteb's descriptive statistics. Returns
+    EXACT, REDUCED (fewer rows) or OTHER, and the differences in words. The hub's rows are exact if mteb describes the
+    split: where the hub has no such split, mteb may take another. Raises InputError for rows of another form."""
     described = task.metadata.descriptive_stats or {}
     if rows.folder is None:
         return (EXACT, []) if split in described else (OTHER, [f"{split}: mteb does not describe it"])

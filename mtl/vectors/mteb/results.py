@@ -105,9 +105,8 @@ def seen_by(description: Description, benchmark: Benchmark) -> dict[str, list[st
 def summarize(
     benchmark: Benchmark, encoder: SentenceEncoder, settings: Mapping[str, Any], records: Mapping[str, Record]
 ) -> dict[str, Any]:
-    """The summary of an evaluation, from the tasks' records. Scores are × 100. `average` is the mean over the tasks,
-    `average_by_type` that of the types' means; both are over the tasks that have scores, on any data. `partial` is true
-    if a task of the benchmark is missing."""
+    """The summary of an evaluation, from the tasks' records; scores are × 100. `average` is the mean over the tasks with
+    scores, on any data, `average_by_type` that over the types' means. `partial`: a task of the benchmark is missing."""
     description = encoder.description
     tasks = {name: dict(records[name]) for name in benchmark.tasks if name in records}
     scores = {name: float(record["score"]) for name, record in tasks.items()}

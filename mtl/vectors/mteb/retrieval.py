@@ -40,14 +40,9 @@ class CorpusSearch:
         self._corpus = corpus
 
     def search(self, queries: Dataset, *, top_k: int, top_ranked: Any = None, **context: Any) -> Ranked:
-        """The scores of the best documents of each query, of equally good ones the first in the corpus. Raises InputError for a full disk.
-
-        Args:
-            queries: rows with an `id` and a `text`.
-            top_k: the most documents of a query.
-            top_ranked: the few documents of each query that mteb itself ranks, in memory; None: all documents are ranked.
-            context: what mteb says of the rows: `task_metadata`, `hf_split`, `hf_subset` and `encode_kwargs`.
-        """
+        """The scores of the `top_k` best documents of each query, of equally good ones the first in the corpus. mteb itself
+        ranks the few documents of each query that `top_ranked` names, in memory; None: all are ranked. The context is what
+        mteb says of the rows: `task_metadata`, `hf_split`, `hf_subset`, `encode_kwargs`. Raises InputError for a full disk."""
         if top_ranked is not None:
             ranking = SearchEncoderWrapper(self._model)
             ranking.index(self._corpus, **context)
@@ -112,14 +107,9 @@ def read_blocks(path: Path, dim: int) -> Iterator[np.ndarray]:
 
 
 def best_documents(queries: np.ndarray, blocks: Iterable[np.ndarray], top_k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The greatest products of each query with documents, and the positions of these documents: float32 and int64
-    (queries, min(top_k, documents)), the best first; of equal products, the first documents. Products are computed in
-    float64 and rounded to float32. So they do not depend on the size of the blocks, and equal documents have equal ones.
-
-    Args:
-        queries: float64 (queries, dim).
-        blocks: the documents in order, float64 (documents, dim) each.
-    """
+    """The greatest products of each query (queries, dim) with the documents of all blocks (documents, dim), and their
+    positions: float32 and int64 (queries, min(top_k, documents)), the best first; of equal products, the first documents.
+    Products are rounded from float64, so that equal documents have equal ones, whatever the size of the blocks."""
     parts = [queries[first : first + QUERIES] for first in range(0, len(queries), QUERIES)]
     # Each query's best documents so far are in the order of the corpus, and before those of the next block.
     scores = [np.empty((len(part), 0), dtype=np.float32) for part in parts]

@@ -29,9 +29,8 @@ OpenEncoder = Callable[[Mapping[str, Any]], SentenceEncoder]
 
 
 def import_mteb(folder: Path) -> None:
-    """Import mteb, so that it makes its folder of results here and writes no bars and notes of its own on standard
-    error. Its notes say that tasks of a benchmark have newer versions, which are other data. Raises InputError if it is
-    not installed."""
+    """Import mteb, so that it makes its folder of results here and writes no bars and notes on standard error: that tasks
+    of a benchmark have newer versions, which are other data. Raises InputError if it is not installed."""
     check_installed("mteb")
     os.environ.setdefault("MTEB_CACHE", str(folder))
     import datasets
@@ -47,37 +46,33 @@ def import_mteb(folder: Path) -> None:
 def cluster_encoding(
     encoder: SentenceEncoder, open_encoder: OpenEncoder, settings: Mapping[str, Any], workers: int, folder: Path
 ) -> EncodeBlocks:
-    """What encodes blocks of texts on a Ray cluster, whose workers open the same encoder and see the folder. Raises InputError if Ray is not
-    installed; the encoding raises it if a worker's encoder differs."""
+    """What encodes blocks of texts on a Ray cluster, whose workers open the same encoder and see the folder. Raises
+    InputError if Ray is not installed; the encoding raises it if a worker's encoder differs."""
     if (engine := ENGINES.get("ray")) is None:
         raise InputError("needs the engine ray, which is not installed", key="workers")
     is_gpu = device_of(str(settings.get("device", "cpu")), "device").type == "cuda"
     cluster, needs = cast(Mapper, engine()), Needs(gpu=float(is_gpu))
-    # A mean of texts may differ in its last digits with other CPU threads.
-    expected = getattr(encoder, "centre", None), encoder.fingerprint, encoder.versions()
+    # A worker's own mean of texts may differ in its last digits, as it may have another number of CPU threads.
+    centre, identity = getattr(encoder, "centre", None), (encoder.fingerprint, encoder.versions())
 
     def encode(blocks: Iterable[list[str]], prompt: str | None) -> Iterator[np.ndarray]:
-        maker = Unit("encoder", _encoding, (open_encoder, settings, prompt, expected), folder=folder, needs=needs)
-        return cluster.map(maker, blocks, workers)
+        arguments = (open_encoder, settings, prompt, centre, identity)
+        return cluster.map(Unit("encoder", _worker_encoding, arguments, folder=folder, needs=needs), blocks, workers)
 
     return encode
 
 
-def _encoding(
-    open_encoder: OpenEncoder,
-    settings: Mapping[str, Any],
-    prompt: str | None,
-    expected: tuple[Any, str, dict[str, str]],
+def _worker_encoding(
+    open_encoder: OpenEncoder, settings: Mapping[str, Any], prompt: str | None, centre: Any, identity: Any
 ) -> Callable[[list[str]], np.ndarray]:
-    """In a worker, what encodes a block of texts. Raises InputError if the encoder, with the centre of this process, has another fingerprint or
-    other versions than the expected ones."""
+    """In a worker, what encodes a block of texts, with the centre of the main process. Raises InputError if the encoder's
+    fingerprint and versions are not those of the main process, `identity`."""
     encoder: Any = open_encoder(settings)
-    centre, fingerprint, versions = expected
     if centre is not None:
         encoder.centre = centre
-    if (encoder.fingerprint, encoder.versions()) != (fingerprint, versions):
+    if (encoder.fingerprint, encoder.versions()) != identity:
         problem = "a worker has other files or versions of the encoder than this process"
-        raise InputError(f"{problem} ({encoder.versions()}, not {versions}); make them equal", key="workers")
+        raise InputError(f"{problem} ({encoder.versions()}, not {identity[1]}); make them equal", key="workers")
     return partial(encoder.encode, prompt=prompt)
 
 

@@ -145,10 +145,9 @@ def begin_training(
 
 
 def trained_body(texts: Sequence[str], language: str, folder: Path, settings_name: str = "tiny") -> Path:
-    """The folder of a small BERT that was trained on these texts; it is trained first if it is not there. It is a
-    folder below `folder`, whose name has a hash of the texts, the settings (a file in configs/pretrain, or a path) and
-    the software. A training that was interrupted continues; a second process waits. Raises InputError if transformers
-    is not installed, and as `pretrain`."""
+    """The folder of a small BERT trained on these texts, which is trained first if it is not there. Its name below `folder`
+    has a hash of the texts, the settings (a file in configs/pretrain, or a path) and the software. A training that was
+    interrupted continues; a second process waits. Raises InputError without transformers, and as `pretrain`."""
     check_installed("transformers")
     settings = read_settings(settings_name, {})
     source = PretrainingTexts(texts=texts, language=language, source="training texts of a suite")

@@ -104,8 +104,7 @@ class ResumableTraining(ValidatedModule, ABC):
     steps: int  # of the whole training
 
     def __init__(self, network: nn.Module, optimizers: list[Optimizer], settings: Any, folder: Path) -> None:
-        """The network is on the device that trains it. The settings have a `seed`, and `validate_every`, the steps between validations. The folder is
-        that of the checkpoint."""
+        """The network is on the device that trains it. The settings have a `seed`, and `validate_every` in steps. The folder gets the checkpoint."""
         super().__init__()
         self.network, self.optimizer_list = network, optimizers
         self.settings, self.checkpoint = settings, folder / CHECKPOINT

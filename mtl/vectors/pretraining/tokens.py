@@ -161,9 +161,8 @@ def word_beginnings(tokenizer: Tokenizer) -> np.ndarray:
 
 
 def write_tokens(documents: Iterable[str], tokenizer: Tokenizer, min_tokens: int, folder: Path) -> None:
-    """Tokenize documents and write them to the folder: their tokens, uint32, each document followed by a separator; and
-    the ends of the documents, int64, after the separators. Documents with fewer than `min_tokens` tokens are dropped.
-    Raises InputError if no document is left."""
+    """Write the tokens of documents to the folder, uint32, with a separator after each document; and the documents' ends,
+    int64, after the separators. Documents of fewer than `min_tokens` tokens are dropped. Raises InputError if all are."""
     tokenizer.encode_special_tokens = True  # a text with "[MASK]" in it holds no mask
     ends: list[int] = []
     done, rest = 0, iter(documents)
@@ -195,8 +194,7 @@ def read_tokens(folder: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Segments:
-    """What training reads: each document by itself, cut every `chunk` tokens (the last segment of a document may be shorter), with the special
-    tokens [CLS] and [SEP] around each segment."""
+    """What training reads: pieces of one document each, of `chunk` tokens (the last one may have fewer), with [CLS] and [SEP] around each."""
 
     def __init__(self, flat: np.ndarray, ends: np.ndarray, chunk: int) -> None:
         """The tokens and the ends of documents, as `read_tokens` gives them."""

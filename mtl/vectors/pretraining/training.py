@@ -115,8 +115,8 @@ def decayed_groups(model: nn.Module, weight_decay: float) -> list[dict[str, obje
 
 
 def pass_batches(lengths: np.ndarray, batch_size: int, seed: Sequence[int]) -> list[np.ndarray]:
-    """The batches of a pass over segments of these lengths, int64 (batch_size,) each, in random order: segments of similar length are together.
-    Random segments that do not fill a batch are left out."""
+    """The batches of a pass over segments of these lengths, int64 (batch_size,) each, in random order, of segments of similar length. Random
+    segments that do not fill a batch are left out."""
     rng = np.random.default_rng(seed)
     count = len(lengths) // batch_size
     # Chosen before they are sorted by length: else the longest segments would be left out in each pass.
@@ -139,8 +139,7 @@ class MaskedLanguageModelling(ResumableTraining):
         settings: PretrainingSettings,
         folder: Path,
     ) -> None:
-        """The model is on the device that trains it, `begins` is that of `mask`, the folder that of the checkpoint. Raises
-        InputError if too few segments are left for one step."""
+        """As `ResumableTraining`; `begins` is that of `mask`. Raises InputError if too few segments are left for one step."""
         device = model.device
         # Fused: one pass over the weights in place of one for each of Adam's operations.
         optimizer = torch.optim.AdamW(

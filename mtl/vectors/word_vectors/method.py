@@ -1,5 +1,4 @@
-"""Tasks on words and expressions, answered by their vectors alone (the Superlim paper's static vectors). An
-expression's vector is the mean of its words' vectors."""
+"""Tasks on words and expressions, answered by their vectors alone (the Superlim paper's static vectors)."""
 
 import hashlib
 import time
@@ -24,7 +23,7 @@ _NO_WORD = "</s>"  # fastText's end of a line
 
 
 class Expressions:
-    """Texts of one or more words.
+    """Texts of one or more words. The vector of a text is the mean of its words' vectors.
 
     Attributes:
         vectors: float32 (texts, dim), the mean of the vectors of those words that have one; zeros if none has.
