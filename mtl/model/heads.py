@@ -107,40 +107,40 @@ class Head(nn.Module):
 
 
 class TokenHead(nn.Module):
-    """A head that changes every token before another head reads the tokens."""
+    """A module that transforms every token, and a head that reads the transformed tokens."""
 
     reads_tokens = True
-    head: Head  # the other head
+    head: Head
 
     @property
     def last(self) -> nn.Linear:
         """As `Head.last`."""
         return self.head.last
 
-    @abstractmethod
-    def changed(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """Encoder outputs (sides * inputs, time, dim) and their lengths (sides * inputs,) -> what the other head reads instead."""
-
     @property
     def transitions(self) -> Tensor | None:
-        """As `Head.transitions`."""
+        """The `transitions` of the head."""
         return self.head.transitions
 
-    def read(self, states: Tensor, lengths: Tensor, *further: Tensor | None) -> Tensor:
-        """As `Head.read`. The vector of a span is the maximum over its changed tokens."""
-        return self.head.read(self.changed(states, lengths), lengths, *further)
+    @abstractmethod
+    def transform(self, states: Tensor, lengths: Tensor) -> Tensor:
+        """Encoder outputs (sides * inputs, time, dim) and their lengths (sides * inputs,) -> what the head reads in their place."""
+
+    def read(self, states: Tensor, lengths: Tensor, *features: Tensor | None) -> Tensor:
+        """As `Head.read`, which takes these further features. The vector of a span is the maximum over its transformed tokens."""
+        return self.head.read(self.transform(states, lengths), lengths, *features)
 
 
 class ProjectingHead(TokenHead):
     """A head that projects every token before the maximum over time (jiant's `Pooler` with `d_proj`: linear, then max)."""
 
     def __init__(self, dim: int, projection: int, **layers: Any) -> None:
-        """`dim` is the size of an encoder output, `projection` that of a projected one; `layers` are the other arguments of `Head`."""
+        """`dim` is the size of an encoder output, `projection` that of a projected token; `layers` are the other arguments of `Head`."""
         super().__init__()
         self.projection = nn.Linear(dim, projection)
         self.head = Head(projection, **layers)
 
-    def changed(self, states: Tensor, lengths: Tensor) -> Tensor:
+    def transform(self, states: Tensor, lengths: Tensor) -> Tensor:
         """The projected tokens."""
         return self.projection(states)
 
@@ -180,8 +180,8 @@ class CosineHead(nn.Module):
             u, v = (vectors - mean).chunk(2)
             return self.last(functional.cosine_similarity(u, v)[:, None])
 
-    def read(self, states: Tensor, lengths: Tensor, *further: Tensor | None) -> Tensor:
-        """Encoder outputs (2 * inputs, time, dim) and their lengths (2 * inputs,) -> (inputs, 1), whatever `Head.read` reads further."""
+    def read(self, states: Tensor, lengths: Tensor, *features: Tensor | None) -> Tensor:
+        """Encoder outputs (2 * inputs, time, dim) and their lengths (2 * inputs,) -> (inputs, 1). It ignores the features of `Head.read`."""
         return self(max_pool(states, lengths))
 
 
@@ -210,10 +210,10 @@ def unit_vectors(states: Tensor, lengths: Tensor, units: Tensor) -> tuple[Tensor
     """
     rows, numbers = (units != PAST).nonzero(as_tuple=True)
     steps = units[rows, numbers]
-    whole = max_pool(states, lengths).chunk(len(states) // len(units))
+    *first_texts, last_text = max_pool(states, lengths).chunk(len(states) // len(units))
     vectors = states[len(states) - len(units) :][rows, steps.clamp(min=0)]
-    vectors = torch.where((steps == WHOLE)[:, None], whole[-1][rows], vectors)
-    return torch.cat([*(first[rows] for first in whole[:-1]), vectors]), rows
+    vectors = torch.where((steps == WHOLE)[:, None], last_text[rows], vectors)
+    return torch.cat([*(text[rows] for text in first_texts), vectors]), rows
 
 
 class AttentionHead(TokenHead):
@@ -228,7 +228,7 @@ class AttentionHead(TokenHead):
         self.dropout = nn.Dropout(dropout)
         self.head = Head(2 * attention_size, pair=True, dropout=dropout, **layers)
 
-    def changed(self, states: Tensor, lengths: Tensor) -> Tensor:
+    def transform(self, states: Tensor, lengths: Tensor) -> Tensor:
         """The outputs of the BiLSTM above the attention."""
         u, v = states.chunk(2)
         u_past, v_past = past_end(states, lengths).chunk(2)

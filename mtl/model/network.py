@@ -59,7 +59,7 @@ class Batch:
         return replace(self, **moved)
 
     def parts(self, most: int) -> "list[Batch]":
-        """At most `most` parts of nearly equal numbers of rows, in order, each with its tokens cut to its longest text."""
+        """At most `most` batches of nearly equal numbers of rows, in order, each with its tokens cut to its longest text."""
         count = min(most, len(self.rows))
         if count < 2:
             return [self]
@@ -71,8 +71,8 @@ class Batch:
         sizes = torch.ones(len(self.rows), dtype=torch.int64) if self.sizes is None else self.sizes
         begin, end, count = int(sizes[:first].sum()), int(sizes[:last].sum()), int(sizes.sum())
 
-        def cut(names: Sequence[str], part: Callable[[Tensor], Tensor]) -> dict[str, Any]:
-            return {name: part(tensor) for name in names if (tensor := getattr(self, name)) is not None}
+        def cut(names: Sequence[str], cut_tensor: Callable[[Tensor], Tensor]) -> dict[str, Any]:
+            return {name: cut_tensor(tensor) for name in names if (tensor := getattr(self, name)) is not None}
 
         by_row = cut(("rows", "targets", "sizes"), lambda tensor: tensor[first:last])
         by_input = cut(("overlap", "base", "spans", "units"), lambda tensor: tensor[begin:end])
@@ -84,7 +84,7 @@ class Batch:
 
 
 class TaskNetwork(nn.Module):
-    """The interface through which training and prediction use a network of some tasks; `kinds` are what heads need of targets, by id."""
+    """The interface through which training and prediction use a network of some tasks; `kinds` are their `TargetKind.head`, by id."""
 
     def __init__(self, tasks: Sequence[Task]) -> None:
         super().__init__()
@@ -158,14 +158,13 @@ class Heads(nn.Module):
             attention_size: None means pair tasks have no attention between their sentences.
             projection: the size to which each token is projected before pooling, except where a pair has attention, as in jiant.
             cosine: whether the head of a pair without marked spans whose target is a number is a `CosineHead`.
-            overlap, crf, and the other arguments: as in `Head`.
+            dim, hidden_size, dropout, overlap, crf: as in `Head`.
         """
         super().__init__()
         self.dim, self.outputs, self.tasks = dim, dict(outputs), [task.id for task in tasks]
-
         shared: dict[str, Any] = {"hidden_size": hidden_size, "dropout": dropout, "overlap": overlap, "crf": crf}
 
-        def head(task: Task) -> AnyHead:
+        def new_head(task: Task) -> AnyHead:
             kind, spans = TARGET_KINDS[task.kind], [side for side, _ in task.marked]
             if cosine and task.is_pair and not spans and kind.by_cosine:
                 return CosineHead(dim)
@@ -177,7 +176,7 @@ class Heads(nn.Module):
             return Head(dim, pair=task.is_pair, **layers)
 
         # A module's name must have no dot, but a task's id may: the heads are stored in the tasks' order.
-        self.layers = nn.ModuleList(map(head, tasks))
+        self.layers = nn.ModuleList(map(new_head, tasks))
 
     def __getitem__(self, task: str) -> AnyHead:
         head = self.layers[self.tasks.index(task)]
