@@ -76,7 +76,7 @@ class ModelEncoder(SentenceEncoder):
     centre: np.ndarray | None = None
 
     def __init__(self, model: Any, pooling: str, **facts: Any) -> None:
-        """The model has what a `mtl.methods.method.Model` has for vectors. The facts are those of `Description` that do not follow from it."""
+        """The model has what a `mtl.methods.method.Model` has for vectors. The facts are the fields of `Description` that do not follow from it."""
         self.model, self.pooling = model, pooling
         self.description = Description(
             dim=model.dim,

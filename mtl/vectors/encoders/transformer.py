@@ -19,14 +19,14 @@ def open_transformer(name: str, values: Mapping[str, Any]) -> ModelEncoder:
     device = device_of(settings.device, "device")
     pretrained = open_pretrained(settings.path)
     trainer = typed(TrainerConfig, {"accelerator": settings.device, "precision": "32-true"})
-    encoder = TransformerEncoder(pretrained, MAX_LENGTH, trainer, device, lambda: pretrained.body)
+    model = TransformerEncoder(pretrained, MAX_LENGTH, trainer, device, lambda: pretrained.body)
     return ModelEncoder(
-        encoder,
+        model,
         "mean",
         name=f"transformer-{short_name(settings.path)}",
         title=f"Transformer, {short_name(settings.path)}",
         family="transformer",
         language=settings.language or "",
-        max_length=encoder.length,
+        max_length=model.length,
         settings="pooling mean",
     )

@@ -63,7 +63,7 @@ CPU = torch.device("cpu")
 
 
 def model_card(log: dict[str, Any], language: str | None) -> str:
-    """The README of the folder, with the metadata that model hubs read."""
+    """The model's README, with the metadata that model hubs read, from the content of LOG."""
     figures = {key: log[key] for key in ("parameters", "tokens", "vocabulary")} | log["validations"][-1]
     texts, learnt = (escaped(", ".join(log[key])) for key in ("texts", "vocabulary_texts"))
     language_line = f'language: "{language}"\n' if language else ""
@@ -77,10 +77,11 @@ def pretrain(texts: PretrainingTexts, settings: PretrainingSettings, out: Path, 
     if the training diverges, in which case the last good checkpoint remains."""
     texts.check()
     import_transformers()
-    train_once(out, settings, texts.fingerprint, partial(_train, texts, settings, out, device), **library_versions())
+    train_in = partial(_train_and_write, texts, settings, out, device)
+    train_once(out, settings, texts.fingerprint, train_in, **library_versions())
 
 
-def _train(
+def _train_and_write(
     texts: PretrainingTexts, settings: PretrainingSettings, out: Path, device: torch.device, unfinished: Path
 ) -> None:
     """Train with the files in the folder `unfinished`, and write `out`."""

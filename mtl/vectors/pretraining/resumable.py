@@ -1,6 +1,6 @@
 """Trainings without tasks: each epoch ends with held-out figures and a checkpoint, from which they continue, even after
 SIGKILL. The folder of the result appears when it is complete. Until then, all is in `{out}.unfinished`, where a file,
-the claim, says of what it is the training, so that no other one continues it."""
+the claim, identifies the training, so that no other one continues it."""
 
 import ctypes
 import logging
@@ -74,15 +74,16 @@ def train_once(out: Path, settings: Any, source: str, fill: Callable[[Path], Non
 
 
 def _claim(folder: Path, training: dict[str, Any], files: list[Path]) -> None:
-    """Claim the folder. The other files of another training are removed if it has no checkpoint. Raises InputError if it has one."""
-    claim, has_checkpoint = folder / CLAIM, (folder / CHECKPOINT).exists()
-    before = read_json(claim, dict[str, Any], f"delete {folder}, and run this again") if claim.exists() else {}
-    if has_checkpoint:
-        differing = [key for key in {**training, **before} if before.get(key) != training.get(key) and key != "threads"]
-        if changed := [{"source": "texts", "format": "format of mtl"}.get(key, key) for key in differing]:
-            problem = f"holds an unfinished training with another {', '.join(changed)}; delete the folder or set out="
+    """Claim the folder for a training. The files of another training are removed if it has no checkpoint. Raises InputError if it has one."""
+    claim = folder / CLAIM
+    claimed = read_json(claim, dict[str, Any], f"delete {folder}, and run this again") if claim.exists() else {}
+    if (folder / CHECKPOINT).exists():
+        changed = [key for key in {**training, **claimed} if claimed.get(key) != training.get(key) and key != "threads"]
+        if changed:
+            titles = ", ".join({"source": "texts", "format": "format of mtl"}.get(key, key) for key in changed)
+            problem = f"holds an unfinished training with another {titles}; delete the folder or set out="
             raise InputError(problem, path=folder)
-    elif before != training:
+    elif claimed != training:
         for path in files:
             path.unlink()
         write_json(claim, training)  # last: files of another training never have it

@@ -1,6 +1,4 @@
-"""The text of a pre-training on its way to segments: documents, a subword vocabulary, a file of tokens that is read through a memory map. The
-vocabulary follows from the text alone: characters within words are numbered beforehand. The library numbers them in the order of a hash table,
-which differs from process to process, and breaks ties between merges by these numbers."""
+"""The text of a pre-training on its way to segments: documents, a subword vocabulary, a file of tokens that is read through a memory map."""
 
 import hashlib
 import json
@@ -60,7 +58,7 @@ class PretrainingTexts:
         return digest.hexdigest()
 
     def described(self) -> list[str]:
-        """Each source in a few words, without the folders of this machine."""
+        """Each source in a few words, without folders."""
         return [path.name for path in self.files] + ([self.source or "texts"] if self.texts else [])
 
     def lines(self, title: str) -> Iterator[str]:
@@ -84,29 +82,30 @@ def _valid(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def learn_tokenizer(lines: Iterable[str], again: Iterable[str], settings: PretrainingSettings) -> Tokenizer:
-    """Learn a vocabulary from lines of text, which come twice, because they need not fit into memory. Raises InputError
-    if the text has more characters than the vocabulary may have entries."""
-    tokenizer = _tokenizer(settings, {}, [])
-    first, inner = _alphabet(lines, tokenizer)
+def learn_tokenizer(lines: Iterable[str], same_lines: Iterable[str], settings: PretrainingSettings) -> Tokenizer:
+    """Learn a vocabulary from lines of text, which are read twice, because they need not fit into memory. Raises
+    InputError if the text has more characters than the vocabulary may have entries."""
+    tokenizer = _new_tokenizer(settings, {}, [])
+    initial, inner = _alphabet(lines, tokenizer)
+    # The characters within words are numbered here: the library numbers them in the order of a hash table, which differs
+    # between processes, and breaks ties between merges by these numbers.
     reserved = [*SPECIAL_TOKENS, *inner]
-    if settings.vocab_size < (least := len(reserved) + len(first)):
+    if settings.vocab_size < (least := len(reserved) + len(initial)):
         message = f"the characters of the texts alone take {least}; set a larger vocab_size="
         raise InputError(message, key="vocab_size", value=settings.vocab_size)
     trainer = {"wordpiece": trainers.WordPieceTrainer, "bpe": trainers.BpeTrainer}[settings.vocabulary](
         vocab_size=settings.vocab_size,
         min_frequency=MIN_COUNT,
         special_tokens=reserved,
-        initial_alphabet=first,
-        limit_alphabet=len(first),
+        initial_alphabet=initial,
+        limit_alphabet=len(initial),
         continuing_subword_prefix=INNER,
         show_progress=False,
     )
-    tokenizer.train_from_iterator(again, trainer)
-    # The characters within words were passed as special tokens to be numbered first; a new tokenizer does not treat them so.
+    tokenizer.train_from_iterator(same_lines, trainer)
     learnt = json.loads(tokenizer.to_str())["model"]
     merges = [(left, right) for left, right in learnt.get("merges", [])]
-    complete = _tokenizer(settings, learnt["vocab"], merges)
+    complete = _new_tokenizer(settings, learnt["vocab"], merges)  # in which characters within words are not special
     complete.add_special_tokens([AddedToken(token, normalized=False, special=True) for token in SPECIAL_TOKENS])
     cls, sep = SPECIAL_TOKENS[CLS], SPECIAL_TOKENS[SEP]
     templates = {"single": f"{cls} $A {sep}", "pair": f"{cls} $A {sep} $B:1 {sep}:1"}
@@ -120,19 +119,21 @@ def _alphabet(lines: Iterable[str], tokenizer: Tokenizer) -> tuple[list[str], li
     for line in lines:
         counts.update(tokenizer.normalizer.normalize_str(line))
     by_count = sorted(counts, key=lambda character: (-counts[character], character))
-    first = sorted([character for character in by_count if not character.isspace()][:ALPHABET])
-    splits = tokenizer.pre_tokenizer.pre_tokenize_str
-    return first, [f"{INNER}{character}" for character in first if len(splits(character * 2)) == 1]
+    initial = sorted([character for character in by_count if not character.isspace()][:ALPHABET])
+    split = tokenizer.pre_tokenizer.pre_tokenize_str
+    return initial, [f"{INNER}{character}" for character in initial if len(split(character * 2)) == 1]
 
 
-def _tokenizer(settings: PretrainingSettings, vocabulary: dict[str, int], merges: list[tuple[str, str]]) -> Tokenizer:
+def _new_tokenizer(
+    settings: PretrainingSettings, vocabulary: dict[str, int], merges: list[tuple[str, str]]
+) -> Tokenizer:
     """A tokenizer that keeps accents and splits at white space and punctuation."""
     unknown = SPECIAL_TOKENS[UNKNOWN]
     if settings.vocabulary == "wordpiece":
-        tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token=unknown))
+        model = models.WordPiece(vocabulary, unk_token=unknown)
     else:
-        bpe = models.BPE(vocabulary, merges, unk_token=unknown, continuing_subword_prefix=INNER)
-        tokenizer = Tokenizer(bpe)
+        model = models.BPE(vocabulary, merges, unk_token=unknown, continuing_subword_prefix=INNER)
+    tokenizer = Tokenizer(model)
     bert = normalizers.BertNormalizer(clean_text=True, handle_chinese_chars=True, strip_accents=False, lowercase=False)
     tokenizer.normalizer = normalizers.Sequence([normalizers.NFC(), bert])
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -165,17 +166,19 @@ def write_tokens(documents: Iterable[str], tokenizer: Tokenizer, min_tokens: int
     int64, after the separators. Documents of fewer than `min_tokens` tokens are dropped. Raises InputError if all are."""
     tokenizer.encode_special_tokens = True  # a text with "[MASK]" in it holds no mask
     ends: list[int] = []
-    done, rest = 0, iter(documents)
+    end, remaining = 0, iter(documents)
     with replacing(folder / TOKENS) as partial, partial.open("wb") as file:
-        while block := list(islice(rest, DOCUMENTS)):
+        while block := list(islice(remaining, DOCUMENTS)):
             for encoding in tokenizer.encode_batch_fast(block, add_special_tokens=False):
                 if len(encoding.ids) >= max(1, min_tokens):
                     file.write(np.array([*encoding.ids, SEP], dtype=np.uint32).tobytes())
-                    done += len(encoding.ids) + 1
-                    ends.append(done)
+                    end += len(encoding.ids) + 1
+                    ends.append(end)
         if not ends:
-            short = f"document of min_tokens={min_tokens} tokens or more to train on; set a smaller min_tokens="
-            raise InputError(f"the texts hold no {short if min_tokens > 1 else 'words to train on; add text'}")
+            remedy = "words to train on; add text"
+            if min_tokens > 1:
+                remedy = f"document of min_tokens={min_tokens} tokens or more to train on; set a smaller min_tokens="
+            raise InputError(f"the texts hold no {remedy}")
     # Last: with this file, the tokens are complete.
     with replacing(folder / ENDS) as partial, partial.open("wb") as file:
         np.save(file, np.array(ends, dtype=np.int64))
@@ -201,10 +204,11 @@ class Segments:
         begins = np.concatenate([[0], ends[:-1]])
         sizes = ends - begins - 1  # without the separator, which a segment has anyway
         pieces = -(-sizes // chunk)
-        number = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)  # of a piece in its document
-        self._flat, self._starts = flat, np.repeat(begins, pieces) + number * chunk
-        # In tokens, int64 (segments,).
-        self.lengths = np.minimum(chunk, np.repeat(begins + sizes, pieces) - self._starts)
+        numbers = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)  # of the pieces of a document
+        self._flat, self._starts = flat, np.repeat(begins, pieces) + numbers * chunk
+        self.lengths = np.minimum(
+            chunk, np.repeat(begins + sizes, pieces) - self._starts
+        )  # in tokens, int64 (segments,)
         self.documents, self.tokens = len(ends), int(sizes.sum())  # how many there are
 
     def __len__(self) -> int:

@@ -33,10 +33,10 @@ MASKED, RANDOM = 0.8, 0.1  # of the chosen tokens: shares replaced by the mask, 
 
 
 def mask(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Choose the tokens to predict, of at least one word. Words are drawn in random order, as long as their tokens are
-    at most MASK_SHARE of the batch's tokens of text: the share holds for the batch, not for each segment, so a step's
-    cost does not vary. A segment that begins within a word has the rest of this word as its first one. In the place of
-    a chosen token stands a mask, a random token that is not special, or the token itself.
+    """Choose words at random, at least one, as long as their tokens are at most MASK_SHARE of the batch's tokens of text:
+    the share holds for the batch, not for each segment, so a step's cost does not vary. A segment that begins within a
+    word has the rest of this word as its first one. A mask, a random token that is not special, or the token itself
+    replaces each chosen token.
 
     Args:
         ids: padded segments, int64 (segments, time).
@@ -52,12 +52,11 @@ def mask(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> tuple
     words = np.cumsum(first) - 1
     sizes = np.bincount(words)
     order = rng.permutation(len(sizes))
-    within = np.cumsum(sizes[order]) <= MASK_SHARE * len(tokens)
-    within[:1] = True
+    fits = np.cumsum(sizes[order]) <= MASK_SHARE * len(tokens)
+    fits[:1] = True  # at least one word
     taken = np.zeros(len(sizes), dtype=bool)
-    taken[order[within]] = True
-    picked = taken[words]
-    chosen, places = tokens[picked], positions[picked]
+    taken[order[fits]] = True
+    chosen, places = tokens[taken[words]], positions[taken[words]]
     draws = rng.random(len(chosen))
     random = rng.integers(len(SPECIAL_TOKENS), len(begins), len(chosen))
     inputs, labels = ids.copy(), np.full_like(ids, NOT_CHOSEN)
@@ -94,14 +93,14 @@ def new_bert(settings: PretrainingSettings, vocabulary: int) -> "BertForMaskedLM
 
 
 def sinusoids(positions: int, dim: int) -> Tensor:
-    """Vaswani et al. 2017, section 3.5: (positions, dim), alternately sine and cosine, of wavelengths from 2π to 10,000 · 2π."""
+    """The positional encodings of Vaswani et al. 2017, section 3.5: (positions, dim), sines and cosines of wavelengths from 2π to 10,000 · 2π."""
     angles = torch.arange(positions)[:, None] * 10_000 ** (-torch.arange(0, dim, 2) / dim)
     return torch.stack([angles.sin(), angles.cos()], dim=2).flatten(1)[:, :dim]
 
 
 def masked_outputs(model: "BertForMaskedLM", inputs: Tensor, positions: Tensor, padding: Tensor | None) -> Tensor:
-    """The outputs over the vocabulary, (places, vocabulary), at these places of the flattened inputs (segments, time) alone: elsewhere
-    they would not enter the loss. Padding has the shape of the inputs."""
+    """The outputs over the vocabulary, (positions, vocabulary), at these positions of the flattened inputs (segments, time) alone: others do not
+    enter the loss. The padding has the shape of the inputs."""
     attended = None if padding is None else ~padding
     hidden = model.bert(input_ids=inputs, attention_mask=attended).last_hidden_state
     return model.cls(hidden.flatten(0, 1)[positions])
@@ -120,8 +119,8 @@ def pass_batches(lengths: np.ndarray, batch_size: int, seed: Sequence[int]) -> l
     rng = np.random.default_rng(seed)
     count = len(lengths) // batch_size
     # Chosen before they are sorted by length: else the longest segments would be left out in each pass.
-    kept = rng.permutation(len(lengths))[: count * batch_size]
-    return [kept[batch] for batch in pooled_batches(lengths[kept], batch_size, rng, pool_size(count))]
+    chosen = rng.permutation(len(lengths))[: count * batch_size]
+    return [chosen[batch] for batch in pooled_batches(lengths[chosen], batch_size, rng, pool_size(count))]
 
 
 class MaskedLanguageModelling(ResumableTraining):
