@@ -120,8 +120,7 @@ class PackedBiLSTMLayer(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, data: Tensor, sizes: list[int], *weights: Tensor) -> Tensor:
-        """The sizes are `Packing.sizes`; the weights are w_ih, w_hh, b_ih, b_hh of the forward direction, then of the
-        backward one. Padding columns are zero in the output."""
+        """`sizes` as in `Packing`; w_ih, w_hh, b_ih, b_hh of each direction. Padding columns are zero in the output."""
         hidden = weights[1].shape[1]
         output = data.new_empty(2 * hidden, data.shape[1])
         training = any(ctx.needs_input_grad)

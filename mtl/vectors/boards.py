@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import fmean
 
 from mtl.base.wording import MISSING
-from mtl.reports.board import COSTS, Column, Group, GroupLine, Leaderboard, Row, by_family, single
+from mtl.reports.board import COSTS, Column, Group, GroupLine, Leaderboard, Row, Score, by_family, single
 from mtl.tasks.scale import Scale
 from mtl.tasks.suite import AVERAGE
 from mtl.vectors.mteb.benchmark import Benchmark
@@ -76,9 +76,10 @@ def _beside_published(id: str, benchmark: Benchmark, evaluations: Sequence[Evalu
         facts.append("A row of ours that lacks a task of the benchmark has no AVG beside the published ones.")
     models_by_source: dict[str, list[str]] = {}
     for published in benchmark.published:
-        scores = {task: published.scores[task] for task in columns if task in published.scores}
+        scores = {task: single(published.scores[task]) for task in columns if task in published.scores}
         printed = {AVERAGE: published.average, BY_TYPE: published.average_by_type}
-        rows.append(layout.row(published.model, "published", published.family, scores, printed=printed))
+        row = EncoderRow(published.model, "published", published.family, SPLIT, scores, means={})
+        rows.append(layout.with_means(row, printed))
         models_by_source.setdefault(published.source, []).append(published.model)
     facts += [f"Published in the {source}: {', '.join(models)}." for source, models in models_by_source.items()]
     return layout.leaderboard(id, benchmark.title, rows, facts)
@@ -137,51 +138,44 @@ class _Layout:
             summary, path = evaluation.summary, evaluation.path
             columns = {id: task for task in summary["tasks"] if (id := column_of(evaluation, task)) is not None}
             name = path.name if names[path.name] == 1 else path.as_posix()
-            row = self.row(
+            row = EncoderRow(
                 name,
                 f"{title}, {name}" if titles.count(title) > 1 else title,
                 summary["encoder"]["family"],
-                scores={id: evaluation.scores[task] for id, task in columns.items()},
-                seen=[id for id, task in columns.items() if task in summary["seen"]],
-                inexact=[id for id, task in columns.items() if summary["tasks"][task]["data"] != EXACT],
+                SPLIT,
+                scores={id: single(evaluation.scores[task]) for id, task in columns.items()},
+                means={},
+                cost={key: summary["cost"].get(key) for key in ENCODER_COSTS},
+                evaluation=evaluation,
             )
-            cost = {key: summary["cost"].get(key) for key in ENCODER_COSTS}
-            rows.append(replace(row, cost=cost, evaluation=evaluation))
+            rows.append(self.with_means(row))
         return rows
 
-    def row(
-        self,
-        name: str,
-        label: str,
-        family: str,
-        scores: Mapping[str, float],
-        seen: Collection[str] = (),
-        inexact: Collection[str] = (),
-        printed: Mapping[str, float | None] | None = None,
-    ) -> EncoderRow:
-        """A row with its scores × 100 by column, its means and marks. `seen` are the columns of tasks whose training rows
-        the encoder has seen, `inexact` those whose scores are on other rows than the benchmark's. `printed` are the averages
-        × 100 of a published row, by AVERAGE and BY_TYPE; None for a row of ours."""
-        scored, seen_tasks = self._tasks(scores), self._tasks(seen)
-        lacking = {mean for mean, tasks in self.mean_tasks.items() if scores and not scored.issuperset(tasks)}
-        trained = {*seen, *(mean for mean, tasks in self.mean_tasks.items() if not seen_tasks.isdisjoint(tasks))}
-        marked = {"*": lacking, "†": inexact, "‡": trained}
-        return EncoderRow(
-            name,
-            label,
-            family,
-            SPLIT,
-            scores={id: single(score) for id, score in scores.items()},
-            means={id: single(mean) for id, mean in self._means(scores, printed).items()},
+    def with_means(self, row: EncoderRow, printed: Mapping[str, float | None] | None = None) -> EncoderRow:
+        """The row with its means and marks. `printed` are the averages × 100 of a published row, by AVERAGE and BY_TYPE."""
+        scored, seen, inexact = self._tasks(row.scores), set[str](), set[str]()  # tasks
+        if row.evaluation is not None:
+            summary = row.evaluation.summary
+            seen = scored & summary["seen"].keys()
+            inexact = {task for task in scored if summary["tasks"][task]["data"] != EXACT}
+        lacking = {mean for mean, tasks in self.mean_tasks.items() if scored and not scored.issuperset(tasks)}
+        marked = {
+            "*": lacking,
+            "†": {id for id in row.scores if self.columns[id].task in inexact},
+            "‡": {id for id in row.scores if self.columns[id].task in seen}
+            | {mean for mean, tasks in self.mean_tasks.items() if not seen.isdisjoint(tasks)},
+        }
+        return replace(
+            row,
+            means=self._means(row, printed),
             missing=self.benchmark.missing(scored),
-            seen=[id for id in [*self.columns, *self.by_type] if id in trained],
+            seen=[id for id in [*self.columns, *self.by_type] if id in marked["‡"]],
             partial=[name for name in self.by_type if name in lacking],
             marks={
-                id: "".join(mark for mark, ids in marked.items() if id in ids)
-                for id in [*self.columns, *self.mean_tasks]
+                id: "".join(sign for sign in marked if id in marked[sign]) for id in [*self.columns, *self.mean_tasks]
             },
             reasons={
-                mean: tuple(id for id, column in self.columns.items() if id in scores and column.task in tasks)
+                mean: tuple(id for id, column in self.columns.items() if id in row.scores and column.task in tasks)
                 for mean, tasks in self.mean_tasks.items()
             },
         )
@@ -189,10 +183,10 @@ class _Layout:
     def _tasks(self, columns: Collection[str]) -> set[str]:
         return {self.columns[id].task for id in columns}
 
-    def _means(self, scores: Mapping[str, float], printed: Mapping[str, float | None] | None) -> dict[str, float]:
+    def _means(self, row: EncoderRow, printed: Mapping[str, float | None] | None) -> dict[str, Score]:
         """The averages of a row, the printed ones if it is published, and the means by type. The mean of a type needs a
         score on each task of the type that the leaderboard has; the average over types needs all of these means."""
-        scored = self._tasks(scores)
+        scores, scored = {id: score.median for id, score in row.scores.items()}, self._tasks(row.scores)
         means = {
             name: fmean(scores[id] for id in ids if id in scores)
             for name, ids in self.by_type.items()
@@ -203,7 +197,7 @@ class _Layout:
             averages.setdefault(AVERAGE, fmean(scores.values()))
         if len(means) == len(self.by_type):
             averages.setdefault(BY_TYPE, fmean(means.values()))
-        return {**averages, **means}
+        return {id: single(mean) for id, mean in {**averages, **means}.items()}
 
     def leaderboard(self, id: str, title: str, rows: Sequence[EncoderRow], facts: Sequence[str]) -> Leaderboard:
         """The leaderboard of these rows: a table of the means by type, and a group for the tasks of each type."""

@@ -1,5 +1,4 @@
-"""A model of the library sentence-transformers as an encoder. The library itself computes the vectors, as it does where
-mteb evaluates such a model: vectors and scores are the same ones."""
+"""A model of the library sentence-transformers as an encoder: the library computes the vectors, as where mteb evaluates it."""
 
 import hashlib
 import os

@@ -13,8 +13,7 @@ from mtl.vectors.encoders.encoder import MAX_LENGTH, ModelEncoder, PretrainedSet
 
 
 def open_transformer(name: str, values: Mapping[str, Any]) -> ModelEncoder:
-    """The mean of the last layer of the transformer that `path` names over a text's tokens, in float32. Raises InputError
-    for an unknown key, a bad value, and a transformer that cannot be opened."""
+    """The mean of the last layer of the transformer that `path` names, in float32. Raises InputError for one that cannot be opened."""
     settings = typed(PretrainedSettings, values)
     device = device_of(settings.device, "device")
     pretrained = open_pretrained(settings.path)

@@ -65,8 +65,7 @@ class ExportFormat:
     """A form in which an encoder is exported."""
 
     keys: tuple[str, ...]  # the settings of `ExportSettings` that it reads
-    # Writes the files and the card to a folder. Raises InputError for an encoder that the format cannot express, and for files that give other
-    # vectors than the run.
+    # Writes the files and the card to a folder. Raises InputError for an encoder whose vectors the format cannot express.
     write: Callable[[Export, Path], None]
     extra: str | None = None  # the extra of mtl-baselines with the packages that it needs (`mtl.base.extras`)
 

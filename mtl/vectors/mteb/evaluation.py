@@ -150,8 +150,7 @@ class Evaluator:
         write_text(self.folder.table, render_table(self.benchmark, summary))
 
     def collect_results(self) -> None:
-        """Write the folder `results`: mteb's own result files of the records, under the model's name and metadata of
-        now. Raises InputError for a result file that is damaged."""
+        """Write mteb's own result files of the records to `results`, with the model's metadata. Raises InputError for damaged ones."""
         results = []
         for name in self.records():
             path = self.folder.result(name)

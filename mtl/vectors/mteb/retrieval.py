@@ -29,8 +29,7 @@ class CorpusSearch:
     """`mteb.SearchProtocol` of an encoder. The memory that it takes depends on the queries and on BLOCK, not on the corpus."""
 
     def __init__(self, model: Any, folder: Path, key: Sequence[str]) -> None:
-        """Search with an `mtl.vectors.mteb.evaluation.EncoderModel`. Keep the vectors of corpora in the folder, under the
-        hash of the key: everything that they depend on but the split and the subset."""
+        """Search with an `EncoderModel`. The key has all that vectors of corpora, kept in the folder, depend on but split and subset."""
         self.mteb_model_meta = model.mteb_model_meta
         self._model, self._folder, self._key = model, folder, key
         self._corpus = Dataset.from_dict({})

@@ -63,10 +63,9 @@ def cluster_encoding(
 
 
 def _worker_encoding(
-    open_encoder: OpenEncoder, settings: Mapping[str, Any], prompt: str | None, centre: Any, identity: Any
+    open_encoder: OpenEncoder, settings: Mapping[str, Any], prompt: str | None, centre: Any, identity: tuple[str, Any]
 ) -> Callable[[list[str]], np.ndarray]:
-    """In a worker, what encodes a block of texts, with the centre of the main process. Raises InputError if the encoder's
-    fingerprint and versions are not those of the main process, `identity`."""
+    """In a worker, what encodes a block of texts. Raises InputError for an encoder that differs from that of the main process."""
     encoder: Any = open_encoder(settings)
     if centre is not None:
         encoder.centre = centre

@@ -125,8 +125,7 @@ def _train_and_write(
 def begin_training(
     texts: PretrainingTexts, settings: PretrainingSettings, unfinished: Path, device: torch.device
 ) -> tuple[Tokenizer, MaskedLanguageModelling]:
-    """The tokenizer of the texts and the training on them. Vocabulary and tokens are kept in the folder of the
-    unfinished training. Raises InputError if a file there is damaged."""
+    """The tokenizer of the texts and the training on them, both kept in `unfinished`. Raises InputError for damaged files there."""
     path = unfinished / VOCABULARY
     if not path.exists():
         lines, again = (texts.lines(title) for title in ("counting characters of", "learning a vocabulary from"))

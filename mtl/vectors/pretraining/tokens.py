@@ -83,8 +83,7 @@ def _valid(text: str) -> str:
 
 
 def learn_tokenizer(lines: Iterable[str], same_lines: Iterable[str], settings: PretrainingSettings) -> Tokenizer:
-    """Learn a vocabulary from lines of text, which are read twice, because they need not fit into memory. Raises
-    InputError if the text has more characters than the vocabulary may have entries."""
+    """Learn a vocabulary from lines, which are read twice. Raises InputError for texts of more characters than `vocab_size`."""
     tokenizer = _new_tokenizer(settings, {}, [])
     initial, inner = _alphabet(lines, tokenizer)
     # The characters within words are numbered here: the library numbers them in the order of a hash table, which differs

@@ -1,5 +1,4 @@
-"""A BERT of the settings' sizes, and its training by masked language modelling alone, as RoBERTa and HerBERT were: no second objective, masks
-of whole words (Devlin et al. 2019) drawn anew each time."""
+"""A BERT, and its training by masked language modelling alone, as RoBERTa's and HerBERT's: whole words are masked anew each time."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -99,8 +98,7 @@ def sinusoids(positions: int, dim: int) -> Tensor:
 
 
 def masked_outputs(model: "BertForMaskedLM", inputs: Tensor, positions: Tensor, padding: Tensor | None) -> Tensor:
-    """The outputs over the vocabulary, (positions, vocabulary), at these positions of the flattened inputs (segments, time) alone: others do not
-    enter the loss. The padding has the shape of the inputs."""
+    """The outputs (positions, vocabulary) at these positions of the flattened inputs (segments, time): others do not enter the loss."""
     attended = None if padding is None else ~padding
     hidden = model.bert(input_ids=inputs, attention_mask=attended).last_hidden_state
     return model.cls(hidden.flatten(0, 1)[positions])
