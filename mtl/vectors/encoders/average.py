@@ -26,7 +26,7 @@ from mtl.model.encoder import batches_by_length
 from mtl.model.sequences import ArraySequences
 from mtl.tasks.suite import Suite, load_suite
 from mtl.vectors.encoders.encoder import MAX_LENGTH, ModelEncoder, check_language, mean_vector
-from mtl.vectors.encoders.readers import OPENERS, ReaderRequest
+from mtl.vectors.encoders.readers import READ_SETTINGS, open_reader
 
 SECTION = "embeddings."
 
@@ -104,8 +104,8 @@ def open_average(name: str, values: Mapping[str, Any]) -> ModelEncoder:
     # Texts are read first: what is wrong with them shows before large files are opened.
     texts, tasks = _centring_texts(settings, suite) if settings.centre else ([], ())
     device = device_of(settings.device, "device")
-    model = AverageModel(_open_reader(settings, options, suite, device), language, device)
-    seed = [f"seed {settings.seed}"] if "seed" in OPENERS[options.name].settings else []
+    model = AverageModel(_open_vectors(settings, options, suite, device), language, device)
+    seed = [f"seed {settings.seed}"] if "seed" in READ_SETTINGS[options.name] else []
     centred = ["centred"] if settings.centre else []
     encoder = ModelEncoder(
         model,
@@ -130,17 +130,17 @@ def _embedder_options(embeddings: str, values: Mapping[str, Any]) -> EmbedderOpt
     content = read_embeddings(embeddings)
     content.pop("config", None)  # changes other settings of runs
     options = typed(embedder_kind(content["name"]).options, {**content, **section}, SECTION)
-    if options.name not in OPENERS:
-        message = f"have no vectors without a run; averages take {', '.join(OPENERS)}"
+    if options.name not in READ_SETTINGS:
+        message = f"have no vectors without a run; averages take {', '.join(READ_SETTINGS)}"
         raise InputError(message, key="embeddings", value=options.name)
-    read = OPENERS[options.name].settings
+    read = READ_SETTINGS[options.name]
     for key in values:
         if (key == "seed" or key.startswith(SECTION)) and key not in read:
             raise InputError(f"averaged {options.name} vectors do not read it; they read {', '.join(read)}", key=key)
     return options
 
 
-def _open_reader(
+def _open_vectors(
     settings: AverageSettings, options: EmbedderOptions, suite: Suite | None, device: torch.device
 ) -> Reader:
     """The reader of the word vectors, on the device. Raises InputError for vectors that are not there or not valid."""
@@ -154,7 +154,7 @@ def _open_reader(
         path, _ = vector_path(vectors, Path("embeddings"), PLAIN_HELD_OUT)
         if not kind.exists(path):
             raise InputError(f"no such vectors; set {SECTION}path=PATH", path=path)
-    reader = OPENERS[options.name].open(ReaderRequest(options, path, settings.seed, device))
+    reader = open_reader(options, path, settings.seed, device)
     reader.embedder.to(device)
     return reader
 

@@ -1,7 +1,7 @@
-"""Readers of word vectors as they are before any run: one opener for each kind of embeddings that has such vectors."""
+"""Readers of word vectors as they are before any run."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,15 +14,15 @@ from mtl.embedders.new_words import FileSource, WordReader, WordSource
 from mtl.embedders.vector_files.vector_file import WordVectors
 from mtl.embedders.words import WordEmbedder, check_dim
 
-
-@dataclass(frozen=True)
-class ReaderRequest:
-    """What a reader is opened from."""
-
-    options: Any  # an instance of `mtl.embedders.interface.EmbedderKind.options`
-    path: Any  # of the vectors, a Path; None for random vectors
-    seed: int  # of random vectors
-    device: torch.device  # computes vectors that are not only looked up
+FILE = ("embeddings.path", "embeddings.dim", "embeddings.missing")
+# By the name of embeddings that have vectors before a run, the settings that the vectors depend on.
+READ_SETTINGS = {
+    "random": ("embeddings.dim", "seed"),
+    "fasttext": FILE,
+    "glove": FILE,
+    "elmo": ("embeddings.path", "embeddings.exact"),
+    "word2vec": FILE,
+}
 
 
 class SourceReader(WordReader):
@@ -57,41 +57,18 @@ class DrawnVectors:
         return repr(self)
 
 
-def open_random(request: ReaderRequest) -> Reader:
-    """A random vector for any word."""
-    dim = request.options.dim
-    return SourceReader(DrawnVectors(dim, request.seed), dim, parameters=0)
+def open_reader(options: Any, path: Any, seed: int, device: torch.device) -> Reader:
+    """The reader of the vectors of embeddings in READ_SETTINGS, with these options (`EmbedderKind.options`). The path is
+    None for random vectors, which follow from the seed. The device computes an ELMo's vectors, in float32. Raises
+    InputError for vectors that cannot be read, or of another size than `options.dim`."""
+    if options.name == "random":
+        return SourceReader(DrawnVectors(options.dim, seed), options.dim, parameters=0)
+    if options.name == "elmo":
+        from mtl.embedders.elmo.embeddings import ElmoReader, load_elmo, new_mix
 
-
-def open_static(request: ReaderRequest) -> Reader:
-    """All words of a file. Raises InputError for a file that cannot be read, or has vectors of another size."""
-    source = FileSource(request.path, None, ngrams=request.options.missing == "unknown")
+        elmo, digest = load_elmo(path, options.exact, device)
+        return ElmoReader(elmo, digest, "float32", new_mix(elmo))  # a new mix is the mean of the layers
+    source = FileSource(path, None, ngrams=options.missing == "unknown")
     words, dim = source.file.shape
-    check_dim(request.path, dim, request.options.dim)
+    check_dim(path, dim, options.dim)
     return SourceReader(source, dim, words * dim)
-
-
-def open_elmo(request: ReaderRequest) -> Reader:
-    """The mean of the layers of an ELMo, in float32."""
-    from mtl.embedders.elmo.embeddings import ElmoReader, load_elmo, new_mix
-
-    elmo, digest = load_elmo(request.path, request.options.exact, request.device)
-    return ElmoReader(elmo, digest, "float32", new_mix(elmo))
-
-
-@dataclass(frozen=True)
-class Opener:
-    """How the vectors of one kind of embeddings are read."""
-
-    open: Callable[[ReaderRequest], Reader]
-    settings: tuple[str, ...]  # those that the vectors depend on, as in `mtl encode average embeddings.dim=100`
-
-
-STATIC = Opener(open_static, ("embeddings.path", "embeddings.dim", "embeddings.missing"))
-OPENERS = {  # by the name of the embeddings, as in `mtl.embedders.EMBEDDERS`
-    "random": Opener(open_random, ("embeddings.dim", "seed")),
-    "fasttext": STATIC,
-    "glove": STATIC,
-    "elmo": Opener(open_elmo, ("embeddings.path", "embeddings.exact")),
-    "word2vec": STATIC,
-}

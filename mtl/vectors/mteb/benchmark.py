@@ -76,8 +76,7 @@ class Benchmark:
     name: str
     title: str
     languages: list[str]  # mteb's codes; of a task in several languages only these parts are evaluated
-    # By the language code of an encoder, the one that mteb's model metadata has.
-    model_languages: dict[str, str] = field(default_factory=dict)
+    model_languages: dict[str, str] = field(default_factory=dict)  # mteb's codes for models, by those of encoders
     types: dict[str, TaskType] = field(kw_only=True)  # in the order of the table
     published: list[PublishedRow] = field(default_factory=list)
 
@@ -101,6 +100,7 @@ class Benchmark:
         return {name: task for type_ in self.types.values() for name, task in type_.tasks.items()}
 
     def type_of(self, task: str) -> str:
+        """The name of a task's type."""
         return next(name for name, type_ in self.types.items() if task in type_.tasks)
 
     def metric(self, task: str) -> str:

@@ -46,12 +46,12 @@ def check_files(folder: Path, split: str) -> None:
     if not files:
         raise InputError(f"has no files; put the task's rows there, as in {folder / split}.jsonl", path=folder)
     for path in (path for path in files if path.suffix == ".jsonl"):
-        has_rows = False
+        rows = 0
         with open_lines(path) as lines:
-            for line in filter(bytes.strip, lines):  # datasets skips the others
+            for line in filter(bytes.strip, lines):  # datasets skips lines without text
                 parse_row(path, lines.number, decode(line, str(path), lines.number - 1))
-                has_rows = True
-        if not has_rows:
+                rows += 1
+        if not rows:
             raise InputError("has no rows; write one JSON object a line", path=path)
 
 

@@ -1,6 +1,5 @@
-"""The whole evaluation: open the encoder, evaluate it, write the summary and the table.
-
-mteb is an optional package, and importing it takes seconds: only what evaluates imports it."""
+"""A whole evaluation: open the encoder, evaluate it, write the summary and the table. mteb is an optional package, and
+importing it takes seconds: only what evaluates imports it."""
 
 import logging
 import os
@@ -76,12 +75,9 @@ def _worker_encoding(
 
 
 def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mapping[str, Any]) -> EvaluationFolder:
-    """Evaluate an encoder on a benchmark of mteb's tasks; return the folder with the results. Raises InputError if it cannot be done.
-
-    Args:
-        values: the settings of `mtl mteb` and of the encoder.
-        about: further keys of the summary: the command, versions, the machine.
-    """
+    """Evaluate an encoder on a benchmark of mteb's tasks; return the folder with the results. `values` are the settings of
+    `mtl mteb` and of the encoder, `about` further keys of the summary: the command, versions, the machine. Raises
+    InputError for settings that are not valid, an encoder that cannot be opened, and data that cannot be had."""
     settings, encoder_settings = read_settings(values)
     path = find_benchmark(settings.benchmark)
     benchmark = load_benchmark(path)

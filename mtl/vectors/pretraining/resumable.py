@@ -43,16 +43,15 @@ def unfinished_folder(out: Path) -> Path:
     return out.resolve().with_name(f"{out.resolve().name}.unfinished")
 
 
-def train_once(out: Path, settings: Any, source: str, fill: Callable[[Path], None], **software: str) -> None:
-    """Make the new folder `out` by a training; continue a training that was interrupted, if it is the same one.
+def train_once(out: Path, settings: Any, source: str, train_in: Callable[[Path], None], **software: str) -> None:
+    """Make the new folder `out` by a training; continue a training that was interrupted, if it is the same one. Raises
+    InputError for an `out` that is not empty, and for an unfinished folder of another training, or of none.
 
     Args:
         settings: a dataclass with `threads`, which may differ from those of the interrupted training.
         source: identifies the texts and their tokens.
-        fill: trains with the files in the folder that it gets, and writes `out`.
+        train_in: trains with the files in the folder that it gets, and writes `out`.
         software: the versions of what makes tokens.
-
-    Raises InputError for an `out` that is not empty, and for an unfinished folder of another training, or of none.
     """
     check_new_folder(out)
     folder = unfinished_folder(out)
@@ -65,7 +64,7 @@ def train_once(out: Path, settings: Any, source: str, fill: Callable[[Path], Non
         try:
             check_new_folder(out)  # another process may have made it before the lock was taken
             _claim(folder, {**asdict(settings), "source": source, "format": FORMAT, **software}, files)
-            fill(folder)
+            train_in(folder)
         except InputError:
             if not (folder / CHECKPOINT).exists():
                 shutil.rmtree(folder, ignore_errors=True)

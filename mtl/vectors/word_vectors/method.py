@@ -19,11 +19,11 @@ from mtl.tasks.kinds.text import is_word
 from mtl.tasks.task import Task
 
 MOST_SCORES = 1 << 24  # cosines computed at once, to limit the memory: 64 MiB
-_NO_WORD = "</s>"  # fastText's end of a line
+LINE_END = "</s>"  # fastText's entry for the end of a line, which is no word
 
 
 class Expressions:
-    """Texts of one or more words. The vector of a text is the mean of its words' vectors.
+    """Texts of one or more words.
 
     Attributes:
         vectors: float32 (texts, dim), the mean of the vectors of those words that have one; zeros if none has.
@@ -42,7 +42,7 @@ class Expressions:
                 self.vectors[text] = read_vectors.vectors[known_rows].mean(axis=0)
 
     def counts(self, texts: np.ndarray) -> dict[str, int]:
-        """How many of these texts, int64 (texts,), and of their distinct words, have no vector."""
+        """How many of these texts (int64 indices, which may repeat) and of their distinct words there are, and how many have no vector."""
         expressions = [self.words[text] for text in np.unique(texts)]
         words = set(chain.from_iterable(expressions))
         return {
@@ -84,7 +84,7 @@ def nearest_words(
         for start in range(0, len(words), step):
             scores = vectors[start : start + step] @ directions
             for row, word in enumerate(words[start : start + step]):
-                if word == _NO_WORD or not is_word(word):
+                if word == LINE_END or not is_word(word):
                     scores[row] = -np.inf
                 elif word in barred:
                     scores[row, barred[word]] = -np.inf
@@ -142,7 +142,7 @@ class WordVectorMethod(Method):
         return np.einsum("ij,ij->i", first, second)
 
     def _facts(self) -> dict[str, Any]:
-        """By task, what has no vector; and a note of it."""
+        """For the summary: by task, how many words and expressions have no vector, and a note of it."""
         by_task = {}
         for task in self.dataset.tasks:
             if splits := self.dataset.splits[task.id].values():
@@ -183,20 +183,20 @@ def _analogies(method: WordVectorMethod, task: Task) -> Predictions:
     a, b, c = (method.texts.vectors[texts[:, side]] for side in range(3))
     queries = b - a + c if method.settings.algebra == "b-a+c" else a - b + c
     questions = [[method.dataset.texts[text] for text in row] for row in texts.tolist()]
-    asked = np.flatnonzero(queries.any(axis=1)).tolist()
+    searched = np.flatnonzero(queries.any(axis=1)).tolist()
     # The texts of a question and the words of each are no answer to it.
     words = method.texts.words
-    excluded = [[*questions[row], *chain.from_iterable(words[text] for text in texts[row])] for row in asked]
+    excluded = [[*questions[row], *chain.from_iterable(words[text] for text in texts[row])] for row in searched]
     answers = np.array([question[2] for question in questions], dtype=object)
-    if asked:
-        nearest = nearest_words(method.file.blocks(), queries[asked], excluded)
+    if searched:
+        nearest = nearest_words(method.file.blocks(), queries[searched], excluded)
         if None in nearest:
-            question = " : ".join(questions[asked[nearest.index(None)]])
+            question = " : ".join(questions[searched[nearest.index(None)]])
             raise InputError(
                 f"has no word that could answer {task.id}'s {question!r}; give a file with more words in embeddings.path",
                 path=method.file.path,
             )
-        answers[asked] = nearest
+        answers[searched] = nearest
     ends = np.cumsum([len(split) for split in splits.values()])[:-1]
     return dict(zip(splits, np.split(answers, ends), strict=True))
 
