@@ -295,13 +295,12 @@ def check_recurrence(device: torch.device, tolerance: float = 1e-3) -> None:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         lstm, inputs, lengths = BiLSTM(5, 7), torch.randn(4, 6, 5), torch.tensor([6, 1, 4, 2])
-    lstms = {name: copy.deepcopy(lstm).to(name) for name in ("cpu", device)}
     values: list[list[Tensor | None]] = []
-    for name, moved in lstms.items():
-        leaf = inputs.to(name).detach().requires_grad_()
-        outputs = moved(leaf, lengths)
+    for place in ("cpu", device):
+        moved_lstm, moved_inputs = copy.deepcopy(lstm).to(place), inputs.to(place).detach().requires_grad_()
+        outputs = moved_lstm(moved_inputs, lengths)
         outputs.square().sum().backward()
-        values.append([outputs, leaf.grad, *(weights.grad for weights in moved.parameters())])
+        values.append([outputs, moved_inputs.grad, *(weight.grad for weight in moved_lstm.parameters())])
     for expected, computed in zip(*values, strict=True):
         assert expected is not None
         if computed is None or not torch.allclose(computed.cpu(), expected, atol=tolerance, rtol=tolerance):

@@ -1,4 +1,4 @@
-"""The files of an evaluation: its folder, a record for each task and version of its rows, its summary, its table. None needs mteb."""
+"""The files of an evaluation: a record for each task, the summary and its table. Reading and writing them needs no mteb."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -20,7 +20,7 @@ Record = dict[str, Any]
 
 
 class Evaluated(TypedDict):
-    """What is read of a task in record.json and in summary.json. A score that could not be computed is None."""
+    """What is read of a task in record.json and in summary.json. The score is None if it was not a finite number."""
 
     revision: str
     metric: str
@@ -71,15 +71,15 @@ class EvaluationFolder:
         return cls(Path(runs_dir) / "mteb" / benchmark / f"{encoder.description.name}-{revision_of(encoder)}")
 
     def record(self, task: str) -> Path:
-        """What was evaluated last on a task's rows."""
+        """The file with the last evaluation on a task."""
         return self.path / "tasks" / task / "record.json"
 
     def result(self, task: str) -> Path:
-        """mteb's own result file of a task's record."""
+        """mteb's own result file of the same evaluation."""
         return self.path / "tasks" / task / "mteb.json"
 
     def read_record(self, task: str, key: Mapping[str, Any]) -> Record | None:
-        """The record of a task; None if there is none, if it is damaged, or if it says something else than the key."""
+        """The record of a task; None if there is none, if it is damaged, or if its values differ from those in `key`."""
         try:
             record = dict(read_json(self.record(task), Evaluated))
         except InputError:
@@ -160,7 +160,7 @@ def render_table(benchmark: Benchmark, summary: Mapping[str, Any]) -> str:
 
 
 def _marked_score(score: float | None, summary: Mapping[str, Any], names: Sequence[str]) -> str:
-    """A score or a mean over these tasks, with the marks that the notes explain."""
+    """A score of a task or a mean over tasks, which `names` has, with the marks that the notes explain."""
     if score is None:
         return MISSING
     scored = [name for name in names if name in summary["tasks"]]
@@ -171,7 +171,7 @@ def _marked_score(score: float | None, summary: Mapping[str, Any], names: Sequen
 
 
 def _notes(benchmark: Benchmark, summary: Mapping[str, Any]) -> list[str]:
-    """What was scored (the settings in words, and the size), and what the marks mean, in sentences."""
+    """The encoder's settings and size, and what the marks mean, in sentences."""
     settings, cost = summary["encoder"]["settings"], summary["cost"]
     notes = [
         *([f"{settings[0].upper()}{settings[1:]}."] if settings else []),
@@ -198,7 +198,7 @@ def not_comparable_notes(benchmark: Benchmark, names: Sequence[str]) -> list[str
 
 
 def record_key(benchmark: Benchmark, task: str, versions: Mapping[str, str]) -> Record:
-    """What a record must say so that its score is that of the benchmark now, with these versions of the software."""
+    """The values of a record whose score is still that of the benchmark, with these versions of the software."""
     return {
         "versions": dict(versions),
         "split": benchmark.tasks[task].split,
@@ -227,10 +227,10 @@ class Evaluation:
 
 def find_evaluations(runs_dir: Path) -> list[Evaluation]:
     """Every evaluation in a folder and below, in order of path. Raises InputError if the folder does not exist."""
-    return find_finished(runs_dir, "benchmark.yaml", lambda path: _read(EvaluationFolder(path)))
+    return find_finished(runs_dir, "benchmark.yaml", lambda path: _read_evaluation(EvaluationFolder(path)))
 
 
-def _read(folder: EvaluationFolder) -> Evaluation:
+def _read_evaluation(folder: EvaluationFolder) -> Evaluation:
     """The evaluation in a folder. Raises InputError if it is damaged."""
     check_plain_folder(folder.path)
     summary = read_json(folder.summary, EvaluationSummary, "remove the folder and evaluate again")
@@ -239,7 +239,8 @@ def _read(folder: EvaluationFolder) -> Evaluation:
         raise InputError(problem, path=folder.summary)
     benchmark = load_benchmark(folder.benchmark)
     for name, evaluated in summary["tasks"].items():
-        problem = "has no score" if evaluated["score"] is None else "not a task of the benchmark"
-        if name not in benchmark.tasks or evaluated["score"] is None:
-            raise InputError(f"tasks.{name}: {problem}", path=folder.summary)
+        if evaluated["score"] is None:
+            raise InputError(f"tasks.{name}: has no score", path=folder.summary)
+        if name not in benchmark.tasks:
+            raise InputError(f"tasks.{name}: not a task of the benchmark", path=folder.summary)
     return Evaluation(folder.path, summary, benchmark)

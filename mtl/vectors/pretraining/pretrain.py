@@ -23,17 +23,9 @@ from mtl.base.version import VERSION
 from mtl.base.wording import escaped
 from mtl.vectors.pretraining.resumable import FORMAT, train_once
 from mtl.vectors.pretraining.settings import PretrainingSettings, read_settings
-from mtl.vectors.pretraining.tokens import (
-    ENDS,
-    PretrainingTexts,
-    Segments,
-    learn_tokenizer,
-    portable_tokenizer,
-    read_tokens,
-    word_beginnings,
-    write_tokens,
-)
+from mtl.vectors.pretraining.tokens import ENDS, PretrainingTexts, Segments, read_tokens, write_tokens
 from mtl.vectors.pretraining.training import MaskedLanguageModelling, new_bert
+from mtl.vectors.pretraining.vocabulary import learn_tokenizer, portable_tokenizer, word_beginnings
 
 LOG, VOCABULARY = "training.json", "tokenizer.json"
 CARD = """---

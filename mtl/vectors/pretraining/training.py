@@ -19,7 +19,8 @@ from mtl.training.batches import pool_size, pooled_batches
 from mtl.training.precision import choose_attention, mixed_precision
 from mtl.vectors.pretraining.resumable import ResumableTraining, split_held_out
 from mtl.vectors.pretraining.settings import SPECIAL_TOKENS, PretrainingSettings
-from mtl.vectors.pretraining.tokens import CLS, MASK, PAD, SEP, Segments
+from mtl.vectors.pretraining.tokens import Segments
+from mtl.vectors.pretraining.vocabulary import CLS, MASK, PAD, SEP
 
 if TYPE_CHECKING:
     from transformers import BertForMaskedLM

@@ -11,7 +11,7 @@ from torch.nn import functional
 from transformers import get_linear_schedule_with_warmup
 
 from mtl.vectors.pretraining.settings import SPECIAL_TOKENS, PretrainingSettings
-from mtl.vectors.pretraining.tokens import CLS, MASK, PAD, SEP, Segments, read_tokens, word_beginnings, write_tokens
+from mtl.vectors.pretraining.tokens import Segments, read_tokens, write_tokens
 from mtl.vectors.pretraining.training import (
     MASK_SHARE,
     NOT_CHOSEN,
@@ -22,6 +22,7 @@ from mtl.vectors.pretraining.training import (
     new_bert,
     pass_batches,
 )
+from mtl.vectors.pretraining.vocabulary import CLS, MASK, PAD, SEP, word_beginnings
 
 
 def training(folder: Path, settings: PretrainingSettings) -> MaskedLanguageModelling:
