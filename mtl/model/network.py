@@ -37,8 +37,7 @@ class Batch:
     base: Tensor | None = None  # float32 (inputs, outputs) of a linear model, to which those of the head are added
     spans: Tensor | None = None  # int64 (inputs, spans, 2), the marked spans, half-open, in steps of the tokens
     units: Tensor | None = None  # int64 (inputs, most), the steps of each row's units (`mtl.model.heads.unit_vectors`)
-    # int64 (inputs,): the first candidate of the row with the same texts; None if no two candidates are equal.
-    firsts: Tensor | None = None
+    firsts: Tensor | None = None  # int64 (inputs,), the row's first candidate with the same texts; None if all differ
 
     @property
     def output_sizes(self) -> Tensor | None:

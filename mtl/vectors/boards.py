@@ -41,9 +41,8 @@ class EncoderRow(Row):
 
 
 def find_boards(folder: Path) -> list[Leaderboard]:
-    """The leaderboards of the evaluations below a folder. That of our rows alone is left out if it would have no score
-    that the other one lacks. Evaluations with other tasks or metrics under the same name have leaderboards of their
-    own. The published rows are those of the benchmark's newest copy."""
+    """The leaderboards of the evaluations below a folder, for each set of tasks and metrics of a benchmark: that of our rows
+    alone only if it has a score that the other lacks. The published rows are those of the benchmark's newest copy."""
     by_benchmark: dict[tuple[str, str], list[Evaluation]] = {}
     for evaluation in find_evaluations(folder):
         benchmark = evaluation.benchmark
@@ -234,10 +233,10 @@ def _titles(evaluations: Sequence[Evaluation]) -> list[str]:
     """The titles of evaluations, with the seed where several have the same title."""
     encoders = [evaluation.summary["encoder"] for evaluation in evaluations]
     counts = Counter(encoder["title"] for encoder in encoders)
-    return [
-        f"{title}, seed {seed}" if counts[title] > 1 and seed is not None else title
-        for title, seed in ((encoder["title"], encoder["seed"]) for encoder in encoders)
-    ]
+    titles = []
+    for title, seed in ((encoder["title"], encoder["seed"]) for encoder in encoders):
+        titles.append(f"{title}, seed {seed}" if counts[title] > 1 and seed is not None else title)
+    return titles
 
 
 def _lines(rows: Sequence[Row], columns: Collection[str], mean: str) -> list[GroupLine]:

@@ -30,8 +30,7 @@ from mtl.vectors.encoders.encoder import Description, PretrainedSettings, Senten
 from mtl.vectors.encoders.sentence_model import MODEL_FILES, check_model, load_model, local_folder
 
 DOCUMENT_NAMES = ("passage", "corpus")  # which the library also takes for "document"
-# What mteb's registry may say to the loader of a model that the library alone computes.
-KNOWN_ARGUMENTS = {"model_prompts", "trust_remote_code"}
+KNOWN_ARGUMENTS = {"model_prompts", "trust_remote_code"}  # for mteb's loader of models that the library alone computes
 
 
 @dataclass

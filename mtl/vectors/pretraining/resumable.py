@@ -1,6 +1,5 @@
 """Trainings without tasks: each epoch ends with held-out figures and a checkpoint, from which they continue, even after
-SIGKILL. The folder of the result appears when it is complete. Until then, all is in `{out}.unfinished`, where a file,
-the claim, identifies the training, so that no other one continues it."""
+SIGKILL. Until the folder `out` is complete, all is in `{out}.unfinished`, where a file, the claim, names the training."""
 
 import ctypes
 import logging

@@ -185,8 +185,7 @@ def file_text(files: Sequence[Path], language: str) -> Text:
 
 
 def suite_text(suite: Suite, data_dir: Path, held_out: float) -> Text:
-    """The distinct training texts of all tasks that have their files, without held-out rows, tokenized and not cut, so that
-    all runs on the suite that hold out this share of rows can use vectors of them. A dev text is among them only if it
-    also occurs in the training rows of a task. Raises InputError for data that is missing or damaged."""
+    """The distinct training texts of all tasks that have their files, tokenized and not cut, for all runs that hold out this
+    share of rows. Dev texts are left out unless they are training texts, too. Raises InputError for missing or damaged data."""
     texts = tokenized(training_texts(suite, data_dir, held_out), suite.language, max_length=LONGEST)
     return (texts.words(text) for text in range(len(texts))), suite_source(suite, data_dir, held_out)
