@@ -147,12 +147,9 @@ class ProjectingHead(TokenHead):
 
 class CosineHead(nn.Module):
     """For a pair whose target is a number: scale * cosine + shift of the two texts' centred vectors, as in Sentence-BERT's regression
-    objective (Reimers and Gurevych 2019, section 3).
-
-    Scale and shift start at 1 and 0, so that a cosine of 0 to 1 stands for the range of the target (`mtl.tasks.kinds.number.NumberHead.loss`).
-    A vector is centred by subtracting the mean over the batch while training, else the moving average of these means. Vectors that are
-    maxima over time point in similar directions, so that without this their cosines have a narrow range.
-    """
+    objective (Reimers and Gurevych 2019, section 3). Scale and shift start at 1 and 0, so that a cosine of 0 to 1 stands for the range of the
+    target (`mtl.tasks.kinds.number.NumberHead.loss`). Vectors that are maxima over time point in similar directions, so that their cosines
+    have a narrow range. So they are centred: in training by their mean over the batch, else by the moving average of these means."""
 
     reads_tokens = False
     transitions = None

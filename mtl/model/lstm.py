@@ -29,6 +29,7 @@ from mtl.base.errors import InputError
 WIDTH_MULTIPLE = 16  # each step's columns are padded to it: matrix products of other widths take up to twice as long
 PRODUCT_COLUMNS = 1024  # the most of one input product: enough for it to run at the machine's full rate
 
+Rearrange = Callable[[Tensor], Tensor]
 _sigmoid_backward = torch.ops.aten.sigmoid_backward.grad_input
 _tanh_backward = torch.ops.aten.tanh_backward.grad_input
 
@@ -104,9 +105,7 @@ class _Rearranged(torch.autograd.Function):
     """Values that the function `move` rearranges, and whose gradient the function `restore` puts back in their order."""
 
     @staticmethod
-    def forward(
-        ctx: Any, values: Tensor, move: Callable[[Tensor], Tensor], restore: Callable[[Tensor], Tensor]
-    ) -> Tensor:
+    def forward(ctx: Any, values: Tensor, move: Rearrange, restore: Rearrange) -> Tensor:
         ctx.restore = restore
         return move(values)
 
