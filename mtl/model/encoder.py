@@ -67,8 +67,7 @@ class Encoder(nn.Module):
     def encode(
         self, sequences: Sequences, texts: Tensor, title: str = "encoding texts", pooling: str = "max"
     ) -> Tensor:
-        """The vectors of these texts (int64 indices into `sequences`), pooled as in POOLINGS, without dropout: float32 (texts, output_size), on the
-        CPU. Progress is shown under the title."""
+        """The vectors of texts (int64 indices into `sequences`), pooled as in POOLINGS, without dropout: float32 (texts, output_size), on the CPU."""
         vectors = torch.empty(len(texts), self.output_size)
         for indices, states, lengths in self._encoded(sequences, texts, title):
             vectors[indices] = POOLINGS[pooling](states.float(), lengths).cpu()

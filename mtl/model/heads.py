@@ -69,8 +69,7 @@ class Head(nn.Module):
         return layer
 
     def forward(self, vectors: Tensor, overlap: Tensor | None = None, marked: Sequence[Tensor] = ()) -> Tensor:
-        """Sentence vectors (sides * inputs, dim), first all first sentences, the overlap (inputs, features) and a vector (inputs, dim) of each span
-        -> (inputs, outputs)."""
+        """Sentence vectors (sides * inputs, dim), overlaps (inputs, features), and a vector (inputs, dim) of each span -> (inputs, outputs)."""
         first, *middle, last = self.layers
         features = pair_features(*vectors.chunk(2)) if self.pair else vectors
         hidden = first(torch.cat([features, span_features(marked)], dim=1) if self.spans else features)

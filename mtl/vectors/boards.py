@@ -128,8 +128,7 @@ class _Layout:
     def our_rows(
         self, evaluations: Sequence[Evaluation], column_of: Callable[[Evaluation, str], str | None]
     ) -> list[EncoderRow]:
-        """The rows of evaluations. `column_of` gives the id of the column of a task's score; None: it has none. Titles that
-        several evaluations share have the seed, and names that they share are paths."""
+        """The rows of evaluations. `column_of` gives the column of a task's score, if any. Shared titles have the seed; shared names are paths."""
         names = Counter(evaluation.path.name for evaluation in evaluations)
         titles = _titles(evaluations)
         rows = []

@@ -66,8 +66,7 @@ class LanguageModel(nn.Module):
 
 
 class SampledSoftmax(nn.Module):
-    """A softmax over many classes that is trained on a sample of the classes (Jean et al. 2015). The sample is drawn
-    from the log-uniform distribution, since the classes are sorted by frequency."""
+    """A softmax over many classes, trained on a sample of them (Jean et al. 2015), log-uniform as they are sorted by frequency."""
 
     log_expected: Tensor
 

@@ -1,9 +1,7 @@
-"""The rows of a task, in a local folder or on the Hub: whether they can be read, and whether they are those that mteb describes."""
+"""The rows of a task, in a local folder or on the Hub: which they are, and whether they can be read."""
 
 import contextlib
 import hashlib
-import io
-from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +9,10 @@ from typing import Any
 
 import datasets
 import mteb
-import numpy as np
 import yaml
 from datasets import Dataset
 from huggingface_hub import metadata_load
-from mteb.abstasks import AbsTask, AbsTaskRetrieval
+from mteb.abstasks import AbsTask
 
 from mtl.base.errors import InputError
 from mtl.base.files import sha256
@@ -24,12 +21,9 @@ from mtl.base.untrusted_yaml import YAML_LIMIT
 from mtl.data.files import decode
 from mtl.data.json_rows import parse_row
 from mtl.vectors.mteb.benchmark import Benchmark
-from mtl.vectors.mteb.results import EXACT, OTHER, REDUCED
-from mtl.vectors.mteb.retrieval import document_blocks
 
 CLOSED = "the client has been closed"  # what the hub's client says in the end if there is no network
 TEXT_COLUMNS = ("input_column_name", "input1_column_name", "input2_column_name")  # attributes of mteb's tasks
-SHOWN = 3  # the most differences that are recorded of a split
 
 
 @dataclass(frozen=True)
@@ -56,8 +50,7 @@ def check_files(folder: Path, split: str) -> None:
 
 
 def check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
-    """Raise InputError for rows in this file that lack a column of the task, or a text, a number or another value there.
-    The columns are those that the task has after mteb has renamed the hub's."""
+    """Raise InputError for rows of this file without a column that the task has, renamed by mteb, or without a fitting value there."""
     if not isinstance(rows, Dataset):  # those of retrieval have other parts
         return
     is_sts = task.metadata.type == "STS"
@@ -147,7 +140,7 @@ def fresh_task(benchmark: Benchmark, name: str, split: str, rows: MtebRows | Non
 def load_rows(task: AbsTask, rows: MtebRows) -> None:
     """Load a task's rows. Raises InputError if they cannot be had, lack a split, or have another form than the task's."""
     name = task.metadata.name
-    splits_read = _read_splits(task, task.metadata.eval_splits)
+    splits_read = read_splits(task, task.metadata.eval_splits)
     if rows.folder is not None:
         check_files(rows.folder, splits_read[0])
     try:
@@ -180,84 +173,10 @@ def unreadable(task: AbsTask, rows: MtebRows, error: Exception) -> InputError:
     return InputError(f"{where}: not the rows of {task.metadata.name} in a form that mteb reads: {reason}")
 
 
-def compare_rows(task: AbsTask, rows: MtebRows, split: str) -> tuple[str, list[str]]:
-    """Compare the loaded rows of a task, of the scored split and of training, with mteb's descriptive statistics. Returns
-    EXACT, REDUCED (fewer rows) or OTHER, and the differences in words. The hub's rows are exact if mteb describes the
-    split: where the hub has no such split, mteb may take another. Raises InputError for rows of another form."""
-    described = task.metadata.descriptive_stats or {}
-    if rows.folder is None:
-        return (EXACT, []) if split in described else (OTHER, [f"{split}: mteb does not describe it"])
-    differences, fewer = list[str](), False
-    for name in _read_splits(task, [split]):
-        if name not in described:
-            differences.append(f"{name}: mteb does not describe it")
-            continue
-        for subset in task.hf_subsets if task.metadata.is_multilingual else (None,):
-            theirs = described[name]
-            if subset is not None:
-                theirs = theirs["hf_subset_descriptive_stats"][subset]
-            try:
-                with contextlib.redirect_stderr(io.StringIO()):  # bars of mteb
-                    ours = _statistics(task, name, subset)
-            except Exception as error:  # a column or a value of another type than the task's can fail anywhere in mteb
-                raise unreadable(task, rows, error) from None
-            differences += _differences(name, ours, theirs)[:SHOWN]
-            fewer = fewer or ours["num_samples"] < theirs["num_samples"]
-    if fewer:
-        return REDUCED, differences
-    return OTHER if differences else EXACT, differences
-
-
-def _differences(split: str, ours: Mapping[str, Any], described: Mapping[str, Any]) -> list[str]:
-    """The numbers that mteb describes of a split and that differ from those of our rows, as in "test: 90 samples, not 100"."""
-    present, differences = dict(_flat(ours)), []
-    for names, expected in _flat(described):
-        if present.get(names) != expected:
-            *parts, counted = names
-            differences.append(f"{': '.join([split, *parts])}: {present.get(names, 'no')} {counted}, not {expected}")
-    return differences
-
-
-def _statistics(task: AbsTask, split: str, subset: str | None) -> Mapping[str, Any]:
-    """What mteb describes of the rows of a split. The texts of a corpus are read block by block, where mteb would hold them in memory."""
-    if not isinstance(task, AbsTaskRetrieval):
-        return task._calculate_descriptive_statistics_from_split(split, hf_subset=subset)
-    task.convert_v1_dataset_format_to_v2(num_proc=None)
-    rows = task.dataset[subset or "default"][split]
-    corpus, named = rows["corpus"], {id for documents in rows["relevant_docs"].values() for id in documents}
-    lengths, hashes, relevant = array("q"), array("q"), array("q")
-    for block in document_blocks(corpus, task.metadata):
-        relevant.extend(len(lengths) + position for position, id in enumerate(block["id"]) if id in named)
-        lengths.extend(map(len, block["text"]))
-        hashes.extend(map(hash, block["text"]))
-    rows["corpus"] = corpus.select(relevant or [0])  # all that mteb reads of it beside the texts
-    ours = task._calculate_descriptive_statistics_from_split(split, hf_subset=subset)
-    rows["corpus"] = corpus
-    characters = sum(lengths)
-    texts = {"total_text_length": characters, "min_text_length": min(lengths), "max_text_length": max(lengths)}
-    return {
-        **ours,
-        "num_samples": len(corpus) + ours["num_queries"],
-        "num_documents": len(corpus),
-        "number_of_characters": characters + ours["queries_text_statistics"]["total_text_length"],
-        "documents_text_statistics": {**texts, "unique_texts": len(np.unique(hashes))},
-    }
-
-
-def _read_splits(task: AbsTask, scored: Sequence[str]) -> list[str]:
+def read_splits(task: AbsTask, scored: Sequence[str]) -> list[str]:
     """The splits that an evaluation reads: the scored ones, and the training rows of tasks that train a classifier."""
     trained = getattr(task, "train_split", None)
     return list(dict.fromkeys([*scored, *([trained] if trained else [])]))
-
-
-def _flat(statistics: Mapping[str, Any], *names: str) -> Iterator[tuple[tuple[str, ...], int | float]]:
-    """The numbers in nested statistics but averages, each with the names, in words, of the parts that it is in and its own."""
-    for key, value in statistics.items():
-        name = str(key).removeprefix("num_").removeprefix("number_of_").removesuffix("_statistics").replace("_", " ")
-        if isinstance(value, Mapping):
-            yield from _flat(value, *names, name)
-        elif isinstance(value, int | float) and not key.startswith(("average_", "avg_")):
-            yield (*names, name), value
 
 
 def _one_line(error: BaseException) -> str:

@@ -24,9 +24,10 @@ from mtl.base.errors import InputError
 from mtl.base.files import replacing, write_json, write_text
 from mtl.vectors.encoders.encoder import EncodeBlocks, SentenceEncoder
 from mtl.vectors.mteb.benchmark import Benchmark
-from mtl.vectors.mteb.data import MtebRows, cache_of, compare_rows, find_rows, fresh_task, load_rows, unreadable
+from mtl.vectors.mteb.data import MtebRows, cache_of, find_rows, fresh_task, load_rows, unreadable
 from mtl.vectors.mteb.results import EvaluationFolder, Record, record_key, render_table, revision_of, seen_by, summarize
 from mtl.vectors.mteb.retrieval import CorpusSearch
+from mtl.vectors.mteb.statistics import compare_rows
 
 logger = logging.getLogger("mtl")
 
@@ -78,9 +79,8 @@ class EncoderModel(AbsEncoder):
 
 
 def model_meta(encoder: SentenceEncoder, benchmark: Benchmark) -> ModelMeta:
-    """The encoder's metadata, as mteb's leaderboard and its repository of results take them. The revision is the
-    encoder's fingerprint, `training_datasets` the benchmark's tasks whose training rows the encoder has seen. What no
-    encoder knows, such as a licence, is None. Raises InputError for a similarity that mteb does not compute."""
+    """The encoder's metadata for mteb's leaderboard and results. The revision is its fingerprint, and what no encoder knows,
+    such as a licence, is None. Raises InputError for a similarity that mteb does not compute."""
     description, similarity = encoder.description, encoder.similarity
     language = benchmark.model_languages.get(description.language)
     seed = "" if description.seed is None else f"-seed{description.seed}"
@@ -121,9 +121,8 @@ class Evaluator:
         return {**{package: version(package) for package in ("mteb", "scikit-learn")}, **self.encoder.versions()}
 
     def evaluate(self, name: str, title: str) -> None:
-        """Write the record of a task, unless it was evaluated on the same rows, by the same metric and with the same
-        versions of the software. Its score is None if it is not a finite number. Messages begin with the title. Raises
-        InputError for rows that cannot be had or that mteb cannot evaluate."""
+        """Write the record of a task, unless there is one for the same rows, metric and versions. The score is None if it is not a
+        finite number. Messages begin with the title. Raises InputError for rows that mteb cannot evaluate."""
         rows, metric = find_rows(self.benchmark, name, self.data_dir), self.benchmark.metric(name)
         key = record_key(self.benchmark, name, self.versions) | {"revision": rows.revision}
         record, duration = self.folder.read_record(name, key), "as evaluated before"

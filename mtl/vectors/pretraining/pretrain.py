@@ -64,9 +64,8 @@ def model_card(log: dict[str, Any], language: str | None) -> str:
 
 @exact_arithmetic()
 def pretrain(texts: PretrainingTexts, settings: PretrainingSettings, out: Path, device: torch.device = CPU) -> None:
-    """Learn a vocabulary, train a BERT and write it to the new folder `out`, where transformers loads it. The training
-    continues as `train_once` says. Raises InputError for bad texts, too little text, and as `train_once`; DivergedError
-    if the training diverges, in which case the last good checkpoint remains."""
+    """Learn a vocabulary, train a BERT as `train_once` says, and write it to the new folder `out`, which transformers loads.
+    Raises InputError for bad texts or too little text; DivergedError if it diverges: the last good checkpoint remains."""
     texts.check()
     import_transformers()
     train_in = partial(_train_and_write, texts, settings, out, device)

@@ -126,8 +126,7 @@ class ResumableTraining(ValidatedModule, ABC):
         """The row of a validation, which has the step and held-out figures, all finite; and the row in a few words."""
 
     def run(self, title: str) -> None:
-        """Train to the last step; `curve` gets a row for each validation. Raises DivergedError if losses, weights or
-        held-out figures are no longer finite, before it replaces the checkpoint."""
+        """Train to the last step; `curve` gets a row for each validation. Raises DivergedError for what is not finite, which no checkpoint gets."""
         continues = self.checkpoint.exists()
         if continues:
             self.on_load_checkpoint(dict(read_state(self.checkpoint, self)))

@@ -113,8 +113,7 @@ def decayed_groups(model: nn.Module, weight_decay: float) -> list[dict[str, obje
 
 
 def pass_batches(lengths: np.ndarray, batch_size: int, seed: Sequence[int]) -> list[np.ndarray]:
-    """The batches of a pass over segments of these lengths, int64 (batch_size,) each, in random order, of segments of similar length. Random
-    segments that do not fill a batch are left out."""
+    """The batches of a pass, int64 (batch_size,) each, of segments of similar length, in random order; a random rest is left out."""
     rng = np.random.default_rng(seed)
     count = len(lengths) // batch_size
     # Chosen before they are sorted by length: else the longest segments would be left out in each pass.

@@ -64,10 +64,9 @@ def _new_tokenizer(
     """A tokenizer that keeps accents and splits at white space and punctuation."""
     unknown = SPECIAL_TOKENS[UNKNOWN]
     if settings.vocabulary == "wordpiece":
-        model = models.WordPiece(vocabulary, unk_token=unknown)
+        tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token=unknown))
     else:
-        model = models.BPE(vocabulary, merges, unk_token=unknown, continuing_subword_prefix=INNER)
-    tokenizer = Tokenizer(model)
+        tokenizer = Tokenizer(models.BPE(vocabulary, merges, unk_token=unknown, continuing_subword_prefix=INNER))
     bert = normalizers.BertNormalizer(clean_text=True, handle_chinese_chars=True, strip_accents=False, lowercase=False)
     tokenizer.normalizer = normalizers.Sequence([normalizers.NFC(), bert])
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()

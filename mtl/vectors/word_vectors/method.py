@@ -176,8 +176,7 @@ def _choices(method: WordVectorMethod, task: Task) -> Predictions:
 
 
 def _analogies(method: WordVectorMethod, task: Task) -> Predictions:
-    """For "a is to b as c is to": the word nearest to b - a + c (or a - b + c), or c if this vector is zero. A word
-    without a vector counts as zero. All splits are answered in one pass over the file."""
+    """For "a is to b as c is to": the word nearest to b - a + c (or a - b + c), or c if this is zero, as words without a vector are."""
     splits = method.to_predict(task)
     texts = np.concatenate([split.texts for split in splits.values()])
     a, b, c = (method.texts.vectors[texts[:, side]] for side in range(3))
