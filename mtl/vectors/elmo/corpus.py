@@ -28,7 +28,7 @@ class Corpus:
 
 
 def build_corpus(lines: Iterable[Sequence[str]], max_length: int) -> Corpus:
-    """The corpus of tokenized lines, split after each `max_length` tokens. Raises InputError if there is no word at all."""
+    """The corpus of tokenized lines, split after each `max_length` tokens, without empty ones. Raises InputError if all are."""
     ids: dict[str, int] = {}
     tokens = array("i")
     starts = array("q", [0])
@@ -41,23 +41,23 @@ def build_corpus(lines: Iterable[Sequence[str]], max_length: int) -> Corpus:
     flat = np.frombuffer(tokens, dtype=np.int32)
     counts = np.bincount(flat, minlength=len(ids))
     order = np.argsort(-counts, kind="stable")
-    rank = np.empty(len(order), dtype=np.int32)
-    rank[order] = np.arange(len(order))
+    ranks = np.empty(len(order), dtype=np.int32)
+    ranks[order] = np.arange(len(order))
     types = list(ids)
-    return Corpus([types[i] for i in order], counts[order], rank[flat], np.frombuffer(starts, dtype=np.int64))
+    return Corpus([types[id] for id in order], counts[order], ranks[flat], np.frombuffer(starts, dtype=np.int64))
 
 
 def batches(lengths: np.ndarray, lines: np.ndarray, tokens: int, seed: Sequence[int]) -> list[np.ndarray]:
     """Batches of one epoch over these lines, in random order: int64 (lines,), of similar length, about `tokens` tokens each."""
     rng = np.random.default_rng(seed)
     order = rng.permutation(lines)
-    pool = np.cumsum(lengths[order]) // (POOL * tokens)
+    pool_numbers = np.cumsum(lengths[order]) // (POOL * tokens)
     result: list[np.ndarray] = []
-    for pooled in np.split(order, np.flatnonzero(np.diff(pool)) + 1):
-        by_length = pooled[np.argsort(lengths[pooled], kind="stable")]
-        batch = np.cumsum(lengths[by_length]) // tokens
-        result += np.split(by_length, np.flatnonzero(np.diff(batch)) + 1)
-    return [result[i] for i in rng.permutation(len(result))]
+    for pool in np.split(order, np.flatnonzero(np.diff(pool_numbers)) + 1):
+        by_length = pool[np.argsort(lengths[pool], kind="stable")]
+        batch_numbers = np.cumsum(lengths[by_length]) // tokens
+        result += np.split(by_length, np.flatnonzero(np.diff(batch_numbers)) + 1)
+    return [result[index] for index in rng.permutation(len(result))]
 
 
 def packed_lines(corpus: Corpus, lines: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -43,23 +43,23 @@ class LanguageModel(nn.Module):
         numbers = np.where(tokens + FIRST < self.classes, tokens + FIRST, UNKNOWN).astype(np.int64)
         numbers[tokens == BEGIN_ID], numbers[tokens == END_ID] = BEGIN, END
         classes = torch.from_numpy(numbers).to(vectors.data.device)
-        # The next row of a sequence is in the next step, at the same position among that step's rows.
+        # The next row of a sequence is in the next step, at the same position among that step's rows. So all rows but those
+        # of the first step follow, in order, the rows that have a next one.
         starts = np.cumsum(sizes) - sizes
-        has_next = np.concatenate([np.arange(s, s + n) for s, n in zip(starts[:-1], sizes[1:], strict=True)])
-        rows = torch.from_numpy(has_next).to(classes.device)
-        after, before = classes[int(sizes[0]) :], classes[rows]
+        has_next = [np.arange(start, start + size) for start, size in zip(starts[:-1], sizes[1:], strict=True)]
+        earlier, later = torch.from_numpy(np.concatenate(has_next)).to(classes.device), slice(int(sizes[0]), None)
         forward = self.bilm.dropout(self.bilm.states(vectors, FORWARD)[-1])
         backward = self.bilm.dropout(self.bilm.states(vectors, BACKWARD)[-1])
-        states = torch.cat([forward[rows], backward[int(sizes[0]) :]])
-        after_losses, before_losses = self.softmax(states, torch.cat([after, before]), sample).tensor_split(2)
-        return after_losses, before_losses
+        states, targets = torch.cat([forward[earlier], backward[later]]), torch.cat([classes[later], classes[earlier]])
+        forward_losses, backward_losses = self.softmax(states, targets, sample).tensor_split(2)
+        return forward_losses, backward_losses
 
     def token_vectors(self, tokens: np.ndarray) -> Tensor:
         """Word ids (rows,), among them BEGIN_ID and END_ID -> token vectors (rows, projection_dim)."""
         distinct, indices = np.unique(tokens, return_inverse=True)
         length = self.bilm.options.max_characters
-        words = character_ids([self.corpus.types[i] for i in distinct[distinct >= 0]], length)
-        boundaries = character_ids([list(BOUNDARIES)[i] for i in distinct[distinct < 0] - BEGIN_ID], length)
+        words = character_ids([self.corpus.types[id] for id in distinct[distinct >= 0]], length)
+        boundaries = character_ids([list(BOUNDARIES)[id - BEGIN_ID] for id in distinct[distinct < 0]], length)
         device = self.softmax.weight.weight.device
         characters = torch.from_numpy(np.concatenate([boundaries, words])).to(device)
         return self.bilm.characters(characters)[torch.from_numpy(indices).to(device)]

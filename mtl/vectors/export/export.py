@@ -138,8 +138,8 @@ def _open_export(run_dir: Path, settings: ExportSettings, command: str) -> Expor
 
 
 def card(export: Export, metadata: Mapping[str, Any], introduction: Sequence[str]) -> str:
-    """A model card in Markdown: the metadata, with the language and the licence; the title and the sections of the
-    introduction; then the scores, the data of the tasks that trained the encoder, and the limits."""
+    """A model card in Markdown: the metadata, with the language and the licence; the introduction, which is a title and
+    sections; then scores, the data of the tasks that trained the encoder, and limits."""
     predictor, description, license = export.encoder.predictor, export.encoder.description, export.settings.license
     suite, summary, seed = predictor.suite, read_summary(predictor.folder.summary), str(predictor.seed)
     front_matter = {"language": [suite.language], **({"license": license} if license else {}), **metadata}

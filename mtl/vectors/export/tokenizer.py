@@ -1,7 +1,6 @@
-"""The Moses tokenizer of `mtl.data.text` as the content of a `tokenizer.json`, which the library tokenizers reads.
-
-The file has a replacement for each step of sacremoses, in the same order, so that programs without mtl and without sacremoses split texts as
-the run did. Only texts with the literal DOTMULTI are split otherwise, because sacremoses itself reads it as dots."""
+"""The Moses tokenizer of `mtl.data.text` as the content of a `tokenizer.json`, which the library tokenizers reads. It has a replacement for each
+step of sacremoses, in the same order, so that programs without mtl and without sacremoses split texts as the run did. Only texts with the literal
+DOTMULTI are split otherwise, because sacremoses itself reads it as dots."""
 
 import re
 import sys

@@ -98,7 +98,7 @@ def _train_and_write(
         "vocabulary_texts": [path.name for path in texts.vocabulary],
         "fingerprint": texts.fingerprint,
         **figures,
-        "segments": {"trained": len(training.chosen), "held_out": held_out},
+        "segments": {"trained": len(training.trained), "held_out": held_out},
         "steps": int(last["step"]),
         "seconds": last["seconds"],
         "versions": {"mtl": VERSION, **{name: version(name) for name in ("torch", "transformers", "tokenizers")}},

@@ -48,8 +48,8 @@ def mask(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> tuple
     positions = np.flatnonzero(~np.isin(ids, (PAD, CLS, SEP)))
     tokens = ids.reshape(-1)[positions]
     # A word cannot go on across a special token, which every segment begins with.
-    first = begins[tokens] | (np.diff(positions, prepend=-2) > 1)
-    words = np.cumsum(first) - 1
+    begins_word = begins[tokens] | (np.diff(positions, prepend=-2) > 1)
+    words = np.cumsum(begins_word) - 1  # the number of each token's word
     sizes = np.bincount(words)
     order = rng.permutation(len(sizes))
     fits = np.cumsum(sizes[order]) <= MASK_SHARE * len(tokens)
@@ -148,14 +148,14 @@ class MaskedLanguageModelling(ResumableTraining):
         )
         super().__init__(model, [optimizer], settings, folder)
         self.segments, self.begins, self.steps = segments, begins, settings.max_steps
-        self.held_out, self.chosen = split_held_out(len(segments), settings.held_out, settings.seed)
-        if len(self.chosen) < settings.batch_size:
+        self.held_out, self.trained = split_held_out(len(segments), settings.held_out, settings.seed)
+        if len(self.trained) < settings.batch_size:
             raise InputError(
                 f"the texts hold too little to train on: {len(segments)} segments of up to {settings.chunk} tokens,"
                 f" {len(self.held_out)} of them held out, are not enough for batch_size={settings.batch_size}; add text, or set a"
                 " smaller batch_size= or max_length="
             )
-        lengths, size, seed = segments.lengths[self.chosen], settings.batch_size, settings.seed
+        lengths, size, seed = segments.lengths[self.trained], settings.batch_size, settings.seed
         self._pass = lru_cache(maxsize=1)(lambda number: pass_batches(lengths, size, [seed, 1, number]))
         self.precision = typed(TrainerConfig, {"accelerator": device.type, "precision": settings.precision})
         choose_attention(model, self.precision, device)
@@ -174,8 +174,8 @@ class MaskedLanguageModelling(ResumableTraining):
 
     def batch_at(self, step: int) -> np.ndarray:
         """The segments of a step, int64 (batch_size,). Steps are counted from 0."""
-        number, turn = divmod(step, len(self.chosen) // self.settings.batch_size)
-        return self.chosen[self._pass(number)[turn]]
+        number, turn = divmod(step, len(self.trained) // self.settings.batch_size)
+        return self.trained[self._pass(number)[turn]]
 
     def compute(self, batch: np.ndarray) -> Tensor:
         inputs, labels = self.masked(batch, np.random.default_rng([self.settings.seed, 2, self.step]))

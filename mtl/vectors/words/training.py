@@ -49,10 +49,8 @@ def note_source(path: Path, source: str, threads: int | None = None) -> None:
     removed first, so that a note never belongs to other ones. A second line says whether a training with so many threads can be repeated."""
     if path.is_file():
         path.unlink()
-    promise = (
-        "the same texts and settings give the same vectors" if threads == 1 else "each training gives other vectors"
-    )
-    write_text(source_note(path), f"{source}\n" if threads is None else f"{source}\nthreads={threads}: {promise}\n")
+    hint = "the same texts and settings give the same vectors" if threads == 1 else "each training gives other vectors"
+    write_text(source_note(path), f"{source}\n" if threads is None else f"{source}\nthreads={threads}: {hint}\n")
 
 
 @contextmanager
