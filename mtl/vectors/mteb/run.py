@@ -76,8 +76,7 @@ def _worker_encoding(
 
 def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mapping[str, Any]) -> EvaluationFolder:
     """Evaluate an encoder on a benchmark of mteb's tasks; return the folder with the results. `values` are the settings of
-    `mtl mteb` and of the encoder, `about` further keys of the summary: the command, versions, the machine. Raises
-    InputError for settings that are not valid, an encoder that cannot be opened, and data that cannot be had."""
+    `mtl mteb` and of the encoder, `about` further keys of the summary. Raises InputError if it cannot be evaluated."""
     settings, encoder_settings = read_settings(values)
     path = find_benchmark(settings.benchmark)
     benchmark = load_benchmark(path)
