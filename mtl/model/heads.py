@@ -69,7 +69,7 @@ class Head(nn.Module):
         return layer
 
     def forward(self, vectors: Tensor, overlap: Tensor | None = None, marked: Sequence[Tensor] = ()) -> Tensor:
-        """Sentence vectors (sides * inputs, dim), overlaps (inputs, features), and a vector (inputs, dim) of each span -> (inputs, outputs)."""
+        """Vectors (sides * inputs, dim), all first sentences first, overlaps (inputs, features), span vectors (inputs, dim) -> (inputs, outputs)."""
         first, *middle, last = self.layers
         features = pair_features(*vectors.chunk(2)) if self.pair else vectors
         hidden = first(torch.cat([features, span_features(marked)], dim=1) if self.spans else features)
@@ -90,9 +90,9 @@ class Head(nn.Module):
         spans: Tensor | None = None,
         units: Tensor | None = None,
     ) -> Tensor:
-        """Encoder outputs (sides * inputs, time, dim), their lengths (sides * inputs,), the overlap (inputs, features), start and stop of
-        each span in steps (inputs, spans, 2), and the units' steps (inputs, most) -> (inputs, outputs), or with units (units, outputs).
-        The vector of a span is the maximum over its steps."""
+        """Encoder outputs (sides * inputs, time, dim), their lengths (sides * inputs,), the overlap (inputs, features), start and stop of each
+        span in steps (inputs, spans, 2), units as in `unit_vectors` -> (inputs, outputs), or with units (units, outputs). The vector of a span is
+        the maximum over its steps."""
         if self.by_unit:
             assert units is not None
             vectors, rows = unit_vectors(states, lengths, units)
@@ -142,6 +142,27 @@ class ProjectingHead(TokenHead):
     def transform(self, states: Tensor, lengths: Tensor) -> Tensor:
         """The projected tokens."""
         return self.projection(states)
+
+
+class AttentionHead(TokenHead):
+    """A head for pairs in which each sentence attends to the other before pooling (as in jiant, after BiDAF). Scores are U Vᵀ over all encoder
+    outputs of the two sentences. Each word attends to the other sentence with a softmax of its scores. [word; attended] runs through one BiLSTM
+    layer that both sentences share, then max pooling."""
+
+    def __init__(self, dim: int, attention_size: int, *, dropout: float, **layers: Any) -> None:
+        """`attention_size` is that of the BiLSTM per direction, whose outputs have the dropout, too; `layers` are the other arguments of `Head`."""
+        super().__init__()
+        self.lstm = BiLSTM(2 * dim, attention_size, num_layers=1)
+        self.dropout = nn.Dropout(dropout)
+        self.head = Head(2 * attention_size, pair=True, dropout=dropout, **layers)
+
+    def transform(self, states: Tensor, lengths: Tensor) -> Tensor:
+        """The outputs of the BiLSTM above the attention."""
+        u, v = states.chunk(2)
+        u_past, v_past = past_end(states, lengths).chunk(2)
+        scores = torch.bmm(u, v.transpose(1, 2))
+        attended = torch.cat([attend(scores, v, v_past), attend(scores.transpose(1, 2), u, u_past)])
+        return self.dropout(self.lstm(torch.cat([torch.cat([u, v]), attended], dim=2), lengths))
 
 
 class CosineHead(nn.Module):
@@ -199,7 +220,7 @@ def unit_vectors(states: Tensor, lengths: Tensor, units: Tensor) -> tuple[Tensor
     Args:
         states: encoder outputs (sides * inputs, time, dim).
         lengths: (sides * inputs,).
-        units: the steps of each row's units in its last text, int64 (inputs, most): PAST after the last one, WHOLE for the maximum over time.
+        units: the steps of each row's units in its last text, int64 (inputs, longest): PAST after the last one, WHOLE for the maximum over time.
 
     Returns:
         (sides * units, dim): of a pair, first the vector of the first text for each unit, then that of the unit.
@@ -210,27 +231,6 @@ def unit_vectors(states: Tensor, lengths: Tensor, units: Tensor) -> tuple[Tensor
     vectors = states[len(states) - len(units) :][rows, steps.clamp(min=0)]
     vectors = torch.where((steps == WHOLE)[:, None], last_text[rows], vectors)
     return torch.cat([*(text[rows] for text in first_texts), vectors]), rows
-
-
-class AttentionHead(TokenHead):
-    """A head for pairs in which each sentence attends to the other before pooling (as in jiant, after BiDAF). Scores are U Vᵀ over all encoder
-    outputs of the two sentences. Each word attends to the other sentence with a softmax of its scores. [word; attended] runs through one BiLSTM
-    layer that both sentences share, then max pooling."""
-
-    def __init__(self, dim: int, attention_size: int, *, dropout: float, **layers: Any) -> None:
-        """`attention_size` is that of the BiLSTM per direction, whose outputs have the dropout, too; `layers` are the other arguments of `Head`."""
-        super().__init__()
-        self.lstm = BiLSTM(2 * dim, attention_size, num_layers=1)
-        self.dropout = nn.Dropout(dropout)
-        self.head = Head(2 * attention_size, pair=True, dropout=dropout, **layers)
-
-    def transform(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """The outputs of the BiLSTM above the attention."""
-        u, v = states.chunk(2)
-        u_past, v_past = past_end(states, lengths).chunk(2)
-        scores = torch.bmm(u, v.transpose(1, 2))
-        attended = torch.cat([attend(scores, v, v_past), attend(scores.transpose(1, 2), u, u_past)])
-        return self.dropout(self.lstm(torch.cat([torch.cat([u, v]), attended], dim=2), lengths))
 
 
 def attend(scores: Tensor, words: Tensor, past: Tensor) -> Tensor:

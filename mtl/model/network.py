@@ -36,7 +36,7 @@ class Batch:
     overlap: Tensor | None = None  # float32 (inputs, features), how much the texts of each pair overlap
     base: Tensor | None = None  # float32 (inputs, outputs) of a linear model, to which those of the head are added
     spans: Tensor | None = None  # int64 (inputs, spans, 2), the marked spans, half-open, in steps of the tokens
-    units: Tensor | None = None  # int64 (inputs, most), the steps of each row's units (`mtl.model.heads.unit_vectors`)
+    units: Tensor | None = None  # int64 (inputs, longest), the steps of each row's units, as in `unit_vectors` of heads
     firsts: Tensor | None = None  # int64 (inputs,), the row's first candidate with the same texts; None if all differ
 
     @property
@@ -108,33 +108,6 @@ class TaskNetwork(nn.Module):
         return self.kinds[batch.task].predict(outputs, batch.output_sizes)
 
 
-class Network(TaskNetwork):
-    """An encoder and the heads of some tasks (KLEJ, section 4.1). If `encoder` is None, the batches hold an encoder's outputs in place of texts."""
-
-    def __init__(self, tasks: Sequence[Task], heads: "Heads", encoder: Encoder | None) -> None:
-        super().__init__(tasks)
-        # The heads are registered before the encoder, because the norm of all gradients is summed in this order.
-        self.heads, self.encoder = heads, encoder
-        for id, kind in self.kinds.items():
-            if (transitions := heads[id].transitions) is not None:
-                self.kinds[id] = kind.with_transitions(transitions)
-
-    def forward(self, batch: Batch) -> Tensor:
-        """The outputs of the task's head for a batch, added to those of the linear model, if the batch has them: (inputs, outputs)."""
-        head = self.heads[batch.task]
-        if batch.vectors is not None:
-            assert isinstance(head, Head | CosineHead)
-            outputs: Tensor = head(batch.vectors, batch.overlap)
-        else:
-            assert batch.tokens is not None and batch.lengths is not None
-            if self.encoder is not None:
-                states = self.encoder.outputs(batch.tokens, batch.lengths)
-            else:
-                states = batch.tokens.float()  # token outputs may be kept as float16
-            outputs = head.read(states, batch.lengths, batch.overlap, batch.spans, batch.units)
-        return outputs if batch.base is None else outputs + batch.base
-
-
 class Heads(nn.Module):
     """A head for each task, by the task's id."""
 
@@ -181,3 +154,30 @@ class Heads(nn.Module):
         head = self.layers[self.tasks.index(task)]
         assert isinstance(head, AnyHead)
         return head
+
+
+class Network(TaskNetwork):
+    """An encoder and the heads of some tasks (KLEJ, section 4.1). If `encoder` is None, the batches hold an encoder's outputs in place of texts."""
+
+    def __init__(self, tasks: Sequence[Task], heads: Heads, encoder: Encoder | None) -> None:
+        super().__init__(tasks)
+        # The heads are registered before the encoder, because the norm of all gradients is summed in this order.
+        self.heads, self.encoder = heads, encoder
+        for id, kind in self.kinds.items():
+            if (transitions := heads[id].transitions) is not None:
+                self.kinds[id] = kind.with_transitions(transitions)
+
+    def forward(self, batch: Batch) -> Tensor:
+        """The outputs of the task's head for a batch, added to those of the linear model, if the batch has them: (inputs, outputs)."""
+        head = self.heads[batch.task]
+        if batch.vectors is not None:
+            assert isinstance(head, Head | CosineHead)
+            outputs: Tensor = head(batch.vectors, batch.overlap)
+        else:
+            assert batch.tokens is not None and batch.lengths is not None
+            if self.encoder is not None:
+                states = self.encoder.outputs(batch.tokens, batch.lengths)
+            else:
+                states = batch.tokens.float()  # token outputs may be kept as float16
+            outputs = head.read(states, batch.lengths, batch.overlap, batch.spans, batch.units)
+        return outputs if batch.base is None else outputs + batch.base

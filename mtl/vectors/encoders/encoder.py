@@ -60,8 +60,8 @@ class SentenceEncoder(ABC):
 
     @abstractmethod
     def encode(self, texts: Sequence[str], progress: bool = False, prompt: str | None = None) -> np.ndarray:
-        """The vectors of any number of texts, float32 (texts, dim); its batch changes a text's vector by at most 1e-5. The prompt
-        is a value of `prompts`; None: that of texts of no known use. Raises InputError for what is no list of texts."""
+        """The vectors of any number of texts, float32 (texts, dim), which depend on other texts by at most 1e-5. The prompt is
+        a value of `prompts`; None: that of texts of no known use. Raises InputError for what is no list of texts."""
 
     @abstractmethod
     def versions(self) -> dict[str, str]:

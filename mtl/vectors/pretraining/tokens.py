@@ -89,10 +89,10 @@ def write_tokens(documents: Iterable[str], tokenizer: Tokenizer, min_tokens: int
                     end += len(encoding.ids) + 1
                     ends.append(end)
         if not ends:
-            remedy = "words to train on; add text"
-            if min_tokens > 1:
-                remedy = f"document of min_tokens={min_tokens} tokens or more to train on; set a smaller min_tokens="
-            raise InputError(f"the texts hold no {remedy}")
+            if min_tokens <= 1:
+                raise InputError("the texts hold no words to train on; add text")
+            missing = f"the texts hold no document of min_tokens={min_tokens} tokens or more to train on"
+            raise InputError(f"{missing}; set a smaller min_tokens=")
     # Last: with this file, the tokens are complete.
     with replacing(folder / ENDS) as partial, partial.open("wb") as file:
         np.save(file, np.array(ends, dtype=np.int64))
