@@ -17,7 +17,7 @@ from mtl.vectors.encoders.sentence_model import load_model
 from mtl.vectors.export.export import Export, card, code_block
 from mtl.vectors.export.tokenizer import can_express, tokenizer_json
 
-# A text without a token is one unknown word; the tokenizer says so of none that is empty.
+# The tokenizer gives a text without a token one unknown word, but not an empty text: so each text begins with a space.
 PROMPTS = {"query": " ", "document": " "}
 TOLERANCE = 1e-5  # between vectors of the exported model and of the run
 

@@ -112,6 +112,7 @@ def summarize(
     scores = {name: float(record["score"]) for name, record in tasks.items()}
     by_type, missing = benchmark.type_means(scores), benchmark.missing(tasks)
     total = {key: sum(record[key] for record in tasks.values()) for key in ("seconds", "encoding_seconds", "sentences")}
+    encoding_seconds = total["encoding_seconds"]
     return {
         "benchmark": benchmark.name,
         "encoder": asdict(description),
@@ -126,9 +127,7 @@ def summarize(
         "seen": {name: ids for name, ids in seen_by(description, benchmark).items() if name in tasks},
         "cost": {
             "seconds_per_task": total["seconds"] / len(tasks) if tasks else None,
-            "sentences_per_second": total["sentences"] / total["encoding_seconds"]
-            if total["encoding_seconds"]
-            else None,
+            "sentences_per_second": total["sentences"] / encoding_seconds if encoding_seconds else None,
             "parameters": description.parameters,
             "parameters_without_embeddings": description.parameters_without_embeddings,
             "memory": description.memory,
