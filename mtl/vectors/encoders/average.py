@@ -133,10 +133,10 @@ def _embedder_options(embeddings: str, values: Mapping[str, Any]) -> EmbedderOpt
     if options.name not in READ_SETTINGS:
         message = f"have no vectors without a run; averages take {', '.join(READ_SETTINGS)}"
         raise InputError(message, key="embeddings", value=options.name)
-    read = READ_SETTINGS[options.name]
+    keys = READ_SETTINGS[options.name]
     for key in values:
-        if (key == "seed" or key.startswith(SECTION)) and key not in read:
-            raise InputError(f"averaged {options.name} vectors do not read it; they read {', '.join(read)}", key=key)
+        if (key == "seed" or key.startswith(SECTION)) and key not in keys:
+            raise InputError(f"averaged {options.name} vectors do not read it; they read {', '.join(keys)}", key=key)
     return options
 
 

@@ -180,9 +180,9 @@ def mteb_prompts(name: str, needed: bool) -> dict[str, str] | None:
             raise InputError("mteb knows no model of this name", key="mteb_name", value=name) from None
         return None
     loader = getattr(meta.loader, "__name__", "")
-    further = sorted(set(meta.loader_kwargs) - KNOWN_ARGUMENTS)
-    if loader != "SentenceTransformerEncoderWrapper" or further:
-        by = f"with {', '.join(further)}" if further else f"by {loader or 'other code'}"
-        message = f"mteb evaluates it {by}, which mtl does not have; set prompts= to evaluate it without"
+    unsupported = sorted(set(meta.loader_kwargs) - KNOWN_ARGUMENTS)
+    if loader != "SentenceTransformerEncoderWrapper" or unsupported:
+        means = f"with {', '.join(unsupported)}" if unsupported else f"by {loader or 'other code'}"
+        message = f"mteb evaluates it {means}, which mtl does not have; set prompts= to evaluate it without"
         raise InputError(message, key="mteb_name", value=name)
     return meta.loader_kwargs.get("model_prompts")

@@ -88,8 +88,8 @@ class Benchmark:
                 raise InputError(f"{folder!r} names a folder; use letters, digits, '.', '_' and '-'", key=key)
         if not names or not self.languages:
             raise InputError("types, languages: must name at least one task and one language")
-        if twice := [name for name, count in Counter(names).items() if count > 1]:
-            raise InputError(f"task {twice[0]} is in two types", key="types")
+        if repeated := [name for name, count in Counter(names).items() if count > 1]:
+            raise InputError(f"task {repeated[0]} is in two types", key="types")
         for row in self.published:
             if unknown := sorted(set(row.scores) - set(names)):
                 raise InputError(f"{row.model}: unknown task {unknown[0]}", key="published")

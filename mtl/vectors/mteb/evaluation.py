@@ -87,7 +87,7 @@ def model_meta(encoder: SentenceEncoder, benchmark: Benchmark) -> ModelMeta:
     if similarity not in COMPARED:
         message = f"{description.title}: compares vectors by {similarity}, and mteb only by {' or '.join(COMPARED)}"
         raise InputError(message)
-    known = {
+    metadata = {
         "name": f"mtl/{description.name}{seed}",
         "revision": revision_of(encoder),
         "languages": [language] if language else None,
@@ -101,7 +101,7 @@ def model_meta(encoder: SentenceEncoder, benchmark: Benchmark) -> ModelMeta:
         "use_instructions": any(encoder.prompts.values()),
         "training_datasets": set(seen_by(description, benchmark)),
     }
-    return ModelMeta.create_empty(known)
+    return ModelMeta.create_empty(metadata)
 
 
 @dataclass(frozen=True)
@@ -139,8 +139,8 @@ class Evaluator:
     def records(self) -> dict[str, Record]:
         """The records with a score, by task, that the benchmark and these versions of the software would still make."""
         keys = {name: record_key(self.benchmark, name, self.versions) for name in self.benchmark.tasks}
-        known = {name: self.folder.read_record(name, key) for name, key in keys.items()}
-        return {name: record for name, record in known.items() if record is not None and record["score"] is not None}
+        records = {name: self.folder.read_record(name, key) for name, key in keys.items()}
+        return {name: record for name, record in records.items() if record is not None and record["score"] is not None}
 
     def write_summary(self, settings: Mapping[str, Any], about: Mapping[str, Any]) -> None:
         """Write the summary of the records, with these further keys, and their table."""

@@ -120,12 +120,10 @@ def best_documents(queries: np.ndarray, blocks: Iterable[np.ndarray], top_k: int
         for index, part in enumerate(parts):
             products = (part @ block.T).astype(np.float32)
             candidates = np.concatenate([scores[index], products], axis=1)
-            places = np.concatenate([positions[index], np.broadcast_to(numbers, products.shape)], axis=1)
+            candidate_positions = np.concatenate([positions[index], np.broadcast_to(numbers, products.shape)], axis=1)
             best = greatest(candidates, top_k)
-            scores[index], positions[index] = (
-                candidates[best].reshape(len(part), -1),
-                places[best].reshape(len(part), -1),
-            )
+            scores[index] = candidates[best].reshape(len(part), -1)
+            positions[index] = candidate_positions[best].reshape(len(part), -1)
     all_scores, all_positions = np.concatenate(scores), np.concatenate(positions)
     order = np.argsort(-all_scores, axis=1, kind="stable")
     return np.take_along_axis(all_scores, order, axis=1), np.take_along_axis(all_positions, order, axis=1)

@@ -60,10 +60,10 @@ def _statistics(task: AbsTask, split: str, subset: str | None) -> Mapping[str, A
         return task._calculate_descriptive_statistics_from_split(split, hf_subset=subset)
     task.convert_v1_dataset_format_to_v2(num_proc=None)
     rows = task.dataset[subset or "default"][split]
-    corpus, named = rows["corpus"], {id for documents in rows["relevant_docs"].values() for id in documents}
+    corpus, relevant_ids = rows["corpus"], {id for documents in rows["relevant_docs"].values() for id in documents}
     lengths, hashes, relevant = array("q"), array("q"), array("q")
     for block in document_blocks(corpus, task.metadata):
-        relevant.extend(len(lengths) + position for position, id in enumerate(block["id"]) if id in named)
+        relevant.extend(len(lengths) + position for position, id in enumerate(block["id"]) if id in relevant_ids)
         lengths.extend(map(len, block["text"]))
         hashes.extend(map(hash, block["text"]))
     rows["corpus"] = corpus.select(relevant or [0])  # all that mteb reads of it beside the texts

@@ -136,9 +136,9 @@ class ResumableTraining(ValidatedModule, ABC):
             with Progress(self.operation, self.steps, "steps", self.step) as self.bar:
                 train(self, self.checkpoint, continues, accelerator=device, max_epochs=-1, logger=False)
         except DivergedError as error:
-            kept = f"{self.checkpoint} keeps the last good weights; " if self.checkpoint.exists() else ""
+            note = f"{self.checkpoint} keeps the last good weights; " if self.checkpoint.exists() else ""
             raise DivergedError(
-                f"{title}: training diverged ({error}); {kept}set a smaller learning_rate=,"
+                f"{title}: training diverged ({error}); {note}set a smaller learning_rate=,"
                 f" and delete {self.checkpoint.parent} or set out="
             ) from None
 

@@ -56,12 +56,12 @@ def mask(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> tuple
     fits[:1] = True  # at least one word
     taken = np.zeros(len(sizes), dtype=bool)
     taken[order[fits]] = True
-    chosen, places = tokens[taken[words]], positions[taken[words]]
+    chosen, chosen_positions = tokens[taken[words]], positions[taken[words]]
     draws = rng.random(len(chosen))
     random = rng.integers(len(SPECIAL_TOKENS), len(begins), len(chosen))
     inputs, labels = ids.copy(), np.full_like(ids, NOT_CHOSEN)
-    inputs.reshape(-1)[places] = np.select([draws < MASKED, draws < MASKED + RANDOM], [MASK, random], chosen)
-    labels.reshape(-1)[places] = chosen
+    inputs.reshape(-1)[chosen_positions] = np.select([draws < MASKED, draws < MASKED + RANDOM], [MASK, random], chosen)
+    labels.reshape(-1)[chosen_positions] = chosen
     return inputs, labels
 
 
@@ -197,8 +197,8 @@ class MaskedLanguageModelling(ResumableTraining):
 
     def losses_and_hits(self, inputs: np.ndarray, labels: np.ndarray) -> tuple[Tensor, Tensor]:
         """Of each chosen token, (chosen,): the cross-entropy in nats, and whether the most probable token is the right one."""
-        places = np.flatnonzero(labels != NOT_CHOSEN)
-        arrays = (inputs, places, labels.reshape(-1)[places], inputs == PAD)
+        chosen = np.flatnonzero(labels != NOT_CHOSEN)
+        arrays = (inputs, chosen, labels.reshape(-1)[chosen], inputs == PAD)
         tokens, positions, targets, padding = (to_device(torch.from_numpy(array), self.device) for array in arrays)
         outputs = masked_outputs(self.network, tokens, positions, padding if (inputs == PAD).any() else None)
         return functional.cross_entropy(outputs, targets, reduction="none"), outputs.detach().argmax(-1) == targets
