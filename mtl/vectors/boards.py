@@ -107,6 +107,7 @@ def _ours_alone(id: str, benchmark: Benchmark, evaluations: Sequence[Evaluation]
 
 
 def _column(benchmark: Benchmark, task: str, title: str) -> Column:
+    """The column of a task's scores."""
     type_ = benchmark.types[benchmark.type_of(task)]
     return Column(title, type_.metric_title, type_.metric, task)
 
@@ -157,7 +158,7 @@ class _Layout:
             seen = scored & summary["seen"].keys()
             inexact = {task for task in scored if summary["tasks"][task]["data"] != EXACT}
         lacking = {mean for mean, tasks in self.mean_tasks.items() if scored and not scored.issuperset(tasks)}
-        marked = {
+        marked = {  # by mark, the ids of columns and means
             "*": lacking,
             "†": {id for id in row.scores if self.columns[id].task in inexact},
             "‡": {id for id in row.scores if self.columns[id].task in seen}
@@ -179,6 +180,7 @@ class _Layout:
         )
 
     def _tasks(self, columns: Collection[str]) -> set[str]:
+        """The tasks of columns with these ids."""
         return {self.columns[id].task for id in columns}
 
     def _means(self, row: EncoderRow, printed: Mapping[str, float | None] | None) -> dict[str, Score]:
@@ -213,7 +215,7 @@ class _Layout:
             {AVERAGE: Column("AVG", "mean"), **self.columns},
             rows,
             marks=[PARTIAL_MARK] if any(row.missing for row in rows) else [],
-            facts=[*facts, *_row_notes(rows)],
+            facts=[*facts, *self._seen_notes(rows)],
             groups=groups,
             page_groups=[Group("types", "by type", type_titles, _lines(rows, type_titles, BY_TYPE), has_mean=True)],
             table={
@@ -226,6 +228,15 @@ class _Layout:
             unscored=self.benchmark.missing(self._tasks(self.columns)),
             whole_averages=self.complete_only,
         )
+
+    def _seen_notes(self, rows: Sequence[EncoderRow]) -> list[str]:
+        """A note on each row with scores on tasks whose training rows the encoder has seen."""
+        notes = []
+        for row in rows:
+            seen = row.evaluation.summary["seen"] if row.evaluation is not None else {}
+            if tasks := [task for task in seen if task in self._tasks(row.scores)]:
+                notes.append(f"‡ {row.label}: trained on training rows of {', '.join(tasks)}.")
+        return notes
 
 
 def _titles(evaluations: Sequence[Evaluation]) -> list[str]:
@@ -246,14 +257,3 @@ def _lines(rows: Sequence[Row], columns: Collection[str], mean: str) -> list[Gro
             mean_score = row.score(mean)
             lines.append(GroupLine(row, scores, mean_score.median if mean_score else None, row.mark(mean)))
     return lines
-
-
-def _row_notes(rows: Sequence[EncoderRow]) -> list[str]:
-    """Notes on single rows: tasks whose training rows an encoder has seen."""
-    notes = []
-    for row in rows:
-        if row.evaluation is not None and row.seen:
-            seen = row.evaluation.summary["seen"]
-            tasks = [task for task in seen if any(id.partition("@")[0] == task for id in row.seen)]
-            notes.append(f"‡ {row.label}: trained on training rows of {', '.join(tasks)}.")
-    return notes
