@@ -96,8 +96,8 @@ class Encoder(nn.Module):
 
 
 def batches_by_length(lengths: Tensor) -> Iterator[Tensor]:
-    """Batches of texts of similar length, the shortest first, of about ENCODING_TOKENS and at most ENCODING_TEXTS: int64 indices into `lengths`,
-    which are in tokens, (texts,)."""
+    """Batches of texts of similar length, the shortest first, of about ENCODING_TOKENS and at most ENCODING_TEXTS:
+    int64 indices into `lengths`, which are in tokens, (texts,)."""
     order = torch.argsort(lengths, stable=True)
     done = 0
     while done < len(order):

@@ -90,9 +90,9 @@ class Head(nn.Module):
         spans: Tensor | None = None,
         units: Tensor | None = None,
     ) -> Tensor:
-        """Encoder outputs (sides * inputs, time, dim), their lengths (sides * inputs,), the overlap (inputs, features), start and stop of each
-        span in steps (inputs, spans, 2), units as in `unit_vectors` -> (inputs, outputs), or with units (units, outputs). The vector of a span is
-        the maximum over its steps."""
+        """Encoder outputs (sides * inputs, time, dim), their lengths (sides * inputs,), the overlap (inputs, features),
+        start and stop of each span in steps (inputs, spans, 2), units as in `unit_vectors` -> (inputs, outputs), or
+        with units (units, outputs). The vector of a span is the maximum over its steps."""
         if self.by_unit:
             assert units is not None
             vectors, rows = unit_vectors(states, lengths, units)
@@ -145,9 +145,9 @@ class ProjectingHead(TokenHead):
 
 
 class AttentionHead(TokenHead):
-    """A head for pairs in which each sentence attends to the other before pooling (as in jiant, after BiDAF). Scores are U Vᵀ over all encoder
-    outputs of the two sentences. Each word attends to the other sentence with a softmax of its scores. [word; attended] runs through one BiLSTM
-    layer that both sentences share, then max pooling."""
+    """A head for pairs in which each sentence attends to the other before pooling (as in jiant, after BiDAF). Scores
+    are U Vᵀ over all encoder outputs of the two sentences. Each word attends to the other sentence with a softmax of
+    its scores. [word; attended] runs through one BiLSTM layer that both sentences share, then max pooling."""
 
     def __init__(self, dim: int, attention_size: int, *, dropout: float, **layers: Any) -> None:
         """`attention_size` is that of the BiLSTM per direction, whose outputs have the dropout, too; `layers` are the other arguments of `Head`."""
@@ -208,8 +208,8 @@ def pair_features(u: Tensor, v: Tensor) -> Tensor:
 
 
 def span_features(vectors: Sequence[Tensor]) -> Tensor:
-    """The vectors of n spans, then |u − v| and u ∗ v of each two of them: n times (rows, dim) -> (rows, n² * dim). Of two spans these are
-    `pair_features`, whether the spans are in one text or in the two texts of a pair."""
+    """The vectors of n spans, then |u − v| and u ∗ v of each two of them: n times (rows, dim) -> (rows, n² * dim). Of
+    two spans these are `pair_features`, whether the spans are in one text or in the two texts of a pair."""
     comparisons = [feature for u, v in combinations(vectors, 2) for feature in ((u - v).abs(), u * v)]
     return torch.cat([*vectors, *comparisons], dim=1)
 

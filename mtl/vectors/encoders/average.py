@@ -92,8 +92,8 @@ class AverageModel:
 
 
 def open_average(name: str, values: Mapping[str, Any]) -> ModelEncoder:
-    """The encoder with these settings: keys of `AverageSettings`, and as `embeddings.KEY` those of the embeddings. Raises
-    InputError for settings that are not valid, and for vectors or texts that cannot be read."""
+    """The encoder with these settings: keys of `AverageSettings`, and as `embeddings.KEY` those of the embeddings.
+    Raises InputError for settings that are not valid, and for vectors or texts that cannot be read."""
     settings = typed(AverageSettings, {key: values[key] for key in values if not key.startswith(SECTION)})
     options = _embedder_options(settings.embeddings, values)
     suite = None if settings.suite is None else load_suite(find_suite(settings.suite))

@@ -20,8 +20,8 @@ STANDARD_INPUT = Path("-")
 
 
 def encode_file(encoder: SentenceEncoder, source: Path, out: Path) -> None:
-    """Write the vectors of the lines of a UTF-8 text file, plain or packed ("-" is standard input), as a NumPy array, float32
-    (lines, dim), in bounded memory. Raises InputError for a file that cannot be read."""
+    """Write the vectors of the lines of a UTF-8 text file, plain or packed ("-" is standard input), as a NumPy array,
+    float32 (lines, dim), in bounded memory. Raises InputError for a file that cannot be read."""
     dim, rows, lines = encoder.description.dim, 0, _lines(source)
     name = "standard input" if source == STANDARD_INPUT else str(source)
     size = source.stat().st_size if source.is_file() else None

@@ -58,8 +58,8 @@ class DrawnVectors:
 
 
 def open_reader(options: Any, path: Any, seed: int, device: torch.device) -> Reader:
-    """The reader of the vectors of embeddings in READ_SETTINGS, with these options (`EmbedderKind.options`). The path is
-    None for random vectors, which follow from the seed. The device computes an ELMo's vectors, in float32. Raises
+    """The reader of the vectors of embeddings in READ_SETTINGS, with these options (`EmbedderKind.options`). The path
+    is None for random vectors, which follow from the seed. The device computes an ELMo's vectors, in float32. Raises
     InputError for vectors that cannot be read, or of another size than `options.dim`."""
     if options.name == "random":
         return SourceReader(DrawnVectors(options.dim, seed), options.dim, parameters=0)

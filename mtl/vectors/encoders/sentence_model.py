@@ -1,5 +1,5 @@
-"""Opening a model of the library sentence-transformers from a folder that is not trusted. After checks, the library reads
-it: only its modules that are listed here run, and weights come from safetensors alone, never from pickles."""
+"""Opening a model of the library sentence-transformers from a folder that is not trusted. After checks, the library
+reads it: only its modules that are listed here run, and weights come from safetensors alone, never from pickles."""
 
 import logging
 import re

@@ -167,8 +167,8 @@ class TextVectorSource:
 
 
 def mteb_prompts(name: str, needed: bool) -> dict[str, str] | None:
-    """The prompts that mteb's metadata names for a model; None if it names none. Raises InputError for a model that mteb
-    evaluates with more than sentence-transformers, and for one that it does not know, if it is needed."""
+    """The prompts that mteb's metadata names for a model; None if it names none. Raises InputError for a model that
+    mteb evaluates with more than sentence-transformers, and for one that it does not know, if it is needed."""
     check_installed("mteb", key="mteb_name", value=name)
     os.environ.setdefault("MTEB_CACHE", str(Path(tempfile.gettempdir()) / "mteb"))  # a folder that importing mteb makes
     import mteb

@@ -67,9 +67,9 @@ def is_moses(content: Mapping[str, Any]) -> bool:
 
 @lru_cache
 def _replacements(language: str) -> list[tuple[str, str]]:
-    """The steps of `sacremoses.MosesTokenizer.tokenize`: patterns in Oniguruma's syntax, each with the replacement of its
-    matches, which cannot contain the match. So a pattern that inserts a space matches nothing beside a character, and one
-    that replaces only the end of a match has \\K before that end."""
+    """The steps of `sacremoses.MosesTokenizer.tokenize`: patterns in Oniguruma's syntax, each with the replacement of
+    its matches, which cannot contain the match. So a pattern that inserts a space matches nothing beside a character,
+    and one that replaces only the end of a match has \\K before that end."""
     moses = sacremoses.MosesTokenizer(lang=language)
     alnum, number = _range(moses.IsAlnum), _range(moses.IsN)
     space = _range(chr(code) for code in range(sys.maxunicode + 1) if re.match(r"\s", chr(code)))

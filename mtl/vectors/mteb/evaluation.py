@@ -79,8 +79,8 @@ class EncoderModel(AbsEncoder):
 
 
 def model_meta(encoder: SentenceEncoder, benchmark: Benchmark) -> ModelMeta:
-    """The encoder's metadata for mteb's leaderboard and results. The revision is its fingerprint, and what no encoder knows,
-    such as a licence, is None. Raises InputError for a similarity that mteb does not compute."""
+    """The encoder's metadata for mteb's leaderboard and results. The revision is its fingerprint, and what no encoder
+    knows, such as a licence, is None. Raises InputError for a similarity that mteb does not compute."""
     description, similarity = encoder.description, encoder.similarity
     language = benchmark.model_languages.get(description.language)
     seed = "" if description.seed is None else f"-seed{description.seed}"

@@ -28,8 +28,8 @@ OpenEncoder = Callable[[Mapping[str, Any]], SentenceEncoder]
 
 
 def import_mteb(folder: Path) -> None:
-    """Import mteb, so that it makes its folder of results here and writes no bars and notes on standard error, such as that
-    a task has a newer version, which is other data. Raises InputError if it is not installed."""
+    """Import mteb, so that it makes its folder of results here and writes no bars and notes on standard error, such as
+    that a task has a newer version, which is other data. Raises InputError if it is not installed."""
     check_installed("mteb")
     os.environ.setdefault("MTEB_CACHE", str(folder))
     import datasets
