@@ -126,7 +126,7 @@ class TokenHead(nn.Module):
         """Encoder outputs (sides * inputs, time, dim) and their lengths (sides * inputs,) -> what the head reads in their place."""
 
     def read(self, states: Tensor, lengths: Tensor, *features: Tensor | None) -> Tensor:
-        """As `Head.read`, which takes these further features. The vector of a span is the maximum over its transformed tokens."""
+        """As `Head.read`, which takes these features. The vector of a span is the maximum over its new tokens."""
         return self.head.read(self.transform(states, lengths), lengths, *features)
 
 

@@ -47,9 +47,9 @@ Steps = list[Step]  # in the order in which a direction processes them
 
 
 def packed_steps(sizes: list[int], reverse: bool, multiple: int = 1) -> Steps:
-    """The steps of sequences for one direction; `sizes` says how many of them have each step, descending. In a step,
-    sequences that begin there come after those that continue: the backward direction has such steps at the last token of
-    each shorter sequence. Padding rows fill each step up to a multiple of `multiple`, and continue as sequences do."""
+    """The steps for one direction; `sizes` says how many sequences have each step, descending. In a step, sequences
+    that begin there come after those that continue: the backward direction has such steps at the last token of each
+    shorter sequence. Padding rows fill each step up to a multiple of `multiple`, and continue as sequences do."""
     starts = list(accumulate((-(-size // multiple) * multiple for size in sizes), initial=0))
     numbers = range(len(sizes))
     steps: Steps = []
@@ -102,7 +102,7 @@ class Packing:
 
 
 class _Rearranged(torch.autograd.Function):
-    """Values that the function `move` rearranges, and whose gradient the function `restore` puts back in their order."""
+    """Values that the function `move` rearranges; `restore` puts their gradient back in order."""
 
     @staticmethod
     def forward(ctx: Any, values: Tensor, move: Rearrange, restore: Rearrange) -> Tensor:

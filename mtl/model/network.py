@@ -1,4 +1,4 @@
-"""The network in plain PyTorch: a shared encoder, one head for each task, and the batches of one task's rows that it reads."""
+"""The network in plain PyTorch: a shared encoder, a head for each task, and the batches that it reads."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -58,7 +58,7 @@ class Batch:
         return replace(self, **moved)
 
     def parts(self, most: int) -> "list[Batch]":
-        """At most `most` batches of nearly equal numbers of rows, in order, each with its tokens cut to its longest text."""
+        """At most `most` batches of nearly equal numbers of rows, in order, each cut to its longest text."""
         count = min(most, len(self.rows))
         if count < 2:
             return [self]

@@ -41,8 +41,8 @@ class EncoderRow(Row):
 
 
 def find_boards(folder: Path) -> list[Leaderboard]:
-    """The leaderboards of the evaluations below a folder, for each set of tasks and metrics of a benchmark: that of our rows
-    alone only if it has a score that the other lacks. The published rows are those of the benchmark's newest copy."""
+    """The leaderboards of the evaluations below a folder, for each set of tasks and metrics of a benchmark; that of our
+    rows alone if it has a score that the other lacks. The published rows are those of the benchmark's newest copy."""
     by_benchmark: dict[tuple[str, str], list[Evaluation]] = {}
     for evaluation in find_evaluations(folder):
         benchmark = evaluation.benchmark
@@ -151,7 +151,7 @@ class _Layout:
         return rows
 
     def with_means(self, row: EncoderRow, printed: Mapping[str, float | None] | None = None) -> EncoderRow:
-        """The row with its means and marks. `printed` are the averages × 100 of a published row, by AVERAGE and BY_TYPE."""
+        """The row with its means and marks. `printed`: the averages × 100 of a published row."""
         scored, seen, inexact = self._tasks(row.scores), set[str](), set[str]()  # tasks
         if row.evaluation is not None:
             summary = row.evaluation.summary

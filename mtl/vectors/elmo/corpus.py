@@ -28,7 +28,7 @@ class Corpus:
 
 
 def build_corpus(lines: Iterable[Sequence[str]], max_length: int) -> Corpus:
-    """The corpus of tokenized lines, split after each `max_length` tokens, without empty ones. Raises InputError if all are."""
+    """The corpus of the tokenized lines that are not empty, split after `max_length` tokens. Raises InputError if all are."""
     ids: dict[str, int] = {}
     tokens = array("i")
     starts = array("q", [0])

@@ -66,7 +66,7 @@ class LanguageModel(nn.Module):
 
 
 class SampledSoftmax(nn.Module):
-    """A softmax over many classes, trained on a sample of them (Jean et al. 2015), log-uniform as they are sorted by frequency."""
+    """A softmax over many classes, trained on a log-uniform sample (Jean et al. 2015): they are sorted by frequency."""
 
     log_expected: Tensor
 

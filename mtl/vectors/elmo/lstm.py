@@ -14,7 +14,7 @@ class TrainedLSTM(ProjectedLSTM):
     """A layer with drawn weights, from which gradients flow."""
 
     def __init__(self, options: Options, reverse: bool) -> None:
-        """Draw the weights from Glorot's uniform distribution over the joint matrix of input and state, as TensorFlow does."""
+        """Draw from Glorot's uniform distribution over the joint matrix of input and state, as TensorFlow does."""
         super().__init__(options, reverse)
         limit = (6 / (2 * options.projection_dim + 4 * options.lstm_dim)) ** 0.5
         nn.init.uniform_(self.w_input, -limit, limit)

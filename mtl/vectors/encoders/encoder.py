@@ -60,7 +60,7 @@ class SentenceEncoder(ABC):
 
     @abstractmethod
     def encode(self, texts: Sequence[str], progress: bool = False, prompt: str | None = None) -> np.ndarray:
-        """The vectors of any number of texts, float32 (texts, dim), which depend on other texts by at most 1e-5. The prompt is
+        """The vectors of any number of texts, float32 (texts, dim), which differ by at most 1e-5 between batches. The prompt is
         a value of `prompts`; None: that of texts of no known use. Raises InputError for what is no list of texts."""
 
     @abstractmethod

@@ -47,7 +47,7 @@ class ModelConfig(TypedDict):
 
 
 def local_folder(path: str) -> Path:
-    """The model's folder: `path`, or that of a download from the Hub. Raises InputError for a model that cannot be downloaded."""
+    """The model's folder: `path`, or that of a download from the Hub. Raises InputError if it cannot be downloaded."""
     import_transformers()
     check_place("path", path)
     if Path(path).is_dir():
@@ -59,7 +59,7 @@ def local_folder(path: str) -> Path:
 
 
 def check_model(folder: Path) -> list[tuple[str, Path]]:
-    """The class and the folder of each module, in order. Raises InputError for what is damaged, not supported, or would run code."""
+    """The class and the folder of each module, in order. Raises InputError for what is damaged or not supported."""
     check_folder(folder, is_moses)
     listing, config = folder / "modules.json", folder / "config_sentence_transformers.json"
     if not listing.is_file():

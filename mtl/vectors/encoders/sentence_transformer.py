@@ -1,4 +1,4 @@
-"""A model of the library sentence-transformers as an encoder: the library computes the vectors, as where mteb evaluates it."""
+"""A model of the library sentence-transformers as an encoder: the library itself computes, as in mteb."""
 
 import hashlib
 import os
@@ -75,7 +75,7 @@ class SentenceTransformerEncoder(SentenceEncoder):
         self.description = self._describe()
 
     def _describe(self) -> Description:
-        """The description. Raises InputError if the model cannot encode a short text: its modules may not fit together."""
+        """Raises InputError if the model cannot encode a short text: its modules may not fit together."""
         vectors = opened(str(self._folder), "the model", lambda trust_remote_code: self._encode([PROBE], None))
         if vectors.ndim != 2 or not np.isfinite(vectors).all():
             raise InputError(f"its vectors are not finite numbers; {AGAIN}", path=self._folder)

@@ -100,8 +100,8 @@ EXPORT_FORMATS = {
 
 
 def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any], command: str) -> None:
-    """Write the encoder of a finished run to a new folder, with settings of `ExportSettings`. Raises InputError for a folder
-    that is not empty, an unknown format or key, a run without models or of another form, and a missing package."""
+    """Write a finished run's encoder to a new folder, with settings of `ExportSettings`. Raises InputError for a folder
+    that is not empty, an unknown format or key, a run without models or of another form, or a missing package."""
     check_choice("--format", format, EXPORT_FORMATS)
     kind = EXPORT_FORMATS[format]
     check_known(settings, set(kind.keys))

@@ -54,7 +54,7 @@ def write(export: Export, folder: Path) -> None:
 
 
 def _new_model(export: Export, tokenizer_file: Path) -> Any:
-    """A `SentenceTransformer` of the run's encoder. Its tokenizer is written to a file, from which the library reads it."""
+    """A `SentenceTransformer` of the encoder. Its tokenizer is written to a file, which the library reads."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer import modules
     from transformers import PreTrainedTokenizerFast

@@ -110,8 +110,8 @@ def _named_files(card: Path) -> Iterator[str]:
 
 @contextlib.contextmanager
 def cache_of(rows: MtebRows) -> Iterator[None]:
-    """Within the block, datasets caches what it reads of a local folder for this version of the rows. Its own cache knows a
-    file by path and time, and would return old rows for files that were replaced with the same time, as by `cp -p`."""
+    """Within the block, datasets caches what it reads of a local folder for this version of the rows. Its own cache
+    knows a file by path and time, and would return old rows for files replaced with the same time, as by `cp -p`."""
     config = datasets.config
     before = Path(config.HF_DATASETS_CACHE)
     if rows.folder is not None:

@@ -1,4 +1,4 @@
-"""An encoder as a model of mteb, and its evaluation on tasks with mteb's own code. What is finished is not evaluated again."""
+"""An encoder as a model of mteb, and its evaluation with mteb's own code. What is finished is not repeated."""
 
 import logging
 import math
@@ -121,8 +121,8 @@ class Evaluator:
         return {**{package: version(package) for package in ("mteb", "scikit-learn")}, **self.encoder.versions()}
 
     def evaluate(self, name: str, title: str) -> None:
-        """Write the record of a task, unless there is one for the same rows, metric and versions. The score is None if it is not a
-        finite number. Messages begin with the title. Raises InputError for rows that mteb cannot evaluate."""
+        """Write the record of a task, unless it has the same rows, metric and versions. The score is None if it is not
+        a finite number. Messages begin with the title. Raises InputError for rows that mteb cannot evaluate."""
         rows, metric = find_rows(self.benchmark, name, self.data_dir), self.benchmark.metric(name)
         key = record_key(self.benchmark, name, self.versions) | {"revision": rows.revision}
         record, duration = self.folder.read_record(name, key), "as evaluated before"

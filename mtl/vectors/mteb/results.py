@@ -1,4 +1,4 @@
-"""The files of an evaluation: a record for each task, the summary and its table. Reading and writing them needs no mteb."""
+"""The files of an evaluation: a record for each task, the summary and its table. None of them needs mteb."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -79,7 +79,7 @@ class EvaluationFolder:
         return self.path / "tasks" / task / "mteb.json"
 
     def read_record(self, task: str, key: Mapping[str, Any]) -> Record | None:
-        """The record of a task; None if there is none, if it is damaged, or if its values differ from those in `key`."""
+        """The record of a task; None if there is none, if it is damaged, or if it differs from `key`."""
         try:
             record = dict(read_json(self.record(task), Evaluated))
         except InputError:
@@ -105,8 +105,8 @@ def seen_by(description: Description, benchmark: Benchmark) -> dict[str, list[st
 def summarize(
     benchmark: Benchmark, encoder: SentenceEncoder, settings: Mapping[str, Any], records: Mapping[str, Record]
 ) -> dict[str, Any]:
-    """The summary of an evaluation, from the tasks' records; scores are × 100. `average` is the mean over the tasks with
-    scores, on any data, `average_by_type` that over the types' means. `partial`: a task of the benchmark is missing."""
+    """The summary of an evaluation, from the tasks' records; scores are × 100. `average` is the mean over the tasks
+    with scores, on any data, `average_by_type` that over the types' means. `partial`: a task is missing."""
     description = encoder.description
     tasks = {name: dict(records[name]) for name in benchmark.tasks if name in records}
     scores = {name: float(record["score"]) for name, record in tasks.items()}

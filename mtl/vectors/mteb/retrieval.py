@@ -107,8 +107,8 @@ def read_blocks(path: Path, dim: int) -> Iterator[np.ndarray]:
 
 def best_documents(queries: np.ndarray, blocks: Iterable[np.ndarray], top_k: int) -> tuple[np.ndarray, np.ndarray]:
     """The greatest products of each query (queries, dim) with the documents of all blocks (documents, dim), and their
-    positions: float32 and int64 (queries, min(top_k, documents)), the best first; of equal products, the first documents.
-    Products are rounded from float64, so that equal documents have equal ones, whatever the size of the blocks."""
+    positions: float32 and int64 (queries, min(top_k, documents)), the best first; of equal products, the first
+    documents. Products are rounded from float64: equal documents have equal ones, for all sizes of blocks."""
     parts = [queries[first : first + QUERIES] for first in range(0, len(queries), QUERIES)]
     # Each query's best documents so far are in the order of the corpus, and before those of the next block.
     scores = [np.empty((len(part), 0), dtype=np.float32) for part in parts]

@@ -64,7 +64,7 @@ def cluster_encoding(
 def _worker_encoding(
     open_encoder: OpenEncoder, settings: Mapping[str, Any], prompt: str | None, centre: Any, identity: tuple[str, Any]
 ) -> Callable[[list[str]], np.ndarray]:
-    """In a worker, what encodes a block of texts. Raises InputError for an encoder that differs from that of the main process."""
+    """In a worker, what encodes a block of texts. Raises InputError for another encoder than the main process's."""
     encoder: Any = open_encoder(settings)
     if centre is not None:
         encoder.centre = centre
@@ -75,8 +75,8 @@ def _worker_encoding(
 
 
 def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mapping[str, Any]) -> EvaluationFolder:
-    """Evaluate an encoder on a benchmark of mteb's tasks; return the folder with the results. `values` are the settings of
-    `mtl mteb` and of the encoder, `about` further keys of the summary. Raises InputError if it cannot be evaluated."""
+    """Evaluate an encoder on a benchmark of mteb's tasks; return the folder with the results. `values` are the settings
+    of `mtl mteb` and of the encoder, `about` further keys of the summary. Raises InputError if it fails."""
     settings, encoder_settings = read_settings(values)
     path = find_benchmark(settings.benchmark)
     benchmark = load_benchmark(path)

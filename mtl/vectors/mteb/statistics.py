@@ -1,4 +1,4 @@
-"""Whether the rows of a task are those that mteb describes: its descriptive statistics, and those of the loaded rows."""
+"""Whether the rows of a task are those that mteb describes, by their descriptive statistics."""
 
 import contextlib
 import io
@@ -17,7 +17,7 @@ SHOWN = 3  # the most differences that are recorded of a split
 
 
 def compare_rows(task: AbsTask, rows: MtebRows, split: str) -> tuple[str, list[str]]:
-    """Compare the loaded rows of a task, of the scored split and of training, with mteb's descriptive statistics. Returns
+    """Compare the loaded rows of a task, scored ones and training rows, with mteb's descriptive statistics. Returns
     EXACT, REDUCED (fewer rows) or OTHER, and the differences in words. The hub's rows are exact if mteb describes the
     split: where the hub has no such split, mteb may take another. Raises InputError for rows of another form."""
     described = task.metadata.descriptive_stats or {}
@@ -45,7 +45,7 @@ def compare_rows(task: AbsTask, rows: MtebRows, split: str) -> tuple[str, list[s
 
 
 def _differences(split: str, ours: Mapping[str, Any], described: Mapping[str, Any]) -> list[str]:
-    """The numbers that mteb describes of a split and that differ from those of our rows, as in "test: 90 samples, not 100"."""
+    """The numbers of a split that are not those that mteb describes, as in "test: 90 samples, not 100"."""
     present, differences = dict(_flat(ours)), []
     for names, expected in _flat(described):
         if present.get(names) != expected:

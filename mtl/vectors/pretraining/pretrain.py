@@ -64,7 +64,7 @@ def model_card(log: dict[str, Any], language: str | None) -> str:
 
 @exact_arithmetic()
 def pretrain(texts: PretrainingTexts, settings: PretrainingSettings, out: Path, device: torch.device = CPU) -> None:
-    """Learn a vocabulary, train a BERT as `train_once` says, and write it to the new folder `out`, which transformers loads.
+    """Learn a vocabulary, train a BERT as `train_once` says, and write it to the new folder `out` for transformers.
     Raises InputError for bad texts or too little text; DivergedError if it diverges: the last good checkpoint remains."""
     texts.check()
     import_transformers()
@@ -116,7 +116,7 @@ def _train_and_write(
 def begin_training(
     texts: PretrainingTexts, settings: PretrainingSettings, unfinished: Path, device: torch.device
 ) -> tuple[Tokenizer, MaskedLanguageModelling]:
-    """The tokenizer of the texts and the training on them, both kept in `unfinished`. Raises InputError for damaged files there."""
+    """The tokenizer of the texts and the training on them, kept in `unfinished`. Raises InputError for damaged files."""
     path = unfinished / VOCABULARY
     if not path.exists():
         lines, again = (texts.lines(title) for title in ("counting characters of", "learning a vocabulary from"))

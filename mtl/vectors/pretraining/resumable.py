@@ -1,5 +1,5 @@
 """Trainings without tasks: each epoch ends with held-out figures and a checkpoint, from which they continue, even after
-SIGKILL. Until the folder `out` is complete, all is in `{out}.unfinished`, where a file, the claim, names the training."""
+SIGKILL. Until the folder `out` is complete, all is in `{out}.unfinished`, where a file, the claim, names it."""
 
 import ctypes
 import logging

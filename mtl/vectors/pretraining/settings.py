@@ -63,7 +63,7 @@ class PretrainingSettings:
 
 
 def read_settings(config: str, changes: Mapping[str, Any]) -> PretrainingSettings:
-    """The settings of a file (in configs/pretrain, or a path) with these changes. Raises InputError for a bad key or value."""
+    """The settings of a file in configs/pretrain, or a path, with changes. Raises InputError for a bad key or value."""
     path = find_yaml("config", config, shipped("configs") / "pretrain")
     content = {str(key): value for key, value in read_yaml(path).items()}
     try:

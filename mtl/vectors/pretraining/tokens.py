@@ -1,4 +1,4 @@
-"""The text of a pre-training on its way to segments: documents, and a file of their tokens that is read through a memory map."""
+"""The text of a pre-training on its way to segments: documents, and a memory-mapped file of their tokens."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -76,7 +76,7 @@ def _valid(text: str) -> str:
 
 
 def write_tokens(documents: Iterable[str], tokenizer: Tokenizer, min_tokens: int, folder: Path) -> None:
-    """Write the tokens of documents to the folder, uint32, with a separator after each document; and the documents' ends,
+    """Write the tokens of documents to the folder, uint32, with a separator after each one; and the documents' ends,
     int64, after the separators. Documents of fewer than `min_tokens` tokens are dropped. Raises InputError if all are."""
     tokenizer.encode_special_tokens = True  # a text with "[MASK]" in it holds no mask
     ends: list[int] = []

@@ -1,4 +1,4 @@
-"""A BERT, and its training by masked language modelling alone, as RoBERTa's and HerBERT's: whole words are masked anew each time."""
+"""A BERT, and its training by masked language modelling alone, as HerBERT's: whole words are masked anew each time."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -113,7 +113,7 @@ def decayed_groups(model: nn.Module, weight_decay: float) -> list[dict[str, obje
 
 
 def pass_batches(lengths: np.ndarray, batch_size: int, seed: Sequence[int]) -> list[np.ndarray]:
-    """The batches of a pass, int64 (batch_size,) each, of segments of similar length, in random order; a random rest is left out."""
+    """The batches of a pass, int64 (batch_size,) each, of segments of similar length, in random order; a rest is left out."""
     rng = np.random.default_rng(seed)
     count = len(lengths) // batch_size
     # Chosen before they are sorted by length: else the longest segments would be left out in each pass.
@@ -136,7 +136,7 @@ class MaskedLanguageModelling(ResumableTraining):
         settings: PretrainingSettings,
         folder: Path,
     ) -> None:
-        """As `ResumableTraining`; `begins` is that of `mask`. Raises InputError if too few segments are left for one step."""
+        """As `ResumableTraining`; `begins` is that of `mask`. Raises InputError for too few segments for a step."""
         device = model.device
         # Fused: one pass over the weights in place of one for each of Adam's operations.
         optimizer = torch.optim.AdamW(

@@ -114,7 +114,7 @@ class TrainingRequest:
         return Path(self.out)
 
     def job(self) -> Job | None:
-        """The suite with its data, embedded data written; None without a suite. Raises InputError for a suite that is not valid."""
+        """The suite, its embedded data written; None without a suite. Raises InputError for a suite that is not valid."""
         if self.suite is None:
             return None
         settings = {"suite": self.suite, "data_dir": self.data_dir, "held_out": self.suite_held_out}

@@ -29,7 +29,7 @@ class Word2VecTraining:
     seed: Annotated[int, Meta(ge=0, lt=2**32)] = 1  # of the first vectors and of the noise
 
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str = "", device: Any = None) -> None:
-        """As `Training.train`: with gensim, on the CPU, into word2vec's binary format. One thread gives the same file each time."""
+        """As `Training.train`: with gensim, on the CPU, into word2vec's binary format. One thread repeats the same file."""
         from gensim.models import Word2Vec
 
         threads = self.threads or os.cpu_count() or 1
