@@ -28,7 +28,7 @@ from mtl.data.sample import write_sample
 from mtl.jobs.job import load_job
 from mtl.vectors.pretraining.pretrain import begin_training
 from mtl.vectors.pretraining.settings import PretrainingSettings, read_settings
-from mtl.vectors.pretraining.tokens import PretrainingTexts, portable_tokenizer
+from mtl.vectors.pretraining.tokens import PretrainingTexts
 from mtl.vectors.pretraining.training import (
     LARGEST_NORM,
     MASK_SHARE,
@@ -38,6 +38,7 @@ from mtl.vectors.pretraining.training import (
     masked_outputs,
     new_bert,
 )
+from mtl.vectors.pretraining.vocabulary import portable_tokenizer
 
 # A training that neither ends nor changes its rate within the measured steps.
 FIXED = {"max_steps": 100_000, "warmup": 0.1, "documents": "line", "accumulate": 1}

@@ -13,7 +13,7 @@ from mtl.base.progress import Progress
 from mtl.model.lstm import BiLSTM
 from mtl.model.sequences import Embedder, Sequences
 
-ENCODING_TOKENS = 8192  # in one batch when texts are encoded without training
+ENCODING_TOKENS, ENCODING_TEXTS = 8192, 256  # in one batch when texts are encoded without training
 
 
 class Encoder(nn.Module):
@@ -67,8 +67,7 @@ class Encoder(nn.Module):
     def encode(
         self, sequences: Sequences, texts: Tensor, title: str = "encoding texts", pooling: str = "max"
     ) -> Tensor:
-        """The vectors of these texts (int64 indices into `sequences`) without dropout, float32 on the CPU, (texts, output_size). The title is that of
-        the progress, the pooling a name in POOLINGS."""
+        """The vectors of texts (int64 indices into `sequences`), pooled as in POOLINGS, without dropout: float32 (texts, output_size), on the CPU."""
         vectors = torch.empty(len(texts), self.output_size)
         for indices, states, lengths in self._encoded(sequences, texts, title):
             vectors[indices] = POOLINGS[pooling](states.float(), lengths).cpu()
@@ -85,7 +84,7 @@ class Encoder(nn.Module):
 
     @torch.no_grad()
     def _encoded(self, sequences: Sequences, texts: Tensor, title: str) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-        """Batches of texts of similar length: indices into `texts`, outputs (batch, time, output_size), lengths (batch,)."""
+        """Batches of texts of similar length, the shortest first: int64 indices into `lengths`, (texts,), in tokens."""
         training = self.training
         self.eval()
         with Progress(title, len(texts), "texts") as bar:
@@ -97,14 +96,15 @@ class Encoder(nn.Module):
 
 
 def batches_by_length(lengths: Tensor) -> Iterator[Tensor]:
-    """Batches of texts of similar length, the shortest first: int64 indices into `lengths`, in tokens, (texts,); of about ENCODING_TOKENS."""
+    """Batches of texts of similar length, the shortest first, of about ENCODING_TOKENS and at most ENCODING_TEXTS:
+    int64 indices into `lengths`, which are in tokens, (texts,)."""
     order = torch.argsort(lengths, stable=True)
     done = 0
     while done < len(order):
-        longest = int(lengths[order[min(done + 255, len(order) - 1)]])
-        indices = order[done : done + max(1, min(256, math.ceil(ENCODING_TOKENS / longest)))]
-        yield indices
-        done += len(indices)
+        longest = int(lengths[order[done : done + ENCODING_TEXTS][-1]])
+        size = max(1, min(ENCODING_TEXTS, math.ceil(ENCODING_TOKENS / longest)))
+        yield order[done : done + size]
+        done += size
 
 
 def max_pool(outputs: Tensor, lengths: Tensor) -> Tensor:

@@ -69,8 +69,7 @@ class Head(nn.Module):
         return layer
 
     def forward(self, vectors: Tensor, overlap: Tensor | None = None, marked: Sequence[Tensor] = ()) -> Tensor:
-        """Sentence vectors (sides * inputs, dim), all first sentences before all second ones, the overlap (inputs, features), and the
-        vector of each span (inputs, dim) -> (inputs, outputs)."""
+        """Vectors (sides * inputs, dim), all first sentences first, overlaps (inputs, features), span vectors (inputs, dim) -> (inputs, outputs)."""
         first, *middle, last = self.layers
         features = pair_features(*vectors.chunk(2)) if self.pair else vectors
         hidden = first(torch.cat([features, span_features(marked)], dim=1) if self.spans else features)
@@ -91,9 +90,9 @@ class Head(nn.Module):
         spans: Tensor | None = None,
         units: Tensor | None = None,
     ) -> Tensor:
-        """Encoder outputs (sides * inputs, time, dim), their lengths (sides * inputs,), the overlap (inputs, features), start and stop of
-        each span in steps (inputs, spans, 2), and the units' steps (inputs, most) -> (inputs, outputs), or with units (units, outputs).
-        The vector of a span is the maximum over its steps."""
+        """Encoder outputs (sides * inputs, time, dim), their lengths (sides * inputs,), the overlap (inputs, features),
+        start and stop of each span in steps (inputs, spans, 2), units as in `unit_vectors` -> (inputs, outputs), or
+        with units (units, outputs). The vector of a span is the maximum over its steps."""
         if self.by_unit:
             assert units is not None
             vectors, rows = unit_vectors(states, lengths, units)
@@ -107,52 +106,70 @@ class Head(nn.Module):
 
 
 class TokenHead(nn.Module):
-    """A head that changes every token before another head reads the tokens."""
+    """A module that transforms every token, and a head that reads the transformed tokens."""
 
     reads_tokens = True
-    head: Head  # the other head
+    head: Head
 
     @property
     def last(self) -> nn.Linear:
         """As `Head.last`."""
         return self.head.last
 
-    @abstractmethod
-    def changed(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """Encoder outputs (sides * inputs, time, dim) and their lengths (sides * inputs,) -> what the other head reads instead."""
-
     @property
     def transitions(self) -> Tensor | None:
-        """As `Head.transitions`."""
+        """The `transitions` of the head."""
         return self.head.transitions
 
-    def read(self, states: Tensor, lengths: Tensor, *further: Tensor | None) -> Tensor:
-        """As `Head.read`. The vector of a span is the maximum over its changed tokens."""
-        return self.head.read(self.changed(states, lengths), lengths, *further)
+    @abstractmethod
+    def transform(self, states: Tensor, lengths: Tensor) -> Tensor:
+        """Encoder outputs (sides * inputs, time, dim) and their lengths (sides * inputs,) -> what the head reads in their place."""
+
+    def read(self, states: Tensor, lengths: Tensor, *features: Tensor | None) -> Tensor:
+        """As `Head.read`, which takes these features. The vector of a span is the maximum over its new tokens."""
+        return self.head.read(self.transform(states, lengths), lengths, *features)
 
 
 class ProjectingHead(TokenHead):
     """A head that projects every token before the maximum over time (jiant's `Pooler` with `d_proj`: linear, then max)."""
 
     def __init__(self, dim: int, projection: int, **layers: Any) -> None:
-        """`dim` is the size of an encoder output, `projection` that of a projected one; `layers` are the other arguments of `Head`."""
+        """`dim` is the size of an encoder output, `projection` that of a projected token; `layers` are the other arguments of `Head`."""
         super().__init__()
         self.projection = nn.Linear(dim, projection)
         self.head = Head(projection, **layers)
 
-    def changed(self, states: Tensor, lengths: Tensor) -> Tensor:
+    def transform(self, states: Tensor, lengths: Tensor) -> Tensor:
         """The projected tokens."""
         return self.projection(states)
 
 
+class AttentionHead(TokenHead):
+    """A head for pairs in which each sentence attends to the other before pooling (as in jiant, after BiDAF). Scores
+    are U Vᵀ over all encoder outputs of the two sentences. Each word attends to the other sentence with a softmax of
+    its scores. [word; attended] runs through one BiLSTM layer that both sentences share, then max pooling."""
+
+    def __init__(self, dim: int, attention_size: int, *, dropout: float, **layers: Any) -> None:
+        """`attention_size` is that of the BiLSTM per direction, whose outputs have the dropout, too; `layers` are the other arguments of `Head`."""
+        super().__init__()
+        self.lstm = BiLSTM(2 * dim, attention_size, num_layers=1)
+        self.dropout = nn.Dropout(dropout)
+        self.head = Head(2 * attention_size, pair=True, dropout=dropout, **layers)
+
+    def transform(self, states: Tensor, lengths: Tensor) -> Tensor:
+        """The outputs of the BiLSTM above the attention."""
+        u, v = states.chunk(2)
+        u_past, v_past = past_end(states, lengths).chunk(2)
+        scores = torch.bmm(u, v.transpose(1, 2))
+        attended = torch.cat([attend(scores, v, v_past), attend(scores.transpose(1, 2), u, u_past)])
+        return self.dropout(self.lstm(torch.cat([torch.cat([u, v]), attended], dim=2), lengths))
+
+
 class CosineHead(nn.Module):
     """For a pair whose target is a number: scale * cosine + shift of the two texts' centred vectors, as in Sentence-BERT's regression
-    objective (Reimers and Gurevych 2019, section 3).
-
-    Scale and shift start at 1 and 0, so that a cosine of 0 to 1 stands for the range of the target (`mtl.tasks.kinds.number.NumberHead.loss`).
-    A vector is centred by subtracting the mean over the batch while training, else the moving average of these means. Vectors that are
-    maxima over time point in similar directions, so that without this their cosines have a narrow range.
-    """
+    objective (Reimers and Gurevych 2019, section 3). Scale and shift start at 1 and 0, so that a cosine of 0 to 1 stands for the range of the
+    target (`mtl.tasks.kinds.number.NumberHead.loss`). Vectors that are maxima over time point in similar directions, so that their cosines
+    have a narrow range. So they are centred: in training by their mean over the batch, else by the moving average of these means."""
 
     reads_tokens = False
     transitions = None
@@ -180,8 +197,8 @@ class CosineHead(nn.Module):
             u, v = (vectors - mean).chunk(2)
             return self.last(functional.cosine_similarity(u, v)[:, None])
 
-    def read(self, states: Tensor, lengths: Tensor, *further: Tensor | None) -> Tensor:
-        """Encoder outputs (2 * inputs, time, dim) and their lengths (2 * inputs,) -> (inputs, 1), whatever `Head.read` reads further."""
+    def read(self, states: Tensor, lengths: Tensor, *features: Tensor | None) -> Tensor:
+        """Encoder outputs (2 * inputs, time, dim) and their lengths (2 * inputs,) -> (inputs, 1). It ignores the features of `Head.read`."""
         return self(max_pool(states, lengths))
 
 
@@ -191,8 +208,8 @@ def pair_features(u: Tensor, v: Tensor) -> Tensor:
 
 
 def span_features(vectors: Sequence[Tensor]) -> Tensor:
-    """The vectors of n spans, then |u − v| and u ∗ v of each two of them: n times (rows, dim) -> (rows, n² * dim). Of two spans these are
-    `pair_features`, whether the spans are in one text or in the two texts of a pair."""
+    """The vectors of n spans, then |u − v| and u ∗ v of each two of them: n times (rows, dim) -> (rows, n² * dim). Of
+    two spans these are `pair_features`, whether the spans are in one text or in the two texts of a pair."""
     comparisons = [feature for u, v in combinations(vectors, 2) for feature in ((u - v).abs(), u * v)]
     return torch.cat([*vectors, *comparisons], dim=1)
 
@@ -203,38 +220,17 @@ def unit_vectors(states: Tensor, lengths: Tensor, units: Tensor) -> tuple[Tensor
     Args:
         states: encoder outputs (sides * inputs, time, dim).
         lengths: (sides * inputs,).
-        units: the steps of each row's units in its last text, int64 (inputs, most): PAST after the last one, WHOLE for the maximum over time.
+        units: the steps of each row's units in its last text, int64 (inputs, longest): PAST after the last one, WHOLE for the maximum over time.
 
     Returns:
         (sides * units, dim): of a pair, first the vector of the first text for each unit, then that of the unit.
     """
     rows, numbers = (units != PAST).nonzero(as_tuple=True)
     steps = units[rows, numbers]
-    whole = max_pool(states, lengths).chunk(len(states) // len(units))
+    *first_texts, last_text = max_pool(states, lengths).chunk(len(states) // len(units))
     vectors = states[len(states) - len(units) :][rows, steps.clamp(min=0)]
-    vectors = torch.where((steps == WHOLE)[:, None], whole[-1][rows], vectors)
-    return torch.cat([*(first[rows] for first in whole[:-1]), vectors]), rows
-
-
-class AttentionHead(TokenHead):
-    """A head for pairs in which each sentence attends to the other before pooling (as in jiant, after BiDAF). Scores are U Vᵀ over all encoder
-    outputs of the two sentences. Each word attends to the other sentence with a softmax of its scores. [word; attended] runs through a one-layer
-    BiLSTM that both sentences share, then max pooling."""
-
-    def __init__(self, dim: int, attention_size: int, *, dropout: float, **layers: Any) -> None:
-        """`attention_size` is that of the BiLSTM per direction, whose outputs have the dropout, too; `layers` are the other arguments of `Head`."""
-        super().__init__()
-        self.lstm = BiLSTM(2 * dim, attention_size, num_layers=1)
-        self.dropout = nn.Dropout(dropout)
-        self.head = Head(2 * attention_size, pair=True, dropout=dropout, **layers)
-
-    def changed(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """The outputs of the BiLSTM above the attention."""
-        u, v = states.chunk(2)
-        u_past, v_past = past_end(states, lengths).chunk(2)
-        scores = torch.bmm(u, v.transpose(1, 2))
-        attended = torch.cat([attend(scores, v, v_past), attend(scores.transpose(1, 2), u, u_past)])
-        return self.dropout(self.lstm(torch.cat([torch.cat([u, v]), attended], dim=2), lengths))
+    vectors = torch.where((steps == WHOLE)[:, None], last_text[rows], vectors)
+    return torch.cat([*(text[rows] for text in first_texts), vectors]), rows
 
 
 def attend(scores: Tensor, words: Tensor, past: Tensor) -> Tensor:

@@ -4,19 +4,19 @@ PyTorch's own packed LSTM trains slowly on a CPU: the cost of its backward pass 
 A layer here computes the input products of many steps in one matrix product, keeps a step's arithmetic in memory that is
 still in the cache, and computes the gradient of each weight matrix in one matrix product.
 
+Sequences are packed: a packed row is one step of one sequence: first step 0 of all sequences (the longest first), then step 1, and so on.
 Matrices are feature-major: one row for each feature, one column for each step of each sequence. The recurrent products have few sequences and many
 gates; in this layout they run up to twice as fast, and each of a step's four gates is one contiguous block of memory.
 
 If the data and the weight matrices are bfloat16 and the biases float32, the factors and results of all matrix products are
 bfloat16, with sums in float32 inside a product. Gates, cells and their gradients stay float32. The states and the gates'
 gradients are stored as bfloat16, because only products read them.
-
-Sequences are packed: a packed row is one step of one sequence: first step 0 of all sequences (the longest first), then step 1, and so on.
 """
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from itertools import accumulate
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -26,39 +26,44 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from mtl.base.device import to_device
 from mtl.base.errors import InputError
 
-# Rows of a step; of the previous step in the direction's order, the rows of the sequences that continue; their number.
-Step = tuple[slice, slice, int]
-# The steps in the order in which a direction processes them, each with its number of sequences without padding.
-Steps = list[tuple[Step, int]]
-# Each step's columns are padded to a multiple of this: matrix products of other widths take up to twice as long.
-WIDTH_MULTIPLE = 16
-# The most columns of one input product: enough for the product to run at the machine's full rate.
-PRODUCT_COLUMNS = 1024
+WIDTH_MULTIPLE = 16  # each step's columns are padded to it: matrix products of other widths take up to twice as long
+PRODUCT_COLUMNS = 1024  # the most of one input product: enough for it to run at the machine's full rate
 
+Rearrange = Callable[[Tensor], Tensor]
 _sigmoid_backward = torch.ops.aten.sigmoid_backward.grad_input
 _tanh_backward = torch.ops.aten.tanh_backward.grad_input
 
 
-def packed_steps(sizes: list[int], reverse: bool) -> list[Step]:
-    """The steps in the order in which a direction processes them. Within a step, sequences that begin there come after those that continue from the
-    previous step (only the backward direction has steps after the first where a sequence begins: at the last token of each shorter sequence)."""
-    starts = [0]
-    for size in sizes:
-        starts.append(starts[-1] + size)
-    order = range(len(sizes))[::-1] if reverse else range(len(sizes))
-    steps: list[Step] = []
-    previous = None
-    for t in order:
-        carried = 0 if previous is None else min(sizes[t], sizes[previous])
-        start = 0 if previous is None else starts[previous]
-        steps.append((slice(starts[t], starts[t + 1]), slice(start, start + carried), carried))
-        previous = t
+class Step(NamedTuple):
+    """One step of a packed batch, as a direction processes it."""
+
+    rows: slice  # its packed rows: the columns of feature-major matrices
+    before: slice  # in the step that the direction processes before it, the rows of the sequences that continue
+    carried: int  # how many sequences continue: the first ones of this step
+    sequences: int  # its rows without padding
+
+
+Steps = list[Step]  # in the order in which a direction processes them
+
+
+def packed_steps(sizes: list[int], reverse: bool, multiple: int = 1) -> Steps:
+    """The steps for one direction; `sizes` says how many sequences have each step, descending. In a step, sequences
+    that begin there come after those that continue: the backward direction has such steps at the last token of each
+    shorter sequence. Padding rows fill each step up to a multiple of `multiple`, and continue as sequences do."""
+    starts = list(accumulate((-(-size // multiple) * multiple for size in sizes), initial=0))
+    numbers = range(len(sizes))
+    steps: Steps = []
+    for number in reversed(numbers) if reverse else numbers:
+        rows = slice(starts[number], starts[number + 1])
+        last = steps[-1].rows if steps else slice(0, 0)
+        carried = min(rows.stop - rows.start, last.stop - last.start)
+        steps.append(Step(rows, slice(last.start, last.start + carried), carried, sizes[number]))
     return steps
 
 
 class Packing:
-    """Which packed column holds which step of which sequence of a batch. A step's columns are its sequences, the longest first, then 0 to 15 padding
-    columns. `sizes` has the number of sequences of each step, descending."""
+    """Which packed column holds which step of which sequence of a batch. A step's columns are its sequences, the
+    longest first, then 0 to 15 padding columns. `sizes` has the number of sequences of each step, descending."""
 
     def __init__(self, lengths: Tensor, time: int) -> None:
         """The lengths are int64 (batch,), at least 1; the padded batch has `time` steps."""
@@ -97,18 +102,16 @@ class Packing:
 
 
 class _Rearranged(torch.autograd.Function):
-    """Values that one function rearranges; another one rearranges their gradient."""
+    """Values that the function `move` rearranges; `restore` puts their gradient back in order."""
 
     @staticmethod
-    def forward(
-        ctx: Any, values: Tensor, there: Callable[[Tensor], Tensor], back: Callable[[Tensor], Tensor]
-    ) -> Tensor:
-        ctx.back = back
-        return there(values)
+    def forward(ctx: Any, values: Tensor, move: Rearrange, restore: Rearrange) -> Tensor:
+        ctx.restore = restore
+        return move(values)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
-        return ctx.back(grad), None, None
+        return ctx.restore(grad), None, None
 
 
 class PackedBiLSTMLayer(torch.autograd.Function):
@@ -116,8 +119,7 @@ class PackedBiLSTMLayer(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, data: Tensor, sizes: list[int], *weights: Tensor) -> Tensor:
-        """The sizes are `Packing.sizes`, and the weights w_ih, w_hh, b_ih, b_hh of the forward direction, then of the backward one. Padding columns
-        are zero in the output."""
+        """`sizes` as in `Packing`; w_ih, w_hh, b_ih, b_hh of each direction. Padding columns are zero in the output."""
         hidden = weights[1].shape[1]
         output = data.new_empty(2 * hidden, data.shape[1])
         training = any(ctx.needs_input_grad)
@@ -125,7 +127,7 @@ class PackedBiLSTMLayer(torch.autograd.Function):
         for direction in (0, 1):
             w_ih, w_hh, b_ih, b_hh = weights[4 * direction : 4 * direction + 4]
             states = output[direction * hidden : (direction + 1) * hidden]
-            steps = _steps(sizes, reverse=bool(direction))
+            steps = packed_steps(sizes, bool(direction), WIDTH_MULTIPLE)
             gates = b_ih.new_empty(4 * hidden * data.shape[1] if training else 0)
             cells = b_ih.new_empty(hidden * data.shape[1])
             _run(data, w_ih, w_hh, (b_ih + b_hh).to(data.dtype), steps, gates, cells, states)
@@ -145,7 +147,7 @@ class PackedBiLSTMLayer(torch.autograd.Function):
         for direction in (0, 1):
             gates, cells, w_ih, w_hh = rest[4 * direction : 4 * direction + 4]
             half = slice(direction * hidden, (direction + 1) * hidden)
-            steps = _steps(ctx.sizes, reverse=bool(direction))
+            steps = packed_steps(ctx.sizes, bool(direction), WIDTH_MULTIPLE)
             _run_back(w_hh, steps, gates, cells, grad_output[half], grad_gates)
             grad_bias = grad_gates.sum(1, dtype=cells.dtype)
             grads += [grad_gates @ data.T, grad_gates @ _previous_states(output[half], steps).T, grad_bias, grad_bias]
@@ -154,18 +156,13 @@ class PackedBiLSTMLayer(torch.autograd.Function):
         return grad_data, None, *grads
 
 
-def _steps(sizes: list[int], reverse: bool) -> Steps:
-    widths = [-(-size // WIDTH_MULTIPLE) * WIDTH_MULTIPLE for size in sizes]
-    return list(zip(packed_steps(widths, reverse), sizes[::-1] if reverse else sizes, strict=True))
-
-
 def _run(
     data: Tensor, w_ih: Tensor, w_hh: Tensor, bias: Tensor, steps: Steps, gates: Tensor, cells: Tensor, states: Tensor
 ) -> None:
-    """Forward pass: fill `states` (hidden, columns), `cells`, and, unless it is empty, `gates` (i, f, g, o), a block per step."""
+    """Forward pass: fill `states` (hidden, columns), and a block for each step of `cells` and, unless it is empty, of `gates` (i, f, g, o)."""
     hidden = len(states)
-    product, begin = data.new_empty(0, 0), 0
-    for number, ((columns, before, carried), real) in enumerate(steps):
+    product, begin = data.new_empty(0, 0), 0  # of the weights and the data, from the column `begin` on
+    for number, (columns, before, carried, sequences) in enumerate(steps):
         if not begin <= columns.start < columns.stop <= begin + product.shape[1]:
             begin, end = _product_columns(steps, number)
             product = torch.addmm(bias[:, None], w_ih, data[:, begin:end])
@@ -183,9 +180,9 @@ def _run(
         o.sigmoid_()
         torch.mul(i, g, out=cell)
         if carried:
-            last = _block(cells, hidden, steps[number - 1][0][0])
+            last = _block(cells, hidden, steps[number - 1].rows)
             cell[:, :carried].addcmul_(f[:, :carried], last[:, :carried])
-        cell[:, real:] = 0  # the padding columns
+        cell[:, sequences:] = 0  # the padding columns
         torch.mul(o, cell.tanh(), out=states[:, columns])
 
 
@@ -198,7 +195,7 @@ def _run_back(
     carried_after = 0  # sequences that continue in the step processed after this one
     gate_after = cell_after = gates
     for number in reversed(range(len(steps))):
-        (columns, _, carried), real = steps[number]
+        columns, _, carried, sequences = steps[number]
         gate, cell = _block(gates, 4 * hidden, columns), _block(cells, hidden, columns)
         i, f, g, o = gate.split(hidden)
         tanh_cell = cell.tanh()
@@ -207,17 +204,17 @@ def _run_back(
             _add_product(grad_state[:, :carried_after], w_back, gate_after[:, :carried_after])
         grad_gate = torch.empty_like(gate)
         grad_i, grad_f, grad_g, grad_o = grad_gate.split(hidden)
-        grad_state[:, real:] = 0
+        grad_state[:, sequences:] = 0
         torch.mul(grad_state, tanh_cell, out=grad_o)
         grad_cell = grad_state.mul_(o)
         _tanh_backward(grad_cell, tanh_cell, grad_input=grad_cell)
         if carried_after:
             grad_cell[:, :carried_after] += cell_after
-            grad_cell[:, real:] = 0
+            grad_cell[:, sequences:] = 0
         torch.mul(grad_cell, g, out=grad_i)
         torch.mul(grad_cell, i, out=grad_g)
         if carried:
-            last = _block(cells, hidden, steps[number - 1][0][0])
+            last = _block(cells, hidden, steps[number - 1].rows)
             torch.mul(grad_cell[:, :carried], last[:, :carried], out=grad_f[:, :carried])
             cell_after = grad_cell[:, :carried] * f[:, :carried]
         grad_f[:, carried:] = 0
@@ -238,8 +235,8 @@ def _add_product(total: Tensor, left: Tensor, right: Tensor) -> None:
 
 def _product_columns(steps: Steps, number: int) -> tuple[int, int]:
     """Begin and end of the columns of one input product: this step's, and the next steps' up to PRODUCT_COLUMNS."""
-    begin, end = steps[number][0][0].start, steps[number][0][0].stop
-    for (columns, _, _), _ in steps[number + 1 :]:
+    begin, end = steps[number].rows.start, steps[number].rows.stop
+    for columns in (step.rows for step in steps[number + 1 :]):
         if max(end, columns.stop) - min(begin, columns.start) > PRODUCT_COLUMNS:
             break
         begin, end = min(begin, columns.start), max(end, columns.stop)
@@ -254,7 +251,7 @@ def _block(values: Tensor, features: int, columns: slice) -> Tensor:
 def _previous_states(states: Tensor, steps: Steps) -> Tensor:
     """For each column the state of its sequence's previous step, zero at the first step: (hidden, columns)."""
     result = torch.empty_like(states, memory_format=torch.contiguous_format)
-    for (columns, before, carried), _ in steps:
+    for columns, before, carried, _ in steps:
         result[:, columns.start : columns.start + carried] = states[:, before]
         result[:, columns.start + carried : columns.stop] = 0
     return result
@@ -297,13 +294,12 @@ def check_recurrence(device: torch.device, tolerance: float = 1e-3) -> None:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         lstm, inputs, lengths = BiLSTM(5, 7), torch.randn(4, 6, 5), torch.tensor([6, 1, 4, 2])
-    lstms = {name: copy.deepcopy(lstm).to(name) for name in ("cpu", device)}
     values: list[list[Tensor | None]] = []
-    for name, moved in lstms.items():
-        leaf = inputs.to(name).detach().requires_grad_()
-        outputs = moved(leaf, lengths)
+    for place in ("cpu", device):
+        moved_lstm, moved_inputs = copy.deepcopy(lstm).to(place), inputs.to(place).detach().requires_grad_()
+        outputs = moved_lstm(moved_inputs, lengths)
         outputs.square().sum().backward()
-        values.append([outputs, leaf.grad, *(weights.grad for weights in moved.parameters())])
+        values.append([outputs, moved_inputs.grad, *(weight.grad for weight in moved_lstm.parameters())])
     for expected, computed in zip(*values, strict=True):
         assert expected is not None
         if computed is None or not torch.allclose(computed.cpu(), expected, atol=tolerance, rtol=tolerance):

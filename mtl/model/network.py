@@ -1,4 +1,4 @@
-"""The network in plain PyTorch: a shared encoder, one head for each task, and the batches of one task's rows that it reads."""
+"""The network in plain PyTorch: a shared encoder, a head for each task, and the batches that it reads."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -36,9 +36,8 @@ class Batch:
     overlap: Tensor | None = None  # float32 (inputs, features), how much the texts of each pair overlap
     base: Tensor | None = None  # float32 (inputs, outputs) of a linear model, to which those of the head are added
     spans: Tensor | None = None  # int64 (inputs, spans, 2), the marked spans, half-open, in steps of the tokens
-    units: Tensor | None = None  # int64 (inputs, most), the steps of each row's units (`mtl.model.heads.unit_vectors`)
-    # int64 (inputs,): the first candidate of the row with the same texts; None if no two candidates are equal.
-    firsts: Tensor | None = None
+    units: Tensor | None = None  # int64 (inputs, longest), the steps of each row's units, as in `unit_vectors` of heads
+    firsts: Tensor | None = None  # int64 (inputs,), the row's first candidate with the same texts; None if all differ
 
     @property
     def output_sizes(self) -> Tensor | None:
@@ -59,7 +58,7 @@ class Batch:
         return replace(self, **moved)
 
     def parts(self, most: int) -> "list[Batch]":
-        """At most `most` parts of nearly equal numbers of rows, in order, each with its tokens cut to its longest text."""
+        """At most `most` batches of nearly equal numbers of rows, in order, each cut to its longest text."""
         count = min(most, len(self.rows))
         if count < 2:
             return [self]
@@ -71,8 +70,8 @@ class Batch:
         sizes = torch.ones(len(self.rows), dtype=torch.int64) if self.sizes is None else self.sizes
         begin, end, count = int(sizes[:first].sum()), int(sizes[:last].sum()), int(sizes.sum())
 
-        def cut(names: Sequence[str], part: Callable[[Tensor], Tensor]) -> dict[str, Any]:
-            return {name: part(tensor) for name in names if (tensor := getattr(self, name)) is not None}
+        def cut(names: Sequence[str], cut_tensor: Callable[[Tensor], Tensor]) -> dict[str, Any]:
+            return {name: cut_tensor(tensor) for name in names if (tensor := getattr(self, name)) is not None}
 
         by_row = cut(("rows", "targets", "sizes"), lambda tensor: tensor[first:last])
         by_input = cut(("overlap", "base", "spans", "units"), lambda tensor: tensor[begin:end])
@@ -84,7 +83,7 @@ class Batch:
 
 
 class TaskNetwork(nn.Module):
-    """The interface through which training and prediction use a network of some tasks; `kinds` are what heads need of targets, by id."""
+    """The interface through which training and prediction use a network of some tasks; `kinds` are their `TargetKind.head`, by id."""
 
     def __init__(self, tasks: Sequence[Task]) -> None:
         super().__init__()
@@ -109,33 +108,6 @@ class TaskNetwork(nn.Module):
         return self.kinds[batch.task].predict(outputs, batch.output_sizes)
 
 
-class Network(TaskNetwork):
-    """An encoder and the heads of some tasks (KLEJ, section 4.1). If `encoder` is None, the batches hold an encoder's outputs in place of texts."""
-
-    def __init__(self, tasks: Sequence[Task], heads: "Heads", encoder: Encoder | None) -> None:
-        super().__init__(tasks)
-        # The heads are registered before the encoder, because the norm of all gradients is summed in this order.
-        self.heads, self.encoder = heads, encoder
-        for id, kind in self.kinds.items():
-            if (transitions := heads[id].transitions) is not None:
-                self.kinds[id] = kind.with_transitions(transitions)
-
-    def forward(self, batch: Batch) -> Tensor:
-        """The outputs of the task's head for a batch, added to those of the linear model, if the batch has them: (inputs, outputs)."""
-        head = self.heads[batch.task]
-        if batch.vectors is not None:
-            assert isinstance(head, Head | CosineHead)
-            outputs: Tensor = head(batch.vectors, batch.overlap)
-        else:
-            assert batch.tokens is not None and batch.lengths is not None
-            if self.encoder is not None:
-                states = self.encoder.outputs(batch.tokens, batch.lengths)
-            else:
-                states = batch.tokens.float()  # token outputs may be kept as float16
-            outputs = head.read(states, batch.lengths, batch.overlap, batch.spans, batch.units)
-        return outputs if batch.base is None else outputs + batch.base
-
-
 class Heads(nn.Module):
     """A head for each task, by the task's id."""
 
@@ -158,14 +130,13 @@ class Heads(nn.Module):
             attention_size: None means pair tasks have no attention between their sentences.
             projection: the size to which each token is projected before pooling, except where a pair has attention, as in jiant.
             cosine: whether the head of a pair without marked spans whose target is a number is a `CosineHead`.
-            overlap, crf, and the other arguments: as in `Head`.
+            dim, hidden_size, dropout, overlap, crf: as in `Head`.
         """
         super().__init__()
         self.dim, self.outputs, self.tasks = dim, dict(outputs), [task.id for task in tasks]
-
         shared: dict[str, Any] = {"hidden_size": hidden_size, "dropout": dropout, "overlap": overlap, "crf": crf}
 
-        def head(task: Task) -> AnyHead:
+        def new_head(task: Task) -> AnyHead:
             kind, spans = TARGET_KINDS[task.kind], [side for side, _ in task.marked]
             if cosine and task.is_pair and not spans and kind.by_cosine:
                 return CosineHead(dim)
@@ -177,9 +148,36 @@ class Heads(nn.Module):
             return Head(dim, pair=task.is_pair, **layers)
 
         # A module's name must have no dot, but a task's id may: the heads are stored in the tasks' order.
-        self.layers = nn.ModuleList(map(head, tasks))
+        self.layers = nn.ModuleList(map(new_head, tasks))
 
     def __getitem__(self, task: str) -> AnyHead:
         head = self.layers[self.tasks.index(task)]
         assert isinstance(head, AnyHead)
         return head
+
+
+class Network(TaskNetwork):
+    """An encoder and the heads of some tasks (KLEJ, section 4.1). If `encoder` is None, the batches hold an encoder's outputs in place of texts."""
+
+    def __init__(self, tasks: Sequence[Task], heads: Heads, encoder: Encoder | None) -> None:
+        super().__init__(tasks)
+        # The heads are registered before the encoder, because the norm of all gradients is summed in this order.
+        self.heads, self.encoder = heads, encoder
+        for id, kind in self.kinds.items():
+            if (transitions := heads[id].transitions) is not None:
+                self.kinds[id] = kind.with_transitions(transitions)
+
+    def forward(self, batch: Batch) -> Tensor:
+        """The outputs of the task's head for a batch, added to those of the linear model, if the batch has them: (inputs, outputs)."""
+        head = self.heads[batch.task]
+        if batch.vectors is not None:
+            assert isinstance(head, Head | CosineHead)
+            outputs: Tensor = head(batch.vectors, batch.overlap)
+        else:
+            assert batch.tokens is not None and batch.lengths is not None
+            if self.encoder is not None:
+                states = self.encoder.outputs(batch.tokens, batch.lengths)
+            else:
+                states = batch.tokens.float()  # token outputs may be kept as float16
+            outputs = head.read(states, batch.lengths, batch.overlap, batch.spans, batch.units)
+        return outputs if batch.base is None else outputs + batch.base

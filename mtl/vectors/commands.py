@@ -46,12 +46,13 @@ def add_commands(commands: Commands) -> None:
 
 def add_embeddings_train(actions: Commands) -> None:
     """Add `mtl embeddings train`, beside the other actions of `mtl embeddings`, which are the core's."""
-    text = "train fastText vectors or an ELMo on text files and on a suite's training text"
-    train = actions.add_parser("train", help=text)
+    train = actions.add_parser(
+        "train", help="train fastText vectors or an ELMo on text files and on a suite's training text"
+    )
     train.set_defaults(run=_train_embeddings)
     train.add_argument("embeddings", metavar="EMBEDDINGS", help="fasttext, word2vec or elmo")
-    text = "out=PATH, texts=[FILE,…], suite=NAME (with data_dir=), language=CODE without a suite; others: docs/reference/other-settings.md"
-    train.add_argument("settings", nargs="*", metavar="key=value", help=text)
+    keys = "out=PATH, texts=[FILE,…], suite=NAME (with data_dir=), language=CODE without a suite; others: docs/reference/other-settings.md"
+    train.add_argument("settings", nargs="*", metavar="key=value", help=keys)
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -77,20 +78,21 @@ def _transformer(arguments: argparse.Namespace) -> None:
     settings = _settings(arguments)
     request = TrainingRequest.take(settings)
     out = request.path("pretrain transformer")
-    named = settings.pop("vocabulary_texts", [])
-    vocabulary = [Path(str(name)) for name in (named if isinstance(named, list) else [named])]
+    names = settings.pop("vocabulary_texts", [])
+    vocabulary = [Path(str(name)) for name in (names if isinstance(names, list) else [names])]
     files = list(map(Path, request.texts or ()))
-    checked = read_settings(str(settings.pop("config", "small")), settings)
+    pretraining_settings = read_settings(str(settings.pop("config", "small")), settings)
     check_installed("transformers")
     from mtl.vectors.pretraining.pretrain import pretrain
     from mtl.vectors.pretraining.tokens import PretrainingTexts
 
     device = device_of(request.accelerator, "accelerator")
-    texts, language, source = list[str](), request.language, ""
+    texts = PretrainingTexts(files, language=request.language, vocabulary=vocabulary)
     if job := request.job():
-        texts, language = training_texts(job.suite, job.data_dir, job.config.held_out), job.suite.language
+        suite_texts = training_texts(job.suite, job.data_dir, job.config.held_out)
         source = f"training texts of suite {job.suite.name}"
-    pretrain(PretrainingTexts(files, texts, language, source, vocabulary), checked, out, device)
+        texts = PretrainingTexts(files, suite_texts, job.suite.language, source, vocabulary)
+    pretrain(texts, pretraining_settings, out, device)
     print(out)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from mtl.vectors.pretraining.settings import PretrainingSettings
-from mtl.vectors.pretraining.tokens import learn_tokenizer
+from mtl.vectors.pretraining.vocabulary import learn_tokenizer
 
 SIZES = {"vocab_size": 120, "max_length": 16, "num_layers": 2, "hidden_size": 32, "num_heads": 2}
 STEPS = {"batch_size": 8, "learning_rate": 5e-3, "held_out": 0.1, "max_steps": 12, "validate_every": 4, "threads": 1}

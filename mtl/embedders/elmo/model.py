@@ -180,7 +180,7 @@ def run_layer(data: Tensor, steps: list[Step], weights: Sequence[Tensor], clips:
     cells = gates.new_empty(len(data), hidden)
     tanh_cells, outputs = torch.empty_like(cells), torch.empty_like(cells)
     states = gates.new_empty(len(data), len(w_projection))
-    for rows, before, carried in steps:
+    for rows, before, carried, _ in steps:
         gate, cell, tanh_cell, output = gates[rows], cells[rows], tanh_cells[rows], outputs[rows]
         if carried:
             gate[:carried].addmm_(states[before], w_state.T)

@@ -21,7 +21,9 @@ from mtl.base.memory import check_fits
 from mtl.base.typed import AT_LEAST_ONE, LAYERS, NOT_NEGATIVE, PART, SHARE
 from mtl.embedders.elmo.model import BiLM, to_file
 from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, Content, Options, options_of
-from mtl.vectors.elmo.language_model import Corpus, LanguageModel, TrainedLSTM, batches, build_corpus
+from mtl.vectors.elmo.corpus import Corpus, batches, build_corpus
+from mtl.vectors.elmo.language_model import LanguageModel
+from mtl.vectors.elmo.lstm import TrainedLSTM
 from mtl.vectors.pretraining.resumable import FORMAT, ResumableTraining, split_held_out, train_once
 from mtl.vectors.words.training import note_source
 
@@ -59,8 +61,8 @@ class ELMoTraining:
     threads: Annotated[int, Meta(ge=0, le=LARGEST)] = 0  # 0: one for each core
 
     def check(self) -> None:
-        good = [len(pair) == 2 and 1 <= pair[0] <= MAX_CHARACTERS and 1 <= pair[1] <= LARGEST for pair in self.filters]
-        if not good or not all(good):
+        valid = [len(pair) == 2 and 1 <= pair[0] <= MAX_CHARACTERS and 1 <= pair[1] <= LARGEST for pair in self.filters]
+        if not valid or not all(valid):
             message = f"must be pairs of a width of 1 to {MAX_CHARACTERS} characters and a number of filters"
             raise InputError(message, key="filters", value=self.filters)
         if self.final_learning_rate > self.learning_rate:
@@ -69,19 +71,16 @@ class ELMoTraining:
 
     @exact_arithmetic()
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str = "", device: torch.device = CPU) -> None:
-        """As `mtl.vectors.words.training.Training.train`: options.json, weights.hdf5 and training.json (perplexities) in the new folder `path`.
-
-        It continues as `train_once` says. Apple GPUs lack operations that the training needs; the CPU is used instead. Raises
-        InputError for sizes that this machine's memory cannot hold, for texts that are too short, and as `train_once`;
-        DivergedError if the training diverges, in which case the last good checkpoint remains.
-        """
+        """As `Training.train`: options.json, weights.hdf5 and training.json (perplexities) in the new folder `path`, as
+        `train_once` says; on the CPU in place of Apple GPUs, which lack operations. Raises InputError for sizes that exceed
+        the memory, and for texts that are too short; DivergedError if it diverges: the last good checkpoint remains."""
         with torch.device("meta"):
             weights = sum(weight.numel() for weight in BiLM(self.options()).parameters())
         sizes = f"lstm_dim={self.lstm_dim}, projection_dim={self.projection_dim}, n_layers={self.n_layers}: this ELMo"
         check_fits(COPIES * weights, sizes, "set smaller sizes")
         device = CPU if device.type == "mps" else device
 
-        def fill(unfinished: Path) -> None:
+        def train_in(unfinished: Path) -> None:
             corpus = build_corpus(lines, LONGEST)
             trainer = ElmoTrainer(corpus, self, unfinished, device)
             trainer.run(str(path))
@@ -93,7 +92,7 @@ class ELMoTraining:
                 write_weights(partial / WEIGHTS, trainer.network.bilm)
                 note_source(path, source)
 
-        train_once(path, self, source, fill)
+        train_once(path, self, source, train_in)
 
     def content(self) -> Content:
         """The content of options.json: these sizes, with the clips and skip connections of the original."""

@@ -18,12 +18,8 @@ open_run = lazy("mtl.vectors.encoders.run:open_run")
 
 
 def open_encoder(name: str, settings: Mapping[str, Any]) -> SentenceEncoder:
-    """The encoder with this name. Raises InputError for an unknown name or key, a bad value, and files that are missing.
-
-    Args:
-        name: a finished run's folder, or a key of ENCODERS.
-        settings: by dotted keys, as in {"embeddings.path": "vectors.bin"}.
-    """
+    """The encoder with this name, a finished run's folder or a key of ENCODERS. The settings have dotted keys, as in
+    {"embeddings.path": "vectors.bin"}. Raises InputError for an unknown name or key, a bad value, and missing files."""
     if name not in ENCODERS and not Path(name).is_dir():
         kinds = " or ".join([*ENCODERS, "the folder of a finished run"])
         raise InputError(f"no such folder; an encoder is {kinds}", path=name)

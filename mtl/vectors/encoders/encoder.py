@@ -49,8 +49,7 @@ class SentenceEncoder(ABC):
     Attributes:
         description: what the encoder is.
         fingerprint: a hash of everything that the vectors depend on: weights, word vectors and settings, but no path and no version.
-        prompts: what may stand before a text, such as "query: ", by the names by which mteb chooses: of a task, of a type of tasks,
-            "query" and "document".
+        prompts: what may stand before a text, such as "query: ", by mteb's names: of tasks, of types of tasks, "query", "document".
         similarity: how vectors are compared where a task does not say so: "cosine", "dot", "euclidean" or "manhattan".
     """
 
@@ -61,9 +60,8 @@ class SentenceEncoder(ABC):
 
     @abstractmethod
     def encode(self, texts: Sequence[str], progress: bool = False, prompt: str | None = None) -> np.ndarray:
-        """The vectors of any number of texts, float32 (texts, dim). A text's vector depends on its batch by at most
-        1e-5. The prompt is a value of `prompts`; None: the one that the encoder puts before a text of no known use, or
-        none. Raises InputError for a text that is not in a list."""
+        """The vectors of any number of texts, float32 (texts, dim), which differ by at most 1e-5 between batches. The prompt is
+        a value of `prompts`; None: that of texts of no known use. Raises InputError for what is no list of texts."""
 
     @abstractmethod
     def versions(self) -> dict[str, str]:
@@ -76,7 +74,7 @@ class ModelEncoder(SentenceEncoder):
     centre: np.ndarray | None = None
 
     def __init__(self, model: Any, pooling: str, **facts: Any) -> None:
-        """The model has what a `mtl.methods.method.Model` has for vectors. The facts are those of `Description` that do not follow from it."""
+        """The model has what a `mtl.methods.method.Model` has for vectors. The facts are the fields of `Description` that do not follow from it."""
         self.model, self.pooling = model, pooling
         self.description = Description(
             dim=model.dim,

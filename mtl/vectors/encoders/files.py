@@ -20,21 +20,20 @@ STANDARD_INPUT = Path("-")
 
 
 def encode_file(encoder: SentenceEncoder, source: Path, out: Path) -> None:
-    """Write the vector of each line of a UTF-8 text file, plain or packed ("-" is standard input), as a NumPy array,
-    float32 (lines, dim). Memory does not depend on the number of lines. Raises InputError for a file that cannot be
-    read."""
+    """Write the vectors of the lines of a UTF-8 text file, plain or packed ("-" is standard input), as a NumPy array,
+    float32 (lines, dim), in bounded memory. Raises InputError for a file that cannot be read."""
     dim, rows, lines = encoder.description.dim, 0, _lines(source)
     name = "standard input" if source == STANDARD_INPUT else str(source)
     size = source.stat().st_size if source.is_file() else None
-    with replacing(out) as partial, partial.open("wb") as written, Progress(f"encoding {name}", size, "B") as bar:
-        _write_header(written, rows, dim)
+    with replacing(out) as partial, partial.open("wb") as file, Progress(f"encoding {name}", size, "B") as bar:
+        _write_header(file, rows, dim)
         while block := list(islice(lines, BLOCK)):
             vectors = encoder.encode(split_lines(b"".join(block), name, rows))
-            written.write(np.ascontiguousarray(vectors, dtype="<f4").data)
+            file.write(np.ascontiguousarray(vectors, dtype="<f4").data)
             rows += len(vectors)
             bar.advance(sum(map(len, block)))
-        written.seek(0)
-        _write_header(written, rows, dim)
+        file.seek(0)
+        _write_header(file, rows, dim)
 
 
 def check_vectors_file(out: Path) -> None:
@@ -46,7 +45,7 @@ def check_vectors_file(out: Path) -> None:
 
 
 def _lines(source: Path) -> Iterator[bytes]:
-    """The lines of a file or of standard input, with their ends. Raises InputError."""
+    """The lines of a file or of standard input, with their ends. Raises InputError for a file that cannot be read."""
     if source == STANDARD_INPUT:
         if sys.stdin is None:
             raise InputError("standard input is closed; name a file of texts, or give texts to standard input")
@@ -60,6 +59,6 @@ def _lines(source: Path) -> Iterator[bytes]:
 
 
 def _write_header(file: IO[bytes], rows: int, dim: int) -> None:
-    """The header has the same length for any number of rows: NumPy leaves space for it to grow."""
+    """Write NumPy's header, which has the same length for any number of rows: NumPy leaves space for it to grow."""
     header = {"descr": "<f4", "fortran_order": False, "shape": (rows, dim)}
     np.lib.format.write_array_header_1_0(file, header)

@@ -38,13 +38,13 @@ class RunEncoder(ModelEncoder):
         """Raises InputError if vectors are to be centred, and the training texts are not there or not those of the run."""
         self.predictor, model, suite = predictor, predictor.model, predictor.suite
         kind, pooling = METHODS[method_name(predictor.config.method)], settings.pooling or model.pooling
-        changes = [settings.task] if settings.task is not None else []
-        changes += [pooling] if pooling != model.pooling else []
-        changes += ["centred"] if settings.centre else []
+        changed_pooling = pooling if pooling != model.pooling else None
+        changes = list(filter(None, [settings.task, changed_pooling, "centred" if settings.centre else None]))
         seen = set(model.trained_on)
         if settings.centre:  # the mean vector is that of the run's training texts
             seen.update(id for id in predictor.tasks if suite.tasks[id].answered_by is None)
         best = " (the best on dev)" if settings.seed is None else ""
+        centring = "centred" if settings.centre else "not centred"
         super().__init__(
             model,
             pooling,
@@ -55,7 +55,7 @@ class RunEncoder(ModelEncoder):
             max_length=predictor.config.max_length,
             trained_on=tuple(f"{suite.name}/{id}" for id in suite.tasks if id in seen),
             seed=predictor.seed,
-            settings=f"seed {predictor.seed}{best}, pooling {pooling}, {'centred' if settings.centre else 'not centred'}",
+            settings=f"seed {predictor.seed}{best}, pooling {pooling}, {centring}",
         )
         if settings.centre:
             texts = _training_texts(predictor, settings)
@@ -63,8 +63,7 @@ class RunEncoder(ModelEncoder):
 
 
 def open_run(name: str | Path, settings: Mapping[str, Any] | RunSettings) -> RunEncoder:
-    """The encoder of the finished run in the folder with this name. Raises InputError for an unknown key, and as `Predictor.load` and
-    `RunEncoder` do."""
+    """The encoder of the finished run in a folder. Raises InputError for an unknown key, and as `Predictor.load` and `RunEncoder`."""
     checked, folder = typed(RunSettings, settings), Path(name)
     if (folder / "modules.json").is_file():
         message = f"is a model of sentence-transformers, not a run; use the encoder sentence_transformer path={folder}"
@@ -73,7 +72,7 @@ def open_run(name: str | Path, settings: Mapping[str, Any] | RunSettings) -> Run
 
 
 def _training_texts(predictor: Predictor, settings: RunSettings) -> list[str]:
-    """Raises InputError for data that is missing, or not that of the run."""
+    """The texts of the run's training rows. Raises InputError for data that is missing, or not that of the run."""
     inputs = predictor.folder.read_inputs()
     data_dir = Path(settings.suite_data_dir or predictor.config.data_dir or predictor.suite.data_dir)
     tasks = [predictor.suite.tasks[id] for id in predictor.tasks]

@@ -1,6 +1,5 @@
-"""Opening a model of the library sentence-transformers: its folder is not trusted, and the library reads it after
-checks. Only the library's modules that are listed here run, and their weights are read from safetensors alone, never
-from pickles."""
+"""Opening a model of the library sentence-transformers from a folder that is not trusted. After checks, the library
+reads it: only its modules that are listed here run, and weights come from safetensors alone, never from pickles."""
 
 import logging
 import re
@@ -48,8 +47,7 @@ class ModelConfig(TypedDict):
 
 
 def local_folder(path: str) -> Path:
-    """The folder with the model, after it is downloaded from the Hub if `path` is no folder. Raises InputError if there is no such
-    model, or if it cannot be downloaded."""
+    """The model's folder: `path`, or that of a download from the Hub. Raises InputError if it cannot be downloaded."""
     import_transformers()
     check_place("path", path)
     if Path(path).is_dir():
@@ -61,8 +59,7 @@ def local_folder(path: str) -> Path:
 
 
 def check_model(folder: Path) -> list[tuple[str, Path]]:
-    """The model's modules in order, each with its class and its folder. Raises InputError for a model that is damaged, that is
-    not supported, or that would run code."""
+    """The class and the folder of each module, in order. Raises InputError for what is damaged or not supported."""
     check_folder(folder, is_moses)
     listing, config = folder / "modules.json", folder / "config_sentence_transformers.json"
     if not listing.is_file():

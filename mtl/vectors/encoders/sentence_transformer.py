@@ -1,5 +1,4 @@
-"""A model of the library sentence-transformers as an encoder. The library itself computes the vectors, as it does where
-mteb evaluates such a model: vectors and scores are the same ones."""
+"""A model of the library sentence-transformers as an encoder: the library itself computes, as in mteb."""
 
 import hashlib
 import os
@@ -31,8 +30,7 @@ from mtl.vectors.encoders.encoder import Description, PretrainedSettings, Senten
 from mtl.vectors.encoders.sentence_model import MODEL_FILES, check_model, load_model, local_folder
 
 DOCUMENT_NAMES = ("passage", "corpus")  # which the library also takes for "document"
-# What mteb's registry may say to the loader of a model that the library alone computes.
-KNOWN_ARGUMENTS = {"model_prompts", "trust_remote_code"}
+KNOWN_ARGUMENTS = {"model_prompts", "trust_remote_code"}  # for mteb's loader of models that the library alone computes
 
 
 @dataclass
@@ -61,7 +59,7 @@ class SentenceTransformerEncoder(SentenceEncoder):
     """The vectors of a model of sentence-transformers, in the precision of its files."""
 
     def __init__(self, settings: SentenceTransformerSettings) -> None:
-        """Raises InputError for a model that cannot be opened, or that has no prompt with the name of the settings."""
+        """Raises InputError for a model that cannot be opened, or that lacks the prompt that the settings name."""
         check_installed("sentence-transformers")
         device = device_of(settings.device, "device")
         self._settings, self._folder = settings, local_folder(settings.path)
@@ -71,31 +69,35 @@ class SentenceTransformerEncoder(SentenceEncoder):
         if settings.prompt is not None and settings.prompt not in self._model.prompts:
             known = ", ".join(self._model.prompts)
             raise InputError(f"no such prompt; there are: {known}", key="prompt", value=settings.prompt)
-        # None is chosen where the settings name the prompt of every text.
+        # Where the settings name the prompt of every text, there is no other to choose.
         self.prompts = {} if settings.prompt is not None else self._model.prompts
         self.similarity = str(self._model.similarity_fn_name)
-        self.description = self._describe(self._probed_dim())
+        self.description = self._describe()
 
-    def _describe(self, dim: int) -> Description:
+    def _describe(self) -> Description:
+        """Raises InputError if the model cannot encode a short text: its modules may not fit together."""
+        vectors = opened(str(self._folder), "the model", lambda trust_remote_code: self._encode([PROBE], None))
+        if vectors.ndim != 2 or not np.isfinite(vectors).all():
+            raise InputError(f"its vectors are not finite numbers; {AGAIN}", path=self._folder)
         settings, model = self._settings, self._model
         short, prompt = short_name(settings.path), [settings.prompt] if settings.prompt else []
         body = model.transformers_model
         embeddings = model[0] if body is None else body.get_input_embeddings()
-        parameters, embedded = (sum(p.numel() for p in part.parameters()) for part in (model, embeddings))
+        parameters, embedded = (sum(weight.numel() for weight in part.parameters()) for part in (model, embeddings))
         longest = model.max_seq_length
-        texts = ", ".join(f"{key} {text!r}" for key, text in model.prompts.items() if text)
+        prompts = ", ".join(f"{key} {text!r}" for key, text in model.prompts.items() if text)
+        shown_prompts = f"of {self._prompts_from}: {prompts}" if prompts else "none"
         return Description(
             name="-".join(["sentence_transformer", short, *prompt]),
             title=", ".join(["Sentence transformer", short, *(f"prompt {name}" for name in prompt)]),
             family="transformer",
-            dim=dim,
+            dim=vectors.shape[1],
             language=settings.language or "",
             parameters=parameters,
             parameters_without_embeddings=parameters - embedded,
-            memory=sum(p.numel() * p.element_size() for p in model.parameters()),
+            memory=sum(weight.numel() * weight.element_size() for weight in model.parameters()),
             max_length=None if longest is None or isinf(longest) else int(longest),
-            settings=f"modules {', '.join(kind for kind, _ in self._modules)}, prompts"
-            f" {f'of {self._prompts_from}: {texts}' if texts else 'none'}",
+            settings=f"modules {', '.join(name for name, _ in self._modules)}, prompts {shown_prompts}",
         )
 
     @exact_arithmetic()
@@ -139,13 +141,6 @@ class SentenceTransformerEncoder(SentenceEncoder):
         document = next(({"document": prompts[name]} for name in DOCUMENT_NAMES if name in prompts), {})
         return {**document, **prompts}, source
 
-    def _probed_dim(self) -> int:
-        """The size of a vector. Raises InputError if the model cannot encode a short text: its modules may not fit together."""
-        vectors = opened(str(self._folder), "the model", lambda trust_remote_code: self._encode([PROBE], None))
-        if vectors.ndim != 2 or not np.isfinite(vectors).all():
-            raise InputError(f"its vectors are not finite numbers; {AGAIN}", path=self._folder)
-        return vectors.shape[1]
-
     def _encode(self, texts: list[str], prompt: str | None) -> np.ndarray:
         size = self._settings.batch_size
         vectors = self._model.encode(texts, prompt=prompt, batch_size=size, show_progress_bar=False)
@@ -173,8 +168,7 @@ class TextVectorSource:
 
 def mteb_prompts(name: str, needed: bool) -> dict[str, str] | None:
     """The prompts that mteb's metadata names for a model; None if it names none. Raises InputError for a model that
-    mteb evaluates with other code than sentence-transformers alone, and, if the metadata is needed, for one that it
-    does not know."""
+    mteb evaluates with more than sentence-transformers, and for one that it does not know, if it is needed."""
     check_installed("mteb", key="mteb_name", value=name)
     os.environ.setdefault("MTEB_CACHE", str(Path(tempfile.gettempdir()) / "mteb"))  # a folder that importing mteb makes
     import mteb
@@ -186,9 +180,9 @@ def mteb_prompts(name: str, needed: bool) -> dict[str, str] | None:
             raise InputError("mteb knows no model of this name", key="mteb_name", value=name) from None
         return None
     loader = getattr(meta.loader, "__name__", "")
-    further = sorted(set(meta.loader_kwargs) - KNOWN_ARGUMENTS)
-    if loader != "SentenceTransformerEncoderWrapper" or further:
-        by = f"with {', '.join(further)}" if further else f"by {loader or 'other code'}"
-        message = f"mteb evaluates it {by}, which mtl does not have; set prompts= to evaluate it without"
+    unsupported = sorted(set(meta.loader_kwargs) - KNOWN_ARGUMENTS)
+    if loader != "SentenceTransformerEncoderWrapper" or unsupported:
+        means = f"with {', '.join(unsupported)}" if unsupported else f"by {loader or 'other code'}"
+        message = f"mteb evaluates it {means}, which mtl does not have; set prompts= to evaluate it without"
         raise InputError(message, key="mteb_name", value=name)
     return meta.loader_kwargs.get("model_prompts")

@@ -13,20 +13,19 @@ from mtl.vectors.encoders.encoder import MAX_LENGTH, ModelEncoder, PretrainedSet
 
 
 def open_transformer(name: str, values: Mapping[str, Any]) -> ModelEncoder:
-    """The mean of the last layer of the transformer that `path` names over a text's tokens, in float32. Raises InputError
-    for an unknown key, a bad value, and a transformer that cannot be opened."""
+    """The mean of the last layer of the transformer that `path` names, in float32. Raises InputError for one that cannot be opened."""
     settings = typed(PretrainedSettings, values)
     device = device_of(settings.device, "device")
     pretrained = open_pretrained(settings.path)
     trainer = typed(TrainerConfig, {"accelerator": settings.device, "precision": "32-true"})
-    encoder = TransformerEncoder(pretrained, MAX_LENGTH, trainer, device, lambda: pretrained.body)
+    model = TransformerEncoder(pretrained, MAX_LENGTH, trainer, device, lambda: pretrained.body)
     return ModelEncoder(
-        encoder,
+        model,
         "mean",
         name=f"transformer-{short_name(settings.path)}",
         title=f"Transformer, {short_name(settings.path)}",
         family="transformer",
         language=settings.language or "",
-        max_length=encoder.length,
+        max_length=model.length,
         settings="pooling mean",
     )

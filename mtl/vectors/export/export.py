@@ -1,5 +1,4 @@
-"""Export a finished run: its encoder or its word vectors, as a folder that other programs read, with a model card: what it holds and how to
-use it, the run's scores, its data, and its limits."""
+"""Export a finished run's encoder or word vectors, as a folder that other programs read, with a model card."""
 
 import logging
 import re
@@ -42,11 +41,11 @@ class ExportSettings(RunSettings):
 
 @dataclass(frozen=True)
 class Export:
-    """The encoder of an LSTM that is exported, and what its card says."""
+    """The encoder of an LSTM that is exported, and what its card says of it."""
 
-    encoder: RunEncoder  # the words of its reader are all that it knows
+    encoder: RunEncoder  # knows the words of its reader, and no others
     settings: ExportSettings
-    command: str
+    command: str  # the command line of the export
     looks_up: bool  # whether the run looks new words up in a file of vectors
 
     @property
@@ -63,11 +62,10 @@ class Export:
 
 @dataclass(frozen=True)
 class ExportFormat:
-    """One format."""
+    """A form in which an encoder is exported."""
 
-    keys: tuple[str, ...]  # the settings that it reads
-    # Writes the files and the card to a folder. Raises InputError for an encoder that the format cannot express, and if the files do not give
-    # the vectors of the run.
+    keys: tuple[str, ...]  # the settings of `ExportSettings` that it reads
+    # Writes the files and the card to a folder. Raises InputError for an encoder whose vectors the format cannot express.
     write: Callable[[Export, Path], None]
     extra: str | None = None  # the extra of mtl-baselines with the packages that it needs (`mtl.base.extras`)
 
@@ -80,14 +78,14 @@ def write_vectors(export: Export, folder: Path) -> None:
         for word, vector in zip(words, vectors, strict=True):
             file.write(f"{word} {' '.join(f'{number:.9g}' for number in vector)}\n")
     loading = f'vectors = KeyedVectors.load_word2vec_format("{VECTORS}")'
-    begin = [
+    introduction = [
         f"# Word vectors of {escaped(export.encoder.description.title)}",
         f"{len(words):,} vectors of {vectors.shape[1]} numbers, as stage 1 of the training left them, in word2vec's text format: exact"
         " float32. Words are Moses tokens; case counts. The vector of unknown words is not among them.",
         f"## Usage\n\n{code_block('from gensim.models import KeyedVectors', '', loading)}\n\n"
         f"In mtl: `embeddings=fasttext embeddings.path={VECTORS}`.",
     ]
-    write_text(folder / "README.md", card(export, {}, begin))
+    write_text(folder / "README.md", card(export, {}, introduction))
 
 
 # By the name that `mtl export --format` takes.
@@ -102,23 +100,22 @@ EXPORT_FORMATS = {
 
 
 def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any], command: str) -> None:
-    """Write the encoder of a finished run to a new folder. The settings are those of `ExportSettings`. Raises InputError
-    for a folder that is not empty, an unknown format or key, a run that is not finished or keeps no models, an encoder
-    that the format cannot express, and a package that is missing."""
+    """Write a finished run's encoder to a new folder, with settings of `ExportSettings`. Raises InputError for a folder
+    that is not empty, an unknown format or key, a run without models or of another form, or a missing package."""
     check_choice("--format", format, EXPORT_FORMATS)
     kind = EXPORT_FORMATS[format]
     check_known(settings, set(kind.keys))
     check_new_folder(out)
     if kind.extra is not None:
         check_installed(kind.extra, key=f"--format {format}")
-    export = _open(run_dir, typed(ExportSettings, settings), command)
+    export = _open_export(run_dir, typed(ExportSettings, settings), command)
     with new_folder(out) as partial:
         kind.write(export, partial)
     hint = "; all others are unknown to it, unlike the run: name a file of texts with words=" if export.looks_up else ""
     logger.info("%s: knows %s words%s", out, f"{len(export.model.reader.vocabulary.words):,}", hint)
 
 
-def _open(run_dir: Path, settings: ExportSettings, command: str) -> Export:
+def _open_export(run_dir: Path, settings: ExportSettings, command: str) -> Export:
     """The encoder of an LSTM, which knows the words of the run and of `words=`, and no others."""
     encoder = open_run(run_dir, settings)
     model = encoder.model
@@ -140,12 +137,12 @@ def _open(run_dir: Path, settings: ExportSettings, command: str) -> Export:
     return Export(encoder, settings, command, looks_up)
 
 
-def card(export: Export, front: Mapping[str, Any], begin: Sequence[str]) -> str:
-    """A card in Markdown: front matter with the language, the licence and these values; the title and the sections `begin`; then those that all
-    cards have: scores, the data of the tasks that trained the encoder, and its limits."""
+def card(export: Export, metadata: Mapping[str, Any], introduction: Sequence[str]) -> str:
+    """A model card in Markdown: the metadata, with the language and the licence; the introduction, which is a title and
+    sections; then scores, the data of the tasks that trained the encoder, and limits."""
     predictor, description, license = export.encoder.predictor, export.encoder.description, export.settings.license
     suite, summary, seed = predictor.suite, read_summary(predictor.folder.summary), str(predictor.seed)
-    matter = {"language": [suite.language], **({"license": license} if license else {}), **front}
+    front_matter = {"language": [suite.language], **({"license": license} if license else {}), **metadata}
     names = {id: escaped(task.title or id) for id, task in suite.tasks.items()}
     scores = [f"{names[id]} {suite.shown.show(scored['scores'][seed])}" for id, scored in summary["tasks"].items()]
     data = [["task", "license of the data", "training rows"]]
@@ -153,12 +150,14 @@ def card(export: Export, front: Mapping[str, Any], begin: Sequence[str]) -> str:
         if f"{suite.name}/{id}" in description.trained_on:
             rows = (scored.get("rows") or {}).get("train", MISSING)
             data.append([names[id], escaped(suite.tasks[id].license or "not stated"), str(rows)])
-    run_looks_up = (
-        " The run itself looks new words up in its file of word vectors; this export has the words of the run's data, and those that `words=`"
-        " named."
-    )
+    unknown_words = "Words that are not in the vocabulary share one vector, that of unknown words."
+    if export.looks_up:
+        unknown_words += (
+            " The run itself looks new words up in its file of word vectors; this export has the words of the run's data, and those that"
+            " `words=` named."
+        )
     limits = [
-        f"Words that are not in the vocabulary share one vector, that of unknown words.{run_looks_up if export.looks_up else ''}",
+        unknown_words,
         f"Texts are cut after {description.max_length} tokens, and the heads of the run are not part of the export.",
         f"The encoder was trained on the tasks above, in one language ({escaped(description.language)}); on other data it may be worse than"
         " the average of its word vectors.",
@@ -166,8 +165,8 @@ def card(export: Export, front: Mapping[str, Any], begin: Sequence[str]) -> str:
     if not license:
         limits.append("No license is stated for the weights; that of the data and of what training began with decides.")
     sections = [
-        f"---\n{yaml.safe_dump(matter, sort_keys=False, allow_unicode=True)}---",
-        *begin,
+        f"---\n{yaml.safe_dump(front_matter, sort_keys=False, allow_unicode=True)}---",
+        *introduction,
         f"## Evaluation\n\nThe model is that of seed {seed} of a run, which has the scores {', '.join(scores)}. All seeds of the run:",
         render(dict(summary), suite).partition("\n\n")[2].strip(),
         "## Training\n\nAll tasks trained the encoder together (stage 1), on the training rows of"

@@ -17,7 +17,7 @@ from mtl.vectors.encoders.sentence_model import load_model
 from mtl.vectors.export.export import Export, card, code_block
 from mtl.vectors.export.tokenizer import can_express, tokenizer_json
 
-# A text without a token is one unknown word; the tokenizer says so of none that is empty.
+# The tokenizer gives a text without a token one unknown word, but not an empty text: so each text begins with a space.
 PROMPTS = {"query": " ", "document": " "}
 TOLERANCE = 1e-5  # between vectors of the exported model and of the run
 
@@ -31,8 +31,7 @@ def probe_texts(words: Sequence[str], max_length: int) -> list[str]:
 
 
 def write(export: Export, folder: Path) -> None:
-    """Write the model and its card. Raises InputError for a run that the library's modules cannot express, and if the written model gives
-    other vectors than the run."""
+    """Write the model and its card. Raises InputError for a run that the library's modules cannot express, and for other vectors than the run's."""
     problem = None
     if export.model.config.boundary_words:
         problem = "boundary_words=true: sentence-transformers cuts long texts after these words are added"
@@ -42,7 +41,7 @@ def write(export: Export, folder: Path) -> None:
         remedy = "mtl encode writes its vectors, --format vectors its words'"
         raise InputError(f"{problem}; {remedy}", path=export.encoder.predictor.folder.path)
     logging.getLogger("sentence_transformers").setLevel(logging.ERROR)  # hides what it logs about models in general
-    _model(export, folder / "tokenizer.json").save_pretrained(str(folder), create_model_card=False)
+    _new_model(export, folder / "tokenizer.json").save_pretrained(str(folder), create_model_card=False)
     for weights in folder.rglob("*.safetensors"):  # the library lets their owner alone read them
         weights.chmod((folder / "modules.json").stat().st_mode)
     loaded = load_model(folder, "cpu")
@@ -54,8 +53,8 @@ def write(export: Export, folder: Path) -> None:
     write_text(folder / "README.md", _card(export, str(loaded)))
 
 
-def _model(export: Export, tokenizer_file: Path) -> Any:
-    """The model; its tokenizer is written to a file, from which the library reads it."""
+def _new_model(export: Export, tokenizer_file: Path) -> Any:
+    """A `SentenceTransformer` of the encoder. Its tokenizer is written to a file, which the library reads."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer import modules
     from transformers import PreTrainedTokenizerFast
@@ -74,10 +73,9 @@ def _model(export: Export, tokenizer_file: Path) -> Any:
 
 
 def _after_words(export: Export) -> list[Any]:
-    """The modules that turn word vectors into a text's vector. With `join_input`, the pooled word vectors are kept as
-    `cls_token_embeddings`, which the second pooling joins with its own result: to pool joined vectors, and to join
-    pooled vectors, is the same. A last linear module subtracts the centre. It is also there if the input is joined,
-    because `Pooling` would name another size."""
+    """The modules that turn word vectors into a text's vector. With `join_input`, the second pooling joins its result
+    with the pooled word vectors, the `cls_token_embeddings`, as joining and pooling can change places. A last linear
+    module subtracts the centre; after joining it is always there, because `Pooling` would name another size."""
     from sentence_transformers.sentence_transformer import modules
 
     trained, pooling, centre = export.model.encoder, export.encoder.pooling, export.encoder.centre
@@ -87,8 +85,8 @@ def _after_words(export: Export) -> list[Any]:
     if not trained.join_input:
         chain = [lstm, modules.Pooling(width, pooling)]
     else:
-        kept = _linear(size, None, module_output_name="cls_token_embeddings")
-        chain = [modules.Pooling(size, pooling), kept, lstm, modules.Pooling(width, (pooling, "cls"))]
+        pooled_words = _linear(size, None, module_output_name="cls_token_embeddings")
+        chain = [modules.Pooling(size, pooling), pooled_words, lstm, modules.Pooling(width, (pooling, "cls"))]
     if trained.join_input or centre is not None:
         chain.append(_linear(trained.output_size, centre))
     return chain
@@ -106,27 +104,27 @@ def _card(export: Export, architecture: str) -> str:
     """The model card."""
     description, pooling = export.encoder.description, export.encoder.pooling
     centred = "" if export.encoder.centre is None else ", minus the mean vector of the training texts"
-    front = {
+    metadata = {
         "library_name": "sentence-transformers",
         "pipeline_tag": "sentence-similarity",
         "tags": ["sentence-transformers", "sentence-similarity", "feature-extraction", "bilstm"],
     }
-    used = code_block(
+    usage = code_block(
         "from sentence_transformers import SentenceTransformer",
         "",
         'model = SentenceTransformer("FOLDER")',
         'vectors = model.encode(["Text one.", "Text two."])',
         "model.similarity(vectors, vectors)",
     )
-    begin = [
+    introduction = [
         f"# {escaped(description.title)}",
         f"This is a sentence-transformers model that maps texts to vectors of {description.dim} numbers, which are compared by their cosine:"
         f" {len(export.model.reader.vocabulary.words):,} word vectors, a bidirectional LSTM, and the {pooling} over time{centred}. It has"
         f" {description.parameters:,} parameters, of which {description.parameters_without_embeddings:,} are not in word vectors.",
         f"```\n{architecture}\n```",
-        f"## Usage\n\nWith sentence-transformers 6 or later; neither mtl nor `trust_remote_code` is needed.\n\n{used}\n\nThe prompt of the"
+        f"## Usage\n\nWith sentence-transformers 6 or later; neither mtl nor `trust_remote_code` is needed.\n\n{usage}\n\nThe prompt of the"
         " model is a space, which changes no vector but that of an empty text. If you set a prompt of your own, begin it with a space. Use"
         " `encode` for all texts: in sentence-transformers 6.2, `encode_query` and `encode_document` fail for every model with word vectors"
         " and a tokenizer of transformers.",
     ]
-    return card(export, front, begin)
+    return card(export, metadata, introduction)

@@ -1,7 +1,6 @@
-"""The Moses tokenizer of `mtl.data.text` as the content of a `tokenizer.json`, which the library tokenizers reads.
-
-The file has a replacement for each step of sacremoses, in the same order, so that programs without mtl and without sacremoses split texts as
-the run did. Only texts with the literal DOTMULTI are split otherwise, because sacremoses itself reads it as dots."""
+"""The Moses tokenizer of `mtl.data.text` as the content of a `tokenizer.json`, which the library tokenizers reads. It has a replacement for each
+step of sacremoses, in the same order, so that programs without mtl and without sacremoses split texts as the run did. Only texts with the literal
+DOTMULTI are split otherwise, because sacremoses itself reads it as dots."""
 
 import re
 import sys
@@ -34,9 +33,9 @@ def can_express(language: str) -> bool:
 
 def tokenizer_json(language: str, words: Sequence[str]) -> dict[str, Any]:
     """The tokenizer of a language that `can_express` accepts. It gives these words the ids of a `Vocabulary`, and a text
-    without tokens one unknown word. The library gives an empty text no token at all, so whoever uses it must put a space
-    before each text; that changes nothing else."""
-    steps = [{"type": "Replace", "pattern": {"Regex": regex}, "content": put} for regex, put in _replacements(language)]
+    without tokens one unknown word, but an empty text no token: put a space before each text, which changes no other."""
+    replacements = _replacements(language)
+    steps = [{"type": "Replace", "pattern": {"Regex": regex}, "content": text} for regex, text in replacements]
     return {
         "version": "1.0",
         "truncation": None,
@@ -68,11 +67,9 @@ def is_moses(content: Mapping[str, Any]) -> bool:
 
 @lru_cache
 def _replacements(language: str) -> list[tuple[str, str]]:
-    """The steps of `sacremoses.MosesTokenizer.tokenize`: patterns in Oniguruma's syntax, and the replacement of their matches.
-
-    A replacement cannot contain its match. To insert a space beside a character, a pattern has an empty match beside it. To replace
-    only the end of a match, a pattern has \\K before that end.
-    """
+    """The steps of `sacremoses.MosesTokenizer.tokenize`: patterns in Oniguruma's syntax, each with the replacement of
+    its matches, which cannot contain the match. So a pattern that inserts a space matches nothing beside a character,
+    and one that replaces only the end of a match has \\K before that end."""
     moses = sacremoses.MosesTokenizer(lang=language)
     alnum, number = _range(moses.IsAlnum), _range(moses.IsN)
     space = _range(chr(code) for code in range(sys.maxunicode + 1) if re.match(r"\s", chr(code)))
@@ -100,15 +97,15 @@ def _final_period(moses: sacremoses.MosesTokenizer) -> str:
     """A pattern of the last period of each word that `handles_nonbreaking_prefixes` splits from it."""
     end = "(?![^ ])"
     numeric = moses.NUMERIC_ONLY_PREFIXES
-    kept = [
+    unsplit = [
         rf"\.+{end}",
         rf"(?=[^ ]*\.[^ ]*\.{end})[^ ]*[{_range(moses.IsAlpha)}]",
         rf"(?:{_any_of(prefix for prefix in moses.NONBREAKING_PREFIXES if prefix not in numeric)})\.{end}",
     ]
     if numeric:
-        kept.append(rf"(?:{_any_of(numeric)})\. +[0-9]")
-    before = "".join(f"(?!{word})" for word in kept)
-    return rf"(?<![^ ]){before}[^ ]+\K\.{end}(?! +[{_range(moses.IsLower)}])"
+        unsplit.append(rf"(?:{_any_of(numeric)})\. +[0-9]")
+    others = "".join(f"(?!{word})" for word in unsplit)
+    return rf"(?<![^ ]){others}[^ ]+\K\.{end}(?! +[{_range(moses.IsLower)}])"
 
 
 def _any_of(words: Iterable[str]) -> str:

@@ -76,8 +76,7 @@ class Benchmark:
     name: str
     title: str
     languages: list[str]  # mteb's codes; of a task in several languages only these parts are evaluated
-    # By the language code of an encoder, the one that mteb's model metadata has.
-    model_languages: dict[str, str] = field(default_factory=dict)
+    model_languages: dict[str, str] = field(default_factory=dict)  # mteb's codes for models, by those of encoders
     types: dict[str, TaskType] = field(kw_only=True)  # in the order of the table
     published: list[PublishedRow] = field(default_factory=list)
 
@@ -89,8 +88,8 @@ class Benchmark:
                 raise InputError(f"{folder!r} names a folder; use letters, digits, '.', '_' and '-'", key=key)
         if not names or not self.languages:
             raise InputError("types, languages: must name at least one task and one language")
-        if twice := [name for name, count in Counter(names).items() if count > 1]:
-            raise InputError(f"task {twice[0]} is in two types", key="types")
+        if repeated := [name for name, count in Counter(names).items() if count > 1]:
+            raise InputError(f"task {repeated[0]} is in two types", key="types")
         for row in self.published:
             if unknown := sorted(set(row.scores) - set(names)):
                 raise InputError(f"{row.model}: unknown task {unknown[0]}", key="published")
@@ -101,6 +100,7 @@ class Benchmark:
         return {name: task for type_ in self.types.values() for name, task in type_.tasks.items()}
 
     def type_of(self, task: str) -> str:
+        """The name of a task's type."""
         return next(name for name, type_ in self.types.items() if task in type_.tasks)
 
     def metric(self, task: str) -> str:

@@ -1,9 +1,7 @@
-"""The rows of a task, in a local folder or on the Hub: whether they can be read, and whether they are those that mteb describes."""
+"""The rows of a task, in a local folder or on the Hub: which they are, and whether they can be read."""
 
 import contextlib
 import hashlib
-import io
-from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +9,10 @@ from typing import Any
 
 import datasets
 import mteb
-import numpy as np
 import yaml
 from datasets import Dataset
 from huggingface_hub import metadata_load
-from mteb.abstasks import AbsTask, AbsTaskRetrieval
+from mteb.abstasks import AbsTask
 
 from mtl.base.errors import InputError
 from mtl.base.files import sha256
@@ -24,12 +21,9 @@ from mtl.base.untrusted_yaml import YAML_LIMIT
 from mtl.data.files import decode
 from mtl.data.json_rows import parse_row
 from mtl.vectors.mteb.benchmark import Benchmark
-from mtl.vectors.mteb.results import EXACT, OTHER, REDUCED
-from mtl.vectors.mteb.retrieval import document_blocks
 
 CLOSED = "the client has been closed"  # what the hub's client says in the end if there is no network
 TEXT_COLUMNS = ("input_column_name", "input1_column_name", "input2_column_name")  # attributes of mteb's tasks
-SHOWN = 3  # the most differences that are recorded of a split
 
 
 @dataclass(frozen=True)
@@ -46,18 +40,17 @@ def check_files(folder: Path, split: str) -> None:
     if not files:
         raise InputError(f"has no files; put the task's rows there, as in {folder / split}.jsonl", path=folder)
     for path in (path for path in files if path.suffix == ".jsonl"):
-        has_rows = False
+        rows = 0
         with open_lines(path) as lines:
-            for line in filter(bytes.strip, lines):  # datasets skips the others
+            for line in filter(bytes.strip, lines):  # datasets skips lines without text
                 parse_row(path, lines.number, decode(line, str(path), lines.number - 1))
-                has_rows = True
-        if not has_rows:
+                rows += 1
+        if not rows:
             raise InputError("has no rows; write one JSON object a line", path=path)
 
 
 def check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
-    """Raise InputError for rows in this file that lack a column of the task, or a text, a number or another value there.
-    The columns are those that the task has after mteb has renamed the hub's."""
+    """Raise InputError for rows of this file without a column that the task has, renamed by mteb, or without a fitting value there."""
     if not isinstance(rows, Dataset):  # those of retrieval have other parts
         return
     is_sts = task.metadata.type == "STS"
@@ -65,14 +58,14 @@ def check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
     target = "score" if is_sts else getattr(task, "label_column_name", None)
     target_type: Any = int | float if is_sts or task.metadata.type == "PairClassification" else object
     columns = [*((text, str | list, "text") for text in texts), (target, target_type, "number")]
-    for column, kind, wanted in columns:
+    for column, kind, kind_title in columns:
         if not isinstance(column, str):  # tasks of other forms lack some
             continue
         if column not in rows.column_names:
             raise InputError(f"has no column {column}; it has {', '.join(rows.column_names)}", path=path)
         for number, value in enumerate(rows[column], 1):
             if value is None or not isinstance(value, kind):
-                problem = "has no value" if value is None else f"{value!r} is not a {wanted}"
+                problem = "has no value" if value is None else f"{value!r} is not a {kind_title}"
                 raise InputError(f"row {number}: column {column}: {problem}; write one, or drop the row", path=path)
 
 
@@ -117,9 +110,8 @@ def _named_files(card: Path) -> Iterator[str]:
 
 @contextlib.contextmanager
 def cache_of(rows: MtebRows) -> Iterator[None]:
-    """Within the block, datasets keeps what it reads of a local folder in a cache of this version of the rows. Its own
-    cache knows a file by its path and its time of change alone. So it would return old rows for files that were
-    replaced by others with the same time, as tar, rsync and `cp -p` do."""
+    """Within the block, datasets caches what it reads of a local folder for this version of the rows. Its own cache
+    knows a file by path and time, and would return old rows for files replaced with the same time, as by `cp -p`."""
     config = datasets.config
     before = Path(config.HF_DATASETS_CACHE)
     if rows.folder is not None:
@@ -137,18 +129,18 @@ def fresh_task(benchmark: Benchmark, name: str, split: str, rows: MtebRows | Non
         # Of a task in pairs of languages, such as STS22, only those parts count in which all texts are in the benchmark's languages.
         task = mteb.get_task(name, languages=benchmark.languages, exclusive_language_filter=True)
     except (KeyError, ValueError) as error:
-        raise InputError(f"benchmark {benchmark.name}: mteb {mteb.__version__}: {name}: {_line(error)}") from None
-    changed: dict[str, Any] = {"eval_splits": [split]}
+        raise InputError(f"benchmark {benchmark.name}: mteb {mteb.__version__}: {name}: {_one_line(error)}") from None
+    changes: dict[str, Any] = {"eval_splits": [split]}
     if rows is not None and rows.folder is not None:
-        changed["dataset"] = {"path": str(rows.folder), "revision": rows.revision}
-    task.metadata = task.metadata.model_copy(update=changed)
+        changes["dataset"] = {"path": str(rows.folder), "revision": rows.revision}
+    task.metadata = task.metadata.model_copy(update=changes)
     return task
 
 
 def load_rows(task: AbsTask, rows: MtebRows) -> None:
     """Load a task's rows. Raises InputError if they cannot be had, lack a split, or have another form than the task's."""
     name = task.metadata.name
-    splits_read = _read_splits(task, task.metadata.eval_splits)
+    splits_read = read_splits(task, task.metadata.eval_splits)
     if rows.folder is not None:
         check_files(rows.folder, splits_read[0])
     try:
@@ -159,7 +151,7 @@ def load_rows(task: AbsTask, rows: MtebRows) -> None:
             raise unreadable(task, rows, error) from None
         raise InputError(
             f"task {name}: has no folder in data_dir, and the hub's {task.metadata.dataset['path']} cannot be had:"
-            f" {'no connection' if CLOSED in str(error) else _line(error)}; put its rows into data_dir/{name}"
+            f" {'no connection' if CLOSED in str(error) else _one_line(error)}; put its rows into data_dir/{name}"
         ) from None
     for split in splits_read:
         for subset in task.hf_subsets:
@@ -177,86 +169,16 @@ def unreadable(task: AbsTask, rows: MtebRows, error: Exception) -> InputError:
     if rows.folder is not None:
         files = _files(rows.folder)
         where = files[0] if len(files) == 1 else rows.folder
-    reason = _line(error.__cause__ or error)
+    reason = _one_line(error.__cause__ or error)
     return InputError(f"{where}: not the rows of {task.metadata.name} in a form that mteb reads: {reason}")
 
 
-def compare_rows(task: AbsTask, rows: MtebRows, split: str) -> tuple[str, list[str]]:
-    """Compare the loaded rows of a task with mteb's descriptive statistics: the scored split, and the training rows
-    that it uses. Returns EXACT, REDUCED (fewer rows) or OTHER, and the differences, as in "test: 90 samples, not 100".
-    The hub's rows are exact if mteb describes the split: where the hub has no such split, mteb may take another one.
-    Raises InputError for rows of another form."""
-    described = task.metadata.descriptive_stats or {}
-    if rows.folder is None:
-        return (EXACT, []) if split in described else (OTHER, [f"{split}: mteb does not describe it"])
-    differences, fewer = list[str](), False
-    for name in _read_splits(task, [split]):
-        if name not in described:
-            differences.append(f"{name}: mteb does not describe it")
-            continue
-        for subset in task.hf_subsets if task.metadata.is_multilingual else (None,):
-            theirs = described[name] if subset is None else described[name]["hf_subset_descriptive_stats"][subset]
-            try:
-                with contextlib.redirect_stderr(io.StringIO()):  # bars of mteb
-                    ours = _statistics(task, name, subset)
-            except Exception as error:  # a column or a value of another type than the task's can fail anywhere in mteb
-                raise unreadable(task, rows, error) from None
-            differences += _differences(name, ours, theirs)[:SHOWN]
-            fewer = fewer or ours["num_samples"] < theirs["num_samples"]
-    return REDUCED if fewer else OTHER if differences else EXACT, differences
-
-
-def _differences(split: str, ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:
-    """The numbers of a split that differ between our statistics and mteb's."""
-    present = dict(_flat(ours))
-    return [
-        f"{': '.join([split, *parts])}: {present.get((*parts, last), 'no')} {last}, not {wanted}"
-        for (*parts, last), wanted in _flat(theirs)
-        if present.get((*parts, last)) != wanted
-    ]
-
-
-def _statistics(task: AbsTask, split: str, subset: str | None) -> Mapping[str, Any]:
-    """What mteb describes of the rows of a split. The texts of a corpus are read block by block, where mteb would hold them in memory."""
-    if not isinstance(task, AbsTaskRetrieval):
-        return task._calculate_descriptive_statistics_from_split(split, hf_subset=subset)
-    task.convert_v1_dataset_format_to_v2(num_proc=None)
-    rows = task.dataset[subset or "default"][split]
-    corpus, named = rows["corpus"], {id for documents in rows["relevant_docs"].values() for id in documents}
-    lengths, hashes, relevant = array("q"), array("q"), array("q")
-    for block in document_blocks(corpus, task.metadata):
-        relevant.extend(len(lengths) + place for place, id in enumerate(block["id"]) if id in named)
-        lengths.extend(map(len, block["text"]))
-        hashes.extend(map(hash, block["text"]))
-    rows["corpus"] = corpus.select(relevant or [0])  # all that mteb reads of it beside the texts
-    ours = task._calculate_descriptive_statistics_from_split(split, hf_subset=subset)
-    rows["corpus"] = corpus
-    characters = sum(lengths)
-    texts = {"total_text_length": characters, "min_text_length": min(lengths), "max_text_length": max(lengths)}
-    return {
-        **ours,
-        "num_samples": len(corpus) + ours["num_queries"],
-        "num_documents": len(corpus),
-        "number_of_characters": characters + ours["queries_text_statistics"]["total_text_length"],
-        "documents_text_statistics": {**texts, "unique_texts": len(np.unique(hashes))},
-    }
-
-
-def _read_splits(task: AbsTask, scored: Sequence[str]) -> list[str]:
+def read_splits(task: AbsTask, scored: Sequence[str]) -> list[str]:
     """The splits that an evaluation reads: the scored ones, and the training rows of tasks that train a classifier."""
     trained = getattr(task, "train_split", None)
     return list(dict.fromkeys([*scored, *([trained] if trained else [])]))
 
 
-def _flat(statistics: Mapping[str, Any], *names: str) -> Iterator[tuple[tuple[str, ...], int | float]]:
-    """The numbers in nested statistics but averages, each with the names, in words, of the parts that it is in and its own."""
-    for key, value in statistics.items():
-        name = str(key).removeprefix("num_").removeprefix("number_of_").removesuffix("_statistics").replace("_", " ")
-        if isinstance(value, Mapping):
-            yield from _flat(value, *names, name)
-        elif isinstance(value, int | float) and not key.startswith(("average_", "avg_")):
-            yield (*names, name), value
-
-
-def _line(error: BaseException) -> str:
+def _one_line(error: BaseException) -> str:
+    """The message of an error, or its class if it has none, in a line of at most 200 characters."""
     return (" ".join(str(error).split()) or type(error).__name__)[:200]

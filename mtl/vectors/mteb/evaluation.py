@@ -1,4 +1,4 @@
-"""Evaluate an encoder, as a model of mteb, on tasks with mteb's own code, one task after another. What is finished is not evaluated again."""
+"""An encoder as a model of mteb, and its evaluation with mteb's own code. What is finished is not repeated."""
 
 import logging
 import math
@@ -13,7 +13,7 @@ from typing import Any
 
 import mteb
 import numpy as np
-from mteb.abstasks import AbsTaskRetrieval
+from mteb.abstasks import AbsTask, AbsTaskRetrieval
 from mteb.models.abs_encoder import AbsEncoder, get_prompt
 from mteb.models.model_meta import ModelMeta, ScoringFunction
 from mteb.results import TaskResult
@@ -24,9 +24,10 @@ from mtl.base.errors import InputError
 from mtl.base.files import replacing, write_json, write_text
 from mtl.vectors.encoders.encoder import EncodeBlocks, SentenceEncoder
 from mtl.vectors.mteb.benchmark import Benchmark
-from mtl.vectors.mteb.data import MtebRows, cache_of, compare_rows, find_rows, fresh_task, load_rows, unreadable
+from mtl.vectors.mteb.data import MtebRows, cache_of, find_rows, fresh_task, load_rows, unreadable
 from mtl.vectors.mteb.results import EvaluationFolder, Record, record_key, render_table, revision_of, seen_by, summarize
 from mtl.vectors.mteb.retrieval import CorpusSearch
+from mtl.vectors.mteb.statistics import compare_rows
 
 logger = logging.getLogger("mtl")
 
@@ -38,10 +39,10 @@ COMPARED = {"cosine": ScoringFunction.COSINE, "dot": ScoringFunction.DOT_PRODUCT
 class EncoderModel(AbsEncoder):
     """Gives mteb an encoder's vectors, and counts the texts and the seconds that they take."""
 
-    def __init__(self, encoder: SentenceEncoder, meta: ModelMeta, elsewhere: EncodeBlocks | None = None) -> None:
-        """`elsewhere` encodes the documents of corpora; None: this process does."""
+    def __init__(self, encoder: SentenceEncoder, meta: ModelMeta, encode_blocks: EncodeBlocks | None = None) -> None:
+        """`encode_blocks` encodes the documents of corpora in other processes; None: this process does."""
         self.mteb_model_meta = meta
-        self._encoder, self._elsewhere = encoder, elsewhere
+        self._encoder, self._encode_blocks = encoder, encode_blocks
         self.sentences = 0
         self.seconds = 0.0
         self.encoding = False  # whether the encoder is at work
@@ -53,14 +54,14 @@ class EncoderModel(AbsEncoder):
         return self._counted(lambda: self._encoder.encode(texts, progress=True, prompt=prompt))
 
     def encode_documents(self, blocks: Iterable[list[str]], task_metadata: Any) -> Iterator[np.ndarray]:
-        """The vectors of the documents of a corpus, block by block. Raises InputError if they are not finite. Elsewhere, the
-        blocks are read while others are encoded, and these seconds count."""
+        """The vectors of the documents of a corpus, block by block. Raises InputError if they are not finite. Other
+        processes encode while this one reads further blocks; the seconds count these reads, too."""
         prompt = get_prompt(dict(self._encoder.prompts), task_metadata, PromptType.document)
-        if self._elsewhere is None:
+        if self._encode_blocks is None:
             for block in blocks:
                 yield self._counted(partial(self._encoder.encode, block, prompt=prompt))
             return
-        encoded = self._elsewhere(blocks, prompt)
+        encoded = self._encode_blocks(blocks, prompt)
         while len(vectors := self._counted(lambda: next(encoded, np.empty(0)))):
             yield vectors
 
@@ -78,16 +79,15 @@ class EncoderModel(AbsEncoder):
 
 
 def model_meta(encoder: SentenceEncoder, benchmark: Benchmark) -> ModelMeta:
-    """The encoder's metadata, as mteb's leaderboard and its repository of results take them. The revision is the
-    encoder's fingerprint, `training_datasets` the benchmark's tasks whose training rows the encoder has seen. What no
-    encoder knows, such as a licence, is None. Raises InputError for a similarity that mteb does not compute."""
+    """The encoder's metadata for mteb's leaderboard and results. The revision is its fingerprint, and what no encoder
+    knows, such as a licence, is None. Raises InputError for a similarity that mteb does not compute."""
     description, similarity = encoder.description, encoder.similarity
     language = benchmark.model_languages.get(description.language)
     seed = "" if description.seed is None else f"-seed{description.seed}"
     if similarity not in COMPARED:
         message = f"{description.title}: compares vectors by {similarity}, and mteb only by {' or '.join(COMPARED)}"
         raise InputError(message)
-    known = {
+    metadata = {
         "name": f"mtl/{description.name}{seed}",
         "revision": revision_of(encoder),
         "languages": [language] if language else None,
@@ -101,7 +101,7 @@ def model_meta(encoder: SentenceEncoder, benchmark: Benchmark) -> ModelMeta:
         "use_instructions": any(encoder.prompts.values()),
         "training_datasets": set(seen_by(description, benchmark)),
     }
-    return ModelMeta.create_empty(known)
+    return ModelMeta.create_empty(metadata)
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Evaluator:
     data_dir: Path | None
     folder: EvaluationFolder
     meta: ModelMeta
-    elsewhere: EncodeBlocks | None = None  # as in `EncoderModel`
+    encode_blocks: EncodeBlocks | None = None  # as in `EncoderModel`
 
     @cached_property
     def versions(self) -> dict[str, str]:
@@ -121,28 +121,26 @@ class Evaluator:
         return {**{package: version(package) for package in ("mteb", "scikit-learn")}, **self.encoder.versions()}
 
     def evaluate(self, name: str, title: str) -> None:
-        """Write the record of a task; its score is None if it is not a finite number. Messages have the title. A task that
-        was evaluated with these versions of the software, on the same rows, by the same metric is not evaluated again.
-        Raises InputError if it cannot be done."""
+        """Write the record of a task, unless it has the same rows, metric and versions. The score is None if it is not
+        a finite number. Messages begin with the title. Raises InputError for rows that mteb cannot evaluate."""
         rows, metric = find_rows(self.benchmark, name, self.data_dir), self.benchmark.metric(name)
         key = record_key(self.benchmark, name, self.versions) | {"revision": rows.revision}
-        record, after = self.folder.read_record(name, key), "as evaluated before"
+        record, duration = self.folder.read_record(name, key), "as evaluated before"
         if record is None:
             record = {**key, **self._evaluate(name, rows, key["split"])}
             write_json(self.folder.record(name), record)
-            after = format_duration(record["seconds"])
-        score = record["score"]
-        if score is None:
+            duration = format_duration(record["seconds"])
+        if record["score"] is None:
             problem = "is not a finite number, so the task counts as missing; are all targets or all vectors equal?"
             logger.warning("%s: %s %s", title, metric, problem)
         else:
-            logger.info("%s: %s %.2f · %s", title, metric, score, after)
+            logger.info("%s: %s %.2f · %s", title, metric, record["score"], duration)
 
     def records(self) -> dict[str, Record]:
         """The records with a score, by task, that the benchmark and these versions of the software would still make."""
         keys = {name: record_key(self.benchmark, name, self.versions) for name in self.benchmark.tasks}
-        known = {name: self.folder.read_record(name, key) for name, key in keys.items()}
-        return {name: record for name, record in known.items() if record is not None and record["score"] is not None}
+        records = {name: self.folder.read_record(name, key) for name, key in keys.items()}
+        return {name: record for name, record in records.items() if record is not None and record["score"] is not None}
 
     def write_summary(self, settings: Mapping[str, Any], about: Mapping[str, Any]) -> None:
         """Write the summary of the records, with these further keys, and their table."""
@@ -151,8 +149,7 @@ class Evaluator:
         write_text(self.folder.table, render_table(self.benchmark, summary))
 
     def collect_results(self) -> None:
-        """Write the folder `results`: mteb's own result files of the records, under the model's name and metadata of
-        now. Raises InputError for a result file that is damaged."""
+        """Write mteb's own result files of the records to `results`, with the model's metadata. Raises InputError for damaged ones."""
         results = []
         for name in self.records():
             path = self.folder.result(name)
@@ -165,24 +162,13 @@ class Evaluator:
             mteb.ResultCache(self.folder.path).save_to_cache(result, self.meta, encode_kwargs=ENCODING)
 
     def _evaluate(self, name: str, rows: MtebRows, split: str) -> Record:
-        """Evaluate the encoder on a split of a task, and write mteb's own result file. Scores are × 100. Raises
-        InputError if mteb fails with local rows, other than in the encoder."""
+        """Evaluate the encoder on a split of a task, and write mteb's own result file. Scores are × 100."""
         described = fresh_task(self.benchmark, name, split, rows)
         load_rows(described, rows)
         data, differences = compare_rows(described, rows, split)
-        model = EncoderModel(self.encoder, self.meta, self.elsewhere)
+        model = EncoderModel(self.encoder, self.meta, self.encode_blocks)
         task = fresh_task(self.benchmark, name, split, rows)  # comparing may have drawn random numbers of the other
-        vectors_of = [self.encoder.fingerprint, rows.revision, *map(str, sorted(self.versions.items()))]
-        search = CorpusSearch(model, self.folder.corpora, vectors_of) if isinstance(task, AbsTaskRetrieval) else model
-        try:
-            # Whether there is a result for these rows was decided by its record; mteb would return one for other rows.
-            options: dict[str, Any] = {"co2_tracker": False, "cache": None, "show_progress_bar": False}
-            with cache_of(rows):
-                (result,) = mteb.evaluate(search, task, encode_kwargs=dict(ENCODING), **options).task_results
-        except Exception as error:  # such as a single class in the training rows: it can fail anywhere in mteb
-            if rows.folder is None or model.encoding or isinstance(error, InputError | OSError):
-                raise
-            raise unreadable(task, rows, error) from None
+        result = self._run_mteb(model, task, rows)
         by_subset, metric = result.scores[split], self.benchmark.metric(name)
         if any(metric not in scores for scores in by_subset):
             known = ", ".join(key for key, value in by_subset[0].items() if isinstance(value, float))
@@ -201,6 +187,23 @@ class Evaluator:
             "encoding_seconds": model.seconds,
             "sentences": model.sentences,
         }
+
+    def _run_mteb(self, model: EncoderModel, task: AbsTask, rows: MtebRows) -> TaskResult:
+        """mteb's result of a task. Raises InputError if mteb fails with local rows, other than in the encoder."""
+        evaluated: EncoderModel | CorpusSearch = model
+        if isinstance(task, AbsTaskRetrieval):
+            key = [self.encoder.fingerprint, rows.revision, *map(str, sorted(self.versions.items()))]
+            evaluated = CorpusSearch(model, self.folder.corpora, key)
+        # Whether there is a result for these rows was decided by its record; mteb would return one for other rows.
+        options: dict[str, Any] = {"co2_tracker": False, "cache": None, "show_progress_bar": False}
+        try:
+            with cache_of(rows):
+                (result,) = mteb.evaluate(evaluated, task, encode_kwargs=dict(ENCODING), **options).task_results
+        except Exception as error:  # such as a single class in the training rows: it can fail anywhere in mteb
+            if rows.folder is None or model.encoding or isinstance(error, InputError | OSError):
+                raise
+            raise unreadable(task, rows, error) from None
+        return result
 
 
 def _percent(score: float) -> float | None:

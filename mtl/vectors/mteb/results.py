@@ -1,4 +1,4 @@
-"""The files of an evaluation: its folder, a record for each task and version of its rows, its summary, its table. None needs mteb."""
+"""The files of an evaluation: a record for each task, the summary and its table. None of them needs mteb."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -20,7 +20,7 @@ Record = dict[str, Any]
 
 
 class Evaluated(TypedDict):
-    """What is read of a task in record.json and in summary.json. A score that could not be computed is None."""
+    """What is read of a task in record.json and in summary.json. The score is None if it was not a finite number."""
 
     revision: str
     metric: str
@@ -66,20 +66,20 @@ class EvaluationFolder:
         self.corpora = path.parents[1] / "corpora"  # vectors of corpora, of all evaluations
 
     @classmethod
-    def of(cls, runs_dir: str, benchmark: str, encoder: SentenceEncoder) -> "EvaluationFolder":
+    def for_encoder(cls, runs_dir: str, benchmark: str, encoder: SentenceEncoder) -> "EvaluationFolder":
         """The folder of an encoder's evaluation: {runs_dir}/mteb/{benchmark}/{encoder}-{fingerprint}."""
         return cls(Path(runs_dir) / "mteb" / benchmark / f"{encoder.description.name}-{revision_of(encoder)}")
 
     def record(self, task: str) -> Path:
-        """What was evaluated last on a task's rows."""
+        """The file with the last evaluation on a task."""
         return self.path / "tasks" / task / "record.json"
 
     def result(self, task: str) -> Path:
-        """mteb's own result file of a task's record."""
+        """mteb's own result file of the same evaluation."""
         return self.path / "tasks" / task / "mteb.json"
 
     def read_record(self, task: str, key: Mapping[str, Any]) -> Record | None:
-        """The record of a task; None if there is none, if it is damaged, or if it says something else than the key."""
+        """The record of a task; None if there is none, if it is damaged, or if it differs from `key`."""
         try:
             record = dict(read_json(self.record(task), Evaluated))
         except InputError:
@@ -105,15 +105,14 @@ def seen_by(description: Description, benchmark: Benchmark) -> dict[str, list[st
 def summarize(
     benchmark: Benchmark, encoder: SentenceEncoder, settings: Mapping[str, Any], records: Mapping[str, Record]
 ) -> dict[str, Any]:
-    """The summary of an evaluation, from the tasks' records. Scores are × 100. `average` is the mean over the tasks,
-    `average_by_type` that of the types' means; both are over the tasks that have scores, on any data. `partial` is true
-    if a task of the benchmark is missing."""
+    """The summary of an evaluation, from the tasks' records; scores are × 100. `average` is the mean over the tasks
+    with scores, on any data, `average_by_type` that over the types' means. `partial`: a task is missing."""
     description = encoder.description
     tasks = {name: dict(records[name]) for name in benchmark.tasks if name in records}
     scores = {name: float(record["score"]) for name, record in tasks.items()}
     by_type, missing = benchmark.type_means(scores), benchmark.missing(tasks)
-    seconds, encoding = (sum(record[key] for record in tasks.values()) for key in ("seconds", "encoding_seconds"))
-    sentences = sum(record["sentences"] for record in tasks.values())
+    total = {key: sum(record[key] for record in tasks.values()) for key in ("seconds", "encoding_seconds", "sentences")}
+    encoding_seconds = total["encoding_seconds"]
     return {
         "benchmark": benchmark.name,
         "encoder": asdict(description),
@@ -127,8 +126,8 @@ def summarize(
         "missing": missing,
         "seen": {name: ids for name, ids in seen_by(description, benchmark).items() if name in tasks},
         "cost": {
-            "seconds_per_task": seconds / len(tasks) if tasks else None,
-            "sentences_per_second": sentences / encoding if encoding else None,
+            "seconds_per_task": total["seconds"] / len(tasks) if tasks else None,
+            "sentences_per_second": total["sentences"] / encoding_seconds if encoding_seconds else None,
             "parameters": description.parameters,
             "parameters_without_embeddings": description.parameters_without_embeddings,
             "memory": description.memory,
@@ -140,28 +139,27 @@ def summarize(
 def render_table(benchmark: Benchmark, summary: Mapping[str, Any]) -> str:
     """The table of one evaluation in Markdown: a line for each task, the means of types and both averages, and notes."""
     tasks = summary["tasks"]
-    body = []
 
-    def add_mean(title: str, mean: float | None, names: Sequence[str]) -> None:
-        body.append([escaped(title), "", "", _number(mean, summary, names), "", ""])
+    def mean_line(title: str, mean: float | None, names: Sequence[str]) -> list[str]:
+        return [escaped(title), "", "", _marked_score(mean, summary, names), "", ""]
 
+    lines = [["", "metric", "data", "score", "seconds", "sentences/s"]]
     for type_name, type_ in benchmark.types.items():
-        for name in filter(tasks.__contains__, type_.tasks):
-            record = tasks[name]
-            score, encoding = _number(record["score"], summary, [name]), record["encoding_seconds"]
+        for name, record in ((name, tasks[name]) for name in type_.tasks if name in tasks):
+            score, encoding = _marked_score(record["score"], summary, [name]), record["encoding_seconds"]
             costs = [f"{record['seconds']:.1f}", f"{record['sentences'] / encoding:,.0f}" if encoding else MISSING]
-            body.append([escaped(name), type_.metric_title, escaped(record["data"]), score, *costs])
+            lines.append([escaped(name), type_.metric_title, escaped(record["data"]), score, *costs])
         if type_name in summary["by_type"]:
-            add_mean(f"{type_.title}, mean", summary["by_type"][type_name], list(type_.tasks))
-    add_mean("AVG, tasks", summary["average"], list(benchmark.tasks))
-    add_mean("AVG, types", summary["average_by_type"], list(benchmark.tasks))
-    table = markdown_table([["", "metric", "data", "score", "seconds", "sentences/s"], *body], left=3)
+            lines.append(mean_line(f"{type_.title}, mean", summary["by_type"][type_name], list(type_.tasks)))
+    lines.append(mean_line("AVG, tasks", summary["average"], list(benchmark.tasks)))
+    lines.append(mean_line("AVG, types", summary["average_by_type"], list(benchmark.tasks)))
+    table = markdown_table(lines, left=3)
     notes = "\n".join(f"- {escaped(note)}" for note in _notes(benchmark, summary))
     return f"# {escaped(benchmark.title)}: {escaped(summary['encoder']['title'])}\n\n{table}\n\n{notes}\n"
 
 
-def _number(score: float | None, summary: Mapping[str, Any], names: Sequence[str]) -> str:
-    """A score or a mean over these tasks, with the marks that the notes explain."""
+def _marked_score(score: float | None, summary: Mapping[str, Any], names: Sequence[str]) -> str:
+    """A score of a task or a mean over tasks, which `names` has, with the marks that the notes explain."""
     if score is None:
         return MISSING
     scored = [name for name in names if name in summary["tasks"]]
@@ -172,7 +170,7 @@ def _number(score: float | None, summary: Mapping[str, Any], names: Sequence[str
 
 
 def _notes(benchmark: Benchmark, summary: Mapping[str, Any]) -> list[str]:
-    """What was scored (the settings in words, and the size), and what the marks mean, in sentences."""
+    """The encoder's settings and size, and what the marks mean, in sentences."""
     settings, cost = summary["encoder"]["settings"], summary["cost"]
     notes = [
         *([f"{settings[0].upper()}{settings[1:]}."] if settings else []),
@@ -199,7 +197,7 @@ def not_comparable_notes(benchmark: Benchmark, names: Sequence[str]) -> list[str
 
 
 def record_key(benchmark: Benchmark, task: str, versions: Mapping[str, str]) -> Record:
-    """What a record must say so that its score is that of the benchmark now, with these versions of the software."""
+    """The values of a record whose score is still that of the benchmark, with these versions of the software."""
     return {
         "versions": dict(versions),
         "split": benchmark.tasks[task].split,
@@ -228,10 +226,10 @@ class Evaluation:
 
 def find_evaluations(runs_dir: Path) -> list[Evaluation]:
     """Every evaluation in a folder and below, in order of path. Raises InputError if the folder does not exist."""
-    return find_finished(runs_dir, "benchmark.yaml", lambda path: _read(EvaluationFolder(path)))
+    return find_finished(runs_dir, "benchmark.yaml", lambda path: _read_evaluation(EvaluationFolder(path)))
 
 
-def _read(folder: EvaluationFolder) -> Evaluation:
+def _read_evaluation(folder: EvaluationFolder) -> Evaluation:
     """The evaluation in a folder. Raises InputError if it is damaged."""
     check_plain_folder(folder.path)
     summary = read_json(folder.summary, EvaluationSummary, "remove the folder and evaluate again")
@@ -240,7 +238,8 @@ def _read(folder: EvaluationFolder) -> Evaluation:
         raise InputError(problem, path=folder.summary)
     benchmark = load_benchmark(folder.benchmark)
     for name, evaluated in summary["tasks"].items():
-        problem = "has no score" if evaluated["score"] is None else "not a task of the benchmark"
-        if name not in benchmark.tasks or evaluated["score"] is None:
-            raise InputError(f"tasks.{name}: {problem}", path=folder.summary)
+        if evaluated["score"] is None:
+            raise InputError(f"tasks.{name}: has no score", path=folder.summary)
+        if name not in benchmark.tasks:
+            raise InputError(f"tasks.{name}: not a task of the benchmark", path=folder.summary)
     return Evaluation(folder.path, summary, benchmark)

@@ -29,31 +29,30 @@ class CorpusSearch:
     """`mteb.SearchProtocol` of an encoder. The memory that it takes depends on the queries and on BLOCK, not on the corpus."""
 
     def __init__(self, model: Any, folder: Path, key: Sequence[str]) -> None:
-        """Search with an `mtl.vectors.mteb.evaluation.EncoderModel`. Keep the vectors of corpora in a folder, under the hash of a key: everything
-        that they depend on but the split and the subset."""
+        """Search with an `EncoderModel`. The key has all that vectors of corpora, kept in the folder, depend on but split and subset."""
         self.mteb_model_meta = model.mteb_model_meta
         self._model, self._folder, self._key = model, folder, key
         self._corpus = Dataset.from_dict({})
 
-    def index(self, corpus: Dataset, **about: Any) -> None:
+    def index(self, corpus: Dataset, **context: Any) -> None:
         """Search in this corpus from now on: rows with an `id`, a `text` and perhaps a `title`."""
         self._corpus = corpus
 
-    def search(self, queries: Dataset, *, top_k: int, top_ranked: Any = None, **about: Any) -> Ranked:
-        """The scores of the best documents of each query, of equally good ones the first in the corpus. mteb itself
-        ranks the few documents of each query that `top_ranked` names, in memory; None: all documents. mteb says of the
-        rows `task_metadata`, `hf_split`, `hf_subset` and `encode_kwargs`. Raises InputError for a full disk."""
+    def search(self, queries: Dataset, *, top_k: int, top_ranked: Any = None, **context: Any) -> Ranked:
+        """The scores of the `top_k` best documents of each query, of equally good ones the first in the corpus. mteb itself
+        ranks the few documents of each query that `top_ranked` names, in memory; None: all are ranked. The context is what
+        mteb says of the rows: `task_metadata`, `hf_split`, `hf_subset`, `encode_kwargs`. Raises InputError for a full disk."""
         if top_ranked is not None:
             ranking = SearchEncoderWrapper(self._model)
-            ranking.index(self._corpus, **about)
-            return ranking.search(queries, top_k=top_k, top_ranked=top_ranked, **about)
-        loader = create_dataloader(queries, task_metadata=about["task_metadata"], prompt_type=PromptType.query)
-        kept = {key: about[key] for key in ("task_metadata", "hf_split", "hf_subset")}
-        options = {**kept, **about["encode_kwargs"], "prompt_type": PromptType.query}
-        encoded = self._scaled(self._model.encode([{"text": loader.dataset[:]["text"]}], **options))
-        path = self._encode_corpus(encoded.shape[1], about)
-        blocks = map(self._scaled, read_blocks(path, encoded.shape[1]))
-        scores, positions = best_documents(encoded, blocks, top_k)
+            ranking.index(self._corpus, **context)
+            return ranking.search(queries, top_k=top_k, top_ranked=top_ranked, **context)
+        texts = create_dataloader(queries, task_metadata=context["task_metadata"], prompt_type=PromptType.query)
+        options = {key: context[key] for key in ("task_metadata", "hf_split", "hf_subset")} | context["encode_kwargs"]
+        batch = {"text": texts.dataset[:]["text"]}
+        vectors = self._scaled(self._model.encode([batch], **options, prompt_type=PromptType.query))
+        path = self._encode_corpus(vectors.shape[1], context)
+        blocks = map(self._scaled, read_blocks(path, vectors.shape[1]))
+        scores, positions = best_documents(vectors, blocks, top_k)
         distinct, indices = np.unique(positions, return_inverse=True)
         ids = np.array(self._corpus.select_columns("id").select(distinct)[:]["id"], dtype=object)
         rows = zip(ids[indices].reshape(positions.shape).tolist(), scores.tolist(), strict=True)
@@ -66,9 +65,9 @@ class CorpusSearch:
             exact /= np.maximum(np.linalg.norm(exact, axis=1, keepdims=True), SMALLEST)
         return exact
 
-    def _encode_corpus(self, dim: int, about: Mapping[str, Any]) -> Path:
+    def _encode_corpus(self, dim: int, context: Mapping[str, Any]) -> Path:
         """The file with the vectors of all documents. What a killed process has written of it is kept, in whole blocks."""
-        task, split, subset = about["task_metadata"].name, about["hf_split"], about["hf_subset"]
+        task, split, subset = context["task_metadata"].name, context["hf_split"], context["hf_subset"]
         digest = hashlib.sha256("\n".join([*self._key, split, subset]).encode()).hexdigest()
         path, row = self._folder / f"{task}-{digest[:16]}.f32", FLOAT * dim
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -82,9 +81,9 @@ class CorpusSearch:
             check_space(self._folder, (len(self._corpus) - done) * row, "set runs_dir to another disk")
             file.truncate(done * row)
             with Progress(f"encoding the corpus of {task}", len(self._corpus), "documents", done) as bar:
-                blocks = document_blocks(self._corpus, about["task_metadata"], done)
+                blocks = document_blocks(self._corpus, context["task_metadata"], done)
                 texts = (block["text"] for block in blocks)
-                for vectors in self._model.encode_documents(texts, about["task_metadata"]):
+                for vectors in self._model.encode_documents(texts, context["task_metadata"]):
                     file.write(vectors.tobytes())
                     file.flush()
                     os.fsync(file.fileno())
@@ -107,10 +106,9 @@ def read_blocks(path: Path, dim: int) -> Iterator[np.ndarray]:
 
 
 def best_documents(queries: np.ndarray, blocks: Iterable[np.ndarray], top_k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The greatest products of each query (queries, dim) with documents, and the positions of these documents; of equal
-    products, the first ones: float32 and int64 (queries, min(top_k, documents)), the best first. Products are computed
-    in float64 and rounded to float32. So they do not depend on the size of the blocks, float64 (documents, dim) each,
-    and equal documents have equal ones."""
+    """The greatest products of each query (queries, dim) with the documents of all blocks (documents, dim), and their
+    positions: float32 and int64 (queries, min(top_k, documents)), the best first; of equal products, the first
+    documents. Products are rounded from float64: equal documents have equal ones, for all sizes of blocks."""
     parts = [queries[first : first + QUERIES] for first in range(0, len(queries), QUERIES)]
     # Each query's best documents so far are in the order of the corpus, and before those of the next block.
     scores = [np.empty((len(part), 0), dtype=np.float32) for part in parts]
@@ -119,16 +117,23 @@ def best_documents(queries: np.ndarray, blocks: Iterable[np.ndarray], top_k: int
     for block in blocks:
         numbers = np.arange(first, first + len(block))
         first += len(block)
-        for number, part in enumerate(parts):
-            products = np.concatenate([scores[number], (part @ block.T).astype(np.float32)], axis=1)
-            places = np.concatenate([positions[number], np.broadcast_to(numbers, (len(part), len(block)))], axis=1)
-            if products.shape[1] > top_k:
-                least = np.partition(products, -top_k, axis=1)[:, -top_k, None]
-                kept, equal = products > least, products == least
-                free = top_k - kept.sum(axis=1, keepdims=True)
-                kept |= equal & (np.cumsum(equal, axis=1, dtype=np.int32) <= free)
-                products, places = (values[kept].reshape(len(part), top_k) for values in (products, places))
-            scores[number], positions[number] = products, places
+        for index, part in enumerate(parts):
+            products = (part @ block.T).astype(np.float32)
+            candidates = np.concatenate([scores[index], products], axis=1)
+            candidate_positions = np.concatenate([positions[index], np.broadcast_to(numbers, products.shape)], axis=1)
+            best = greatest(candidates, top_k)
+            scores[index] = candidates[best].reshape(len(part), -1)
+            positions[index] = candidate_positions[best].reshape(len(part), -1)
     all_scores, all_positions = np.concatenate(scores), np.concatenate(positions)
     order = np.argsort(-all_scores, axis=1, kind="stable")
     return np.take_along_axis(all_scores, order, axis=1), np.take_along_axis(all_positions, order, axis=1)
+
+
+def greatest(values: np.ndarray, count: int) -> np.ndarray:
+    """Where the `count` greatest values of each row are, of equal ones the first: bool (rows, columns), true for as many in each row."""
+    if values.shape[1] <= count:
+        return np.ones(values.shape, dtype=bool)
+    least = np.partition(values, -count, axis=1)[:, -count, None]
+    greater, equal = values > least, values == least
+    free = count - greater.sum(axis=1, keepdims=True)
+    return greater | (equal & (np.cumsum(equal, axis=1, dtype=np.int32) <= free))

@@ -1,6 +1,5 @@
-"""The whole evaluation: open the encoder, evaluate it, write the summary and the table.
-
-mteb is an optional package, and importing it takes seconds: only what evaluates imports it."""
+"""A whole evaluation: open the encoder, evaluate it, write the summary and the table. mteb is an optional package, and
+importing it takes seconds: only what evaluates imports it."""
 
 import logging
 import os
@@ -29,9 +28,8 @@ OpenEncoder = Callable[[Mapping[str, Any]], SentenceEncoder]
 
 
 def import_mteb(folder: Path) -> None:
-    """Import mteb, so that it makes its folder of results here and writes no bars and notes of its own on standard
-    error. Its notes say that tasks of a benchmark have newer versions, which are other data. Raises InputError if it is
-    not installed."""
+    """Import mteb, so that it makes its folder of results here and writes no bars and notes on standard error, such as
+    that a task has a newer version, which is other data. Raises InputError if it is not installed."""
     check_installed("mteb")
     os.environ.setdefault("MTEB_CACHE", str(folder))
     import datasets
@@ -47,47 +45,38 @@ def import_mteb(folder: Path) -> None:
 def cluster_encoding(
     encoder: SentenceEncoder, open_encoder: OpenEncoder, settings: Mapping[str, Any], workers: int, folder: Path
 ) -> EncodeBlocks:
-    """What encodes blocks of texts on a Ray cluster, whose workers open the same encoder and see the folder. Raises InputError if Ray is not
-    installed; the encoding raises it if a worker's encoder differs."""
+    """What encodes blocks of texts on a Ray cluster, whose workers open the same encoder and see the folder. Raises
+    InputError if Ray is not installed; the encoding raises it if a worker's encoder differs."""
     if (engine := ENGINES.get("ray")) is None:
         raise InputError("needs the engine ray, which is not installed", key="workers")
     is_gpu = device_of(str(settings.get("device", "cpu")), "device").type == "cuda"
     cluster, needs = cast(Mapper, engine()), Needs(gpu=float(is_gpu))
-    # A mean of texts may differ in its last digits with other CPU threads.
-    expected = getattr(encoder, "centre", None), encoder.fingerprint, encoder.versions()
+    # A worker's own mean of texts may differ in its last digits, as it may have another number of CPU threads.
+    centre, identity = getattr(encoder, "centre", None), (encoder.fingerprint, encoder.versions())
 
     def encode(blocks: Iterable[list[str]], prompt: str | None) -> Iterator[np.ndarray]:
-        maker = Unit("encoder", _encoding, (open_encoder, settings, prompt, expected), folder=folder, needs=needs)
-        return cluster.map(maker, blocks, workers)
+        arguments = (open_encoder, settings, prompt, centre, identity)
+        return cluster.map(Unit("encoder", _worker_encoding, arguments, folder=folder, needs=needs), blocks, workers)
 
     return encode
 
 
-def _encoding(
-    open_encoder: OpenEncoder,
-    settings: Mapping[str, Any],
-    prompt: str | None,
-    expected: tuple[Any, str, dict[str, str]],
+def _worker_encoding(
+    open_encoder: OpenEncoder, settings: Mapping[str, Any], prompt: str | None, centre: Any, identity: tuple[str, Any]
 ) -> Callable[[list[str]], np.ndarray]:
-    """In a worker, what encodes a block of texts. Raises InputError if the encoder, with the centre of this process, has another fingerprint or
-    other versions than the expected ones."""
+    """In a worker, what encodes a block of texts. Raises InputError for another encoder than the main process's."""
     encoder: Any = open_encoder(settings)
-    centre, fingerprint, versions = expected
     if centre is not None:
         encoder.centre = centre
-    if (encoder.fingerprint, encoder.versions()) != (fingerprint, versions):
+    if (encoder.fingerprint, encoder.versions()) != identity:
         problem = "a worker has other files or versions of the encoder than this process"
-        raise InputError(f"{problem} ({encoder.versions()}, not {versions}); make them equal", key="workers")
+        raise InputError(f"{problem} ({encoder.versions()}, not {identity[1]}); make them equal", key="workers")
     return partial(encoder.encode, prompt=prompt)
 
 
 def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mapping[str, Any]) -> EvaluationFolder:
-    """Evaluate an encoder on a benchmark of mteb's tasks; return the folder with the results. Raises InputError if it cannot be done.
-
-    Args:
-        values: the settings of `mtl mteb` and of the encoder.
-        about: further keys of the summary: the command, versions, the machine.
-    """
+    """Evaluate an encoder on a benchmark of mteb's tasks; return the folder with the results. `values` are the settings
+    of `mtl mteb` and of the encoder, `about` further keys of the summary. Raises InputError if it fails."""
     settings, encoder_settings = read_settings(values)
     path = find_benchmark(settings.benchmark)
     benchmark = load_benchmark(path)
@@ -111,11 +100,11 @@ def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mappin
     if languages and description.language and description.language not in languages:
         known = ", ".join(languages)
         logger.warning("the encoder's language is %s, but %s is in %s", description.language, benchmark.title, known)
-    folder = EvaluationFolder.of(settings.runs_dir, benchmark.name, encoder)
-    elsewhere = None
+    folder = EvaluationFolder.for_encoder(settings.runs_dir, benchmark.name, encoder)
+    encode_blocks = None
     if settings.workers is not None:
-        elsewhere = cluster_encoding(encoder, open_encoder, encoder_settings, settings.workers, folder.corpora)
-    evaluator = Evaluator(encoder, benchmark, data_dir, folder, model_meta(encoder, benchmark), elsewhere)
+        encode_blocks = cluster_encoding(encoder, open_encoder, encoder_settings, settings.workers, folder.corpora)
+    evaluator = Evaluator(encoder, benchmark, data_dir, folder, model_meta(encoder, benchmark), encode_blocks)
     with waiting_lock(folder.path / ".lock", f"{folder.path}: another process evaluates this encoder"):
         write_text(folder.benchmark, path.read_text(encoding="utf-8"))
         for number, name in enumerate(tasks, 1):

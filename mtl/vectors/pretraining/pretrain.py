@@ -1,5 +1,5 @@
-"""A whole pre-training: vocabulary, tokens, training, and the folder that transformers loads. Each part is kept until the next one is
-complete. `trained_body` is the small BERT of a suite for which no transformer is named."""
+"""A whole pre-training: vocabulary, tokens, training, and the folder that transformers loads. Each part is kept until
+the next one is complete. `trained_body` is the small BERT of a suite for which no transformer is named."""
 
 import hashlib
 import json
@@ -23,17 +23,9 @@ from mtl.base.version import VERSION
 from mtl.base.wording import escaped
 from mtl.vectors.pretraining.resumable import FORMAT, train_once
 from mtl.vectors.pretraining.settings import PretrainingSettings, read_settings
-from mtl.vectors.pretraining.tokens import (
-    ENDS,
-    PretrainingTexts,
-    Segments,
-    learn_tokenizer,
-    portable_tokenizer,
-    read_tokens,
-    word_beginnings,
-    write_tokens,
-)
+from mtl.vectors.pretraining.tokens import ENDS, PretrainingTexts, Segments, read_tokens, write_tokens
 from mtl.vectors.pretraining.training import MaskedLanguageModelling, new_bert
+from mtl.vectors.pretraining.vocabulary import learn_tokenizer, portable_tokenizer, word_beginnings
 
 LOG, VOCABULARY = "training.json", "tokenizer.json"
 CARD = """---
@@ -63,7 +55,7 @@ CPU = torch.device("cpu")
 
 
 def model_card(log: dict[str, Any], language: str | None) -> str:
-    """The README of the folder, with the metadata that model hubs read."""
+    """The model's README, with the metadata that model hubs read, from the content of LOG."""
     figures = {key: log[key] for key in ("parameters", "tokens", "vocabulary")} | log["validations"][-1]
     texts, learnt = (escaped(", ".join(log[key])) for key in ("texts", "vocabulary_texts"))
     language_line = f'language: "{language}"\n' if language else ""
@@ -72,15 +64,15 @@ def model_card(log: dict[str, Any], language: str | None) -> str:
 
 @exact_arithmetic()
 def pretrain(texts: PretrainingTexts, settings: PretrainingSettings, out: Path, device: torch.device = CPU) -> None:
-    """Learn a vocabulary, train a BERT and write it to the new folder `out`, where transformers loads it. The training
-    continues as `train_once` says. Raises InputError for bad texts, too little text, and as `train_once`; DivergedError
-    if the training diverges, in which case the last good checkpoint remains."""
+    """Learn a vocabulary, train a BERT as `train_once` says, and write it to the new folder `out` for transformers.
+    Raises InputError for bad texts or too little text; DivergedError if it diverges: the last good checkpoint remains."""
     texts.check()
     import_transformers()
-    train_once(out, settings, texts.fingerprint, partial(_train, texts, settings, out, device), **library_versions())
+    train_in = partial(_train_and_write, texts, settings, out, device)
+    train_once(out, settings, texts.fingerprint, train_in, **library_versions())
 
 
-def _train(
+def _train_and_write(
     texts: PretrainingTexts, settings: PretrainingSettings, out: Path, device: torch.device, unfinished: Path
 ) -> None:
     """Train with the files in the folder `unfinished`, and write `out`."""
@@ -106,7 +98,7 @@ def _train(
         "vocabulary_texts": [path.name for path in texts.vocabulary],
         "fingerprint": texts.fingerprint,
         **figures,
-        "segments": {"trained": len(training.chosen), "held_out": held_out},
+        "segments": {"trained": len(training.trained), "held_out": held_out},
         "steps": int(last["step"]),
         "seconds": last["seconds"],
         "versions": {"mtl": VERSION, **{name: version(name) for name in ("torch", "transformers", "tokenizers")}},
@@ -124,8 +116,7 @@ def _train(
 def begin_training(
     texts: PretrainingTexts, settings: PretrainingSettings, unfinished: Path, device: torch.device
 ) -> tuple[Tokenizer, MaskedLanguageModelling]:
-    """The tokenizer of the texts and the training on them. Vocabulary and tokens are kept in the folder of the
-    unfinished training. Raises InputError if a file there is damaged."""
+    """The tokenizer of the texts and the training on them, kept in `unfinished`. Raises InputError for damaged files."""
     path = unfinished / VOCABULARY
     if not path.exists():
         lines, again = (texts.lines(title) for title in ("counting characters of", "learning a vocabulary from"))
@@ -145,10 +136,9 @@ def begin_training(
 
 
 def trained_body(texts: Sequence[str], language: str, folder: Path, settings_name: str = "tiny") -> Path:
-    """The folder of a small BERT that was trained on these texts; it is trained first if it is not there. It is a
-    folder below `folder`, whose name has a hash of the texts, the settings (a file in configs/pretrain, or a path) and
-    the software. A training that was interrupted continues; a second process waits. Raises InputError if transformers
-    is not installed, and as `pretrain`."""
+    """The folder of a small BERT trained on these texts, which is trained first if it is not there. Its name below `folder`
+    has a hash of the texts, the settings (a file in configs/pretrain, or a path) and the software. A training that was
+    interrupted continues; a second process waits. Raises InputError without transformers, and as `pretrain`."""
     check_installed("transformers")
     settings = read_settings(settings_name, {})
     source = PretrainingTexts(texts=texts, language=language, source="training texts of a suite")

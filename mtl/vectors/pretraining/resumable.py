@@ -1,6 +1,5 @@
 """Trainings without tasks: each epoch ends with held-out figures and a checkpoint, from which they continue, even after
-SIGKILL. The folder of the result appears when it is complete. Until then, all is in `{out}.unfinished`, where a file,
-the claim, says of what it is the training, so that no other one continues it."""
+SIGKILL. Until the folder `out` is complete, all is in `{out}.unfinished`, where a file, the claim, names it."""
 
 import ctypes
 import logging
@@ -43,16 +42,15 @@ def unfinished_folder(out: Path) -> Path:
     return out.resolve().with_name(f"{out.resolve().name}.unfinished")
 
 
-def train_once(out: Path, settings: Any, source: str, fill: Callable[[Path], None], **software: str) -> None:
-    """Make the new folder `out` by a training; continue a training that was interrupted, if it is the same one.
+def train_once(out: Path, settings: Any, source: str, train_in: Callable[[Path], None], **software: str) -> None:
+    """Make the new folder `out` by a training; continue a training that was interrupted, if it is the same one. Raises
+    InputError for an `out` that is not empty, and for an unfinished folder of another training, or of none.
 
     Args:
         settings: a dataclass with `threads`, which may differ from those of the interrupted training.
         source: identifies the texts and their tokens.
-        fill: trains with the files in the folder that it gets, and writes `out`.
+        train_in: trains with the files in the folder that it gets, and writes `out`.
         software: the versions of what makes tokens.
-
-    Raises InputError for an `out` that is not empty, and for an unfinished folder of another training, or of none.
     """
     check_new_folder(out)
     folder = unfinished_folder(out)
@@ -65,7 +63,7 @@ def train_once(out: Path, settings: Any, source: str, fill: Callable[[Path], Non
         try:
             check_new_folder(out)  # another process may have made it before the lock was taken
             _claim(folder, {**asdict(settings), "source": source, "format": FORMAT, **software}, files)
-            fill(folder)
+            train_in(folder)
         except InputError:
             if not (folder / CHECKPOINT).exists():
                 shutil.rmtree(folder, ignore_errors=True)
@@ -74,15 +72,16 @@ def train_once(out: Path, settings: Any, source: str, fill: Callable[[Path], Non
 
 
 def _claim(folder: Path, training: dict[str, Any], files: list[Path]) -> None:
-    """Claim the folder. The other files of another training are removed if it has no checkpoint. Raises InputError if it has one."""
-    claim, has_checkpoint = folder / CLAIM, (folder / CHECKPOINT).exists()
-    before = read_json(claim, dict[str, Any], f"delete {folder}, and run this again") if claim.exists() else {}
-    if has_checkpoint:
-        differing = [key for key in {**training, **before} if before.get(key) != training.get(key) and key != "threads"]
-        if changed := [{"source": "texts", "format": "format of mtl"}.get(key, key) for key in differing]:
-            problem = f"holds an unfinished training with another {', '.join(changed)}; delete the folder or set out="
+    """Claim the folder for a training. The files of another training are removed if it has no checkpoint. Raises InputError if it has one."""
+    claim = folder / CLAIM
+    claimed = read_json(claim, dict[str, Any], f"delete {folder}, and run this again") if claim.exists() else {}
+    if (folder / CHECKPOINT).exists():
+        changed = [key for key in {**training, **claimed} if claimed.get(key) != training.get(key) and key != "threads"]
+        if changed:
+            titles = ", ".join({"source": "texts", "format": "format of mtl"}.get(key, key) for key in changed)
+            problem = f"holds an unfinished training with another {titles}; delete the folder or set out="
             raise InputError(problem, path=folder)
-    elif before != training:
+    elif claimed != training:
         for path in files:
             path.unlink()
         write_json(claim, training)  # last: files of another training never have it
@@ -104,8 +103,7 @@ class ResumableTraining(ValidatedModule, ABC):
     steps: int  # of the whole training
 
     def __init__(self, network: nn.Module, optimizers: list[Optimizer], settings: Any, folder: Path) -> None:
-        """The network is on the device that trains it. The settings have a `seed`, and `validate_every`, the steps between validations. The folder is
-        that of the checkpoint."""
+        """The network is on the device that trains it. The settings have a `seed`, and `validate_every` in steps. The folder gets the checkpoint."""
         super().__init__()
         self.network, self.optimizer_list = network, optimizers
         self.settings, self.checkpoint = settings, folder / CHECKPOINT
@@ -128,8 +126,7 @@ class ResumableTraining(ValidatedModule, ABC):
         """The row of a validation, which has the step and held-out figures, all finite; and the row in a few words."""
 
     def run(self, title: str) -> None:
-        """Train to the last step; `curve` gets a row for each validation. Raises DivergedError if losses, weights or
-        held-out figures are no longer finite, before it replaces the checkpoint."""
+        """Train to the last step; `curve` gets a row for each validation. Raises DivergedError for what is not finite, which no checkpoint gets."""
         continues = self.checkpoint.exists()
         if continues:
             self.on_load_checkpoint(dict(read_state(self.checkpoint, self)))
@@ -139,9 +136,9 @@ class ResumableTraining(ValidatedModule, ABC):
             with Progress(self.operation, self.steps, "steps", self.step) as self.bar:
                 train(self, self.checkpoint, continues, accelerator=device, max_epochs=-1, logger=False)
         except DivergedError as error:
-            kept = f"{self.checkpoint} keeps the last good weights; " if self.checkpoint.exists() else ""
+            note = f"{self.checkpoint} keeps the last good weights; " if self.checkpoint.exists() else ""
             raise DivergedError(
-                f"{title}: training diverged ({error}); {kept}set a smaller learning_rate=,"
+                f"{title}: training diverged ({error}); {note}set a smaller learning_rate=,"
                 f" and delete {self.checkpoint.parent} or set out="
             ) from None
 

@@ -63,8 +63,7 @@ class PretrainingSettings:
 
 
 def read_settings(config: str, changes: Mapping[str, Any]) -> PretrainingSettings:
-    """The settings of a file (its name in configs/pretrain, or a path), with those of `changes` in place of its own.
-    Raises InputError for an unknown key or a bad value."""
+    """The settings of a file in configs/pretrain, or a path, with changes. Raises InputError for a bad key or value."""
     path = find_yaml("config", config, shipped("configs") / "pretrain")
     content = {str(key): value for key, value in read_yaml(path).items()}
     try:

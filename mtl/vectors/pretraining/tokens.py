@@ -1,30 +1,21 @@
-"""The text of a pre-training on its way to segments: documents, a subword vocabulary, a file of tokens that is read through a memory map. The
-vocabulary follows from the text alone: characters within words are numbered beforehand. The library numbers them in the order of a hash table,
-which differs from process to process, and breaks ties between merges by these numbers."""
+"""The text of a pre-training on its way to segments: documents, and a memory-mapped file of their tokens."""
 
 import hashlib
-import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import Tokenizer
 
 from mtl.base.arrays import read_array
 from mtl.base.errors import InputError
 from mtl.base.files import replacing, sha256
 from mtl.data.files import text_lines
-from mtl.vectors.pretraining.settings import SPECIAL_TOKENS, PretrainingSettings
+from mtl.vectors.pretraining.vocabulary import CLS, PAD, SEP
 
-INNER = "##"  # begins each subword that does not begin a word
-PAD, UNKNOWN, CLS, SEP, MASK = range(len(SPECIAL_TOKENS))
-ALPHABET = 1000  # characters of the vocabulary, the most frequent ones
-MIN_COUNT = 2  # how often a pair must occur to become a subword
 DOCUMENTS = 1000  # that are tokenized together
 TOKENS, ENDS = "tokens.bin", "documents.npy"
 
@@ -60,7 +51,7 @@ class PretrainingTexts:
         return digest.hexdigest()
 
     def described(self) -> list[str]:
-        """Each source in a few words, without the folders of this machine."""
+        """Each source in a few words, without folders."""
         return [path.name for path in self.files] + ([self.source or "texts"] if self.texts else [])
 
     def lines(self, title: str) -> Iterator[str]:
@@ -84,99 +75,24 @@ def _valid(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def learn_tokenizer(lines: Iterable[str], again: Iterable[str], settings: PretrainingSettings) -> Tokenizer:
-    """Learn a vocabulary from lines of text, which come twice, because they need not fit into memory. Raises InputError
-    if the text has more characters than the vocabulary may have entries."""
-    tokenizer = _tokenizer(settings, {}, [])
-    first, inner = _alphabet(lines, tokenizer)
-    reserved = [*SPECIAL_TOKENS, *inner]
-    if settings.vocab_size < (least := len(reserved) + len(first)):
-        message = f"the characters of the texts alone take {least}; set a larger vocab_size="
-        raise InputError(message, key="vocab_size", value=settings.vocab_size)
-    trainer = {"wordpiece": trainers.WordPieceTrainer, "bpe": trainers.BpeTrainer}[settings.vocabulary](
-        vocab_size=settings.vocab_size,
-        min_frequency=MIN_COUNT,
-        special_tokens=reserved,
-        initial_alphabet=first,
-        limit_alphabet=len(first),
-        continuing_subword_prefix=INNER,
-        show_progress=False,
-    )
-    tokenizer.train_from_iterator(again, trainer)
-    # The characters within words were passed as special tokens to be numbered first; a new tokenizer does not treat them so.
-    learnt = json.loads(tokenizer.to_str())["model"]
-    merges = [(left, right) for left, right in learnt.get("merges", [])]
-    complete = _tokenizer(settings, learnt["vocab"], merges)
-    complete.add_special_tokens([AddedToken(token, normalized=False, special=True) for token in SPECIAL_TOKENS])
-    cls, sep = SPECIAL_TOKENS[CLS], SPECIAL_TOKENS[SEP]
-    templates = {"single": f"{cls} $A {sep}", "pair": f"{cls} $A {sep} $B:1 {sep}:1"}
-    complete.post_processor = processors.TemplateProcessing(**templates, special_tokens=[(cls, CLS), (sep, SEP)])
-    return complete
-
-
-def _alphabet(lines: Iterable[str], tokenizer: Tokenizer) -> tuple[list[str], list[str]]:
-    """The most frequent characters, sorted, and the subwords of one character that do not begin a word."""
-    counts: Counter[str] = Counter()
-    for line in lines:
-        counts.update(tokenizer.normalizer.normalize_str(line))
-    by_count = sorted(counts, key=lambda character: (-counts[character], character))
-    first = sorted([character for character in by_count if not character.isspace()][:ALPHABET])
-    splits = tokenizer.pre_tokenizer.pre_tokenize_str
-    return first, [f"{INNER}{character}" for character in first if len(splits(character * 2)) == 1]
-
-
-def _tokenizer(settings: PretrainingSettings, vocabulary: dict[str, int], merges: list[tuple[str, str]]) -> Tokenizer:
-    """A tokenizer that keeps accents and splits at white space and punctuation."""
-    unknown = SPECIAL_TOKENS[UNKNOWN]
-    if settings.vocabulary == "wordpiece":
-        tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token=unknown))
-    else:
-        bpe = models.BPE(vocabulary, merges, unk_token=unknown, continuing_subword_prefix=INNER)
-        tokenizer = Tokenizer(bpe)
-    bert = normalizers.BertNormalizer(clean_text=True, handle_chinese_chars=True, strip_accents=False, lowercase=False)
-    tokenizer.normalizer = normalizers.Sequence([normalizers.NFC(), bert])
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.decoder = decoders.WordPiece(prefix=INNER)
-    return tokenizer
-
-
-def portable_tokenizer(tokenizer: Tokenizer, max_length: int) -> Any:
-    """The tokenizer as transformers saves and loads it, for inputs of at most this length with special tokens."""
-    from transformers import PreTrainedTokenizerFast
-
-    names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), SPECIAL_TOKENS, strict=True))
-    # Without these, the tokenizer, once loaded, gives no token types, which a BERT needs for pairs.
-    inputs = ["input_ids", "token_type_ids", "attention_mask"]
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, model_max_length=max_length, model_input_names=inputs, **names
-    )
-
-
-def word_beginnings(tokenizer: Tokenizer) -> np.ndarray:
-    """Whether each entry of the vocabulary begins a word, bool (vocabulary,)."""
-    vocabulary = tokenizer.get_vocab()
-    begins = np.ones(max(vocabulary.values()) + 1, dtype=bool)
-    begins[[number for token, number in vocabulary.items() if token.startswith(INNER)]] = False
-    return begins
-
-
 def write_tokens(documents: Iterable[str], tokenizer: Tokenizer, min_tokens: int, folder: Path) -> None:
-    """Tokenize documents and write them to the folder: their tokens, uint32, each document followed by a separator; and
-    the ends of the documents, int64, after the separators. Documents with fewer than `min_tokens` tokens are dropped.
-    Raises InputError if no document is left."""
+    """Write the tokens of documents to the folder, uint32, with a separator after each one; and the documents' ends,
+    int64, after the separators. Documents of fewer than `min_tokens` tokens are dropped. Raises InputError if all are."""
     tokenizer.encode_special_tokens = True  # a text with "[MASK]" in it holds no mask
     ends: list[int] = []
-    done, rest = 0, iter(documents)
+    end, remaining = 0, iter(documents)
     with replacing(folder / TOKENS) as partial, partial.open("wb") as file:
-        while block := list(islice(rest, DOCUMENTS)):
+        while block := list(islice(remaining, DOCUMENTS)):
             for encoding in tokenizer.encode_batch_fast(block, add_special_tokens=False):
                 if len(encoding.ids) >= max(1, min_tokens):
                     file.write(np.array([*encoding.ids, SEP], dtype=np.uint32).tobytes())
-                    done += len(encoding.ids) + 1
-                    ends.append(done)
+                    end += len(encoding.ids) + 1
+                    ends.append(end)
         if not ends:
-            short = f"document of min_tokens={min_tokens} tokens or more to train on; set a smaller min_tokens="
-            raise InputError(f"the texts hold no {short if min_tokens > 1 else 'words to train on; add text'}")
+            if min_tokens <= 1:
+                raise InputError("the texts hold no words to train on; add text")
+            missing = f"the texts hold no document of min_tokens={min_tokens} tokens or more to train on"
+            raise InputError(f"{missing}; set a smaller min_tokens=")
     # Last: with this file, the tokens are complete.
     with replacing(folder / ENDS) as partial, partial.open("wb") as file:
         np.save(file, np.array(ends, dtype=np.int64))
@@ -195,18 +111,18 @@ def read_tokens(folder: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Segments:
-    """What training reads: each document by itself, cut every `chunk` tokens (the last segment of a document may be shorter), with the special
-    tokens [CLS] and [SEP] around each segment."""
+    """What training reads: pieces of one document each, of `chunk` tokens (the last one may have fewer), with [CLS] and [SEP] around each."""
 
     def __init__(self, flat: np.ndarray, ends: np.ndarray, chunk: int) -> None:
         """The tokens and the ends of documents, as `read_tokens` gives them."""
         begins = np.concatenate([[0], ends[:-1]])
         sizes = ends - begins - 1  # without the separator, which a segment has anyway
         pieces = -(-sizes // chunk)
-        number = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)  # of a piece in its document
-        self._flat, self._starts = flat, np.repeat(begins, pieces) + number * chunk
-        # In tokens, int64 (segments,).
-        self.lengths = np.minimum(chunk, np.repeat(begins + sizes, pieces) - self._starts)
+        numbers = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)  # of the pieces of a document
+        self._flat, self._starts = flat, np.repeat(begins, pieces) + numbers * chunk
+        self.lengths = np.minimum(
+            chunk, np.repeat(begins + sizes, pieces) - self._starts
+        )  # in tokens, int64 (segments,)
         self.documents, self.tokens = len(ends), int(sizes.sum())  # how many there are
 
     def __len__(self) -> int:

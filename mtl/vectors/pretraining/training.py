@@ -1,5 +1,4 @@
-"""A BERT of the settings' sizes, and its training by masked language modelling alone, as RoBERTa and HerBERT were: no second objective, masks
-of whole words (Devlin et al. 2019) drawn anew each time."""
+"""A BERT, and its training by masked language modelling alone, as HerBERT's: whole words are masked anew each time."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -20,7 +19,8 @@ from mtl.training.batches import pool_size, pooled_batches
 from mtl.training.precision import choose_attention, mixed_precision
 from mtl.vectors.pretraining.resumable import ResumableTraining, split_held_out
 from mtl.vectors.pretraining.settings import SPECIAL_TOKENS, PretrainingSettings
-from mtl.vectors.pretraining.tokens import CLS, MASK, PAD, SEP, Segments
+from mtl.vectors.pretraining.tokens import Segments
+from mtl.vectors.pretraining.vocabulary import CLS, MASK, PAD, SEP
 
 if TYPE_CHECKING:
     from transformers import BertForMaskedLM
@@ -33,10 +33,10 @@ MASKED, RANDOM = 0.8, 0.1  # of the chosen tokens: shares replaced by the mask, 
 
 
 def mask(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Choose the tokens to predict, of at least one word. Words are drawn in random order, as long as their tokens are
-    at most MASK_SHARE of the batch's tokens of text: the share holds for the batch, not for each segment, so a step's
-    cost does not vary. A segment that begins within a word has the rest of this word as its first one. In the place of
-    a chosen token stands a mask, a random token that is not special, or the token itself.
+    """Choose words at random, at least one, as long as their tokens are at most MASK_SHARE of the batch's tokens of text:
+    the share holds for the batch, not for each segment, so a step's cost does not vary. A segment that begins within a
+    word has the rest of this word as its first one. A mask, a random token that is not special, or the token itself
+    replaces each chosen token.
 
     Args:
         ids: padded segments, int64 (segments, time).
@@ -48,21 +48,20 @@ def mask(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> tuple
     positions = np.flatnonzero(~np.isin(ids, (PAD, CLS, SEP)))
     tokens = ids.reshape(-1)[positions]
     # A word cannot go on across a special token, which every segment begins with.
-    first = begins[tokens] | (np.diff(positions, prepend=-2) > 1)
-    words = np.cumsum(first) - 1
+    begins_word = begins[tokens] | (np.diff(positions, prepend=-2) > 1)
+    words = np.cumsum(begins_word) - 1  # the number of each token's word
     sizes = np.bincount(words)
     order = rng.permutation(len(sizes))
-    within = np.cumsum(sizes[order]) <= MASK_SHARE * len(tokens)
-    within[:1] = True
+    fits = np.cumsum(sizes[order]) <= MASK_SHARE * len(tokens)
+    fits[:1] = True  # at least one word
     taken = np.zeros(len(sizes), dtype=bool)
-    taken[order[within]] = True
-    picked = taken[words]
-    chosen, places = tokens[picked], positions[picked]
+    taken[order[fits]] = True
+    chosen, chosen_positions = tokens[taken[words]], positions[taken[words]]
     draws = rng.random(len(chosen))
     random = rng.integers(len(SPECIAL_TOKENS), len(begins), len(chosen))
     inputs, labels = ids.copy(), np.full_like(ids, NOT_CHOSEN)
-    inputs.reshape(-1)[places] = np.select([draws < MASKED, draws < MASKED + RANDOM], [MASK, random], chosen)
-    labels.reshape(-1)[places] = chosen
+    inputs.reshape(-1)[chosen_positions] = np.select([draws < MASKED, draws < MASKED + RANDOM], [MASK, random], chosen)
+    labels.reshape(-1)[chosen_positions] = chosen
     return inputs, labels
 
 
@@ -94,14 +93,13 @@ def new_bert(settings: PretrainingSettings, vocabulary: int) -> "BertForMaskedLM
 
 
 def sinusoids(positions: int, dim: int) -> Tensor:
-    """Vaswani et al. 2017, section 3.5: (positions, dim), alternately sine and cosine, of wavelengths from 2π to 10,000 · 2π."""
+    """The positional encodings of Vaswani et al. 2017, section 3.5: (positions, dim), sines and cosines of wavelengths from 2π to 10,000 · 2π."""
     angles = torch.arange(positions)[:, None] * 10_000 ** (-torch.arange(0, dim, 2) / dim)
     return torch.stack([angles.sin(), angles.cos()], dim=2).flatten(1)[:, :dim]
 
 
 def masked_outputs(model: "BertForMaskedLM", inputs: Tensor, positions: Tensor, padding: Tensor | None) -> Tensor:
-    """The outputs over the vocabulary, (places, vocabulary), at these places of the flattened inputs (segments, time) alone: elsewhere
-    they would not enter the loss. Padding has the shape of the inputs."""
+    """The outputs (positions, vocabulary) at these positions of the flattened inputs (segments, time): others do not enter the loss."""
     attended = None if padding is None else ~padding
     hidden = model.bert(input_ids=inputs, attention_mask=attended).last_hidden_state
     return model.cls(hidden.flatten(0, 1)[positions])
@@ -115,13 +113,12 @@ def decayed_groups(model: nn.Module, weight_decay: float) -> list[dict[str, obje
 
 
 def pass_batches(lengths: np.ndarray, batch_size: int, seed: Sequence[int]) -> list[np.ndarray]:
-    """The batches of a pass over segments of these lengths, int64 (batch_size,) each, in random order: segments of similar length are together.
-    Random segments that do not fill a batch are left out."""
+    """The batches of a pass, int64 (batch_size,) each, of segments of similar length, in random order; a rest is left out."""
     rng = np.random.default_rng(seed)
     count = len(lengths) // batch_size
     # Chosen before they are sorted by length: else the longest segments would be left out in each pass.
-    kept = rng.permutation(len(lengths))[: count * batch_size]
-    return [kept[batch] for batch in pooled_batches(lengths[kept], batch_size, rng, pool_size(count))]
+    chosen = rng.permutation(len(lengths))[: count * batch_size]
+    return [chosen[batch] for batch in pooled_batches(lengths[chosen], batch_size, rng, pool_size(count))]
 
 
 class MaskedLanguageModelling(ResumableTraining):
@@ -139,8 +136,7 @@ class MaskedLanguageModelling(ResumableTraining):
         settings: PretrainingSettings,
         folder: Path,
     ) -> None:
-        """The model is on the device that trains it, `begins` is that of `mask`, the folder that of the checkpoint. Raises
-        InputError if too few segments are left for one step."""
+        """As `ResumableTraining`; `begins` is that of `mask`. Raises InputError for too few segments for a step."""
         device = model.device
         # Fused: one pass over the weights in place of one for each of Adam's operations.
         optimizer = torch.optim.AdamW(
@@ -152,14 +148,14 @@ class MaskedLanguageModelling(ResumableTraining):
         )
         super().__init__(model, [optimizer], settings, folder)
         self.segments, self.begins, self.steps = segments, begins, settings.max_steps
-        self.held_out, self.chosen = split_held_out(len(segments), settings.held_out, settings.seed)
-        if len(self.chosen) < settings.batch_size:
+        self.held_out, self.trained = split_held_out(len(segments), settings.held_out, settings.seed)
+        if len(self.trained) < settings.batch_size:
             raise InputError(
                 f"the texts hold too little to train on: {len(segments)} segments of up to {settings.chunk} tokens,"
                 f" {len(self.held_out)} of them held out, are not enough for batch_size={settings.batch_size}; add text, or set a"
                 " smaller batch_size= or max_length="
             )
-        lengths, size, seed = segments.lengths[self.chosen], settings.batch_size, settings.seed
+        lengths, size, seed = segments.lengths[self.trained], settings.batch_size, settings.seed
         self._pass = lru_cache(maxsize=1)(lambda number: pass_batches(lengths, size, [seed, 1, number]))
         self.precision = typed(TrainerConfig, {"accelerator": device.type, "precision": settings.precision})
         choose_attention(model, self.precision, device)
@@ -178,8 +174,8 @@ class MaskedLanguageModelling(ResumableTraining):
 
     def batch_at(self, step: int) -> np.ndarray:
         """The segments of a step, int64 (batch_size,). Steps are counted from 0."""
-        number, turn = divmod(step, len(self.chosen) // self.settings.batch_size)
-        return self.chosen[self._pass(number)[turn]]
+        number, turn = divmod(step, len(self.trained) // self.settings.batch_size)
+        return self.trained[self._pass(number)[turn]]
 
     def compute(self, batch: np.ndarray) -> Tensor:
         inputs, labels = self.masked(batch, np.random.default_rng([self.settings.seed, 2, self.step]))
@@ -201,8 +197,8 @@ class MaskedLanguageModelling(ResumableTraining):
 
     def losses_and_hits(self, inputs: np.ndarray, labels: np.ndarray) -> tuple[Tensor, Tensor]:
         """Of each chosen token, (chosen,): the cross-entropy in nats, and whether the most probable token is the right one."""
-        places = np.flatnonzero(labels != NOT_CHOSEN)
-        arrays = (inputs, places, labels.reshape(-1)[places], inputs == PAD)
+        chosen = np.flatnonzero(labels != NOT_CHOSEN)
+        arrays = (inputs, chosen, labels.reshape(-1)[chosen], inputs == PAD)
         tokens, positions, targets, padding = (to_device(torch.from_numpy(array), self.device) for array in arrays)
         outputs = masked_outputs(self.network, tokens, positions, padding if (inputs == PAD).any() else None)
         return functional.cross_entropy(outputs, targets, reduction="none"), outputs.detach().argmax(-1) == targets

@@ -1,9 +1,8 @@
-"""Tasks on words and expressions, answered by their vectors alone (the Superlim paper's static vectors). An
-expression's vector is the mean of its words' vectors."""
+"""Tasks on words and expressions, answered by their vectors alone (the Superlim paper's static vectors)."""
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -16,11 +15,8 @@ from mtl.data.dataset import Split, first_choices
 from mtl.data.text import Tokenizer, moses
 from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
 from mtl.methods.method import BuildRequest, Method, Predictions
-from mtl.tasks.kinds.text import is_word
 from mtl.tasks.task import Task
-
-MOST_SCORES = 1 << 24  # cosines computed at once, to limit the memory: 64 MiB
-_NO_WORD = "</s>"  # fastText's end of a line
+from mtl.vectors.word_vectors.neighbours import nearest_words, unit_rows
 
 
 class Expressions:
@@ -43,7 +39,7 @@ class Expressions:
                 self.vectors[text] = read_vectors.vectors[known_rows].mean(axis=0)
 
     def counts(self, texts: np.ndarray) -> dict[str, int]:
-        """How many of these texts, int64 (texts,), and of their distinct words, have no vector."""
+        """How many of these texts (int64 indices, which may repeat) and of their distinct words there are, and how many have no vector."""
         expressions = [self.words[text] for text in np.unique(texts)]
         words = set(chain.from_iterable(expressions))
         return {
@@ -52,48 +48,6 @@ class Expressions:
             "words": len(words),
             "words_without_vector": sum(not self.known[word] for word in words),
         }
-
-
-def unit_rows(vectors: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    """The rows scaled to length 1, (rows, dim), in a new array or in `out`; rows of zeros stay as they are."""
-    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    out = np.zeros_like(vectors) if out is None else out
-    return np.divide(vectors, lengths[:, None], out=out, where=lengths[:, None] > 0)
-
-
-def nearest_words(
-    blocks: Iterable[tuple[Sequence[str], np.ndarray]], queries: np.ndarray, excluded: Sequence[Iterable[str]]
-) -> list[str | None]:
-    """For each query, the word whose vector has the highest cosine with it; among equals, the first. None if no word is
-    left. Words that are no target (`mtl.tasks.kinds.text.is_word`) are no answer to any query.
-
-    Args:
-        blocks: words and their vectors, float32 (words, dim); the vectors are overwritten.
-        queries: float32 (queries, dim), not zero.
-        excluded: for each query, words that are no answer.
-    """
-    directions = unit_rows(queries).T
-    barred: dict[str, list[int]] = {}  # by word, the queries that it is no answer to
-    for query, no_answers in enumerate(excluded):
-        for word in set(no_answers):
-            barred.setdefault(word, []).append(query)
-    best = np.full(len(queries), -np.inf, dtype=np.float32)
-    nearest: list[str | None] = [None] * len(queries)
-    step = max(1, MOST_SCORES // max(1, len(queries)))
-    for words, vectors in blocks:
-        unit_rows(vectors, out=vectors)
-        for start in range(0, len(words), step):
-            scores = vectors[start : start + step] @ directions
-            for row, word in enumerate(words[start : start + step]):
-                if word == _NO_WORD or not is_word(word):
-                    scores[row] = -np.inf
-                elif word in barred:
-                    scores[row, barred[word]] = -np.inf
-            highest = scores.argmax(axis=0)
-            values = scores[highest, np.arange(len(queries))]
-            for query in np.flatnonzero(values > best).tolist():
-                best[query], nearest[query] = values[query], words[start + highest[query]]
-    return nearest
 
 
 class WordVectorMethod(Method):
@@ -143,7 +97,7 @@ class WordVectorMethod(Method):
         return np.einsum("ij,ij->i", first, second)
 
     def _facts(self) -> dict[str, Any]:
-        """By task, what has no vector; and a note of it."""
+        """For the summary: by task, how many words and expressions have no vector, and a note of it."""
         by_task = {}
         for task in self.dataset.tasks:
             if splits := self.dataset.splits[task.id].values():
@@ -177,27 +131,26 @@ def _choices(method: WordVectorMethod, task: Task) -> Predictions:
 
 
 def _analogies(method: WordVectorMethod, task: Task) -> Predictions:
-    """For "a is to b as c is to": the word nearest to b - a + c (or a - b + c), or c if this vector is zero. A word
-    without a vector counts as zero. All splits are answered in one pass over the file."""
+    """For "a is to b as c is to": the word nearest to b - a + c (or a - b + c), or c if this is zero, as words without a vector are."""
     splits = method.to_predict(task)
     texts = np.concatenate([split.texts for split in splits.values()])
     a, b, c = (method.texts.vectors[texts[:, side]] for side in range(3))
     queries = b - a + c if method.settings.algebra == "b-a+c" else a - b + c
     questions = [[method.dataset.texts[text] for text in row] for row in texts.tolist()]
-    asked = np.flatnonzero(queries.any(axis=1)).tolist()
+    searched = np.flatnonzero(queries.any(axis=1)).tolist()
     # The texts of a question and the words of each are no answer to it.
     words = method.texts.words
-    excluded = [[*questions[row], *chain.from_iterable(words[text] for text in texts[row])] for row in asked]
+    excluded = [[*questions[row], *chain.from_iterable(words[text] for text in texts[row])] for row in searched]
     answers = np.array([question[2] for question in questions], dtype=object)
-    if asked:
-        nearest = nearest_words(method.file.blocks(), queries[asked], excluded)
+    if searched:
+        nearest = nearest_words(method.file.blocks(), queries[searched], excluded)
         if None in nearest:
-            question = " : ".join(questions[asked[nearest.index(None)]])
+            question = " : ".join(questions[searched[nearest.index(None)]])
             raise InputError(
                 f"has no word that could answer {task.id}'s {question!r}; give a file with more words in embeddings.path",
                 path=method.file.path,
             )
-        answers[asked] = nearest
+        answers[searched] = nearest
     ends = np.cumsum([len(split) for split in splits.values()])[:-1]
     return dict(zip(splits, np.split(answers, ends), strict=True))
 

@@ -35,9 +35,9 @@ class FastTextTraining:
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str = "", device: Any = None) -> None:
         """As `Training.train`: skip-gram vectors, by the fasttext library, on the CPU."""
         threads = self.threads or max(SAFE_THREADS, os.cpu_count() or 1)
-        with written_lines(lines, path) as (text, tokens), replacing(path) as partial:
+        with written_lines(lines, path) as (file, tokens), replacing(path) as partial:
             arguments = {
-                "input": text.name, "model": "skipgram", "verbose": 2, "seed": self.seed, "dim": self.dim,
+                "input": file.name, "model": "skipgram", "verbose": 2, "seed": self.seed, "dim": self.dim,
                 "epoch": self.epochs, "minCount": self.min_count, "bucket": self.bucket, "lr": self.learning_rate,
                 "thread": threads,
             }  # fmt: skip
@@ -46,7 +46,8 @@ class FastTextTraining:
 
 
 def _train_in_process(arguments: dict[str, Any], partial: Path, path: Path, tokens: int) -> None:
-    """Train in a separate process, with a progress bar of all tokens of all epochs; with one thread, fastText reports none. Messages name `path`."""
+    """Train in a separate process and write the vectors to `partial`; messages name `path`. The progress counts the
+    tokens of all epochs, of which fastText reports none with one thread. Raises InputError if the training fails."""
     last_line = ""
     with (
         training_process("train_unsupervised", arguments, partial) as process,

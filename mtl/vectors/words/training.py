@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("mtl")
 
 LONGEST = 1_000_000  # tokens; a longer training text is cut
-Text = tuple[Iterable[Sequence[str]], str]  # tokenized lines, and what identifies them
+Text = tuple[Iterable[Sequence[str]], str]  # tokenized lines, and the source that identifies them
 
 
 class Training(Protocol):
@@ -45,33 +45,32 @@ class Training(Protocol):
 
 
 def note_source(path: Path, source: str, threads: int | None = None) -> None:
-    """Write `source`, which identifies the texts of the vectors that will be moved to `path` next, beside it. Vectors that are already there are
+    """Note beside `path` the source, which identifies the texts of the vectors that will be moved there next. Vectors that are already there are
     removed first, so that a note never belongs to other ones. A second line says whether a training with so many threads can be repeated."""
     if path.is_file():
         path.unlink()
-    again = "the same texts and settings give the same vectors" if threads == 1 else "each training gives other vectors"
-    write_text(source_note(path), f"{source}\n" if threads is None else f"{source}\nthreads={threads}: {again}\n")
+    hint = "the same texts and settings give the same vectors" if threads == 1 else "each training gives other vectors"
+    write_text(source_note(path), f"{source}\n" if threads is None else f"{source}\nthreads={threads}: {hint}\n")
 
 
 @contextmanager
 def written_lines(lines: Iterable[Sequence[str]], path: Path) -> Iterator[tuple[IO[str], int]]:
     """Within the block, a temporary text file beside `path` with these lines, and the number of their words and ends."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    written, tokens = path.with_name(f".{path.name}.txt"), 0
+    temporary, tokens = path.with_name(f".{path.name}.txt"), 0
     try:
-        with written.open("w+", encoding="utf-8") as text:
+        with temporary.open("w+", encoding="utf-8") as file:
             for words in lines:
-                text.write(" ".join(words) + "\n")
+                file.write(" ".join(words) + "\n")
                 tokens += len(words) + 1
-            text.flush()
-            yield text, tokens
+            file.flush()
+            yield file, tokens
     finally:
-        written.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def training_settings(embeddings: str, values: Mapping[str, Any]) -> Training:
-    """Settings to train this kind of embeddings with: these values, and else the defaults. Raises InputError for a kind that cannot be trained, an
-    unknown key, or a value that makes no sense."""
+    """The settings of a kind of embeddings with these values. Raises InputError for a kind that cannot be trained, and for a bad key or value."""
     embedder_kind(embeddings)
     if embeddings not in TRAININGS:
         raise InputError(f"cannot be trained; {' and '.join(TRAININGS)} can", key="embeddings", value=embeddings)
@@ -96,13 +95,13 @@ class TrainingRequest:
     @classmethod
     def take(cls, settings: dict[str, Any]) -> "TrainingRequest":
         """The request in the settings of a command; its keys are removed from `settings`. Raises InputError for a bad value."""
-        taken = {key: settings.pop(key) for key in cls.__dataclass_fields__.keys() & settings}
-        if not isinstance(taken.get("texts"), list | None):
-            taken["texts"] = [taken["texts"]]
-        return typed(cls, taken)
+        values = {key: settings.pop(key) for key in cls.__dataclass_fields__.keys() & settings}
+        if not isinstance(values.get("texts"), list | None):
+            values["texts"] = [values["texts"]]
+        return typed(cls, values)
 
     def path(self, command: str) -> Path:
-        """What to write. Raises InputError, which names the command, if this or the text is missing, or a setting makes no sense with the others."""
+        """The file or folder to write. Raises InputError, which names the command, if it or the text is missing, or settings do not fit together."""
         if self.texts is None and self.suite is None:
             raise InputError(f"{command}: name what to train on: texts=[FILE,…], suite=NAME, or both")
         if self.out is None:
@@ -115,8 +114,7 @@ class TrainingRequest:
         return Path(self.out)
 
     def job(self) -> Job | None:
-        """The suite with its data, as a run would use it; None without a suite. The data of an embedded suite is
-        written if it is not there. Raises InputError for a suite that is not valid."""
+        """The suite, its embedded data written; None without a suite. Raises InputError for a suite that is not valid."""
         if self.suite is None:
             return None
         settings = {"suite": self.suite, "data_dir": self.data_dir, "held_out": self.suite_held_out}
@@ -137,11 +135,12 @@ def train_embeddings(name: str, request: TrainingRequest, settings: Mapping[str,
         raise InputError("is no file of vectors that mtl trained; remove it or name another one with out=", path=path)
     device, texts = device_of(request.accelerator, "accelerator"), list[Text]()
     if request.texts is not None:
-        texts.append(file_text(list(map(Path, request.texts)), job.suite.language if job else request.language or ""))
+        language = job.suite.language if job else request.language or ""
+        texts.append(file_text(list(map(Path, request.texts)), language))
     if job is not None:
         texts.append(suite_text(job.suite, job.data_dir, job.config.held_out))
     lines, sources = zip(*texts, strict=True)
-    with _alone(path):
+    with _locked(path):
         training.train(chain.from_iterable(lines), path, " ".join(sources), device)
     return path
 
@@ -152,7 +151,7 @@ def train_recipe(
     """Train the vectors of a recipe on the suite's training text, unless another process trains them. Raises InputError."""
     training, exists = training_settings(recipe.embeddings, recipe.train), embedder_kind(recipe.embeddings).exists
     assert exists is not None
-    with _alone(path):
+    with _locked(path):
         if not exists(path):
             logger.info("training %s on the suite's training text", path)
             lines, source = suite_text(suite, data_dir, held_out)
@@ -160,7 +159,7 @@ def train_recipe(
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
+def _locked(path: Path) -> Iterator[None]:
     """Within the block, no other process trains these vectors, and what a killed process left beside them is removed."""
     lock = path.with_name(f".{path.name}.training")  # not that of `new_folder`, which writes the result
     with waiting_lock(lock, f"{path}: another process is training these vectors"):
@@ -176,8 +175,7 @@ def _alone(path: Path) -> Iterator[None]:
 
 
 def file_text(files: Sequence[Path], language: str) -> Text:
-    """The tokenized lines of text files, plain or gzipped, and what identifies them: their content and the tokenizer. Raises InputError for a file
-    that is missing."""
+    """The tokenized lines of text files, plain or gzipped, with their content and the tokenizer as source. Raises InputError for a missing file."""
     if missing := [file for file in files if not file.is_file()]:
         raise InputError("no such file", path=missing[0])
     source = f"{language} {moses_version()} {' '.join(map(sha256, files))}"
@@ -185,9 +183,7 @@ def file_text(files: Sequence[Path], language: str) -> Text:
 
 
 def suite_text(suite: Suite, data_dir: Path, held_out: float) -> Text:
-    """The distinct training texts of all tasks that have their files, without held-out rows, tokenized and not cut; and
-    what identifies them. All runs on the suite that hold out this share of rows can use vectors of this text, with any
-    `tasks` and `max_length`. A dev text is among the texts only if it also occurs in the training rows of a task.
-    Raises InputError for data that is missing or damaged."""
+    """The distinct training texts of all tasks that have their files, tokenized and not cut, for all runs that hold out this
+    share of rows. Dev texts are left out unless they are training texts, too. Raises InputError for missing or damaged data."""
     texts = tokenized(training_texts(suite, data_dir, held_out), suite.language, max_length=LONGEST)
     return (texts.words(text) for text in range(len(texts))), suite_source(suite, data_dir, held_out)

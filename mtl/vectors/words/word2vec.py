@@ -29,18 +29,17 @@ class Word2VecTraining:
     seed: Annotated[int, Meta(ge=0, lt=2**32)] = 1  # of the first vectors and of the noise
 
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str = "", device: Any = None) -> None:
-        """As `Training.train`: with gensim, on the CPU, into word2vec's binary format. With one thread, the same lines
-        and settings give the same file."""
+        """As `Training.train`: with gensim, on the CPU, into word2vec's binary format. One thread repeats the same file."""
         from gensim.models import Word2Vec
 
         threads = self.threads or os.cpu_count() or 1
         logging.getLogger("gensim").setLevel(logging.WARNING)
-        with written_lines(lines, path) as (text, tokens):
+        with written_lines(lines, path) as (file, tokens):
             passes = self.epochs + 1  # the first one counts words
             with Progress(f"training {path.name}", passes * tokens, "tokens") as bar, replacing(path) as partial:
                 try:
                     model = Word2Vec(
-                        _Lines(text, bar),
+                        _Lines(file, bar),
                         sg=int(self.architecture == "skipgram"),
                         vector_size=self.dim,
                         epochs=self.epochs,

@@ -11,7 +11,7 @@ from torch.nn import functional
 from transformers import get_linear_schedule_with_warmup
 
 from mtl.vectors.pretraining.settings import SPECIAL_TOKENS, PretrainingSettings
-from mtl.vectors.pretraining.tokens import CLS, MASK, PAD, SEP, Segments, read_tokens, word_beginnings, write_tokens
+from mtl.vectors.pretraining.tokens import Segments, read_tokens, write_tokens
 from mtl.vectors.pretraining.training import (
     MASK_SHARE,
     NOT_CHOSEN,
@@ -22,6 +22,7 @@ from mtl.vectors.pretraining.training import (
     new_bert,
     pass_batches,
 )
+from mtl.vectors.pretraining.vocabulary import CLS, MASK, PAD, SEP, word_beginnings
 
 
 def training(folder: Path, settings: PretrainingSettings) -> MaskedLanguageModelling:
@@ -68,8 +69,8 @@ def test_parts_of_a_batch_give_the_same_step(tmp_path: Path) -> None:
 
 def test_held_out_segments_are_not_trained_on_and_bfloat16_trains_weights_in_float32(tmp_path: Path) -> None:
     one = training(tmp_path, small())
-    assert not set(one.held_out) & set(one.chosen)
-    assert len(one.held_out) + len(one.chosen) == len(one.segments)
+    assert not set(one.held_out) & set(one.trained)
+    assert len(one.held_out) + len(one.trained) == len(one.segments)
     assert len(one.held_out) == math.ceil(0.1 * len(one.segments))
     one = training(tmp_path, small(max_steps=2, precision="bf16-mixed"))
     one.precision.force_precision = True  # on a CPU without such instructions, too

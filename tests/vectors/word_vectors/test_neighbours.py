@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from gensim.models import KeyedVectors
 
-import mtl.vectors.word_vectors.method as neighbours
 from mtl.embedders.vector_files.vector_file import WordVectors
-from mtl.vectors.word_vectors.method import Expressions, nearest_words
+from mtl.vectors.word_vectors import neighbours
+from mtl.vectors.word_vectors.method import Expressions
+from mtl.vectors.word_vectors.neighbours import nearest_words
 
 WORDS = [f"w{i}" for i in range(300)]
 
