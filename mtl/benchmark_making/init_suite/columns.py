@@ -16,7 +16,8 @@ from mtl.benchmark_making.init_suite.file_column import (
     FileColumn,
 )
 from mtl.benchmark_making.init_suite.guess import ID, Guess, count, quoted, quoted_names, share
-from mtl.benchmark_making.init_suite.kinds import TEXTS, SeveralLabels, several_labels
+from mtl.benchmark_making.init_suite.kinds import TEXTS
+from mtl.benchmark_making.init_suite.several_labels import SeveralLabels, several_labels
 from mtl.benchmark_making.init_suite.tables import NAMELESS, SPAN_LIST, FileTable, SplitTables
 
 # Columns with these names may be targets whatever they hold, also lists.

@@ -144,12 +144,12 @@ class FileColumn:
 
     @property
     def is_truth(self) -> bool:
-        """Whether the values are the two truth values."""
+        """Whether the values are both truth values of one form, as "yes" and "no"."""
         return any({value.lower() for value in self.counts} == {*pair} for pair in TRUTH)
 
     @property
-    def are_truths(self) -> bool:
-        """Whether all values are truth values."""
+    def has_only_truths(self) -> bool:
+        """Whether all values are truth values, of any form."""
         return {value.lower() for value in self.counts} <= {value for pair in TRUTH for value in pair}
 
     def follows_from(self, target: "FileColumn") -> bool:

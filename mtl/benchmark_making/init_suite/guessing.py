@@ -19,8 +19,9 @@ from mtl.benchmark_making.init_suite.columns import (
 )
 from mtl.benchmark_making.init_suite.file_column import NO_LABEL, FileColumn
 from mtl.benchmark_making.init_suite.guess import GIVEN, Guess, count, quoted, quoted_names, share
-from mtl.benchmark_making.init_suite.kinds import MULTI_LABEL, guess_kind, guess_several, named_labels
+from mtl.benchmark_making.init_suite.kinds import MULTI_LABEL, guess_kind
 from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
+from mtl.benchmark_making.init_suite.several_labels import guess_several, named_labels
 from mtl.benchmark_making.init_suite.tables import SPAN_LIST, FileTable, SplitTables
 from mtl.benchmark_making.init_suite.within_texts import answer_columns, guess_answers, guess_tokens, tagged_columns
 from mtl.data.rows import stream_rows
