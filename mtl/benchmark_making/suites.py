@@ -100,7 +100,7 @@ class Suite:
         from mtl.benchmark_making.init_suite.init_suite import init_suite
 
         path = None if out is None else Path(out)
-        guessed = init_suite(Path(data_dir), language, name, path, tasks, undecided=False)
+        guessed = init_suite(Path(data_dir), language, name, path, tasks, allow_questions=False)
         for line in guessed.warnings:
             logger.warning("suite %s: %s", guessed.path.stem, line)
         return cls(guessed.path.resolve(), data_dir, guessed.summary)

@@ -153,10 +153,8 @@ class FileColumn:
         return {value.lower() for value in self.counts} <= {value for pair in TRUTH for value in pair}
 
     def follows_from(self, target: "FileColumn") -> bool:
-        """Whether each value of the target goes with one value of this column: a name of the label, its number, or a coarser label.
-
-        Both columns are of the same file. Where few rows share a target, this says nothing, and the answer is no.
-        """
+        """Whether each value of the target goes with one value of this column: a name of the label, its number, or a coarser label. Both columns are
+        of the same file. Where few rows share a target, this says nothing, and the answer is no."""
         if not 2 <= len(self.counts) <= len(target.counts) <= len(target.texts) / 3:
             return False
         if self.lists or target.lists or len(self.texts) != len(target.texts):

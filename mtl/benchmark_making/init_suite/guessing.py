@@ -148,10 +148,8 @@ def _check_known(guess: Guess, main: FileTable, known: Mapping[str, Any]) -> Non
 
 
 def _labelled(guess: Guess, tables: SplitTables, target: str) -> dict[str, FileTable]:
-    """The files with targets in all rows. Raises InputError if a file other than test lacks some.
-
-    One value in a whole file, where the training rows have several, is a placeholder, as -1 is: the user decides.
-    """
+    """The files with targets in all rows. Raises InputError if a file other than test lacks some. One value in a whole file, where the training rows
+    have several, is a placeholder, as -1 is: the user decides."""
     labelled = {}
     labels = tables.main.columns[target].counts
     for split, table in tables.items():

@@ -96,10 +96,8 @@ def _without_variants(label: str) -> str:
 
 
 def _guess_choice(guess: Guess, column: FileColumn, candidates: Sequence[FileColumn]) -> bool:
-    """Declare a choice if each target is the index, or the letter, of one of its row's candidates.
-
-    Returns whether it is one. Raises InputError if the targets are the texts of candidates.
-    """
+    """Declare a choice if each target is the index, or the letter, of one of its row's candidates. Returns whether it is one. Raises InputError if
+    the targets are the texts of candidates."""
     rows = candidates[0].lists or list(map(list, zip(*(candidate.texts for candidate in candidates), strict=True)))
     sizes = [len(row) for row in rows]
     letters = next((letters for letters in (LETTERS, LETTERS.lower()) if set(column.counts) <= set(letters)), "")

@@ -208,10 +208,8 @@ def answer_columns(table: FileTable) -> AnswerColumns | None:
 
 
 def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], columns: AnswerColumns | None) -> bool:
-    """Guess the keys of a task whose answers are parts of passages, from the columns that `answer_columns` names, or that the user names.
-
-    Returns whether the test file has answers. Raises InputError if a column is not known.
-    """
+    """Guess the keys of a task whose answers are parts of passages, from the columns that `answer_columns` names, or that the user names. Returns
+    whether the test file has answers. Raises InputError if a column is not known."""
     main = tables.main
     fitting = columns if columns and known.get("target", columns.target) == columns.target else None
     target, starts = known.get("target", fitting and fitting.target), known.get("starts", fitting and fitting.starts)
