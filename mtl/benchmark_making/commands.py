@@ -50,10 +50,8 @@ def add_commands(commands: Commands) -> None:
     init = add("init-suite", _init_suite, "guess a suite file from a folder of data files")
     folder_help = "a folder with data files, at any depth, or a data set of the Hugging Face Hub: hf://OWNER/NAME, and /CONFIGURATION"
     init.add_argument("data_dir", metavar="DATA_DIR", help=folder_help)
-    answers_help = "answers to its questions, as in tasks.reviews.target=stars"
-    init.add_argument(
-        "--answer", action="extend", nargs="+", default=[], metavar="tasks.TASK.KEY=VALUE", help=answers_help
-    )
+    answers = "answers to its questions, as in tasks.reviews.target=stars"
+    init.add_argument("--answer", action="extend", nargs="+", default=[], metavar="tasks.TASK.KEY=VALUE", help=answers)
     init.add_argument("--language", help="language of the tokenizer, as in sv; default: en")
     init.add_argument("--name", help="name of the suite; default: the folder's")
     init.add_argument("--out", type=Path, metavar="FILE", help="the file to write, else NAME.yaml")

@@ -1,7 +1,5 @@
-"""How similar two texts are: the share of the first one's units that the second one has, by counts that are the same on every machine.
-
-Pairs are searched among all pairs of many texts, block by block: memory grows with the number of texts, not of pairs.
-"""
+"""How similar two texts are: the share of the first one's units that the second one has, by counts that are the same on every machine. Pairs are
+searched among all pairs of many texts, block by block: memory grows with the number of texts, not of pairs."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -103,11 +101,9 @@ def _in_common(lefts: csr_matrix, rights: csr_matrix) -> np.ndarray:
 def _blocks(keys: Numbers) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The numbers of the first and of the second texts that have the same key, in blocks of at most BLOCK pairs (or of one first text)."""
     order = [np.argsort(side, kind="stable") for side in keys]
+    ordered = [side[numbers] for side, numbers in zip(keys, order, strict=True)]
     for key in np.intersect1d(keys[0], keys[1]):
-        lefts, rights = (
-            numbers[np.searchsorted(side[numbers], key, "left") : np.searchsorted(side[numbers], key, "right")]
-            for side, numbers in zip(keys, order, strict=True)
-        )
+        lefts, rights = (order[side][slice(*np.searchsorted(ordered[side], [key, key + 1]))] for side in (0, 1))
         size = max(1, BLOCK // len(rights))
         yield from ((lefts[start : start + size], rights) for start in range(0, len(lefts), size))
 
@@ -130,16 +126,9 @@ def _first(pairs: Pairs, most: int | None, least: bool) -> Pairs:
 
 
 def near_duplicates(texts: Sequence[str], share: float) -> Iterator[tuple[int, int, float]]:
-    """All pairs of texts whose sets of character n-grams have at least this Jaccard similarity, exactly.
-
-    Only texts with a common n-gram in their prefixes are compared (Bayardo et al. 2007, All-Pairs).
-
-    Yields:
-        The numbers of the earlier and of the later text, and the similarity; pairs come in the order of the later text.
-
-    Raises:
-        InputError: for more than MOST_COMPARED comparisons, and more than MOST_NEAR pairs.
-    """
+    """All pairs of texts whose sets of character n-grams have at least this Jaccard similarity, exactly: the numbers of the earlier and the later
+    text, and the similarity, in the order of the later text. Only texts with a common n-gram in their prefixes are compared (Bayardo et al.
+    2007, All-Pairs). Raises InputError for more than MOST_COMPARED comparisons, and for more than MOST_NEAR pairs."""
     sets = unit_sets(ngrams, texts, "n-grams")
     sizes, prefixes = np.diff(sets.indptr), _prefixes(sets, share)
     compared = int(np.bincount(prefixes.indices, minlength=1)[prefixes.indices].sum())

@@ -72,11 +72,11 @@ def target_column(id: str, main: FileTable, test: FileTable | None, has_one_labe
         raise InputError(_no_target(id, main))
     # A column is certain if it alone has such a name, or if the test file lacks the values of it alone.
     pools = [named, [column for column in named if column in lacking]] if named else [lacking, possible]
-    pool = next((pool for pool in pools if len(pool) == 1), candidates)
-    first = pool[0]
-    question = f"target: {_with_counts(pool)} may be the target"
-    if len(pool) > 1:
-        return TargetColumn(first, f"one of {len(pool)} that may be it", question)
+    candidates = next((pool for pool in pools if len(pool) == 1), candidates)
+    first = candidates[0]
+    question = f"target: {_with_counts(candidates)} may be the target"
+    if len(candidates) > 1:
+        return TargetColumn(first, f"one of {len(candidates)} that may be it", question)
     if first in named or first in lacking:
         missing = ", and the test file has no values in it" if first in lacking else ""
         return TargetColumn(first, ("by its name" if first in named else "labels or numbers") + missing)
@@ -151,6 +151,8 @@ def _no_target(id: str, table: FileTable) -> str:
     targets = [column for column in table.columns.values() if _is_named(column)]
     if texts := [column.name for column in targets if column.several_words * 2 > column.rows]:
         return f"{quoted_names(texts)}: {TEXTS}"
+    if decimals := [name for name, column in table.columns.items() if column.has_decimal_commas]:
+        return f"{quoted_names(decimals)}: numbers with a decimal comma; write a point in its place"
     reasons = _unread(table) + "".join(f"; {reason}" for reason in [*table.incomplete.values()][:MOST_REASONS])
     for name in [name for name, what in table.unread.items() if what == SPAN_LIST][:1]:
         answer = f"tasks.{id}.reading.spans=TEXT + {name}.START[] + {name}.END[] + {name}.TYPE[]"
@@ -169,8 +171,8 @@ def guess_inputs(guess: Guess, tables: SplitTables, known: Mapping[str, Any], ta
     candidates = known.get("candidates") or guess.keys.get("candidates", [])
     target = main.columns[guess.keys["target"]]
     used = {target.name, *taken, *candidates}
-    if (text := known.get("text")) is not None:
-        guess.keys["text"] = [known_column(main, name).name for name in text]
+    if (names := known.get("text")) is not None:
+        guess.keys["text"] = [known_column(main, name).name for name in names]
     else:
         guess.keys["text"] = _guess_text(guess, tables, target, used, most=1 if candidates else 2)
         if not guess.keys["text"] and not candidates:
@@ -203,11 +205,9 @@ def unread_columns(table: FileTable, test: FileTable | None, target: FileColumn,
 
 
 def _guess_text(guess: Guess, tables: SplitTables, target: FileColumn, exclude: set[str], most: int) -> list[str]:
-    """The columns of texts, at most `most`, with the reason and a question where other columns may be texts, too, in the guess.
-
-    A column of texts holds no numbers, categories or ids, does not follow from the target, is not below a key `meta`, and has values in
-    the test file, too. Columns with several words in most rows are preferred to columns with single words.
-    """
+    """The columns of texts, at most `most`, with the reason and a question where other columns may be texts, too, in the guess. A column of texts
+    holds no numbers, categories or ids, does not follow from the target, is not below a key `meta`, and has values in the test file, too. Columns
+    with several words in most rows are preferred to columns with single words."""
     columns = [column for column in tables.main.columns.values() if column.name not in exclude]
     possible = [column for column in columns if _why_not_text(column, tables.test, target) is None]
     sentences = [column for column in possible if column.several_words * 2 >= column.rows]
@@ -231,8 +231,7 @@ def _guess_text(guess: Guess, tables: SplitTables, target: FileColumn, exclude: 
 def _no_text(table: FileTable, test: FileTable | None, target: FileColumn) -> str:
     """Why no column of a file can be a text."""
     reasons = [*table.incomplete.values()][:MOST_REASONS]
-    blank = [name for name in table.columns if test is not None and test.lacks(name) and name != target.name]
-    if test is not None and blank:
+    if test is not None and (blank := [name for name in table.columns if test.lacks(name) and name != target.name]):
         reasons.append(f"{test.path.name} has no values in {', '.join(map(quoted, blank[:MOST_REASONS]))}")
     if lists := quoted_names(name for name, column in table.columns.items() if column.lists):
         reasons.append(f"{lists} may be texts that are cut into words: write each as one text")
@@ -272,11 +271,9 @@ def _why_not_text(column: FileColumn, test: FileTable | None, target: FileColumn
 
 
 def _group_column(tables: SplitTables, target: FileColumn, exclude: set[str]) -> tuple[str, str] | None:
-    """The name of a column of ids that repeat, and the reason. Rows with the same id share something, and must not be in two splits.
-
-    It has at most 9 distinct values in 10 rows, because a few accidental repetitions are no groups, and values in all of the task's
-    files, because a column that the test file does not have may depend on the target. It does not follow from the target.
-    """
+    """The name of a column of ids that repeat, and the reason. Rows with the same id share something, and must not be in two splits. It has at most 9
+    distinct values in 10 rows, because a few accidental repetitions are no groups, and values in all of the task's files, because a column that the
+    test file does not have may depend on the target. It does not follow from the target."""
     groups = [
         column
         for column in tables.main.columns.values()
@@ -336,5 +333,5 @@ def candidate_columns(table: FileTable, exclude: Collection[str]) -> list[FileCo
 
 def _with_counts(columns: Iterable[FileColumn]) -> str:
     """Columns with the number of their values, as in "acceptable" (2 values)."""
-    values = {each.name: "lists" if each.lists else count(len(each.counts), "value") for each in columns}
-    return ", ".join(f"{quoted(name)} ({what})" for name, what in values.items())
+    values = {column.name: "lists" if column.lists else count(len(column.counts), "value") for column in columns}
+    return ", ".join(f"{quoted(name)} ({number})" for name, number in values.items())

@@ -1,7 +1,5 @@
-"""What `mtl init-suite` writes and prints: the suite file, with a comment for each guess, and a summary of it.
-
-Names and labels come from untrusted files, so the suite file has them in quotes if necessary.
-"""
+"""What `mtl init-suite` writes and prints: the suite file, with a comment for each guess, and a summary of it. Names and labels come from untrusted
+files, so the suite file has them in quotes if necessary."""
 
 import json
 import math
@@ -72,11 +70,8 @@ def summary(
     if language is None:
         yield "language: not guessed, the file says en; set it, or give --language"
     used = {name for guess in guesses for name in guess.paths}  # answers name files, too
-    reasons = {
-        "named after no split": content.unused,
-        "of a form that is not read (unpack archives)": content.unreadable,
-    }
-    for reason, files in reasons.items():
+    unreadable = "of a form that is not read (unpack archives)"
+    for reason, files in (("named after no split", content.unused), (unreadable, content.unreadable)):
         if names := [name for name in files if name not in used]:
             further = ", …" if len(names) > SHOWN else ""
             yield f"not read: {count(len(names), 'file')} {reason}: {quoted_names(names[:SHOWN])}{further}"

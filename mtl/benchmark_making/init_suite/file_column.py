@@ -79,6 +79,12 @@ class FileColumn:
         return numbers if all(map(math.isfinite, numbers)) else None
 
     @property
+    def has_decimal_commas(self) -> bool:
+        """Whether the values are numbers as spreadsheets of many languages write them: 0,5."""
+        plain = [value.replace(",", ".", 1) for value in self.counts if self.numbers is None]
+        return bool(plain) and all(map(NUMBER.fullmatch, plain))
+
+    @property
     def whole_numbers(self) -> list[int] | None:
         """The distinct values in ascending order if all are written as integers, else None: "1" and "01" are one value."""
         if not self.numbers or not all(map(INTEGER.fullmatch, self.counts)):

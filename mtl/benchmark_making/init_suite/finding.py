@@ -79,12 +79,9 @@ class FolderContent:
 
 
 def files_of_tasks(data_dir: Path) -> FolderContent:
-    """The tasks below a folder.
-
-    A task consists of the files whose names and folders differ only in the word of the split: {train,dev,test}.tsv, xnli.{dev,test}.ko.tsv,
-    or {train,valid}/data.csv. Else a file holds the splits as keys, or in a column. If nothing says a split, each file, or all that differ in
-    their number alone, holds training rows, if the user agrees.
-    """
+    """The tasks below a folder. A task consists of the files whose names and folders differ only in the word of the split: {train,dev,test}.tsv,
+    xnli.{dev,test}.ko.tsv, or {train,valid}/data.csv. Else a file holds the splits as keys, or in a column. If nothing says a split, each file, or
+    all that differ in their number alone, holds training rows, if the user agrees."""
     paths, root = all_files(data_dir), data_dir.resolve().name
     texts = [path for path in paths if path.suffix.lower() == ".txt" and not WORD.search(path.stem)]
     sizes = Counter(path.parent for path in texts)

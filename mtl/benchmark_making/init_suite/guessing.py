@@ -99,12 +99,8 @@ def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) 
         by_split = {split: table.whole(target.name) for split, table in labelled.items()}
         for split, column in by_split.items():
             _check_cells(labelled[split], column)
-        likely = [candidate.name for candidate in candidate_columns(tables.main, {target.name})]
-        names = [
-            name
-            for name in known.get("candidates") or likely
-            if all(name in table.columns for table in labelled.values())
-        ]
+        names = known.get("candidates") or [column.name for column in candidate_columns(tables.main, {target.name})]
+        names = [name for name in names if all(name in table.columns for table in labelled.values())]
         candidates = [FileColumn.joined([table.columns[name] for table in labelled.values()]) for name in names]
         guess_kind(guess, by_split, candidates, _label_names(tables.main, target))
     if chosen.question:  # the further ones are about a column that may not be the target
@@ -161,8 +157,9 @@ def _labelled(guess: Guess, tables: SplitTables, target: str) -> dict[str, FileT
             raise InputError(f"no targets in column {quoted(target)}", path=table.path)
         counts = table.columns[target].counts
         if not counts:
-            problem = f"column {quoted(target)} holds lists; a question's answers are kind: answer"
-            raise InputError(problem, path=table.path)
+            raise InputError(
+                f"column {quoted(target)} holds lists; a question's answers are kind: answer", path=table.path
+            )
         value = next(iter(counts))
         if len(counts) == 1 and table.rows >= LEAST_ROWS and labels[value] < 0.9 * labels.total():
             of_train = f"{share(labels[value], labels.total())} of train"

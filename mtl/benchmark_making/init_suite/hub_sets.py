@@ -233,18 +233,14 @@ def split_files(id: str, configuration: Configuration) -> Guess:
     all_paths = chain.from_iterable(paths for by_name in by_split.values() for paths in by_name.values())
     guess.folder = commonpath([PurePosixPath(path).parent.as_posix() for path in all_paths])
     for split, by_name in by_split.items():
-        below = {
-            name: [str(PurePosixPath(path).relative_to(guess.folder)) for path in by_name[name]] for name in by_name
-        }
-        files = next(iter(below.values()))
-        guess.files[split] = files[0]
-        if len(files) > 1:
-            if parts := finding.first_part(files):
-                guess.files[split] = parts
-            else:
-                many = f"{len(files)} files, {quoted_names(files, 4)}"
-                guess.questions.append(f"files.{split}: the split is {many}; write them as one file")
-        if len(below) > 1:
-            splits = [f"{name} ({', '.join(names[:2])})" for name, names in below.items()]
+        below = [[str(PurePosixPath(path).relative_to(guess.folder)) for path in paths] for paths in by_name.values()]
+        files = below[0]
+        parts = finding.first_part(files) if len(files) > 1 else files[0]
+        guess.files[split] = parts or files[0]
+        if parts is None:
+            many = f"{len(files)} files, {quoted_names(files, 4)}"
+            guess.questions.append(f"files.{split}: the split is {many}; write them as one file")
+        if len(by_name) > 1:
+            splits = [f"{name} ({', '.join(paths[:2])})" for name, paths in zip(by_name, below, strict=True)]
             guess.questions.append(f"files.{split}: may be the split {' or '.join(splits)}")
     return guess

@@ -145,16 +145,15 @@ def guess_suite(
         problem = f"no file of a split below it{f'; {seen} cannot be read' if seen else ''}"
         remedy = f"its name has one of the words {words}, and ends in {', '.join(SUFFIXES)}"
         raise InputError(f"{problem}; {remedy}", path=address or data_dir)
-    known = {
-        id: {key: [value] if key in LISTS and isinstance(value, str) else value for key, value in keys.items()}
-        for id, keys in (known or {}).items()
-    }
     ids = [task.id for task in content.tasks]
-    for id, keys in known.items():
+    known_keys: dict[str, dict[str, Any]] = {}
+    for id, keys in (known or {}).items():
         if id not in ids:
             raise InputError(f"no such task; there are {', '.join(ids)}", key=f"tasks.{id}")
-        _check_known(id, keys)
-    guesses = [guess_task(task, data_dir, known.get(task.id, {})) for task in content.tasks]
+        in_lists = {key: [keys[key]] for key in LISTS if isinstance(keys.get(key), str)}
+        known_keys[id] = {**keys, **in_lists}
+        _check_known(id, known_keys[id])
+    guesses = [guess_task(task, data_dir, known_keys.get(task.id)) for task in content.tasks]
     _choose_answering_tasks(guesses)
     for guess in guesses:
         guess.keys |= source.keys if source else {}
@@ -163,7 +162,7 @@ def guess_suite(
     shown = Path("data", name) if source else shown or data_dir  # a suite's data is there, if nothing else is said
     document = suite_document(name, language, guesses, shown, path, address)
     problems = {guess.id: guess.problem for guess in guesses if guess.problem is not None}
-    _check_declared(document, path, known, problems)
+    _check_declared(document, path, known_keys, problems)
     questions = {guess.id: guess.questions[0] for guess in guesses if guess.problem is None and guess.questions}
     lines = "\n".join(summary(path, shown, language, guesses, content, address))
     return Guessed(path, document, lines, [*warnings(guesses)], problems, questions, len(problems) < len(guesses))

@@ -153,11 +153,9 @@ def _kind(guess: Guess, main: FileColumn, joined: FileColumn, is_named: bool) ->
 
 
 def _kind_of_numbers(main: FileColumn, joined: FileColumn, is_named: bool) -> tuple[str, Sequence[int]]:
-    """The kind of targets that are numbers, and the whole numbers among them if they may be of the other kind, too.
-
-    Labels are the two truth values, whole numbers with names, two of them, 0 to 2, and perhaps at most MOST_CLASSES; other values, those
-    in columns called rating, and those with decimals are numbers.
-    """
+    """The kind of targets that are numbers, and the whole numbers among them if they may be of the other kind, too. Labels are the two truth values,
+    whole numbers with names, two of them, 0 to 2, and perhaps at most MOST_CLASSES; other values, those in columns called rating, and those with
+    decimals are numbers."""
     integers, is_rating = joined.whole_numbers, main.words[-1] in RATING_NAMES
     if joined.is_truth or (integers and (is_named or len(integers) <= 2)):
         return "labels", ()

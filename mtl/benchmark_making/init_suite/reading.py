@@ -98,11 +98,9 @@ def _declared(reading: Reading) -> dict[str, Any]:
 
 
 def _made_up_headers(guess: Guess, heads: Mapping[str, Sequence[Sequence[str]]]) -> dict[str, list[str]]:
-    """By split, the names column_1, column_2 and so on of each table without a header, which the guess declares, with questions.
-
-    From the cells of the first rows of each table. Tables with fewer or more columns than the first one without a header are left out. Raises
-    InputError if some of the tables have a header and others have none.
-    """
+    """By split, the names column_1, column_2 and so on of each table without a header, which the guess declares, with questions. From the cells of
+    the first rows of each table. Tables with fewer or more columns than the first one without a header are left out. Raises InputError if some of the
+    tables have a header and others have none."""
     headers: dict[str, list[str]] = {}
     # Files whose lines have as many cells are looked at together: those with a header have the same one.
     for width in dict.fromkeys(len(rows[0]) for rows in heads.values()):
@@ -178,6 +176,8 @@ def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a f
     reading = Reading(form=declared_form, encoding=encoding)
     if form not in TABLES or not lines:
         return Sniffed(reading, "; ".join(reasons), questions)
+    if lines[0].startswith("sep="):
+        raise InputError("delete this line, which only Excel reads", path=path, line=1)
     try:
         separator, *further = _separators(lines, POSSIBLE[form])
         is_quoted = separator != "\t" or _is_quoted(lines)
@@ -242,11 +242,9 @@ def _lines(head: bytes, encoding: str) -> list[str]:
 
 
 def _separators(lines: Sequence[str], possible: str) -> list[str]:
-    """The separators of a table's cells that fit; the usual one of the suffix, which is the first possible one, alone, if it fits or if none does.
-
-    A separator fits if the first line has it and if it gives at least 9 of 10 rows the same number of cells. Separators that give
-    all rows the same number come before others.
-    """
+    """The separators of a table's cells that fit; the usual one of the suffix, which is the first possible one, alone, if it fits or if none does. A
+    separator fits if the first line has it and if it gives at least 9 of 10 rows the same number of cells. Separators that give all rows the same
+    number come before others."""
     fits: dict[str, float] = {}
     for separator in possible:
         widths = Counter(len(cells) for cells in _cells(lines, separator, separator != "\t"))
@@ -254,6 +252,8 @@ def _separators(lines: Sequence[str], possible: str) -> list[str]:
         if most > 1 and separator in lines[0] and rows >= 0.9 * widths.total():
             fits[separator] = rows / widths.total()
     best = [separator for separator, share in fits.items() if share == 1] or list(fits)
+    if not best and possible[0] == "," and "," not in lines[0] and ";" in lines[0]:  # as many spreadsheets write them
+        return [";"] if len(set(map(len, _cells(lines, ",", True)))) > 1 else [","]
     return [possible[0]] if not best or possible[0] in best else best
 
 
@@ -267,11 +267,9 @@ def _cells(lines: Sequence[str], separator: str, is_quoted: bool) -> list[list[s
 
 
 def _is_quoted(lines: Sequence[str]) -> bool:
-    """Whether cells between tabs stand in quotes, as a CSV writer puts them; quotes may be part of the texts.
-
-    If a cell seems to be cut at a line end, cells count as quoted if all rows then have the same number of cells. Else every cell with a quote
-    must be quoted as a whole, and there must be one in at least half of the rows, or a doubled quote within one.
-    """
+    """Whether cells between tabs stand in quotes, as a CSV writer puts them; quotes may be part of the texts. If a cell seems to be cut at a line
+    end, cells count as quoted if all rows then have the same number of cells. Else every cell with a quote must be quoted as a whole, and there must
+    be one in at least half of the rows, or a doubled quote within one."""
     if len({line.count("\t") for line in lines}) > 1 and '"' in "".join(lines):
         return len({len(row) for row in _cells(lines, "\t", True)[:-1]}) == 1
     marked = [cell for line in lines for cell in line.split("\t") if '"' in cell]

@@ -41,9 +41,8 @@ class SeveralLabels:
             return None
         if self.by_truth and not all(column.has_only_truths for column in columns):
             return None
-        return [
-            self._labels_of_row(row) for row in zip(*(column.lists or column.texts for column in columns), strict=True)
-        ]
+        cells = [column.lists or column.texts for column in columns]
+        return list(map(self._labels_of_row, zip(*cells, strict=True)))
 
     def _labels_of_row(self, cells: Sequence[str] | Sequence[list[str]]) -> list[str]:
         """The labels of a row, from what stands in its columns."""
@@ -91,9 +90,8 @@ def named_labels(table: FileTable, known: Mapping[str, Any]) -> SeveralLabels | 
     if known.get("kind", MULTI_LABEL) != MULTI_LABEL or len(columns) < len(names):
         return None
     if len(columns) > 1:
-        return SeveralLabels(
-            names, f"{len(columns)} columns", by_truth=all(column.has_only_truths for column in columns)
-        )
+        by_truth = all(column.has_only_truths for column in columns)
+        return SeveralLabels(names, f"{len(columns)} columns", by_truth=by_truth)
     is_known = known.get("kind") == MULTI_LABEL or "label_separator" in known
     if columns[0].lists:
         return SeveralLabels(names, "lists of labels") if is_known or _is_list_of_labels(columns[0], table) else None
