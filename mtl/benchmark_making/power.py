@@ -165,8 +165,7 @@ def power_text(board: Leaderboard, settings: PowerSettings) -> str:
     """The table of a suite in Markdown, with a line for the average and each task that runs were tested on."""
     title, tested_pairs = f"# {escaped(board.title)}", tests_by_column(board.tests)
     if not tested_pairs:
-        problem = f"No two runs have {LEAST_SEEDS} seeds or more and the same scored examples, so there are no tests."
-        return f"{title}\n\n{problem}"
+        return f"{title}\n\nNo two runs have {LEAST_SEEDS} seeds or more and the same scored examples, so there are no tests."
     wanted = board.scale.show(settings.difference)
     columns = ["metric", "examples", "seeds", "same examples", "other examples"]
     header = ["", *columns, f"examples for {wanted}", f"seeds for {wanted}", "significant"]

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("mtl")
 FRAMES_FORMAT = 1  # increase it when `Suite.from_frames` writes other files of the same frames
 FRAMES = "as in {'train': frame, 'dev': frame}"
-# What tasks= may declare of a task, by the start of the problem that it solves.
-DECLARED = {
+DECLARED = {  # what tasks= may declare of a task, by the start of the problem that it solves
     r"kind: \d+ whole": ("'kind': 'labels'", "'kind': 'number'"),
     **dict.fromkeys(("target: ", "text: ", "no column looks like"), ("'text': […], 'target': …",)),
 }

@@ -7,31 +7,22 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.file_column import (
-    CANDIDATE,
-    LABEL_NAMES,
-    QUESTIONS,
-    REPEATED,
-    TOKEN_NAMES,
-    FileColumn,
-)
-from mtl.benchmark_making.init_suite.guess import ID, Guess, count, quoted, quoted_names, share
-from mtl.benchmark_making.init_suite.kinds import TEXTS
-from mtl.benchmark_making.init_suite.several_labels import SeveralLabels, several_labels
+from mtl.benchmark_making.init_suite.file_column import CANDIDATE, LABEL_NAMES, REPEATED, TOKEN_NAMES, FileColumn
+from mtl.benchmark_making.init_suite.guess import GIVEN, ID, Guess, count, quoted, quoted_names, share
+from mtl.benchmark_making.init_suite.kinds import MULTI_LABEL, TEXTS
+from mtl.benchmark_making.init_suite.several_labels import SeveralLabels, named_labels, several_labels
 from mtl.benchmark_making.init_suite.tables import NAMELESS, SPAN_LIST, FileTable, SplitTables
 
-# Columns with these names may be targets whatever they hold, also lists.
-SURE_NAMES = {*LABEL_NAMES, "target", "targets", "gold"}
-# Columns with one of these words in their names are targets if no column has a name in LABEL_NAMES.
-LIKELY_NAMES = {
+SURE_NAMES = {*LABEL_NAMES, "target", "targets", "gold"}  # of columns that may be targets whatever they hold
+LIKELY_NAMES = {  # words in the names of columns that are targets if no column has a name in LABEL_NAMES
     *("target", "targets", "gold", "class", "judgment", "judgement", "score", "rating", "stars", "grade", "similarity", "duplicate"),
 }  # fmt: skip
 # Names of targets beside columns of candidates.
 CHOICE_NAMES = {"answer", "correct", "key", "answerkey", "solution", "answer_key", "correct_answer", "answer_idx", "answer_index"}  # fmt: skip
 NESTED = "lists of objects: mtl reads one row for each question, so write one row for each object"
 MOST_REASONS = 2  # a message says of so many columns why they are not the target
-# An id or an address: ASCII without spaces, with a digit, a slash or an underscore.
-CODE = re.compile(r"[!-~]*[\d/_][!-~]*")
+CODE = re.compile(r"[!-~]*[\d/_][!-~]*")  # an id or an address: ASCII without spaces
+PRINTED_LIST = re.compile(r"\[(['\"]).*\1\]$")
 MARKS_SPANS = "may mark spans, for the key spans"
 GROUPED = 0.9  # the most distinct values, as a share of the rows, that a column of groups has
 
@@ -45,20 +36,27 @@ class TargetColumn(NamedTuple):
     several: SeveralLabels | None = None  # how several labels of a row stand in the column, if they do
 
 
-def target_column(id: str, main: FileTable, test: FileTable | None, has_one_label: bool = False) -> TargetColumn:
-    """The column that holds the targets.
+def chosen_target(id: str, tables: SplitTables, known: Mapping[str, Any]) -> TargetColumn:
+    """The target's column: the known one, or a guess. Raises InputError for lists that are texts."""
+    if "target" not in known:
+        has_one_label = known.get("kind", MULTI_LABEL) != MULTI_LABEL or bool({"range", "candidates"} & {*known})
+        chosen = _guessed_target(id, tables.main, tables.test, has_one_label)
+    elif labels := named_labels(tables.main, known):
+        chosen = TargetColumn(tables.main.columns[labels.columns[0]], GIVEN, labels.question, labels)
+    else:
+        chosen = TargetColumn(known_column(tables.main, known["target"]), GIVEN)
+    if printed := next((value for value in chosen.column.counts if PRINTED_LIST.match(value)), None):
+        problem = f"column {quoted(chosen.column.name)} has lists as Python prints them, {quoted(printed)}"
+        raise InputError(f'{problem}; write them as JSON, ["a", "b"], or as a;b')
+    return chosen
+
+
+def _guessed_target(id: str, main: FileTable, test: FileTable | None, has_one_label: bool) -> TargetColumn:
+    """Guess the column of a task's targets; if there are several, the first one, with a question that lists all.
 
     In this order: the one column whose name says so; the one column with labels or numbers without values in the test file; the one
-    column with labels or numbers. If there are several, the first one is guessed, with a question that lists all.
-
-    Args:
-        id: of the task, for the answer that a message asks for.
-        main: the rows with targets.
-        test: the test file, if it is another one.
-        has_one_label: whether the known keys say that a row has one label, so that columns of several labels are not looked for.
-
-    Raises:
-        InputError: if no column fits, which says what mtl cannot read.
+    column with labels or numbers. `has_one_label`: whether columns of several labels are not looked for. Raises InputError, which says
+    what mtl cannot read, if no column fits.
     """
     possible = possible_targets(main)
     named = _columns_by_name(main, possible)
@@ -215,9 +213,8 @@ def _guess_text(guess: Guess, tables: SplitTables, target: FileColumn, exclude: 
     names = [column.name for column in chosen]
     rest = [column for column in columns if column not in chosen]
     if further := [column for column in rest if column in possible or _may_be_text(column, target)]:
-        remedy = f"name them in text, {count(most, 'column')} at most, or write them into one text"
-        what = "may be texts, too; if the target depends on them"
-        guess.questions.append(f"text: {_with_counts(further)} {what}, {remedy}")
+        remedy = f"if the target depends on them, name them in text, {count(most, 'column')} at most, or write them into one text"
+        guess.questions.append(f"text: {_with_counts(further)} may be texts, too; {remedy}")
     rows = count(tables.main.rows, "row")
     if sentences:
         shares = dict.fromkeys(share(column.several_words, column.rows) for column in chosen)
@@ -243,9 +240,8 @@ def _may_be_text(column: FileColumn, target: FileColumn) -> bool:
     if column.is_meta:
         return False
     is_list_of_texts = bool(column.lists) and not TOKEN_NAMES & set(column.words)
-    is_question = column.is_category and column.words[-1] in QUESTIONS
     is_text_of_many_rows = column.is_repeated_text and not column.is_source and not column.follows_from(target)
-    return is_list_of_texts or is_question or is_text_of_many_rows
+    return is_list_of_texts or (column.is_question and column.is_category) or is_text_of_many_rows
 
 
 def _why_not_text(column: FileColumn, test: FileTable | None, target: FileColumn) -> str | None:

@@ -18,8 +18,7 @@ from mtl.benchmark_making.init_suite.kinds import MULTI_LABEL
 from mtl.tasks.task import SPLITS
 
 WIDTH = 120  # a comment that would make its line longer is written above that line
-# The keys of a task in the order in which they are written; "files" and "rows" come last.
-KEYS = (
+KEYS = (  # of a task, in the order in which they are written
     *("reading", "header", "text", "spans", "candidates", "indices", "kind", "target", "starts", "labels", "label_separator"),
     *("range", "metric", "also", "positive", "group", "scored", "answered_by", "files", "rows", "license", "hub"),
 )  # fmt: skip

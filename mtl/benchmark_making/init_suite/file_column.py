@@ -19,8 +19,7 @@ NO_LABEL = PLACEHOLDERS - {"none", "na", "hidden"}  # as one of several labels, 
 NO_SPACES = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003134f]")
 # The last word in the name of a column that identifies a row, or what the row belongs to.
 ID_NAMES = {"id", "ids", "idx", "index", "guid", "uuid", "qid", "pid", "nr", "key", "url", "link", "uid"}  # fmt: skip
-# Words in the name of a column that says where a row comes from. It is a target only if the user says so.
-SOURCE_NAMES = {
+SOURCE_NAMES = {  # words in the name of a column that says where a row comes from: a target only if the user says so
     *("source", "dataset", "domain", "genre", "origin", "split", "fold", "subset", "partition", "lang", "language", "year", "date"),
     *("author", "annotator", "annotators", "user", "worker", "version", "file", "filename", "license", "publisher", "time"),
 }  # fmt: skip
@@ -41,7 +40,6 @@ CANDIDATE = re.compile(rf"(?:.*[_.-])?(?:{'|'.join(sorted(CANDIDATE_NAMES))})s?[
 TOKEN_NAMES = {"token", "tokens", "word", "words", "tag", "tags", "pos", "ner", "tokenized", "tokenised", "lemmas"}  # fmt: skip
 TRUTH = (("0", "1"), ("false", "true"), ("no", "yes"), ("0.0", "1.0"))  # in lower case
 TRUE = {true for _, true in TRUTH}
-QUESTIONS = {"question", "query"}  # the last word in the name of a column of questions
 
 
 @dataclass(frozen=True)
@@ -124,6 +122,11 @@ class FileColumn:
             return False
         steps = {int(b) > int(a) for a, b in zip(self.texts, self.texts[1:], strict=False)}
         return len(steps) == 1
+
+    @property
+    def is_question(self) -> bool:
+        """Whether the name says that the values are questions."""
+        return self.words[-1] in {"question", "query"}
 
     @property
     def is_category(self) -> bool:

@@ -27,11 +27,8 @@ WORD = re.compile(rf"(?<![a-z])({'|'.join(sorted(SPLIT_OF, key=len, reverse=True
 VERSION = re.compile(r"(?<![a-z])v\d+([._]\d+)*(?![a-z0-9])", re.IGNORECASE)
 # How the number of one of several parts ends a name: train-00000-of-00003, part-0, train_0000; in the Hub's conversions nothing else is
 # in it. Another number may be that of a part, too (`_merge_numbered`).
-SHARD = re.compile(
-    r"-\d+-of-\d+(-[0-9a-f]{16})?$|(^|[._-])(part|shard|chunk)[._-]?\d+$|^\d+$|[._-]0\d{2,}$", re.IGNORECASE
-)
-# Words beside that of the split that say what kind of file it is, not which task.
-NEUTRAL = {
+SHARD = re.compile(r"(?i)-\d+-of-\d+(-[0-9a-f]{16})?$|(^|[._-])(part|shard|chunk)[._-]?\d+$|^\d+$|[._-]0\d{2,}$")
+NEUTRAL = {  # words beside that of the split that say what kind of file it is, not which task
     *("features", "data", "dataset", "set", "split", "preprocess", "preprocessed", "masked", "gold", "final", "full", "file", "with", "no"),
     *("unlabeled", "unlabelled", "clean", "cleaned", "label", "labels"),
 }  # fmt: skip

@@ -1,6 +1,5 @@
 """Guess the keys of a task of a suite file from its files."""
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,31 +9,23 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.base.untrusted import inside
 from mtl.base.wording import listed
-from mtl.benchmark_making.init_suite.columns import (
-    TargetColumn,
-    candidate_columns,
-    guess_inputs,
-    known_column,
-    target_column,
-)
+from mtl.benchmark_making.init_suite.columns import candidate_columns, chosen_target, guess_inputs, known_column
 from mtl.benchmark_making.init_suite.file_column import NO_LABEL, FileColumn
 from mtl.benchmark_making.init_suite.guess import GIVEN, Guess, count, quoted, quoted_names, share
-from mtl.benchmark_making.init_suite.kinds import MULTI_LABEL, guess_kind
+from mtl.benchmark_making.init_suite.kinds import guess_kind
 from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
-from mtl.benchmark_making.init_suite.several_labels import guess_several, named_labels
+from mtl.benchmark_making.init_suite.several_labels import guess_several
 from mtl.benchmark_making.init_suite.tables import SPAN_LIST, FileTable, SplitTables
 from mtl.benchmark_making.init_suite.within_texts import answer_columns, guess_answers, guess_tokens, tagged_columns
 from mtl.data.rows import stream_rows
 from mtl.tasks.task import BESIDE, PART, SPLITS
 
-# The kind that a known key means, and a known metric.
-KINDS = {"range": "number", "labels": "labels", "candidates": "choice"}
-METRICS = {
+KINDS = {"range": "number", "labels": "labels", "candidates": "choice"}  # that a known key means
+METRICS = {  # the kind that a known metric means
     **dict.fromkeys(("accuracy", "f1", "macro_f1", "matthews"), "labels"),
     **dict.fromkeys(("one_minus_wmae", "spearman", "pearson"), "number"),
 }
 MOST_NAMED = 8  # files in a message
-PRINTED_LIST = re.compile(r"\[(['\"]).*\1\]$")
 LEAST_ROWS = 10  # of a file whose targets are all the same: fewer say nothing
 
 
@@ -83,7 +74,7 @@ def _guess_targets_and_texts(guess: Guess, tables: SplitTables, known: Mapping[s
 
 def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) -> bool:
     """Guess the keys of a task with labels, numbers, words or a choice. Returns whether the test file has targets."""
-    chosen = _chosen_target(guess, sources, known)
+    chosen = chosen_target(guess.id, sources, known)
     several, tables = chosen.several, sources
     if several:
         tables = SplitTables({split: several.with_labels(table) for split, table in sources.items()})
@@ -107,21 +98,6 @@ def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) 
         guess.questions = questions
     guess_inputs(guess, tables, known, several.columns if several else ())
     return "test" in labelled
-
-
-def _chosen_target(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> TargetColumn:
-    """The target's column: the known one, or a guess. Raises InputError for lists that are texts."""
-    if "target" not in known:
-        has_one_label = known.get("kind", MULTI_LABEL) != MULTI_LABEL or bool({"range", "candidates"} & {*known})
-        chosen = target_column(guess.id, tables.main, tables.test, has_one_label)
-    elif labels := named_labels(tables.main, known):
-        chosen = TargetColumn(tables.main.columns[labels.columns[0]], GIVEN, labels.question, labels)
-    else:
-        chosen = TargetColumn(known_column(tables.main, known["target"]), GIVEN)
-    if printed := next((value for value in chosen.column.counts if PRINTED_LIST.match(value)), None):
-        problem = f"column {quoted(chosen.column.name)} has lists as Python prints them, {quoted(printed)}"
-        raise InputError(f'{problem}; write them as JSON, ["a", "b"], or as a;b')
-    return chosen
 
 
 def _check_known(guess: Guess, main: FileTable, known: Mapping[str, Any]) -> None:
@@ -162,8 +138,8 @@ def _labelled(guess: Guess, tables: SplitTables, target: str) -> dict[str, FileT
             )
         value = next(iter(counts))
         if len(counts) == 1 and table.rows >= LEAST_ROWS and labels[value] < 0.9 * labels.total():
-            of_train = f"{share(labels[value], labels.total())} of train"
-            stands = f"all {count(table.rows, 'row')} of {split} have {quoted(value)}, which {of_train} have"
+            part = share(labels[value], labels.total())
+            stands = f"all {count(table.rows, 'row')} of {split} have {quoted(value)}, which {part} of train have"
             guess.questions.append(f"files.{split}: {stands}: a placeholder? Then no score on {split} means anything")
             if split == "test":
                 continue

@@ -141,10 +141,9 @@ def guess_suite(
     content = source.content if source else files_of_tasks(data_dir)
     address = source.address if source else ""
     if not content.tasks:
-        words, seen = ", ".join(SPLITS), quoted_names(content.unreadable[:SHOWN])
-        problem = f"no file of a split below it{f'; {seen} cannot be read' if seen else ''}"
-        remedy = f"its name has one of the words {words}, and ends in {', '.join(SUFFIXES)}"
-        raise InputError(f"{problem}; {remedy}", path=address or data_dir)
+        seen = f"; {quoted_names(content.unreadable[:SHOWN])} cannot be read" if content.unreadable else ""
+        remedy = f"its name has one of the words {', '.join(SPLITS)}, and ends in {', '.join(SUFFIXES)}"
+        raise InputError(f"no file of a split below it{seen}; {remedy}", path=address or data_dir)
     ids = [task.id for task in content.tasks]
     known_keys: dict[str, dict[str, Any]] = {}
     for id, keys in (known or {}).items():

@@ -24,8 +24,7 @@ from mtl.tasks.task import BESIDE, Layout, Reading, Task
 HEAD = 2**18  # the bytes at the beginning of a file that are read
 LINES = 3000  # the most lines of these bytes
 POSSIBLE = {"tsv": "\t,;|", "csv": ",;\t|"}  # separators by the file's suffix, the usual one first
-# Encodings that are tried for a file that is not UTF-8.
-CODE_PAGES = ("cp1252", "cp1250", "cp1251", "gb18030", "shift_jis", "euc_kr")
+CODE_PAGES = ("cp1252", "cp1250", "cp1251", "gb18030", "shift_jis", "euc_kr")  # tried for a file that is not UTF-8
 
 
 @dataclass(frozen=True)
@@ -109,8 +108,7 @@ def _made_up_headers(guess: Guess, heads: Mapping[str, Sequence[Sequence[str]]])
         if headers and not headed:  # all tables without a header have the same names
             first, header = next(iter(headers.items()))
             for split in splits:
-                widths = f"{count(width, 'cell')} a line, {guess.files[first]} has {len(header)}"
-                problem = f"{guess.files[split]} has {widths}, and neither has a header"
+                problem = f"{guess.files[split]} has {count(width, 'cell')} a line, {guess.files[first]} has {len(header)}, and neither has a header"
                 guess.questions.append(f"files.{split}: not used: {problem}")
                 guess.files[split] = None
             continue
@@ -173,9 +171,8 @@ def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a f
     elif form == "txt" and layout.beside is None:
         declared_form = _text_form(lines)
     form = declared_form or form
-    reading = Reading(form=declared_form, encoding=encoding)
     if form not in TABLES or not lines:
-        return Sniffed(reading, "; ".join(reasons), questions)
+        return Sniffed(Reading(form=declared_form, encoding=encoding), "; ".join(reasons), questions)
     if lines[0].startswith("sep="):
         raise InputError("delete this line, which only Excel reads", path=path, line=1)
     try:
@@ -188,17 +185,13 @@ def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a f
         questions.append(f"reading.separator: the cells are set apart by {separator!r} or {further[0]!r}?")
     if separator == "\t" and form == "csv":
         form = declared_form = "tsv"
-    is_usual_separator = separator == POSSIBLE[form][0]
-    if declared_form or not is_usual_separator:
+    unusual = None if separator == POSSIBLE[form][0] else separator
+    if declared_form or unusual:
         reasons.append(f"its cells are set apart by {SEPARATORS[separator]}")
     if is_quoted and separator == "\t":
         reasons.append("its cells stand in quotes")
-    reading = replace(
-        reading,
-        form=declared_form,
-        separator=None if is_usual_separator else separator,
-        quoted=None if is_quoted == (form == "csv") else is_quoted,
-    )
+    quoted_cells = None if is_quoted == (form == "csv") else is_quoted
+    reading = Reading(form=declared_form, encoding=encoding, separator=unusual, quoted=quoted_cells)
     return Sniffed(reading, "; ".join(reasons), questions, rows, b'"' in head, head.isascii())
 
 

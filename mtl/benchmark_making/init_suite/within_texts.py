@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.columns import possible_targets, unread_columns
-from mtl.benchmark_making.init_suite.file_column import INDEX, LABEL_NAMES, NO_SPACES, QUESTIONS, FileColumn
+from mtl.benchmark_making.init_suite.file_column import INDEX, LABEL_NAMES, NO_SPACES, FileColumn
 from mtl.benchmark_making.init_suite.guess import Guess, count, quoted, quoted_names, share
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
 from mtl.data.columns import LIST
@@ -119,9 +119,10 @@ def _columns_of_tags(table: FileTable, rows: Mapping[str, Rows], tokens: str, is
             tags[name] = rows[name]
         elif unequal and are_few and is_certain and column.lists:
             number = unequal[0]
-            sizes = f"{count(len(rows[name][number]), 'tag')} for {count(len(rows[tokens][number]), 'word')}"
-            where = f"{sizes} of {quoted(tokens)} in row {number} (from 0)"
-            raise InputError(f"{quoted(name)} has {where}, and so in {count(len(unequal), 'row')}")
+            sizes = f"{count(len(rows[name][number]), 'tag')} for {count(len(rows[tokens][number]), 'word')} of {quoted(tokens)}"
+            raise InputError(
+                f"{quoted(name)} has {sizes} in row {number} (from 0), and so in {count(len(unequal), 'row')}"
+            )
     return tags
 
 
@@ -264,10 +265,12 @@ def _answers(column: FileColumn | None) -> list[list[str]]:
 
 def _texts(table: FileTable, answers: AnswerColumns) -> list[str]:
     """The columns of questions and passages. Raises InputError unless one column is named after questions."""
-    named = [name for name, column in table.columns.items() if column.words[-1] in QUESTIONS and not column.lists]
+    named = [name for name, column in table.columns.items() if column.is_question and not column.lists]
     if len(named) != 1:
-        called = f"{len(named) or 'no'} column{' is' if not named else 's are'} called question"
+        called = f"{len(named)} columns are called question" if named else "no column is called question"
         remedy = "answer kind=answer and text=[QUESTIONS, PASSAGES], or name another target"
-        where = f"{quoted(answers.target)} stands in {quoted(answers.passage)}"
-        raise InputError(f"{where}, and {called}; {remedy}: {table.listed}")
+        problem = (
+            f"{quoted(answers.target)} stands in {quoted(answers.passage)}, and {called}; {remedy}: {table.listed}"
+        )
+        raise InputError(problem)
     return [named[0], answers.passage]
