@@ -97,18 +97,13 @@ def _annotate(arguments: argparse.Namespace) -> None:
 
     settings: dict[str, Any] = parse_settings(arguments.settings)
     check_known(settings, {"task", "rows", "seed", "out", "data_dir", "held_out"})
-    job_settings = _taken(settings, "data_dir", "held_out")
+    job_settings = {key: settings.pop(key) for key in ("data_dir", "held_out") if key in settings}
     out = settings.pop("out", None)
     sample, job = read_sample_settings(settings), load_job({**job_settings, "suite": arguments.suite})
     if out is None:
         raise InputError("name a new folder for the forms and their key", key="out")
     for path in write_forms(job, sample, Path(str(out))):
         print(path)
-
-
-def _taken(settings: dict[str, Any], *keys: str) -> dict[str, Any]:
-    """Take these keys, if they are there, out of the settings, and return them with their values."""
-    return {key: settings.pop(key) for key in keys if key in settings}
 
 
 def _make(arguments: argparse.Namespace) -> None:
@@ -139,7 +134,7 @@ def _leaderboard(arguments: argparse.Namespace) -> None:
     from mtl.tasks.suite import load_suite
 
     settings, submissions = parse_settings(arguments.settings), arguments.submissions
-    rules = typed(Rules, _taken(settings, "split", "limit"))
+    rules = typed(Rules, {key: settings.pop(key) for key in ("split", "limit") if key in settings})
     gold, out = settings.pop("gold", None), settings.pop("out", None)
     suite = load_suite(find_suite(arguments.suite))
     if gold is None:

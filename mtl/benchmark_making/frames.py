@@ -52,12 +52,6 @@ def write_frames(by_task: FramesByTask, data_dir: Path) -> None:
             write_records(data_dir / task / f"{split}.jsonl", *_records(rows, f"frames.{task}.{split}"))
 
 
-def row_indices(by_task: FramesByTask) -> dict[tuple[str, str], list[Any]]:
-    """By task id and split, the index of each DataFrame as a list."""
-    frames = {(task, split): rows for task, by_split in by_task.items() for split, rows in by_split.items()}
-    return {place: rows.index.tolist() for place, rows in frames.items() if hasattr(rows, "index")}
-
-
 def _records(rows: Frame, key: str) -> tuple[list[str], list[list[Any]]]:
     """The columns of a frame, and its rows as values of a data file. Raises InputError at the key."""
     with foreign(key):

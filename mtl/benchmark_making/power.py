@@ -70,7 +70,12 @@ class Design:
         factor = 1.0 if groups is None else groups / self.groups
         if self.least_groups * factor < LEAST_GROUPS:
             return NEVER
-        rows_variance = self._rows_variance(seeds) / factor
+        present = sum(system.errors / system.seeds for system in self.systems)
+        errors = min(present, self.rows_variance)
+        common = self.rows_variance - errors
+        if seeds is not None and present:  # errors of single seeds alone become fewer with more seeds
+            errors *= sum(system.errors / seeds for system in self.systems) / present
+        rows_variance = (common + errors) / factor
         subtracted, unsubtracted = rows_variance, rows_variance  # as `total_variance` takes them
         spread = rows_variance**2 / (self.rows_freedom * factor)
         for system in self.systems:
@@ -83,22 +88,9 @@ class Design:
         freedom = variance**2 / spread if spread else MOST_FREEDOM
         return _noncentrality(freedom) * variance**0.5
 
-    def _rows_variance(self, seeds: float | None) -> float:
-        """The part of the variance that the present rows give with so many seeds: only errors of single seeds become fewer with more seeds."""
-        present = sum(system.errors / system.seeds for system in self.systems)
-        errors = min(present, self.rows_variance)
-        common = self.rows_variance - errors
-        if seeds is not None and present:
-            errors *= sum(system.errors / seeds for system in self.systems) / present
-        return common + errors
-
     def groups_for(self, difference: float, seeds: int | None = None) -> float:
-        """The fewest groups of rows with which the smallest difference is at most this one, a whole number or NEVER.
-
-        Args:
-            difference: × 100.
-            seeds: as in `smallest_difference`.
-        """
+        """The fewest groups of rows with which the smallest difference × 100 is at most this one, a whole number or NEVER. `seeds`: as in
+        `smallest_difference`."""
         return _fewest(lambda groups: self.smallest_difference(groups, seeds) <= difference, 1)
 
     def seeds_for(self, difference: float) -> float:

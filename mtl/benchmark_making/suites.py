@@ -22,7 +22,7 @@ from mtl.base.interface import checked, foreign
 from mtl.base.settings.layers import find_suite
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.base.wording import inert, markdown_table
-from mtl.benchmark_making.frames import Frame, frames_by_task, row_indices, write_frames
+from mtl.benchmark_making.frames import Frame, frames_by_task, write_frames
 from mtl.data.files import read_bytes
 from mtl.tasks import suite as tasks_suite
 from mtl.tasks.task import SPLITS
@@ -153,7 +153,9 @@ class Suite:
                 content = json.dumps(parts, sort_keys=True, default=str)
             in_cache = Path(cache_dir, "frames", f"{name}-{hashlib.sha256(content.encode()).hexdigest()[:16]}")
             suite = _write(Path(folder), in_cache if out is None else Path(out), name, language, known)
-        suite.indices = row_indices(by_task)
+        for task, by_split in by_task.items():
+            tables = {(task, split): rows for split, rows in by_split.items() if hasattr(rows, "index")}
+            suite.indices |= {key: rows.index.tolist() for key, rows in tables.items()}
         return suite
 
     @property
@@ -169,8 +171,7 @@ class Suite:
     @cached_property
     def _rows(self) -> list[list[Any]]:
         return [
-            [task.id, task.kind, task.metric, ", ".join(task.text), task.target]
-            + [task.rows.get(split) for split in SPLITS]
+            [task.id, task.kind, task.metric, ", ".join(task.text), task.target, *map(task.rows.get, SPLITS)]
             for task in self.content.tasks.values()
         ]
 

@@ -11,8 +11,6 @@ from mtl.benchmark_making.similarity import TextComparison, near_duplicates
 from mtl.benchmark_making.text_units import learned_byte_pairs, ngrams
 
 TEXTS = ["The cat sat. It slept!", "A cat slept on the mat", "", "Dogs bark? Yes."]
-
-
 LEFT, RIGHT = 60, 90
 
 

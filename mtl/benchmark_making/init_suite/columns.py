@@ -52,12 +52,9 @@ def chosen_target(id: str, tables: SplitTables, known: Mapping[str, Any]) -> Tar
 
 
 def _guessed_target(id: str, main: FileTable, test: FileTable | None, has_one_label: bool) -> TargetColumn:
-    """Guess the column of a task's targets; if there are several, the first one, with a question that lists all.
-
-    In this order: the one column whose name says so; the one column with labels or numbers without values in the test file; the one
-    column with labels or numbers. `has_one_label`: whether columns of several labels are not looked for. Raises InputError, which says
-    what mtl cannot read, if no column fits.
-    """
+    """Guess the column of a task's targets; if there are several, the first one, with a question that lists all. In this order: the one column whose
+    name says so; the one column with labels or numbers without values in the test file; the one column with labels or numbers. `has_one_label`:
+    whether columns of several labels are not looked for. Raises InputError, which says what mtl cannot read, if no column fits."""
     possible = possible_targets(main)
     named = _columns_by_name(main, possible)
     lacking = [column for column in possible if test is not None and test.lacks(column.name)]

@@ -79,8 +79,8 @@ class FileColumn:
     @property
     def has_decimal_commas(self) -> bool:
         """Whether the values are numbers as spreadsheets of many languages write them: 0,5."""
-        plain = [value.replace(",", ".", 1) for value in self.counts if self.numbers is None]
-        return bool(plain) and all(map(NUMBER.fullmatch, plain))
+        are_numbers = all(NUMBER.fullmatch(value.replace(",", ".", 1)) for value in self.counts)
+        return are_numbers and any("," in value for value in self.counts)
 
     @property
     def whole_numbers(self) -> list[int] | None:

@@ -1,13 +1,12 @@
 """The tasks below a folder: files that are named after splits, and files that hold the splits as keys, or in a column."""
 
-import itertools
 import os
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path, PurePosixPath
 
 from mtl.base.errors import InputError
@@ -292,7 +291,7 @@ def task_id(name: str, taken: Sequence[str]) -> str:
     """An id after a name that is none of those taken; it can be used in file names."""
     base = file_name(name, "task")
     base = f"{base}-task" if base == AVERAGE else base
-    return next(id for id in chain([base], (f"{base}-{number}" for number in itertools.count(2))) if id not in taken)
+    return next(id for id in chain([base], (f"{base}-{number}" for number in count(2))) if id not in taken)
 
 
 def file_name(name: str, default: str) -> str:

@@ -129,8 +129,7 @@ def guess_suite(
     """Guess the tasks of the data files below a folder, for a suite file that is not written yet.
 
     Args:
-        data_dir: the folder.
-        language, name, known: as in `init_suite`.
+        data_dir, language, name, known: as in `init_suite`.
         path: of the suite file, which its comments name.
         source: the data set of the Hub whose files are in the folder.
         shown: the folder that comments name as that of the data; None: `data_dir`, or for a data set of the Hub data/NAME.

@@ -135,22 +135,19 @@ def _has_header(heads: Mapping[str, Sequence[Sequence[str]]]) -> tuple[bool, str
     recurring = {cells[0] for cells in columns if cells.count(cells[0]) > 1}
     has_numbers = any(all(map(NUMBER.fullmatch, cells)) for cells in columns)
     are_equal = len(set(first_lines)) == 1
-    if len(first_lines) > 1 and are_equal and not has_numbers:  # files with a header have the same one
-        return True, None
     in_all_files = set[str]() if are_equal else set.intersection(*map(set, first_lines)) - recurring
     usual_names = {*LABEL_NAMES, *TEXT_WORDS} & {cell.strip().lower() for cell in line}
     below_words = [cells[1:] for cells in columns if len(cells) > 2 and not NUMBER.fullmatch(cells[0])]
     is_above_numbers = any(all(map(NUMBER.fullmatch, cells)) for cells in below_words)
     has_names = bool(in_all_files or usual_names) or is_above_numbers
-    if has_names and not has_numbers:
-        return True, None
-    if not has_names and has_numbers and len(set(first_lines)) == len(first_lines):
-        return False, None
-    if not has_names and recurring and not are_equal:
-        return False, None
     could_be_names = all(cell.strip() and len(cell.split()) <= LONG for cell in line) and len(set(line)) == len(line)
-    if could_be_names and not recurring and not has_numbers:
+    # Files with a header have the same one.
+    is_like_header = (are_equal and len(first_lines) > 1) or has_names or (could_be_names and not recurring)
+    if is_like_header and not has_numbers:
         return True, None
+    are_different = len(set(first_lines)) == len(first_lines)
+    if ((has_numbers and are_different) or (recurring and not are_equal)) and not has_names:
+        return False, None
     quoted_cells = ", ".join(map(quoted, sorted(recurring) or line))
     return False, f"header: {quoted_cells} in the first line of {name}: is this line a header, or a row?"
 

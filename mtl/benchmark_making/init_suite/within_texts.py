@@ -65,13 +65,12 @@ def guess_tokens(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mappi
     guess.declare("as many as the words", target=target)
     candidates = [f"{quoted(name)} ({count(len(_distinct(rows)), 'tag')})" for name, rows in tagged.tags.items()]
     if "target" not in known:
-        candidates += [
-            f"{quoted(column.name)} ({count(len(column.counts), 'value')}, one for the whole text)"
-            for column in possible_targets(main)
-            if column.name not in (tagged.tokens, *tagged.tags)
-            and not column.is_source
-            and (not column.numbers or column.words[-1] in LABEL_NAMES)
-        ]
+        for column in possible_targets(main):
+            may_be_labels = not column.numbers or column.words[-1] in LABEL_NAMES
+            if may_be_labels and not column.is_source and column.name not in (tagged.tokens, *tagged.tags):
+                candidates.append(
+                    f"{quoted(column.name)} ({count(len(column.counts), 'value')}, one for the whole text)"
+                )
     if len(candidates) > 1:
         remedy = "declare a task for each that counts"
         guess.questions.append(f"target: {', '.join(candidates)} may be the target; {remedy}")
