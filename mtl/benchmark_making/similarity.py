@@ -63,7 +63,6 @@ class TextComparison:
             least: whether the least similar texts come first, and not the most similar ones.
             low: the smallest similarity of a pair.
             check: gets the number of pairs that are taken, as they become more.
-            title: of the progress bar.
         """
         frequent = np.argsort(-self.right.getnnz(axis=0), kind="stable")[:DENSE_UNITS]
         rare = np.setdiff1d(np.arange(self.right.shape[1]), frequent)

@@ -148,8 +148,7 @@ def guess_suite(
     for id, keys in (known or {}).items():
         if id not in ids:
             raise InputError(f"no such task; there are {', '.join(ids)}", key=f"tasks.{id}")
-        in_lists = {key: [keys[key]] for key in LISTS if isinstance(keys.get(key), str)}
-        known_keys[id] = {**keys, **in_lists}
+        known_keys[id] = {**keys, **{key: [keys[key]] for key in LISTS if isinstance(keys.get(key), str)}}
         _check_known(id, known_keys[id])
     guesses = [guess_task(task, data_dir, known_keys.get(task.id)) for task in content.tasks]
     _choose_answering_tasks(guesses)

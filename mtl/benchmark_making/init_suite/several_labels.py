@@ -109,14 +109,13 @@ def guess_several(guess: Guess, several: SeveralLabels, tables: Mapping[str, Fil
     if several.by_truth:
         labels = list(several.columns)
     elif names and all(INDEX.fullmatch(label) and int(label) < len(names) for label in labels):
-        indices = [str(number) for number in range(len(names))]
-        guess.declare("the names are in the file's metadata", indices=indices)
+        guess.declare("the names are in the file's metadata", indices=[str(number) for number in range(len(names))])
         labels = list(names)
     guess.kind = MULTI_LABEL
     guess.declare(several.form, kind=MULTI_LABEL)
     guess.declare(f"{main_labels.rows / main.rows:.2f} in a row", labels=labels)
-    signs = [several.separator] if several.separator else SPARE
-    separator = next((sign for sign in signs if not any(sign in label for label in labels)), SEPARATOR)
+    possible = [several.separator] if several.separator else SPARE
+    separator = next((sign for sign in possible if not any(sign in label for label in labels)), SEPARATOR)
     if separator != SEPARATOR:
         guess.declare("", label_separator=separator)
     label, rows = min(main_labels.counts.items(), key=lambda item: item[1])
