@@ -1,7 +1,7 @@
 """The commands of this wing: suites, audits, annotation, leaderboards, sweeps, power."""
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -142,23 +142,19 @@ def _leaderboard(arguments: argparse.Namespace) -> None:
             raise InputError("is used with gold= alone", key="out")
         job = load_job({**settings, "suite": arguments.suite})
         reasons = check_submissions(suite, submissions, job.data_dir, rules)
-        _print_verdicts(reasons)
-        if refused := sum(map(bool, reasons.values())):
-            problem = f"{refused} of {counted(len(reasons), 'submission')} would be refused"
-            raise InputError(problem, path=submissions)
-        return
-    if out is None:
-        raise InputError("name the folder of the site", key="out")
-    if settings:
-        raise InputError("is not used with gold=", key=next(iter(settings)))
-    _print_verdicts(make_leaderboard(suite, submissions, Path(str(gold)), Path(str(out)), rules))
-    print(Path(str(out), "index.html"))
-
-
-def _print_verdicts(reasons: Mapping[str, str]) -> None:
-    """Print of each submission, by its name, the reason why it is refused, or with an empty reason that it is valid."""
+    else:
+        if out is None:
+            raise InputError("name the folder of the site", key="out")
+        if settings:
+            raise InputError("is not used with gold=", key=next(iter(settings)))
+        reasons = make_leaderboard(suite, submissions, Path(str(gold)), Path(str(out)), rules)
     for name, reason in reasons.items():
         print(f"{name}: refused: {reason}" if reason else f"{name}: valid")
+    refused = sum(map(bool, reasons.values()))
+    if gold is not None:
+        print(Path(str(out), "index.html"))
+    elif refused:
+        raise InputError(f"{refused} of {counted(len(reasons), 'submission')} would be refused", path=submissions)
 
 
 def _run_together(runs: Sequence["Job"], command: str) -> None:

@@ -177,7 +177,7 @@ def _cells(board: Leaderboard, column: str, tested_pairs: Sequence[TestedPair], 
     """The line of the table about a column of the leaderboard, from the pairs of runs that were tested on it."""
     samples = [[board.rows[number].samples[column] for number in pair] for pair, _ in tested_pairs]
     on_same_rows, on_other_rows = [same_rows(*pair) for pair in samples], [other_rows(*pair) for pair in samples]
-    seeds = sorted({len(sample.by_seed) for pair in samples for sample in pair})
+    seeds, difference = sorted({len(sample.by_seed) for pair in samples for sample in pair}), settings.difference
     smallest = partial(Design.smallest_difference, seeds=settings.seeds)
     return [
         escaped(board.columns[column].title),
@@ -185,10 +185,8 @@ def _cells(board: Leaderboard, column: str, tested_pairs: Sequence[TestedPair], 
         f"{on_same_rows[0].groups:,}",
         str(settings.seeds or "–".join(map(str, dict.fromkeys((seeds[0], seeds[-1]))))),
         *(_shown(_median(designs, smallest), board.scale.show) for designs in (on_same_rows, on_other_rows)),
-        _shown(
-            _median(on_same_rows, lambda design: design.groups_for(settings.difference, settings.seeds)), _rounded_up
-        ),
-        _shown(_median(on_same_rows, lambda design: design.seeds_for(settings.difference)), _rounded_up),
+        _shown(_median(on_same_rows, lambda design: design.groups_for(difference, settings.seeds)), _rounded_up),
+        _shown(_median(on_same_rows, lambda design: design.seeds_for(difference)), _rounded_up),
         f"{sum(test.holds for _, test in tested_pairs)} of {len(tested_pairs)}",
     ]
 

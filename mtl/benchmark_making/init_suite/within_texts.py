@@ -211,11 +211,12 @@ def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], c
     """Guess the keys of a task whose answers are parts of passages, from the columns that `answer_columns` names, or that the user names. Returns
     whether the test file has answers. Raises InputError if a column is not known."""
     main = tables.main
-    fitting = columns if columns and known.get("target", columns.target) == columns.target else None
-    target, starts = known.get("target", fitting and fitting.target), known.get("starts", fitting and fitting.starts)
-    texts = [known["text"]] if isinstance(known.get("text"), str) else known.get("text")
-    if texts is None and fitting:
-        texts = _texts(main, fitting)
+    target, starts, texts = known.get("target"), known.get("starts"), known.get("text")
+    if isinstance(texts, str):
+        texts = [texts]
+    if columns and known.get("target", columns.target) == columns.target:
+        target, starts = columns.target, known.get("starts", columns.starts)
+        texts = _texts(main, columns) if texts is None else texts
     if target not in main.columns or texts is None or len(texts) != 2 or not set(texts) <= set(main.columns):
         needs = "kind: answer needs target: COLUMN of answers, and text: [COLUMN of questions, COLUMN of passages]"
         raise InputError(f"{needs}: {main.listed}")
@@ -268,8 +269,6 @@ def _texts(table: FileTable, answers: AnswerColumns) -> list[str]:
     if len(named) != 1:
         called = f"{len(named)} columns are called question" if named else "no column is called question"
         remedy = "answer kind=answer and text=[QUESTIONS, PASSAGES], or name another target"
-        problem = (
-            f"{quoted(answers.target)} stands in {quoted(answers.passage)}, and {called}; {remedy}: {table.listed}"
-        )
-        raise InputError(problem)
+        where = f"{quoted(answers.target)} stands in {quoted(answers.passage)}"
+        raise InputError(f"{where}, and {called}; {remedy}: {table.listed}")
     return [named[0], answers.passage]
