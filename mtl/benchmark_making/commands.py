@@ -97,7 +97,7 @@ def _annotate(arguments: argparse.Namespace) -> None:
 
     settings: dict[str, Any] = parse_settings(arguments.settings)
     check_known(settings, {"task", "rows", "seed", "out", "data_dir", "held_out"})
-    job_settings = {key: settings.pop(key) for key in ("data_dir", "held_out") if key in settings}
+    job_settings: dict[str, Any] = {key: settings.pop(key) for key in ("data_dir", "held_out") if key in settings}
     out = settings.pop("out", None)
     sample, job = read_sample_settings(settings), load_job({**job_settings, "suite": arguments.suite})
     if out is None:

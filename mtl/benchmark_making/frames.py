@@ -82,7 +82,7 @@ def _cells(rows: Frame, column: str, key: str) -> Any:
     labels = getattr(features.get(column), "names", None) if isinstance(features, Mapping) else None
     if labels is None:
         return cells
-    by_number = dict(enumerate(labels))
+    by_number: dict[float, Any] = dict(enumerate(labels))
     plain = [cell.tolist() if hasattr(cell, "tolist") else cell for cell in cells]
     return [by_number.get(cell) if isinstance(cell, int | float) else cell for cell in plain]
 

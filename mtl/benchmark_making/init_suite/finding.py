@@ -98,15 +98,15 @@ def files_of_tasks(data_dir: Path) -> FolderContent:
         problem = f"{listed([root if name == '.' else name for name in text_folders], 4)}: {ONE_TEXT}"
         tasks.append(Guess(task_id(root, [task.id for task in tasks]), "", {}, problem=problem))
     unused = []
-    for path in unnamed:
-        if parts := _splits_within(data_dir, path):
-            folder, _, name = path.rpartition("/")
+    for unnamed_file in unnamed:
+        if parts := _splits_within(data_dir, unnamed_file):
+            folder, _, name = unnamed_file.rpartition("/")
             files: dict[str, str | None] = {split: f"{name}#{keys[0]}" for split, keys in parts.items()}
             several = {split: " or ".join(keys) for split, keys in parts.items() if len(keys) > 1}
             questions = [f"files.{split}: may be {keys} of {name}" for split, keys in several.items()]
-            tasks.append(Guess(_id_after(path, tasks), folder, files, questions=questions))
+            tasks.append(Guess(_id_after(unnamed_file, tasks), folder, files, questions=questions))
         else:
-            unused.append(path)
+            unused.append(unnamed_file)
     if all(task.problem for task in tasks) and len(groups := _alike(unused)) <= MOST_FILES:
         for group in groups:
             folder, _, name = str(first_part(group)).rpartition("/")

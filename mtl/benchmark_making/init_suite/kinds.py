@@ -107,8 +107,7 @@ def _guess_choice(guess: Guess, column: FileColumn, candidates: Sequence[FileCol
         return False
     indices = [letters.index(value) if letters else int(value) for value in column.texts]
     pairs = list(zip(indices, sizes, strict=True))
-    possible_bases = (0,) if letters else (0, 1)
-    bases = [base for base in possible_bases if all(0 <= index - base < size for index, size in pairs)]
+    bases = [base for base in ((0,) if letters else (0, 1)) if all(0 <= index - base < size for index, size in pairs)]
     if not bases:
         return False
     from_one = [str(number) for number in range(1, max(sizes) + 1)]
