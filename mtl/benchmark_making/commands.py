@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mtl.api.commands import results
 from mtl.api.commands.job_settings import KEYS, Commands, add_report_dir, job_of
-from mtl.api.commands.training import run_and_print
+from mtl.api.commands.training import paths_and_settings, run_and_print
 from mtl.base.errors import InputError
 from mtl.base.wording import counted
 
@@ -30,13 +30,13 @@ def add_commands(commands: Commands) -> None:
     audit = add("audit", _audit, "check a suite's data for errors, duplicates and leaks")
     add_settings(audit, "suite=NAME, data_dir=FOLDER and all of baseline's")
     audit.add_argument("--strict", action="store_true", help="exit status 1 if anything is found")
-    instead = audit.add_mutually_exclusive_group()
+    alternatives = audit.add_mutually_exclusive_group()
     artefacts_help = "instead: annotation artefacts, which simple baselines show that read a part of an example"
-    instead.add_argument("--artefacts", action="store_const", const="artefacts", dest="check", help=artefacts_help)
+    alternatives.add_argument("--artefacts", action="store_const", const="artefacts", dest="check", help=artefacts_help)
     near_help = "instead: near duplicates, within and between splits"
-    instead.add_argument("--near", action="store_const", const="near", dest="check", help=near_help)
+    alternatives.add_argument("--near", action="store_const", const="near", dest="check", help=near_help)
     copy_help = "instead: a copy of the data without training examples that are near duplicates of dev or test examples"
-    instead.add_argument("--write-clean", type=Path, metavar="DIR", help=copy_help)
+    alternatives.add_argument("--write-clean", type=Path, metavar="DIR", help=copy_help)
     audit.set_defaults(check="data")
 
     annotate = add("annotate", _annotate, "write forms in which people annotate a sample of examples")
@@ -50,8 +50,8 @@ def add_commands(commands: Commands) -> None:
     init = add("init-suite", _init_suite, "guess a suite file from a folder of data files")
     folder_help = "a folder with data files, at any depth, or a data set of the Hugging Face Hub: hf://OWNER/NAME, and /CONFIGURATION"
     init.add_argument("data_dir", metavar="DATA_DIR", help=folder_help)
-    answer = "answers to its questions, as in tasks.reviews.target=stars"
-    init.add_argument("--answer", action="extend", nargs="+", default=[], metavar="tasks.TASK.KEY=VALUE", help=answer)
+    answers = "answers to its questions, as in tasks.reviews.target=stars"
+    init.add_argument("--answer", action="extend", nargs="+", default=[], metavar="tasks.TASK.KEY=VALUE", help=answers)
     init.add_argument("--language", help="language of the tokenizer, as in sv; default: en")
     init.add_argument("--name", help="name of the suite; default: the folder's")
     init.add_argument("--out", type=Path, metavar="FILE", help="the file to write, else NAME.yaml")
@@ -85,9 +85,9 @@ def _audit(arguments: argparse.Namespace) -> int:
 
         print(write_clean(job, arguments.write_clean))
         return 0
-    done = audit_job(job, arguments.check)
-    print(done.report)
-    return 1 if arguments.strict and done.findings else 0
+    audit = audit_job(job, arguments.check)
+    print(audit.report)
+    return 1 if arguments.strict and audit.findings else 0
 
 
 def _annotate(arguments: argparse.Namespace) -> None:
@@ -97,9 +97,9 @@ def _annotate(arguments: argparse.Namespace) -> None:
 
     settings: dict[str, Any] = parse_settings(arguments.settings)
     check_known(settings, {"task", "rows", "seed", "out", "data_dir", "held_out"})
-    job_keys: dict[str, Any] = {key: settings.pop(key) for key in ("data_dir", "held_out") if key in settings}
+    job_settings: dict[str, Any] = {key: settings.pop(key) for key in ("data_dir", "held_out") if key in settings}
     out = settings.pop("out", None)
-    sample, job = read_sample_settings(settings), load_job({**job_keys, "suite": arguments.suite})
+    sample, job = read_sample_settings(settings), load_job({**job_settings, "suite": arguments.suite})
     if out is None:
         raise InputError("name a new folder for the forms and their key", key="out")
     for path in write_forms(job, sample, Path(str(out))):
@@ -122,8 +122,8 @@ def _make(arguments: argparse.Namespace) -> None:
 def _init_suite(arguments: argparse.Namespace) -> None:
     from mtl.benchmark_making.init_suite.init_suite import init_suite, known_answers
 
-    known = known_answers(arguments.answer)
-    print(init_suite(arguments.data_dir, arguments.language, arguments.name, arguments.out, known).summary)
+    answers = known_answers(arguments.answer)
+    print(init_suite(arguments.data_dir, arguments.language, arguments.name, arguments.out, answers).summary)
 
 
 def _leaderboard(arguments: argparse.Namespace) -> None:
@@ -133,26 +133,28 @@ def _leaderboard(arguments: argparse.Namespace) -> None:
     from mtl.jobs.job import load_job, parse_settings
     from mtl.tasks.suite import load_suite
 
-    settings = parse_settings(arguments.settings)
+    settings, submissions = parse_settings(arguments.settings), arguments.submissions
     rules = typed(Rules, {key: settings.pop(key) for key in ("split", "limit") if key in settings})
-    gold, out = (settings.pop(key, None) for key in ("gold", "out"))
+    gold, out = settings.pop("gold", None), settings.pop("out", None)
     suite = load_suite(find_suite(arguments.suite))
-    if (gold is None) != (out is None):
-        raise InputError("name the folder of the site" if out is None else "is used with gold= alone", key="out")
     if gold is None:
+        if out is not None:
+            raise InputError("is used with gold= alone", key="out")
         job = load_job({**settings, "suite": arguments.suite})
-        refused = check_submissions(suite, arguments.submissions, job.data_dir, rules)
-    elif settings:
-        raise InputError("is not used with gold=", key=next(iter(settings)))
+        reasons = check_submissions(suite, submissions, job.data_dir, rules)
     else:
-        refused = make_leaderboard(suite, arguments.submissions, Path(str(gold)), Path(str(out)), rules)
-    for name, reason in refused.items():
+        if out is None:
+            raise InputError("name the folder of the site", key="out")
+        if settings:
+            raise InputError("is not used with gold=", key=next(iter(settings)))
+        reasons = make_leaderboard(suite, submissions, Path(str(gold)), Path(str(out)), rules)
+    for name, reason in reasons.items():
         print(f"{name}: refused: {reason}" if reason else f"{name}: valid")
+    refused = sum(map(bool, reasons.values()))
     if gold is not None:
         print(Path(str(out), "index.html"))
-    elif count := sum(map(bool, refused.values())):
-        problem = f"{count} of {counted(len(refused), 'submission')} would be refused"
-        raise InputError(problem, path=arguments.submissions)
+    elif refused:
+        raise InputError(f"{refused} of {counted(len(reasons), 'submission')} would be refused", path=submissions)
 
 
 def _run_together(runs: Sequence["Job"], command: str) -> None:
@@ -190,8 +192,9 @@ def _sweep(arguments: argparse.Namespace) -> None:
 
         print(write_report(Path(config.runs_dir), arguments.out, arguments.command, Path(config.cache_dir)), flush=True)
 
-    make = partial(run_and_print, command=arguments.command)
-    if busy := run_sweep(sweep, make, partial(_run_together, command=arguments.command), report):
+    one_run = partial(run_and_print, command=arguments.command)
+    several_runs = partial(_run_together, command=arguments.command)
+    if busy := run_sweep(sweep, one_run, several_runs, report):
         runs = counted(len(sweep.runs), "run")
         print(f"{len(busy)} of {runs} busy in another process: {', '.join(busy)}", flush=True)
 
@@ -199,10 +202,9 @@ def _sweep(arguments: argparse.Namespace) -> None:
 def _power(arguments: argparse.Namespace) -> None:
     from mtl.base.typed import typed
     from mtl.benchmark_making.power import PowerSettings, power_report
-    from mtl.jobs.job import parse_settings
 
-    folders = [word for word in arguments.settings if "=" not in word or Path(word).exists()]
-    settings = typed(PowerSettings, parse_settings([word for word in arguments.settings if word not in folders]))
+    folders, keys = paths_and_settings(arguments.settings)
+    settings = typed(PowerSettings, keys)
     if len(folders) > 1:
         raise InputError("name one folder", path=folders[-1])
     print(power_report(Path(folders[0] if folders else "runs"), settings, results.CACHE))

@@ -1,8 +1,6 @@
-"""A task's data from its copy on the Hugging Face Hub.
-
-Only data files are downloaded, into the cache of huggingface_hub, and no code of a dataset is run. What they hold is not trusted: it is
-written to the task's files only after it has been read as a run reads it. `HF_TOKEN`, `HF_ENDPOINT` and `HF_HOME` mean what they mean
-to huggingface_hub, which this module imports: import it only where the extra `hub` is installed."""
+"""A task's data from its copy on the Hugging Face Hub. Only data files are downloaded, into the cache of huggingface_hub, and no code of a dataset is
+run. What they hold is not trusted: it is written to the task's files only after it has been read as a run reads it. `HF_TOKEN`, `HF_ENDPOINT` and
+`HF_HOME` mean what they mean to huggingface_hub, which this module imports: import it only where the extra `hub` is installed."""
 
 import logging
 import re
@@ -63,11 +61,7 @@ def fetch_from_hub(task: Task, hub: HubSource, data_dir: Path) -> None:
     if unknown := set(hub.splits) - set(SPLITS):
         problem = f"unknown split {', '.join(sorted(unknown))}, expected {', '.join(SPLITS)}"
         raise InputError(problem, key=f"tasks.{task.id}.hub.splits")
-    with (
-        TemporaryDirectory(prefix="mtl-hub-") as temporary,
-        naming_the_dataset(hub.dataset, Path(temporary)),
-        ExitStack() as stack,
-    ):
+    with TemporaryDirectory(prefix="mtl-hub-") as temporary, naming_the_dataset(hub.dataset, Path(temporary)):
         _, files, _ = list_files(hub.dataset, hub.revision)
         if hub.mirror:
             mirrored = {path: files[path] for path in _mirrored(task, files)}
@@ -75,10 +69,10 @@ def fetch_from_hub(task: Task, hub: HubSource, data_dir: Path) -> None:
             contents = {data_dir / path: copy for path, copy in copies.items()}
         else:
             contents = _converted(task, hub, files, data_dir, Path(temporary))
-        for path, content in contents.items():
-            shutil.copyfile(content, stack.enter_context(replacing(path)))
-    place = data_dir / task.folder
-    logger.info("%s: written to %s from %s, commit %s", task.id, place, hub.dataset, hub.revision)
+        with ExitStack() as stack:  # all files move in at its end
+            for path, content in contents.items():
+                shutil.copyfile(content, stack.enter_context(replacing(path)))
+    logger.info("%s: written to %s from %s, commit %s", task.id, data_dir / task.folder, hub.dataset, hub.revision)
 
 
 def _converted(task: Task, hub: HubSource, files: HubFiles, data_dir: Path, temporary: Path) -> dict[Path, Path]:
@@ -87,13 +81,13 @@ def _converted(task: Task, hub: HubSource, files: HubFiles, data_dir: Path, temp
     if not data_files:
         raise InputError(f"it has no {', '.join(SUFFIXES)} file")
     paths = {split: path for split in task.files if (path := task.path(split, data_dir)) is not None}
-    of_split = {split: files_of_split(data_files, split, hub) for split in paths}
-    chosen = {name: data_files[name] for name in chain.from_iterable(of_split.values())}
+    names = {split: files_of_split(data_files, split, hub) for split in paths}
+    chosen = {name: data_files[name] for name in chain.from_iterable(names.values())}
     copies = download(hub.dataset, hub.revision, chosen, UNPACKED_LIMIT)
     contents = {}
     for split, path in paths.items():
         contents[path] = temporary / f"{split}{path.suffix}"
-        _convert(task, hub, split, {name: copies[name] for name in of_split[split]}, contents[path])
+        _convert(task, hub, split, {name: copies[name] for name in names[split]}, contents[path])
     return contents
 
 
@@ -181,8 +175,8 @@ def _convert(task: Task, hub: HubSource, split: str, copies: dict[str, Path], pa
         logger.warning("%s: %d texts of split %s have tabs or line ends; each becomes a space", task.id, changed, split)
     read_examples(task, path, targets)
     if (published := task.rows.get(split)) not in (None, len(rows)):
-        where = f"{task.id}: split {split} of {hub.dataset}"
-        logger.warning("%s has %d rows where %d are published", where, len(rows), published)
+        message = "%s: split %s of %s has %d rows where %d are published"
+        logger.warning(message, task.id, split, hub.dataset, len(rows), published)
 
 
 def _rows(task: Task, hub: HubSource, columns: Sequence[str], path: str, copy: Path) -> Iterator[Sequence[Value]]:
@@ -196,7 +190,8 @@ def _rows(task: Task, hub: HubSource, columns: Sequence[str], path: str, copy: P
     labels: list[str] = []
     if target is not None and task.labels is not None and copy.suffix == ".parquet":
         labels = parquet_labels(copy, names[target])
-        labels = labels if set(task.labels) <= set(labels) else []  # else the integers are the labels themselves
+        if not set(task.labels) <= set(labels):  # then the integers are the labels themselves
+            labels = []
     for record in records:
         values = list(record.values)
         if target is not None and isinstance(index := values[target], int) and 0 <= index < len(labels):
@@ -234,11 +229,11 @@ def _problem(error: Exception) -> str:
         if isinstance(error, kind):
             return problem
     if isinstance(error, errors.HfHubHTTPError):
-        status = error.response.status_code
-        advice = LOG_IN if status in (401, 403) else "check HF_ENDPOINT, or run again later"
-        return f"the Hub answers {status} {error.response.reason_phrase}; {advice}"
+        advice = LOG_IN if error.response.status_code in (401, 403) else "check HF_ENDPOINT, or run again later"
+        return f"the Hub answers {error.response.status_code} {error.response.reason_phrase}; {advice}"
     if isinstance(error, OSError) and error.errno is not None:
         return str(resource_problem(error))
     reason = (str(error).splitlines() or [type(error).__name__])[0]
-    advice = "check the network and HF_ENDPOINT, and run again to continue"
-    return f"the Hub does not answer as it should ({reason}); {advice}"
+    return (
+        f"the Hub does not answer as it should ({reason}); check the network and HF_ENDPOINT, and run again to continue"
+    )

@@ -34,7 +34,7 @@ LEAST_GROUPS = 6  # of rows: with fewer, the test's p is never below 5 %
 NEVER = math.inf  # where no difference is shown, or no number of rows or seeds is enough
 LEAST_FREEDOM, MOST_FREEDOM = 1.0, 1e6  # below, scipy finds no noncentrality; above, t is normal
 
-Tested = tuple[tuple[int, int], PairTest]  # the indices of two runs, and a test of their difference
+TestedPair = tuple[tuple[int, int], PairTest]  # the indices of two rows of a board, and a test of their difference
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ class SeedSpread:
 
     seeds: int  # their number n
     variance: float  # S², of the scores
-    own_errors: float  # the part of S² from errors on different rows, n times I of `mtl.stats.comparison.Sample`
+    errors: float  # the part of S² from errors on different rows, n times I of `mtl.stats.comparison.Sample`
 
     @property
     def skill(self) -> float:
         """The part of S² that more rows do not lower: some seeds are better on all rows."""
-        return max(0.0, self.variance - self.own_errors)
+        return max(0.0, self.variance - self.errors)
 
 
 @dataclass(frozen=True)
@@ -68,33 +68,30 @@ class Design:
             groups: of scored rows in place of the present ones, which may be infinite; sets of rows keep their proportions.
             seeds: of each system in place of the present ones, which may be infinite.
         """
-        more = 1.0 if groups is None else groups / self.groups
-        if self.least_groups * more < LEAST_GROUPS:
+        factor = 1.0 if groups is None else groups / self.groups
+        if self.least_groups * factor < LEAST_GROUPS:
             return NEVER
-        present = sum(system.own_errors / system.seeds for system in self.systems)
-        own_errors = min(present, self.rows_variance)
-        common = self.rows_variance - own_errors
-        if seeds is not None and present:
-            own_errors *= sum(system.own_errors / seeds for system in self.systems) / present
-        rows = (common + own_errors) / more
-        variance, whole, spread = rows, rows, rows**2 / (self.rows_freedom * more)
+        present = sum(system.errors / system.seeds for system in self.systems)
+        errors = min(present, self.rows_variance)
+        common = self.rows_variance - errors
+        if seeds is not None and present:  # errors of single seeds alone become fewer with more seeds
+            errors *= sum(system.errors / seeds for system in self.systems) / present
+        rows_variance = (common + errors) / factor
+        subtracted, unsubtracted = rows_variance, rows_variance  # as `total_variance` takes them
+        spread = rows_variance**2 / (self.rows_freedom * factor)
         for system in self.systems:
             count = system.seeds if seeds is None else seeds
-            variance += system.skill / count
-            total = system.skill + min(system.variance, system.own_errors) / more
-            whole += total / count
-            spread += (total / count) ** 2 / (count - 1)
-        variance = float(total_variance(variance, whole, spread))
+            seed_variance = (system.skill + min(system.variance, system.errors) / factor) / count
+            subtracted += system.skill / count
+            unsubtracted += seed_variance
+            spread += seed_variance**2 / (count - 1)
+        variance = float(total_variance(subtracted, unsubtracted, spread))
         freedom = variance**2 / spread if spread else MOST_FREEDOM
         return _noncentrality(freedom) * variance**0.5
 
     def groups_for(self, difference: float, seeds: int | None = None) -> float:
-        """The fewest groups of rows with which the smallest difference is at most this one, a whole number or NEVER.
-
-        Args:
-            difference: × 100.
-            seeds: as in `smallest_difference`.
-        """
+        """The fewest groups of rows with which the smallest difference × 100 is at most this one, a whole number or NEVER. `seeds`: as in
+        `smallest_difference`."""
         return _fewest(lambda groups: self.smallest_difference(groups, seeds) <= difference, 1)
 
     def seeds_for(self, difference: float) -> float:
@@ -102,25 +99,26 @@ class Design:
         return _fewest(lambda seeds: self.smallest_difference(seeds=seeds) <= difference, LEAST_SEEDS)
 
 
-def same_rows(one: Sample, other: Sample) -> Design:
+def same_rows(first: Sample, second: Sample) -> Design:
     """The comparison of two runs on their rows, which are the same. Each is one system or has three seeds or more."""
-    return _design(one, other, rows_parts(one, other))
+    return _design(first, second, rows_parts(first, second))
 
 
-def other_rows(one: Sample, other: Sample) -> Design:
+def other_rows(first: Sample, second: Sample) -> Design:
     """The comparison of two runs that are each scored on as many rows of the same kind, but not on the same."""
-    return _design(one, other, [*rows_parts(one), *rows_parts(other)])
+    return _design(first, second, [*rows_parts(first), *rows_parts(second)])
 
 
-def _design(one: Sample, other: Sample, parts: Sequence[tuple[float, int]]) -> Design:
-    """parts: of the rows' variance, each with its degrees of freedom."""
+def _design(first: Sample, second: Sample, parts: Sequence[tuple[float, int]]) -> Design:
+    """The comparison of two runs whose variance over rows has these parts, each with its degrees of freedom."""
     systems = []
-    for run in (run for run in (one, other) if not run.is_one_system):  # one system has no seeds
-        seeds = len(run.by_seed)
-        systems.append(SeedSpread(seeds, seeds * run.seed_variance, seeds * run.counted_with_rows))
+    for run in (first, second):
+        if not run.is_one_system:  # which has no seeds
+            seeds = len(run.by_seed)
+            systems.append(SeedSpread(seeds, seeds * run.seed_variance, seeds * run.counted_with_rows))
     variance = sum(part for part, _ in parts)
     spread = sum(part**2 / freedom for part, freedom in parts if freedom)
-    groups = [rows.count for rows in one.means]
+    groups = [rows.count for rows in first.means]
     return Design(sum(groups), min(groups), variance, variance**2 / spread if spread else 1.0, systems)
 
 
@@ -130,12 +128,12 @@ def _noncentrality(freedom: float) -> float:
     return float(nctdtrinc(freedom, 1 - POWER, stdtrit(freedom, 1 - LEVEL / 2)))
 
 
-def _fewest(enough: Callable[[float], bool], least: int) -> float:
+def _fewest(is_enough: Callable[[float], bool], least: int) -> float:
     """The smallest whole number, at least `least`, that is enough, or NEVER. Larger numbers are enough, too."""
-    if not enough(math.inf):
+    if not is_enough(math.inf):
         return NEVER
     numbers = range(least, LARGEST_NUMBER + 1)
-    position = bisect_left(numbers, True, key=enough)
+    position = bisect_left(numbers, True, key=is_enough)
     return numbers[position] if position < len(numbers) else NEVER
 
 
@@ -153,19 +151,18 @@ def power_report(runs_dir: Path, settings: PowerSettings, cache_dir: Path | None
     runs = find_runs(runs_dir, cache.check)
     if not runs:
         raise InputError("holds no finished run; make one with mtl baseline", path=runs_dir)
-    return "\n\n".join(power_text(leaderboard(same, cache), settings) for same in by_suite(runs))
+    return "\n\n".join(power_text(leaderboard(suite_runs, cache), settings) for suite_runs in by_suite(runs))
 
 
 def power_text(board: Leaderboard, settings: PowerSettings) -> str:
     """The table of a suite in Markdown, with a line for the average and each task that runs were tested on."""
-    title, tested = f"# {escaped(board.title)}", tests_by_column(board.tests)
-    if not tested:
-        problem = f"No two runs have {LEAST_SEEDS} seeds or more and the same scored examples, so there are no tests."
-        return f"{title}\n\n{problem}"
+    title, tested_pairs = f"# {escaped(board.title)}", tests_by_column(board.tests)
+    if not tested_pairs:
+        return f"{title}\n\nNo two runs have {LEAST_SEEDS} seeds or more and the same scored examples, so there are no tests."
     wanted = board.scale.show(settings.difference)
     columns = ["metric", "examples", "seeds", "same examples", "other examples"]
     header = ["", *columns, f"examples for {wanted}", f"seeds for {wanted}", "significant"]
-    body = [_line(board, column, tested[column], settings) for column in board.columns if column in tested]
+    body = [_cells(board, column, tested_pairs[column], settings) for column in board.columns if column in tested_pairs]
     legend = (
         "Examples: their number, or that of groups where examples belong together; of the average, those of its tasks. "
         f"Same examples, other examples: the smallest difference ({board.scale.unit}) that a single test at {100 * LEVEL:g} % shows in"
@@ -177,48 +174,49 @@ def power_text(board: Leaderboard, settings: PowerSettings) -> str:
     return "\n\n".join([title, markdown_table([header, *body], left=2), legend])
 
 
-def _line(board: Leaderboard, column: str, tested: Sequence[Tested], settings: PowerSettings) -> list[str]:
-    """The cells of a column of the leaderboard."""
-    samples = [(board.rows[one].samples[column], board.rows[other].samples[column]) for (one, other), _ in tested]
-    same, other = ([compared(*pair) for pair in samples] for compared in (same_rows, other_rows))
+def _cells(board: Leaderboard, column: str, tested_pairs: Sequence[TestedPair], settings: PowerSettings) -> list[str]:
+    """The line of the table about a column of the leaderboard, from the pairs of runs that were tested on it."""
+    samples = [[board.rows[number].samples[column] for number in pair] for pair, _ in tested_pairs]
+    on_same_rows, on_other_rows = [same_rows(*pair) for pair in samples], [other_rows(*pair) for pair in samples]
     seeds, difference = sorted({len(sample.by_seed) for pair in samples for sample in pair}), settings.difference
     smallest = partial(Design.smallest_difference, seeds=settings.seeds)
     return [
         escaped(board.columns[column].title),
         escaped(board.columns[column].metric),
-        f"{same[0].groups:,}",
+        f"{on_same_rows[0].groups:,}",
         str(settings.seeds or "–".join(map(str, dict.fromkeys((seeds[0], seeds[-1]))))),
-        *(_shown(_median(designs, smallest), board.scale.show) for designs in (same, other)),
-        _shown(_median(same, lambda design: design.groups_for(difference, settings.seeds)), _whole),
-        _shown(_median(same, lambda design: design.seeds_for(difference)), _whole),
-        f"{sum(test.holds for _, test in tested)} of {len(tested)}",
+        *(_shown(_median(designs, smallest), board.scale.show) for designs in (on_same_rows, on_other_rows)),
+        _shown(_median(on_same_rows, lambda design: design.groups_for(difference, settings.seeds)), _rounded_up),
+        _shown(_median(on_same_rows, lambda design: design.seeds_for(difference)), _rounded_up),
+        f"{sum(test.holds for _, test in tested_pairs)} of {len(tested_pairs)}",
     ]
 
 
 def power_note(columns: Mapping[str, Column], rows: Sequence[Row], tests: PairTests, scale: Scale) -> list[str]:
     """A note that names the tasks that cannot tell the runs apart, each with its smallest difference, if there are any."""
-    tested, named = tests_by_column(tests), []
-    for column in columns:
-        if column in tested and not any(test.holds for _, test in tested[column]):
-            designs = [same_rows(*(rows[number].samples[column] for number in pair)) for pair, _ in tested[column]]
-            named.append(f"{columns[column].title} {_shown(_median(designs, Design.smallest_difference), scale.show)}")
-    if not named:
+    tested_pairs, undecided = tests_by_column(tests), []
+    for column in [column for column in columns if column in tested_pairs]:
+        if not any(test.holds for _, test in tested_pairs[column]):
+            pairs = [[rows[number].samples[column] for number in pair] for pair, _ in tested_pairs[column]]
+            smallest = _median([same_rows(*pair) for pair in pairs], Design.smallest_difference)
+            undecided.append(f"{columns[column].title} {_shown(smallest, scale.show)}")
+    if not undecided:
         return []
     return [
         "Tasks without a significant difference between runs, with Holm's correction, each with the smallest difference that a single test at "
-        f"{100 * LEVEL:g} % shows in {100 * POWER:g} % of the cases (median over pairs of runs): {', '.join(named)}. mtl power says how many "
+        f"{100 * LEVEL:g} % shows in {100 * POWER:g} % of the cases (median over pairs of runs): {', '.join(undecided)}. mtl power says how many "
         "examples or seeds a smaller difference needs."
     ]
 
 
-def tests_by_column(tests: PairTests) -> dict[str, list[Tested]]:
+def tests_by_column(tests: PairTests) -> dict[str, list[TestedPair]]:
     """By task id and AVERAGE, the tests that were made."""
-    tested = defaultdict[str, list[Tested]](list)
+    tested_pairs = defaultdict[str, list[TestedPair]](list)
     for pair, by_column in tests.comparisons.items():
         for column, test in by_column.items():
             if test.p is not None:
-                tested[column].append((pair, test))
-    return tested
+                tested_pairs[column].append((pair, test))
+    return tested_pairs
 
 
 def _median(designs: Sequence[Design], figure: Callable[[Design], float]) -> float | None:
@@ -232,6 +230,6 @@ def _shown(figure: float | None, show: Callable[[float], str]) -> str:
     return MISSING if figure is None else "never" if figure == NEVER else show(figure)
 
 
-def _whole(count: float) -> str:
+def _rounded_up(count: float) -> str:
     """A number of rows or seeds, rounded up."""
     return f"{math.ceil(count):,}"

@@ -1,18 +1,16 @@
-"""Suites of one's own, from data files or from data in memory."""
+"""Suites as values of Python, which may be made of data files or of data in memory."""
 
 import hashlib
 import json
 import logging
-import math
 import re
 import shutil
 from collections.abc import Mapping
-from datetime import date
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any
 
 import yaml
 
@@ -21,15 +19,13 @@ from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.base.folders import new_folder
 from mtl.base.interface import checked, foreign
-from mtl.base.names import is_file_name, text_problem
 from mtl.base.settings.layers import find_suite
-from mtl.base.untrusted import is_deep
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.base.wording import inert, markdown_table
-from mtl.benchmark_making.data_files import write_records
+from mtl.benchmark_making.frames import Frame, frames_by_task, write_frames
 from mtl.data.files import read_bytes
 from mtl.tasks import suite as tasks_suite
-from mtl.tasks.task import SPLIT_OF, SPLITS
+from mtl.tasks.task import SPLITS
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -37,15 +33,11 @@ if TYPE_CHECKING:
 logger = logging.getLogger("mtl")
 FRAMES_FORMAT = 1  # increase it when `Suite.from_frames` writes other files of the same frames
 FRAMES = "as in {'train': frame, 'dev': frame}"
-# What tasks= may declare of a task, by the start of the problem that it solves.
-DECLARED = {
+DECLARED = {  # what tasks= may declare of a task, by the start of the problem that it solves
     r"kind: \d+ whole": ("'kind': 'labels'", "'kind': 'number'"),
     **dict.fromkeys(("target: ", "text: ", "no column looks like"), ("'text': […], 'target': …",)),
 }
 COLUMNS = ("task", "kind", "metric", "text", "target", *SPLITS)  # of the table of a suite's tasks
-
-Frame: TypeAlias = Any
-"""The rows of one split: a DataFrame, a Dataset of the library datasets, or a dictionary with a list of values for each column."""
 
 
 class Suite:
@@ -107,10 +99,10 @@ class Suite:
         from mtl.benchmark_making.init_suite.init_suite import init_suite
 
         path = None if out is None else Path(out)
-        made = init_suite(Path(data_dir), language, name, path, tasks, undecided=False)
-        for line in made.warnings:
-            logger.warning("suite %s: %s", made.path.stem, line)
-        return cls(made.path.resolve(), data_dir, made.summary)
+        guessed = init_suite(Path(data_dir), language, name, path, tasks, allow_questions=False)
+        for line in guessed.warnings:
+            logger.warning("suite %s: %s", guessed.path.stem, line)
+        return cls(guessed.path.resolve(), data_dir, guessed.summary)
 
     @classmethod
     @checked
@@ -152,22 +144,18 @@ class Suite:
             >>> mtl.run(suite=suite, method="logistic").scores.iloc[0, 0].item()
             100.0
         """
-        by_task = _by_task(frames, name)
+        by_task = frames_by_task(frames, name)
         known = {task: dict(keys) for task, keys in (tasks or {}).items()}
         with TemporaryDirectory(prefix="mtl-frames-") as folder:
-            for task, by_split in by_task.items():
-                Path(folder, "data", task).mkdir(parents=True)
-                for split, rows in by_split.items():
-                    path = Path(folder, "data", task, f"{split}.jsonl")
-                    write_records(path, *_records(f"{task}.{split}", rows))
+            write_frames(by_task, Path(folder, "data"))
             with foreign("tasks"):
-                parts = [FRAMES_FORMAT, name, language, known, _marks(folder)]
-                made_of = json.dumps(parts, sort_keys=True, default=str)
-            in_cache = Path(cache_dir, "frames", f"{name}-{hashlib.sha256(made_of.encode()).hexdigest()[:16]}")
+                parts = [FRAMES_FORMAT, name, language, known, _checksums(folder)]
+                content = json.dumps(parts, sort_keys=True, default=str)
+            in_cache = Path(cache_dir, "frames", f"{name}-{hashlib.sha256(content.encode()).hexdigest()[:16]}")
             suite = _write(Path(folder), in_cache if out is None else Path(out), name, language, known)
         for task, by_split in by_task.items():
-            indexed = {split: rows.index for split, rows in by_split.items() if hasattr(rows, "index")}
-            suite.indices |= {(task, split): index.tolist() for split, index in indexed.items()}
+            tables = {(task, split): rows for split, rows in by_split.items() if hasattr(rows, "index")}
+            suite.indices |= {key: rows.index.tolist() for key, rows in tables.items()}
         return suite
 
     @property
@@ -183,8 +171,7 @@ class Suite:
     @cached_property
     def _rows(self) -> list[list[Any]]:
         return [
-            [task.id, task.kind, task.metric, ", ".join(task.text), task.target]
-            + [task.rows.get(split) for split in SPLITS]
+            [task.id, task.kind, task.metric, ", ".join(task.text), task.target, *map(task.rows.get, SPLITS)]
             for task in self.content.tasks.values()
         ]
 
@@ -207,87 +194,9 @@ class Suite:
         return self.table()._repr_markdown_()
 
 
-def _by_task(frames: Mapping[str, Any], name: str) -> dict[str, Mapping[str, Frame]]:
-    """The frames by task and split. Raises InputError for names that are not valid, and without frames."""
-    if not frames:
-        raise InputError("must be a dictionary of the splits of one task, or of tasks", key="frames")
-    if not is_file_name(name):
-        raise InputError(f"{name!r} names files; use letters, digits, '.', '_' and '-'", key="name")
-    by_task: dict[str, Any] = {name: _by_split(frames)}
-    if not set(by_task[name]) <= set(SPLITS):
-        by_task = {task: _by_split(by_split) for task, by_split in frames.items()}
-    for task, by_split in by_task.items():
-        if not is_file_name(task):
-            raise InputError(f"{task!r} names files; use letters, digits, '.', '_' and '-'", key="frames")
-        if not isinstance(by_split, Mapping) or not by_split or not set(by_split) <= set(SPLITS):
-            raise InputError(f"must be a dictionary with the keys {', '.join(SPLITS)}", key=f"frames.{task}")
-    return by_task
-
-
-def _by_split(frames: Any) -> Any:
-    """The frames by the names that splits have here: those of the Hub are others. What is no dictionary stays as it is."""
-    if not isinstance(frames, Mapping):
-        return frames
-    named = {SPLIT_OF.get(str(split).lower(), split): rows for split, rows in frames.items()}
-    return named if len(named) == len(frames) else frames
-
-
-def _records(where: str, rows: Frame) -> tuple[list[str], list[list[Any]]]:
-    """The columns of a frame, and its rows as values of a data file. Raises InputError, which names the split, the column and the row."""
-    key = f"frames.{where}"
-    with foreign(key):
-        names = _column_names(rows, key)
-        columns = [[_cell(cell, key, name, row) for row, cell in enumerate(_cells(rows, name, key))] for name in names]
-    if len({len(column) for column in columns}) > 1:
-        raise InputError("its columns have different lengths", key=key)
-    return names, [list(row) for row in zip(*columns, strict=True)]
-
-
-def _column_names(rows: Frame, key: str) -> list[str]:
-    listed = getattr(rows, "column_names", getattr(rows, "columns", rows if isinstance(rows, Mapping) else ()))
-    if not (names := list(listed)):
-        raise InputError("must be a DataFrame, a Dataset, or a dictionary of columns", key=key)
-    if any(not isinstance(name, str) or not name for name in names) or len(set(names)) < len(names):
-        raise InputError("names of columns must be strings, each once", key=key)
-    if odd := next((name for name in names if text_problem(name)), None):
-        raise InputError(f"column {odd!r} {text_problem(odd)}", key=key)
-    return names
-
-
-def _cells(rows: Frame, column: str, key: str) -> Any:
-    """The cells of a column, with the names of labels that a Dataset has as numbers; -1 stands for no label."""
-    cells, features = rows[column], getattr(rows, "features", None)  # which may be a column of a DataFrame
-    if isinstance(cells, str | bytes | Mapping) or not hasattr(cells, "__len__"):
-        raise InputError(f"column {column} must be a list, not a {type(cells).__name__}", key=key)
-    labels = getattr(features.get(column), "names", None) if isinstance(features, Mapping) else None
-    if labels is None:
-        return cells
-    numbers, plain = range(len(labels)), [cell.tolist() if hasattr(cell, "tolist") else cell for cell in cells]
-    return [labels[int(c)] if c in numbers else None if isinstance(c, int | float) else c for c in plain]
-
-
-def _cell(value: Any, key: str, column: str, row: int) -> Any:
-    if hasattr(value, "tolist"):
-        value = value.tolist()  # of numpy
-    is_nan = isinstance(value, float) and math.isnan(value)
-    if value is None or is_nan or type(value).__name__ in ("NAType", "NaTType"):
-        return None
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    is_number = isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
-    if is_number or (isinstance(value, str) and not text_problem(value)):
-        return value
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, list | tuple) and not is_deep(list(value)):
-        return [_cell(item, key, column, row) for item in value]
-    shown = f"a value of type {type(value).__name__}" if isinstance(value, list | tuple) else repr(value)[:100]
-    raise InputError(f"column {column}, row {row}: {shown} is not a text, a number, a truth value or a list", key=key)
-
-
-def _of_frames(task: str, problem: str) -> str:
-    """What a problem with a task's files means for its frames, with the remedy."""
-    problem = re.sub(r"(\w+)\.jsonl:(\d+)", lambda place: f"{place[1]}, row {int(place[2]) - 1} (from 0)", problem)
+def _problem_of_frames(task: str, problem: str) -> str:
+    """What a problem with a task's files means for its frames, with the remedy: this reads the wordings of `mtl init-suite`."""
+    problem = re.sub(r"(\w+)\.jsonl:(\d+)", lambda line: f"{line[1]}, row {int(line[2]) - 1} (from 0)", problem)
     problem = problem.replace(".jsonl", "").removesuffix("? Then write one in the files")
     if column := re.search(r'column "(.*?)" has no value', problem):
         return f"{problem}; drop these rows or fill their cells, as in frame.dropna(subset=[{column[1]!r}])"
@@ -298,7 +207,7 @@ def _of_frames(task: str, problem: str) -> str:
     return f"{problem}; declare it: {declared}" if declared else problem
 
 
-def _marks(folder: Path | str) -> dict[str, str]:
+def _checksums(folder: Path | str) -> dict[str, str]:
     """The SHA-256 of each data file in a folder."""
     files = sorted(file for file in Path(folder, "data").rglob("*") if file.is_file())
     return {file.relative_to(folder).as_posix(): hashlib.sha256(read_bytes(file)).hexdigest() for file in files}
@@ -309,14 +218,14 @@ def _write(source: Path, out: Path, name: str, language: str | None, known: Mapp
     from mtl.benchmark_making.init_suite.init_suite import guess_suite
 
     data_dir, path = out / "data", out / f"{name}.yaml"
-    if data_dir.exists() and _marks(out) != _marks(source):
+    if data_dir.exists() and _checksums(out) != _checksums(source):
         raise InputError("holds other data than these frames; name another folder with out=", path=data_dir)
     try:
         guessed = guess_suite(source / "data", language, name, path, known, shown=data_dir)
     except InputError as error:
-        raise InputError(_of_frames(name, error.message), key=error.key) from None
+        raise InputError(_problem_of_frames(name, error.message), key=error.key) from None
     for task, problem in {**guessed.problems, **guessed.questions}.items():
-        raise InputError(_of_frames(task, problem.replace(f"{source}/data/", "")), key=f"frames.{task}")
+        raise InputError(_problem_of_frames(task, problem.replace(f"{source}/data/", "")), key=f"frames.{task}")
     content = yaml.safe_load(guessed.document)
     tasks_suite.suite_from(content, path)
     if path.exists() and read_yaml(path) != content:  # comments may differ

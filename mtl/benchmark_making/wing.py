@@ -2,14 +2,12 @@
 
 from mtl.base.wings import Importer, Wing, lazy
 
-CHECKS = "mtl.benchmark_making.audits.checks"
-
 WING = Wing(
     commands=lazy("mtl.benchmark_making.commands:add_commands"),
     names={
         "Suite": "mtl.benchmark_making.suites:Suite",
-        "AuditReport": f"{CHECKS}:AuditReport",
-        "audit": f"{CHECKS}:audit",
+        "AuditReport": "mtl.benchmark_making.audits.checks:AuditReport",
+        "audit": "mtl.benchmark_making.audits.checks:audit",
     },
     methods={"selected": "mtl.benchmark_making.sweeps.selected:SELECTED"},
     engines={"ray": "mtl.benchmark_making.sweeps.ray_cluster:RayCluster"},

@@ -193,11 +193,7 @@ def test_frames_that_are_no_suite(home: Path, frames: Any, options: dict[str, An
     assert not list(home.rglob("*"))  # nothing half-written
 
 
-CALLS = [
-    mtl.Suite.from_frames,
-    lambda frame: mtl.run(suite=frame),
-    lambda frame: mtl.audit({"suite": {"train": frame}}),
-]
+CALLS = [mtl.Suite.from_frames, lambda rows: mtl.run(suite=rows), lambda rows: mtl.audit({"suite": {"train": rows}})]
 
 
 @pytest.mark.parametrize("call", CALLS)

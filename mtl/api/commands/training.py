@@ -126,7 +126,7 @@ def _baseline(arguments: argparse.Namespace) -> None:
 def _import(arguments: argparse.Namespace) -> None:
     from mtl.jobs.imports import import_job
 
-    words, settings = _paths_and_settings(arguments.settings)
+    words, settings = paths_and_settings(arguments.settings)
     paths = list(map(Path, words))
     importer = next((importer for importer in _importers() if any(map(importer.takes, paths))), None)
     if importer is None:
@@ -142,10 +142,10 @@ def _import(arguments: argparse.Namespace) -> None:
 def _ensemble(arguments: argparse.Namespace) -> None:
     from mtl.jobs.ensemble import ensemble_job
 
-    run_and_print(ensemble_job(*_paths_and_settings(arguments.settings)), arguments.command)
+    run_and_print(ensemble_job(*paths_and_settings(arguments.settings)), arguments.command)
 
 
-def _paths_and_settings(words: "Sequence[str]") -> tuple[list[str], dict[str, Any]]:
+def paths_and_settings(words: "Sequence[str]") -> tuple[list[str], dict[str, Any]]:
     """The words that name files or folders, and the settings that the others are."""
     from mtl.jobs.job import parse_settings
 

@@ -16,7 +16,7 @@ from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.settings.layers import find_suite
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making.audits.near import SHARE, Near, find_near
-from mtl.benchmark_making.similarity import NEAR_NGRAM
+from mtl.benchmark_making.text_units import NGRAM_SIZE
 from mtl.data.files import read_bytes
 from mtl.data.rows import PACKED, form_of
 from mtl.jobs.job import Job
@@ -56,7 +56,7 @@ def write_clean(job: Job, out: Path) -> str:
         raise InputError("no row of it would stay; leave its task out (tasks=)", path=job.data_dir / empty[0])
     counts = [(len(removed[file]), part) for file, part in parts.items() if removed[file]]
     shares = [f"{count} of {len(part.rows)} rows of {part.task.id} {part.split}" for count, part in counts]
-    grams = f"{SHARE:g} or more of their character {NEAR_NGRAM}-grams"
+    grams = f"{SHARE:g} or more of their character {NGRAM_SIZE}-grams"
     what = f"{', '.join(shares) or 'no row'} left out, as {grams} stand in a row of dev or test"
     with new_folder(out) as partial:
         for file, part in parts.items():

@@ -8,7 +8,8 @@ from mtl.base.errors import InputError
 from mtl.base.wording import inert, markdown_table
 from mtl.benchmark_making.audits.audit import Audit, TaskFiles, read_files
 from mtl.benchmark_making.audits.findings import Finding, Part, excerpt, plain
-from mtl.benchmark_making.similarity import NEAR_NGRAM, near_duplicates
+from mtl.benchmark_making.similarity import near_duplicates
+from mtl.benchmark_making.text_units import NGRAM_SIZE
 from mtl.data.examples import Example
 from mtl.jobs.job import Job
 from mtl.tasks.task import SPLITS
@@ -46,7 +47,7 @@ def audit_near(job: Job) -> Audit:
     sections = [
         f"## {inert(job.suite.title)}: near duplicates",
         markdown_table(table, left=2),
-        f"Rows that have at least {SHARE:g} of their character {NEAR_NGRAM}-grams in common with another row, in lower case (Jaccard similarity; all"
+        f"Rows that have at least {SHARE:g} of their character {NGRAM_SIZE}-grams in common with another row, in lower case (Jaccard similarity; all"
         " texts of a row together; all such rows are found). In the same split, only earlier rows count.",
     ]
     return Audit([finding for _, near in near_rows for finding in near_findings(near)], sections)

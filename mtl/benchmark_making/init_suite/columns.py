@@ -7,30 +7,22 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.file_column import (
-    CANDIDATE,
-    LABEL_NAMES,
-    QUESTIONS,
-    REPEATED,
-    TOKEN_NAMES,
-    FileColumn,
-)
-from mtl.benchmark_making.init_suite.guess import ID, Guess, count, quoted, quoted_names, share
-from mtl.benchmark_making.init_suite.kinds import TEXTS, SeveralLabels, several_labels
+from mtl.benchmark_making.init_suite.file_column import CANDIDATE, LABEL_NAMES, REPEATED, TOKEN_NAMES, FileColumn
+from mtl.benchmark_making.init_suite.guess import GIVEN, ID, Guess, count, quoted, quoted_names, share
+from mtl.benchmark_making.init_suite.kinds import MULTI_LABEL, TEXTS
+from mtl.benchmark_making.init_suite.several_labels import SeveralLabels, named_labels, several_labels
 from mtl.benchmark_making.init_suite.tables import NAMELESS, SPAN_LIST, FileTable, SplitTables
 
-# Columns with these names may be targets whatever they hold, also lists.
-SURE_NAMES = {*LABEL_NAMES, "target", "targets", "gold"}
-# Columns with one of these words in their names are targets if no column has a name in LABEL_NAMES.
-LIKELY_NAMES = {
+SURE_NAMES = {*LABEL_NAMES, "target", "targets", "gold"}  # of columns that may be targets whatever they hold
+LIKELY_NAMES = {  # words in the names of columns that are targets if no column has a name in LABEL_NAMES
     *("target", "targets", "gold", "class", "judgment", "judgement", "score", "rating", "stars", "grade", "similarity", "duplicate"),
 }  # fmt: skip
 # Names of targets beside columns of candidates.
 CHOICE_NAMES = {"answer", "correct", "key", "answerkey", "solution", "answer_key", "correct_answer", "answer_idx", "answer_index"}  # fmt: skip
 NESTED = "lists of objects: mtl reads one row for each question, so write one row for each object"
 MOST_REASONS = 2  # a message says of so many columns why they are not the target
-# An id or an address: ASCII without spaces, with a digit, a slash or an underscore.
-CODE = re.compile(r"[!-~]*[\d/_][!-~]*")
+CODE = re.compile(r"[!-~]*[\d/_][!-~]*")  # an id or an address: ASCII without spaces
+PRINTED_LIST = re.compile(r"\[(['\"]).*\1\]$")
 MARKS_SPANS = "may mark spans, for the key spans"
 GROUPED = 0.9  # the most distinct values, as a share of the rows, that a column of groups has
 
@@ -44,21 +36,25 @@ class TargetColumn(NamedTuple):
     several: SeveralLabels | None = None  # how several labels of a row stand in the column, if they do
 
 
-def target_column(id: str, main: FileTable, test: FileTable | None, has_one_label: bool = False) -> TargetColumn:
-    """The column that holds the targets.
+def chosen_target(id: str, tables: SplitTables, known: Mapping[str, Any]) -> TargetColumn:
+    """The target's column: the known one, or a guess. Raises InputError for lists that are texts."""
+    if "target" not in known:
+        has_one_label = known.get("kind", MULTI_LABEL) != MULTI_LABEL or bool({"range", "candidates"} & {*known})
+        chosen = _guessed_target(id, tables.main, tables.test, has_one_label)
+    elif labels := named_labels(tables.main, known):
+        chosen = TargetColumn(tables.main.columns[labels.columns[0]], GIVEN, labels.question, labels)
+    else:
+        chosen = TargetColumn(known_column(tables.main, known["target"]), GIVEN)
+    if printed := next((value for value in chosen.column.counts if PRINTED_LIST.match(value)), None):
+        problem = f"column {quoted(chosen.column.name)} has lists as Python prints them, {quoted(printed)}"
+        raise InputError(f'{problem}; write them as JSON, ["a", "b"], or as a;b')
+    return chosen
 
-    In this order: the one column whose name says so; the one column with labels or numbers without values in the test file; the one
-    column with labels or numbers. If there are several, the first one is guessed, with a question that lists all.
 
-    Args:
-        id: of the task, for the answer that a message asks for.
-        main: the rows with targets.
-        test: the test file, if it is another one.
-        has_one_label: whether the known keys say that a row has one label, so that columns of several labels are not looked for.
-
-    Raises:
-        InputError: if no column fits, which says what mtl cannot read.
-    """
+def _guessed_target(id: str, main: FileTable, test: FileTable | None, has_one_label: bool) -> TargetColumn:
+    """Guess the column of a task's targets; if there are several, the first one, with a question that lists all. In this order: the one column whose
+    name says so; the one column with labels or numbers without values in the test file; the one column with labels or numbers. `has_one_label`:
+    whether columns of several labels are not looked for. Raises InputError, which says what mtl cannot read, if no column fits."""
     possible = possible_targets(main)
     named = _columns_by_name(main, possible)
     lacking = [column for column in possible if test is not None and test.lacks(column.name)]
@@ -71,11 +67,11 @@ def target_column(id: str, main: FileTable, test: FileTable | None, has_one_labe
         raise InputError(_no_target(id, main))
     # A column is certain if it alone has such a name, or if the test file lacks the values of it alone.
     pools = [named, [column for column in named if column in lacking]] if named else [lacking, possible]
-    pool = next((pool for pool in pools if len(pool) == 1), candidates)
-    first = pool[0]
-    question = f"target: {_with_counts(pool)} may be the target"
-    if len(pool) > 1:
-        return TargetColumn(first, f"one of {len(pool)} that may be it", question)
+    candidates = next((pool for pool in pools if len(pool) == 1), candidates)
+    first = candidates[0]
+    question = f"target: {_with_counts(candidates)} may be the target"
+    if len(candidates) > 1:
+        return TargetColumn(first, f"one of {len(candidates)} that may be it", question)
     if first in named or first in lacking:
         missing = ", and the test file has no values in it" if first in lacking else ""
         return TargetColumn(first, ("by its name" if first in named else "labels or numbers") + missing)
@@ -150,6 +146,8 @@ def _no_target(id: str, table: FileTable) -> str:
     targets = [column for column in table.columns.values() if _is_named(column)]
     if texts := [column.name for column in targets if column.several_words * 2 > column.rows]:
         return f"{quoted_names(texts)}: {TEXTS}"
+    if decimals := [name for name, column in table.columns.items() if column.has_decimal_commas]:
+        return f"{quoted_names(decimals)}: numbers with a decimal comma; write a point in its place"
     reasons = _unread(table) + "".join(f"; {reason}" for reason in [*table.incomplete.values()][:MOST_REASONS])
     for name in [name for name, what in table.unread.items() if what == SPAN_LIST][:1]:
         answer = f"tasks.{id}.reading.spans=TEXT + {name}.START[] + {name}.END[] + {name}.TYPE[]"
@@ -168,8 +166,8 @@ def guess_inputs(guess: Guess, tables: SplitTables, known: Mapping[str, Any], ta
     candidates = known.get("candidates") or guess.keys.get("candidates", [])
     target = main.columns[guess.keys["target"]]
     used = {target.name, *taken, *candidates}
-    if (text := known.get("text")) is not None:
-        guess.keys["text"] = [known_column(main, name).name for name in text]
+    if (names := known.get("text")) is not None:
+        guess.keys["text"] = [known_column(main, name).name for name in names]
     else:
         guess.keys["text"] = _guess_text(guess, tables, target, used, most=1 if candidates else 2)
         if not guess.keys["text"] and not candidates:
@@ -202,11 +200,9 @@ def unread_columns(table: FileTable, test: FileTable | None, target: FileColumn,
 
 
 def _guess_text(guess: Guess, tables: SplitTables, target: FileColumn, exclude: set[str], most: int) -> list[str]:
-    """The columns of texts, at most `most`, with the reason and a question where other columns may be texts, too, in the guess.
-
-    A column of texts holds no numbers, categories or ids, does not follow from the target, is not below a key `meta`, and has values in
-    the test file, too. Columns with several words in most rows are preferred to columns with single words.
-    """
+    """The columns of texts, at most `most`, with the reason and a question where other columns may be texts, too, in the guess. A column of texts
+    holds no numbers, categories or ids, does not follow from the target, is not below a key `meta`, and has values in the test file, too. Columns
+    with several words in most rows are preferred to columns with single words."""
     columns = [column for column in tables.main.columns.values() if column.name not in exclude]
     possible = [column for column in columns if _why_not_text(column, tables.test, target) is None]
     sentences = [column for column in possible if column.several_words * 2 >= column.rows]
@@ -214,9 +210,8 @@ def _guess_text(guess: Guess, tables: SplitTables, target: FileColumn, exclude: 
     names = [column.name for column in chosen]
     rest = [column for column in columns if column not in chosen]
     if further := [column for column in rest if column in possible or _may_be_text(column, target)]:
-        remedy = f"name them in text, {count(most, 'column')} at most, or write them into one text"
-        what = "may be texts, too; if the target depends on them"
-        guess.questions.append(f"text: {_with_counts(further)} {what}, {remedy}")
+        remedy = f"if the target depends on them, name them in text, {count(most, 'column')} at most, or write them into one text"
+        guess.questions.append(f"text: {_with_counts(further)} may be texts, too; {remedy}")
     rows = count(tables.main.rows, "row")
     if sentences:
         shares = dict.fromkeys(share(column.several_words, column.rows) for column in chosen)
@@ -230,8 +225,7 @@ def _guess_text(guess: Guess, tables: SplitTables, target: FileColumn, exclude: 
 def _no_text(table: FileTable, test: FileTable | None, target: FileColumn) -> str:
     """Why no column of a file can be a text."""
     reasons = [*table.incomplete.values()][:MOST_REASONS]
-    blank = [name for name in table.columns if test is not None and test.lacks(name) and name != target.name]
-    if test is not None and blank:
+    if test is not None and (blank := [name for name in table.columns if test.lacks(name) and name != target.name]):
         reasons.append(f"{test.path.name} has no values in {', '.join(map(quoted, blank[:MOST_REASONS]))}")
     if lists := quoted_names(name for name, column in table.columns.items() if column.lists):
         reasons.append(f"{lists} may be texts that are cut into words: write each as one text")
@@ -243,9 +237,8 @@ def _may_be_text(column: FileColumn, target: FileColumn) -> bool:
     if column.is_meta:
         return False
     is_list_of_texts = bool(column.lists) and not TOKEN_NAMES & set(column.words)
-    is_question = column.is_category and column.words[-1] in QUESTIONS
     is_text_of_many_rows = column.is_repeated_text and not column.is_source and not column.follows_from(target)
-    return is_list_of_texts or is_question or is_text_of_many_rows
+    return is_list_of_texts or (column.is_question and column.is_category) or is_text_of_many_rows
 
 
 def _why_not_text(column: FileColumn, test: FileTable | None, target: FileColumn) -> str | None:
@@ -271,11 +264,9 @@ def _why_not_text(column: FileColumn, test: FileTable | None, target: FileColumn
 
 
 def _group_column(tables: SplitTables, target: FileColumn, exclude: set[str]) -> tuple[str, str] | None:
-    """The name of a column of ids that repeat, and the reason. Rows with the same id share something, and must not be in two splits.
-
-    It has at most 9 distinct values in 10 rows, because a few accidental repetitions are no groups, and values in all of the task's
-    files, because a column that the test file does not have may depend on the target. It does not follow from the target.
-    """
+    """The name of a column of ids that repeat, and the reason. Rows with the same id share something, and must not be in two splits. It has at most 9
+    distinct values in 10 rows, because a few accidental repetitions are no groups, and values in all of the task's files, because a column that the
+    test file does not have may depend on the target. It does not follow from the target."""
     groups = [
         column
         for column in tables.main.columns.values()
@@ -335,5 +326,5 @@ def candidate_columns(table: FileTable, exclude: Collection[str]) -> list[FileCo
 
 def _with_counts(columns: Iterable[FileColumn]) -> str:
     """Columns with the number of their values, as in "acceptable" (2 values)."""
-    values = {each.name: "lists" if each.lists else count(len(each.counts), "value") for each in columns}
-    return ", ".join(f"{quoted(name)} ({what})" for name, what in values.items())
+    values = {column.name: "lists" if column.lists else count(len(column.counts), "value") for column in columns}
+    return ", ".join(f"{quoted(name)} ({number})" for name, number in values.items())

@@ -19,8 +19,7 @@ NO_LABEL = PLACEHOLDERS - {"none", "na", "hidden"}  # as one of several labels, 
 NO_SPACES = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003134f]")
 # The last word in the name of a column that identifies a row, or what the row belongs to.
 ID_NAMES = {"id", "ids", "idx", "index", "guid", "uuid", "qid", "pid", "nr", "key", "url", "link", "uid"}  # fmt: skip
-# Words in the name of a column that says where a row comes from. It is a target only if the user says so.
-SOURCE_NAMES = {
+SOURCE_NAMES = {  # words in the name of a column that says where a row comes from: a target only if the user says so
     *("source", "dataset", "domain", "genre", "origin", "split", "fold", "subset", "partition", "lang", "language", "year", "date"),
     *("author", "annotator", "annotators", "user", "worker", "version", "file", "filename", "license", "publisher", "time"),
 }  # fmt: skip
@@ -41,7 +40,6 @@ CANDIDATE = re.compile(rf"(?:.*[_.-])?(?:{'|'.join(sorted(CANDIDATE_NAMES))})s?[
 TOKEN_NAMES = {"token", "tokens", "word", "words", "tag", "tags", "pos", "ner", "tokenized", "tokenised", "lemmas"}  # fmt: skip
 TRUTH = (("0", "1"), ("false", "true"), ("no", "yes"), ("0.0", "1.0"))  # in lower case
 TRUE = {true for _, true in TRUTH}
-QUESTIONS = {"question", "query"}  # the last word in the name of a column of questions
 
 
 @dataclass(frozen=True)
@@ -77,6 +75,12 @@ class FileColumn:
             return None
         numbers = sorted({float(value) for value in self.counts})
         return numbers if all(map(math.isfinite, numbers)) else None
+
+    @property
+    def has_decimal_commas(self) -> bool:
+        """Whether the values are numbers as spreadsheets of many languages write them: 0,5."""
+        are_numbers = all(NUMBER.fullmatch(value.replace(",", ".", 1)) for value in self.counts)
+        return are_numbers and any("," in value for value in self.counts)
 
     @property
     def whole_numbers(self) -> list[int] | None:
@@ -120,6 +124,11 @@ class FileColumn:
         return len(steps) == 1
 
     @property
+    def is_question(self) -> bool:
+        """Whether the name says that the values are questions."""
+        return self.words[-1] in {"question", "query"}
+
+    @property
     def is_category(self) -> bool:
         """Whether few values stand in many rows each, and are no longer than names."""
         distinct = len(self.counts)
@@ -144,19 +153,17 @@ class FileColumn:
 
     @property
     def is_truth(self) -> bool:
-        """Whether the values are the two truth values."""
+        """Whether the values are both truth values of one form, as "yes" and "no"."""
         return any({value.lower() for value in self.counts} == {*pair} for pair in TRUTH)
 
     @property
-    def are_truths(self) -> bool:
-        """Whether all values are truth values."""
+    def has_only_truths(self) -> bool:
+        """Whether all values are truth values, of any form."""
         return {value.lower() for value in self.counts} <= {value for pair in TRUTH for value in pair}
 
     def follows_from(self, target: "FileColumn") -> bool:
-        """Whether each value of the target goes with one value of this column: a name of the label, its number, or a coarser label.
-
-        Both columns are of the same file. Where few rows share a target, this says nothing, and the answer is no.
-        """
+        """Whether each value of the target goes with one value of this column: a name of the label, its number, or a coarser label. Both columns are
+        of the same file. Where few rows share a target, this says nothing, and the answer is no."""
         if not 2 <= len(self.counts) <= len(target.counts) <= len(target.texts) / 3:
             return False
         if self.lists or target.lists or len(self.texts) != len(target.texts):

@@ -1,13 +1,12 @@
 """The tasks below a folder: files that are named after splits, and files that hold the splits as keys, or in a column."""
 
-import itertools
 import os
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path, PurePosixPath
 
 from mtl.base.errors import InputError
@@ -27,11 +26,8 @@ WORD = re.compile(rf"(?<![a-z])({'|'.join(sorted(SPLIT_OF, key=len, reverse=True
 VERSION = re.compile(r"(?<![a-z])v\d+([._]\d+)*(?![a-z0-9])", re.IGNORECASE)
 # How the number of one of several parts ends a name: train-00000-of-00003, part-0, train_0000; in the Hub's conversions nothing else is
 # in it. Another number may be that of a part, too (`_merge_numbered`).
-SHARD = re.compile(
-    r"-\d+-of-\d+(-[0-9a-f]{16})?$|(^|[._-])(part|shard|chunk)[._-]?\d+$|^\d+$|[._-]0\d{2,}$", re.IGNORECASE
-)
-# Words beside that of the split that say what kind of file it is, not which task.
-NEUTRAL = {
+SHARD = re.compile(r"(?i)-\d+-of-\d+(-[0-9a-f]{16})?$|(^|[._-])(part|shard|chunk)[._-]?\d+$|^\d+$|[._-]0\d{2,}$")
+NEUTRAL = {  # words beside that of the split that say what kind of file it is, not which task
     *("features", "data", "dataset", "set", "split", "preprocess", "preprocessed", "masked", "gold", "final", "full", "file", "with", "no"),
     *("unlabeled", "unlabelled", "clean", "cleaned", "label", "labels"),
 }  # fmt: skip
@@ -55,8 +51,8 @@ SPLIT_COLUMNS = ("split", "set", "partition", "fold", "subset")
 
 
 @dataclass(frozen=True)
-class Named:
-    """What the name of a file says."""
+class NamedFile:
+    """A file, and what its name says."""
 
     path: PurePosixPath  # below the data folder
     split: str
@@ -66,7 +62,7 @@ class Named:
     is_part: bool  # whether the name has the number of a part
 
 
-Tasks = dict[tuple[str, str], dict[str, list[Named]]]  # by folder and name of a task, its files by split
+FilesByTask = dict[tuple[str, str], dict[str, list[NamedFile]]]  # by folder and name of a task, its files by split
 
 
 @dataclass(frozen=True)
@@ -79,39 +75,38 @@ class FolderContent:
 
 
 def files_of_tasks(data_dir: Path) -> FolderContent:
-    """The tasks below a folder.
-
-    A task consists of the files whose names and folders differ only in the word of the split: {train,dev,test}.tsv, xnli.{dev,test}.ko.tsv,
-    or {train,valid}/data.csv. Else a file holds the splits as keys, or in a column. If nothing says a split, each file, or all that differ in
-    their number alone, holds training rows, if the user agrees.
-    """
+    """The tasks below a folder. A task consists of the files whose names and folders differ only in the word of the split: {train,dev,test}.tsv,
+    xnli.{dev,test}.ko.tsv, or {train,valid}/data.csv. Else a file holds the splits as keys, or in a column. If nothing says a split, each file, or
+    all that differ in their number alone, holds training rows, if the user agrees."""
     paths, root = all_files(data_dir), data_dir.resolve().name
     texts = [path for path in paths if path.suffix.lower() == ".txt" and not WORD.search(path.stem)]
     sizes = Counter(path.parent for path in texts)
     text_folders = sorted(str(folder) for folder, size in sizes.items() if size > MOST_TEXTS)
     single = {path for path in texts if sizes[path.parent] > MOST_TEXTS}
-    named, unnamed, unreadable = list[Named](), list[str](), list[str]()
+    named, unnamed, unreadable = list[NamedFile](), list[str](), list[str]()
     for path in [path for path in paths if path not in single]:
-        file = read_name(path)
-        if is_data(path.name) or (file and file.role and suffix_of(path.name) in LINE_SUFFIXES):
-            named.extend([file] if file else [])
-            unnamed.extend([] if file else [str(path)])
-        elif path.suffix.lower() in ARCHIVES or (file and suffix_of(path.name) in OTHER_DATA):
+        file, suffix = read_name(path), suffix_of(path.name)
+        if is_data(path.name) or (file and file.role and suffix in LINE_SUFFIXES):
+            if file:
+                named.append(file)
+            else:
+                unnamed.append(str(path))
+        elif path.suffix.lower() in ARCHIVES or (file and suffix in OTHER_DATA):
             unreadable.append(str(path))
     tasks = _named_tasks(named, root)
     if text_folders:
         problem = f"{listed([root if name == '.' else name for name in text_folders], 4)}: {ONE_TEXT}"
         tasks.append(Guess(task_id(root, [task.id for task in tasks]), "", {}, problem=problem))
     unused = []
-    for place in unnamed:
-        if parts := _splits_within(data_dir, place):
-            folder, _, name = place.rpartition("/")
+    for unnamed_file in unnamed:
+        if parts := _splits_within(data_dir, unnamed_file):
+            folder, _, name = unnamed_file.rpartition("/")
             files: dict[str, str | None] = {split: f"{name}#{keys[0]}" for split, keys in parts.items()}
-            several = {split: " or ".join(keys) for split, keys in parts.items() if keys[1:]}
+            several = {split: " or ".join(keys) for split, keys in parts.items() if len(keys) > 1}
             questions = [f"files.{split}: may be {keys} of {name}" for split, keys in several.items()]
-            tasks.append(Guess(_id_after(place, tasks), folder, files, questions=questions))
+            tasks.append(Guess(_id_after(unnamed_file, tasks), folder, files, questions=questions))
         else:
-            unused.append(place)
+            unused.append(unnamed_file)
     if all(task.problem for task in tasks) and len(groups := _alike(unused)) <= MOST_FILES:
         for group in groups:
             folder, _, name = str(first_part(group)).rpartition("/")
@@ -135,9 +130,9 @@ def all_files(data_dir: Path) -> list[PurePosixPath]:
     return paths
 
 
-def _named_tasks(named: Sequence[Named], root: str) -> list[Guess]:
+def _named_tasks(named: Sequence[NamedFile], root: str) -> list[Guess]:
     """The tasks of files whose names say their split, below a folder of this name."""
-    tasks: Tasks = {}
+    tasks: FilesByTask = {}
     for file in named:
         tasks.setdefault((file.folder, file.task), {}).setdefault(file.split, []).append(file)
     _merge_numbered(tasks)
@@ -146,7 +141,7 @@ def _named_tasks(named: Sequence[Named], root: str) -> list[Guess]:
     return [_with_splits(id, folder, files) for id, ((folder, _), files) in items]
 
 
-def _merge_numbered(tasks: Tasks) -> None:
+def _merge_numbered(tasks: FilesByTask) -> None:
     """Make one task of files of one split that differ in their number alone, as train_0.json and train_1.json: the user says whether they
     are parts. Numbered files of several splits are tasks, or folds."""
     families: dict[tuple[str, str, str], list[str]] = {}
@@ -163,29 +158,25 @@ def _merge_numbered(tasks: Tasks) -> None:
             tasks[folder, stem] = {**into, split: parts}
 
 
-def _ids(names: Sequence[str], places: Iterable[tuple[str, str]]) -> list[str]:
-    """A different id for each task, whose folder and name in it are its place; ids can be used in file names.
-
-    A prefix of all names that ends in "_" or "-" is left out: klej_ar and klej_cbd become ar and cbd.
-    Tasks of the same name get the names of their folders as a prefix.
-    """
+def _ids(names: Sequence[str], tasks: Iterable[tuple[str, str]]) -> list[str]:
+    """A different id for each task, from its name, and from its folder and name in it. A prefix of all names that ends in "_" or "-" is left out:
+    klej_ar and klej_cbd become ar and cbd. Tasks of the same name get the names of their folders as a prefix."""
     prefixes = [names[0][: sign.end()] for sign in re.finditer("[_-]", names[0])] if len(set(names)) > 1 else []
-    common = [prefix for prefix in prefixes if all(name.startswith(prefix) for name in names)]
-    short = [name.removeprefix(common[-1] if common else "") or name for name in names]
+    common = max((prefix for prefix in prefixes if all(name.startswith(prefix) for name in names)), key=len, default="")
+    short = [name.removeprefix(common) or name for name in names]
     ids: list[str] = []
-    for name, (folder, stem) in zip(short, places, strict=True):
+    for name, (folder, stem) in zip(short, tasks, strict=True):
         ids.append(task_id("-".join([*folder.split("/"), stem]) if short.count(name) > 1 else name, ids))
     return ids
 
 
-def _with_splits(id: str, folder: str, files: dict[str, list[Named]]) -> Guess:
+def _with_splits(id: str, folder: str, files: dict[str, list[NamedFile]]) -> Guess:
     """The task of these files by split. Several files of one split are a question."""
     guess = Guess(id, folder, {})
     label_files: dict[str, int] = {}  # by split, how many files of labels are beside its texts
     for split in [split for split in SPLITS if files.get(split)]:
         candidates = sorted(files[split], key=lambda file: (len(file.path.name), file.path.name))
         names = {file: file.path.relative_to(folder).as_posix() for file in candidates}
-        ways = [*names.values()]
         texts, labels = ([file for file in candidates if file.role == role] for role in ("text", "label"))
         if len(texts) != 1 and len(labels) == 1 and len(candidates) == 2:  # PIQA: train.jsonl and train-labels.lst
             texts = [file for file in candidates if file not in labels]
@@ -193,11 +184,15 @@ def _with_splits(id: str, folder: str, files: dict[str, list[Named]]) -> Guess:
             label_files[split] = len(labels)
             rest = [names[file] for file in candidates if file not in (*texts, *labels)]
             ways = [*(BESIDE.join([names[texts[0]], names[file]]) for file in labels), *rest]
-        elif parts := first_part(ways):
-            is_sure = all(file.is_part for file in candidates) or not ways[1:]
-            ways = [parts] if is_sure else [ways[0], f"{len(ways)} numbered files, parts of one split: {parts}"]
+        elif (parts := first_part([*names.values()])) is None:
+            ways = [*names.values()]
+        elif len(candidates) == 1 or all(file.is_part for file in candidates):
+            ways = [parts]
+        else:
+            ways = [names[candidates[0]], f"{len(candidates)} numbered files, parts of one split: {parts}"]
         guess.files[split] = ways[0]
-        guess.questions += [f"files.{split}: may be {' or '.join(ways)}"] if ways[1:] else []
+        if len(ways) > 1:
+            guess.questions.append(f"files.{split}: may be {' or '.join(ways)}")
     if max(label_files.values(), default=0) > 1:
         several = "several files of labels stand beside its texts, and a task reads one"
         guess.notes.append(f"{several}: write a task for each into the suite file")
@@ -208,7 +203,7 @@ def _with_splits(id: str, folder: str, files: dict[str, list[Named]]) -> Guess:
 
 def _splits_within(data_dir: Path, name: str) -> dict[str, list[str]]:
     """The parts of a file that are splits, by split: keys of a JSON object whose values may hold rows, or values of a column."""
-    parts: dict[str, list[str]] = {}
+    keys_by_split, values_by_split = dict[str, list[str]](), dict[str, list[str]]()
     try:
         path = inside(data_dir, name)
         if form_of(path, Layout()) == "json":
@@ -216,18 +211,17 @@ def _splits_within(data_dir: Path, name: str) -> dict[str, list[str]]:
             keys = [key for key, rows in (parse_object(path, text) or {}).items() if isinstance(rows, list | dict)]
             for key in sorted(keys, key=len):
                 if len(splits := {SPLIT_OF[word] for word in WORD.findall(key.lower())}) == 1:
-                    parts.setdefault(splits.pop(), []).append(key)
-        if 0 < sum(map(len, parts.values())) <= MOST_PARTS:
-            return parts
-        parts, table = {}, read_table(path, Layout(reading=sniff(path).reading))
+                    keys_by_split.setdefault(splits.pop(), []).append(key)
+        if 0 < sum(map(len, keys_by_split.values())) <= MOST_PARTS:
+            return keys_by_split
+        columns = read_table(path, Layout(reading=sniff(path).reading)).columns.values()
     except InputError:
         return {}
-    for column in table.columns.values():
-        if column.name.lower() in SPLIT_COLUMNS and {value.lower() for value in column.counts} <= set(SPLIT_OF):
-            for value in column.counts:
-                parts.setdefault(SPLIT_OF[value.lower()], []).append(f"{column.name}={value}")
-            return parts
-    return {}
+    named = [column for column in columns if column.name.lower() in SPLIT_COLUMNS]
+    for column in [column for column in named if {value.lower() for value in column.counts} <= set(SPLIT_OF)][:1]:
+        for value in column.counts:
+            values_by_split.setdefault(SPLIT_OF[value.lower()], []).append(f"{column.name}={value}")
+    return values_by_split
 
 
 def _alike(names: Sequence[str]) -> list[list[str]]:
@@ -245,7 +239,7 @@ def _id_after(name: str, tasks: Sequence[Guess]) -> str:
     return task_id(stem.removesuffix(suffix_of(stem)), [task.id for task in tasks])
 
 
-def read_name(path: PurePosixPath) -> Named | None:
+def read_name(path: PurePosixPath) -> NamedFile | None:
     """The split, task and folder that a file's path says; None if it names no split, or two."""
     suffix, folder = suffix_of(path.name), path.parent
     folder_split = SPLIT_OF.get(folder.name.lower())
@@ -258,13 +252,13 @@ def read_name(path: PurePosixPath) -> Named | None:
     if split is None or further:
         return None
     words = [word for word in re.split(r"[\W_]+", VERSION.sub("", WORD.sub("", stem))) if word]
-    role, kinds = "", {*(word.lower() for word in words), suffix.removeprefix(".")}
-    if suffix in LINE_SUFFIXES and kinds & (TEXT_WORDS | LABEL_WORDS) and not kinds & UNLABELLED:
-        role = "label" if kinds & LABEL_WORDS else "text"
+    role, hints = "", {*(word.lower() for word in words), suffix.removeprefix(".")}
+    if suffix in LINE_SUFFIXES and hints & (TEXT_WORDS | LABEL_WORDS) and not hints & UNLABELLED:
+        role = "label" if hints & LABEL_WORDS else "text"
     neutral = NEUTRAL | (TEXT_WORDS | LABEL_WORDS if role else set())
     task = "-".join(word for word in words if word.lower() not in neutral)
     task_folder = (folder.parent if folder_split == split else folder).as_posix().removeprefix(".")
-    return Named(path, split, task_folder, task, role, shard is not None)
+    return NamedFile(path, split, task_folder, task, role, shard is not None)
 
 
 def suffix_of(name: str) -> str:
@@ -297,7 +291,7 @@ def task_id(name: str, taken: Sequence[str]) -> str:
     """An id after a name that is none of those taken; it can be used in file names."""
     base = file_name(name, "task")
     base = f"{base}-task" if base == AVERAGE else base
-    return next(id for id in chain([base], (f"{base}-{number}" for number in itertools.count(2))) if id not in taken)
+    return next(id for id in chain([base], (f"{base}-{number}" for number in count(2))) if id not in taken)
 
 
 def file_name(name: str, default: str) -> str:

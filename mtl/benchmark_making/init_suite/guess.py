@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Any
 
 from mtl.base.wording import listed
+from mtl.tasks.task import BESIDE, PART
 
 ID = "an id"  # why a column is not read
 GIVEN = "as given"  # why a key that the user names is taken
@@ -28,6 +30,12 @@ class Guess:
     notes: list[str] = field(default_factory=list)  # what the user should know
     unread: dict[str, str] = field(default_factory=dict)  # by the name of a column that is not read, why
     problem: str | None = None  # why the task cannot be declared yet; a task with a problem becomes a comment
+
+    @property
+    def paths(self) -> set[str]:
+        """The files as paths below the data folder; of numbered files the first."""
+        names = [name.partition(PART)[0] for names in self.files.values() if names for name in names.split(BESIDE)]
+        return {PurePosixPath(self.folder, name).as_posix() for name in names}
 
     @property
     def scored(self) -> str:

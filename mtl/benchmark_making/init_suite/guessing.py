@@ -1,6 +1,5 @@
 """Guess the keys of a task of a suite file from its files."""
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,30 +9,23 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.base.untrusted import inside
 from mtl.base.wording import listed
-from mtl.benchmark_making.init_suite.columns import (
-    TargetColumn,
-    candidate_columns,
-    guess_inputs,
-    known_column,
-    target_column,
-)
+from mtl.benchmark_making.init_suite.columns import candidate_columns, chosen_target, guess_inputs, known_column
 from mtl.benchmark_making.init_suite.file_column import NO_LABEL, FileColumn
 from mtl.benchmark_making.init_suite.guess import GIVEN, Guess, count, quoted, quoted_names, share
-from mtl.benchmark_making.init_suite.kinds import MULTI_LABEL, guess_kind, guess_several, named_labels
+from mtl.benchmark_making.init_suite.kinds import guess_kind
 from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
+from mtl.benchmark_making.init_suite.several_labels import guess_several
 from mtl.benchmark_making.init_suite.tables import SPAN_LIST, FileTable, SplitTables
 from mtl.benchmark_making.init_suite.within_texts import answer_columns, guess_answers, guess_tokens, tagged_columns
 from mtl.data.rows import stream_rows
 from mtl.tasks.task import BESIDE, PART, SPLITS
 
-# The kind that a known key means, and a known metric.
-KINDS = {"range": "number", "labels": "labels", "candidates": "choice"}
-METRICS = {
+KINDS = {"range": "number", "labels": "labels", "candidates": "choice"}  # that a known key means
+METRICS = {  # the kind that a known metric means
     **dict.fromkeys(("accuracy", "f1", "macro_f1", "matthews"), "labels"),
     **dict.fromkeys(("one_minus_wmae", "spearman", "pearson"), "number"),
 }
 MOST_NAMED = 8  # files in a message
-PRINTED_LIST = re.compile(r"\[(['\"]).*\1\]$")
 LEAST_ROWS = 10  # of a file whose targets are all the same: fewer say nothing
 
 
@@ -43,23 +35,16 @@ def guess_task(files: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
         return files
     known = dict(known or {})
     guess = replace(files, keys={}, why={}, questions=[*files.questions], notes=[*files.notes])
-    guess.files = {split: files.files.get(split) for split in SPLITS}
-    named = {split: None if name is None else str(name) for split, name in known.pop("files", {}).items()}
-    guess.files |= {split: name for split, name in named.items() if split in SPLITS}
+    known_files = {split: None if name is None else str(name) for split, name in known.pop("files", {}).items()}
+    guess.files = {split: known_files.get(split, files.files.get(split)) for split in SPLITS}
     try:
-        for name in filter(None, named.values()):
+        for name in filter(None, known_files.values()):
             path = inside(data_dir / guess.folder, name.partition(PART)[0])
             if BESIDE not in name and not path.exists():
                 there = listed(sorted(file.name for file in path.parent.glob("*")), MOST_NAMED)
                 raise InputError(f"no such file; there are {there}", path=path)
         tables = read_tables(guess, data_dir, known)
-        answers = None if tables.main.layout.reading.spans else answer_columns(tables.main)
-        if known.get("kind") == "answer" or (answers and not {"kind", "target"} & set(known)):
-            test_has_targets = guess_answers(guess, tables, known, answers)
-        elif tagged := tagged_columns(tables.main, known):
-            test_has_targets = guess_tokens(guess, tables, tagged, known)
-        else:
-            test_has_targets = _guess_values(guess, tables, known)
+        test_has_targets = _guess_targets_and_texts(guess, tables, known)
         lists = [name for name, what in tables.main.unread.items() if what == SPAN_LIST]
         if lists and "target" not in known:
             guess.questions.append(f"reading.spans: {quoted_names(lists)} may be the target, {SPAN_LIST}")
@@ -72,48 +57,45 @@ def guess_task(files: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
     except InputError as error:
         guess.problem = str(error)
     settled = {*known, *(f"reading.{key}" for key in known.get("reading") or ())}
-    settled |= {f"files.{split}" for split, name in named.items() if guess.files.get(split) == name}
+    settled |= {f"files.{split}" for split, name in known_files.items() if guess.files.get(split) == name}
     guess.questions = [question for question in guess.questions if question.partition(":")[0] not in settled]
     return guess
 
 
+def _guess_targets_and_texts(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> bool:
+    """Guess the keys of a task with targets of any kind. Returns whether the test file has targets."""
+    answers = None if tables.main.layout.reading.spans else answer_columns(tables.main)
+    if known.get("kind") == "answer" or (answers and not {"kind", "target"} & set(known)):
+        return guess_answers(guess, tables, known, answers)
+    if tagged := tagged_columns(tables.main, known):
+        return guess_tokens(guess, tables, tagged, known)
+    return _guess_values(guess, tables, known)
+
+
 def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) -> bool:
     """Guess the keys of a task with labels, numbers, words or a choice. Returns whether the test file has targets."""
-    if "target" not in known:
-        has_one_label = known.get("kind", MULTI_LABEL) != MULTI_LABEL or bool({"range", "candidates"} & {*known})
-        chosen = target_column(guess.id, sources.main, sources.test, has_one_label)
-    elif labels := named_labels(sources.main, known):
-        chosen = TargetColumn(sources.main.columns[labels.columns[0]], GIVEN, labels.question, labels)
-    else:
-        chosen = TargetColumn(known_column(sources.main, known["target"]), GIVEN)
+    chosen = chosen_target(guess.id, sources, known)
     several, tables = chosen.several, sources
-    if printed := next((value for value in chosen.column.counts if PRINTED_LIST.match(value)), None):
-        problem = f"column {quoted(chosen.column.name)} has lists as Python prints them, {quoted(printed)}"
-        raise InputError(f'{problem}; write them as JSON, ["a", "b"], or as a;b')
     if several:
         tables = SplitTables({split: several.with_labels(table) for split, table in sources.items()})
-    main = tables.main
-    column = main.columns[several.target if several else chosen.column.name]
-    guess.declare(chosen.why, target=column.name)
-    labelled = _labelled(guess, tables, column.name)
-    asked = [*guess.questions, *filter(None, [chosen.question])]
+    target = tables.main.columns[several.target if several else chosen.column.name]
+    guess.declare(chosen.why, target=target.name)
+    labelled = _labelled(guess, tables, target.name)
+    questions = [*guess.questions, *filter(None, [chosen.question])]
     if several:
         guess_several(guess, several, {split: sources[split] for split in labelled})
     else:
-        meant = [kind for key, kind in KINDS.items() if key in known] + [METRICS.get(str(known.get("metric")), "")]
-        guess.kind = known.get("kind") or meant[0]
-        by_split = {split: table.whole(column.name) for split, table in labelled.items()}
-        for split, cells in by_split.items():
-            _check_cells(labelled[split], cells)
-        candidates = [  # those that all files with targets have
-            FileColumn.joined([table.columns[name] for table in labelled.values()])
-            for name in known.get("candidates")
-            or [candidate.name for candidate in candidate_columns(main, {column.name})]
-            if all(name in table.columns for table in labelled.values())
-        ]
-        guess_kind(guess, by_split, candidates, _label_names(main, column))
+        kinds = [kind for key, kind in KINDS.items() if key in known]
+        guess.kind = known.get("kind") or next(iter(kinds), METRICS.get(str(known.get("metric")), ""))
+        by_split = {split: table.whole(target.name) for split, table in labelled.items()}
+        for split, column in by_split.items():
+            _check_cells(labelled[split], column)
+        names = known.get("candidates") or [column.name for column in candidate_columns(tables.main, {target.name})]
+        names = [name for name in names if all(name in table.columns for table in labelled.values())]
+        candidates = [FileColumn.joined([table.columns[name] for table in labelled.values()]) for name in names]
+        guess_kind(guess, by_split, candidates, _label_names(tables.main, target))
     if chosen.question:  # the further ones are about a column that may not be the target
-        guess.questions = asked
+        guess.questions = questions
     guess_inputs(guess, tables, known, several.columns if several else ())
     return "test" in labelled
 
@@ -138,10 +120,8 @@ def _check_known(guess: Guess, main: FileTable, known: Mapping[str, Any]) -> Non
 
 
 def _labelled(guess: Guess, tables: SplitTables, target: str) -> dict[str, FileTable]:
-    """The files with targets in all rows. Raises InputError if a file other than test lacks some.
-
-    One value in a whole file, where the training rows have several, is a placeholder, as -1 is: the user decides.
-    """
+    """The files with targets in all rows. Raises InputError if a file other than test lacks some. One value in a whole file, where the training rows
+    have several, is a placeholder, as -1 is: the user decides."""
     labelled = {}
     labels = tables.main.columns[target].counts
     for split, table in tables.items():
@@ -153,12 +133,13 @@ def _labelled(guess: Guess, tables: SplitTables, target: str) -> dict[str, FileT
             raise InputError(f"no targets in column {quoted(target)}", path=table.path)
         counts = table.columns[target].counts
         if not counts:
-            problem = f"column {quoted(target)} holds lists; a question's answers are kind: answer"
-            raise InputError(problem, path=table.path)
+            raise InputError(
+                f"column {quoted(target)} holds lists; a question's answers are kind: answer", path=table.path
+            )
         value = next(iter(counts))
         if len(counts) == 1 and table.rows >= LEAST_ROWS and labels[value] < 0.9 * labels.total():
-            of_train = f"{share(labels[value], labels.total())} of train"
-            stands = f"all {count(table.rows, 'row')} of {split} have {quoted(value)}, which {of_train} have"
+            part = share(labels[value], labels.total())
+            stands = f"all {count(table.rows, 'row')} of {split} have {quoted(value)}, which {part} of train have"
             guess.questions.append(f"files.{split}: {stands}: a placeholder? Then no score on {split} means anything")
             if split == "test":
                 continue

@@ -61,11 +61,8 @@ class HubSet:
 
 @contextmanager
 def hub_set(address: str) -> Iterator[HubSet]:
-    """A data set by its address, `hf://OWNER/NAME`, with `@REVISION` or `/CONFIGURATION` after it.
-
-    The files are those in the cache of huggingface_hub; the folder is deleted in the end. Raises InputError if it cannot be had, and
-    for a data set without data files.
-    """
+    """A data set by its address, `hf://OWNER/NAME`, with `@REVISION` or `/CONFIGURATION` after it. The files are those in the cache of
+    huggingface_hub; the folder is deleted in the end. Raises InputError if it cannot be had, and for a data set without data files."""
     if (parts := ADDRESS.fullmatch(address)) is None:
         forms = "hf://OWNER/NAME, hf://OWNER/NAME@REVISION or hf://OWNER/NAME/CONFIGURATION"
         raise InputError(f"write {forms}", path=address)
@@ -78,15 +75,20 @@ def hub_set(address: str) -> Iterator[HubSet]:
             commit, files, card = _revision(dataset, revision)
             declared = configurations(card, files) if card else converted(files)
             chosen = _chosen(declared, wanted, dataset)
-            paths = [path for one in chosen for path in one.paths] or [path for path in files if _may_be_data(path)]
+            paths = list(chain(*(configuration.paths for configuration in chosen))) or list(filter(_may_be_data, files))
             for path, copy in hub.download(dataset, commit, {path: files[path] for path in paths}, LIMIT).items():
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 link_or_copy(copy.resolve(), folder / path)  # the cache of huggingface_hub has links
-            content = _as_tasks(chosen, dataset, len(declared) == 1) if chosen else _by_names(folder)
+            if chosen:
+                content = FolderContent(_as_tasks(chosen, dataset, len(declared) == 1), [], [])
+            else:  # the card names no files: their names say the tasks, and an only one is named after the data set
+                content = finding.files_of_tasks(folder)
+                if len(content.tasks) == 1:
+                    content.tasks[0].id = task_id(folder.name, [])
         keys: dict[str, Any] = {"hub": {"dataset": dataset, "revision": commit, "mirror": True}}
         keys |= {"license": card["license"]} if isinstance(card.get("license"), str) else {}
         languages = card.get("language")
-        (language,) = languages if isinstance(languages, list) and len(languages) == 1 else (languages,)
+        language = languages[0] if isinstance(languages, list) and len(languages) == 1 else languages
         language = language if re.fullmatch("[a-z]{2,3}", str(language)) else None
         pinned = f"hf://{dataset}@{commit}" + (f"/{wanted}" if wanted else "")
         yield HubSet(pinned, folder, content, keys, language)
@@ -94,8 +96,8 @@ def hub_set(address: str) -> Iterator[HubSet]:
 
 def _chosen(declared: Sequence[Configuration], wanted: str | None, dataset: str) -> list[Configuration]:
     """The configuration that the address names, or all of them. Raises InputError if there is none of this name, or if there are too many."""
-    known = ", ".join(one.name for one in declared[: hub.LISTED])
-    chosen = [one for one in declared if wanted in (None, one.name)]
+    known = ", ".join(configuration.name for configuration in declared[: hub.LISTED])
+    chosen = [configuration for configuration in declared if wanted in (None, configuration.name)]
     if wanted is not None and not chosen:
         raise InputError(f"it has no configuration {wanted}; it has {known or 'none'}")
     if len(chosen) > MOST_CONFIGURATIONS:
@@ -105,10 +107,8 @@ def _chosen(declared: Sequence[Configuration], wanted: str | None, dataset: str)
 
 
 def _revision(dataset: str, revision: str | None) -> tuple[str, hub.HubFiles, dict[str, Any]]:
-    """The commit, the files and the card of a data set; of one without data files those of the Hub's conversion, which has no card.
-
-    Raises InputError for a data set that has neither.
-    """
+    """The commit, the files and the card of a data set; of one without data files those of the Hub's conversion, which has no card. Raises InputError
+    for a data set that has neither."""
     commit, files, card = hub.list_files(dataset, revision or "main")
     if any(_may_be_data(path) for path in files):
         return commit, files, card
@@ -170,10 +170,8 @@ def _dictionaries(value: Any) -> list[dict[Any, Any]]:
 
 
 def _matching(patterns: Any, folder: str, files: Sequence[str], name: str) -> list[str]:
-    """The files of a configuration of this name that a pattern, or one of a list, names, in order.
-
-    Raises InputError for a pattern that names none.
-    """
+    """The files of a configuration of this name that a pattern, or one of a list, names, in order. Raises InputError for a pattern that names
+    none."""
     matches = dict[str, None]()
     for item in patterns if isinstance(patterns, list) else [patterns]:
         pattern = str(PurePosixPath(folder, str(item)))
@@ -190,60 +188,59 @@ def _matching(patterns: Any, folder: str, files: Sequence[str], name: str) -> li
     return list(matches)
 
 
-def _as_tasks(chosen: Sequence[Configuration], dataset: str, is_only: bool) -> FolderContent:
+def _as_tasks(chosen: Sequence[Configuration], dataset: str, is_only: bool) -> list[Guess]:
     """Each configuration as a task, with a question where another one is meant or has the same files. The name of the only one says nothing."""
     tasks: list[Guess] = []
-    default = next((one.name for one in chosen if one.is_default), None)
-    remedy = f"delete this task if it is not one of its own, or name one: hf://{dataset}/CONFIGURATION"
-    for one in chosen:
-        name = dataset.rpartition("/")[2] if is_only or one.name == DEFAULT else one.name
-        task = split_files(task_id(name, [task.id for task in tasks]), one)
-        shared = sorted(other.name for other in chosen if other is not one and {*other.paths} & {*one.paths})
-        what = f"configuration {one.name} has files of {', '.join(shared)}, too" if shared else ""
-        if not shared and default not in (None, one.name):
-            what = f"the data set's configuration is {default}, and this is {one.name}"
-        task.questions += [f"files.train: {what}; {remedy}"] if what else []
+    default = next((configuration.name for configuration in chosen if configuration.is_default), None)
+    for configuration in chosen:
+        name = dataset.rpartition("/")[2] if is_only or configuration.name == DEFAULT else configuration.name
+        task = split_files(task_id(name, [task.id for task in tasks]), configuration)
+        sharing = [rest.name for rest in chosen if rest is not configuration and {*rest.paths} & {*configuration.paths}]
+        problem = ""
+        if sharing:
+            problem = f"configuration {configuration.name} has files of {', '.join(sorted(sharing))}, too"
+        elif default not in (None, configuration.name):
+            problem = f"the data set's configuration is {default}, and this is {configuration.name}"
+        if problem:
+            remedy = f"delete this task if it is not one of its own, or name one: hf://{dataset}/CONFIGURATION"
+            task.questions.append(f"files.train: {problem}; {remedy}")
         tasks.append(task)
-    return FolderContent(tasks, [], [])
+    return tasks
 
 
 def split_files(id: str, configuration: Configuration) -> Guess:
     """The files of a configuration as those of a task. What the names of its splits do not say is a question."""
     guess = Guess(id, "", {})
-    by_split: dict[str, dict[str, Sequence[str]]] = {}
+    by_split: dict[
+        str, dict[str, Sequence[str]]
+    ] = {}  # and by the name on the Hub, of which several may mean one split
     for name, paths in configuration.splits.items():
         words = {SPLIT_OF[word] for word in WORD.findall(name.lower())}
-        if len(words) != 1 and len(configuration.splits) > 1:
+        if len(words) == 1:
+            (split,) = words
+        elif len(configuration.splits) == 1:
+            split = "train"
+            guess.questions.append(f"files.train: the only split is called {name}: are these the training rows?")
+        else:
             guess.notes.append(f"not read: split {quoted_names([name])}, which is none of {', '.join(SPLITS)}")
             continue
-        (split,) = words if len(words) == 1 else ["train"]
         by_split.setdefault(split, {})[name] = paths
-        if len(words) != 1:
-            guess.questions.append(f"files.train: the only split is called {name}: are these the training rows?")
         if name.startswith("partial-"):
-            whole = name.removeprefix("partial-")
-            guess.questions.append(f"files.{split}: the Hub has converted only a part of {whole}; do these rows do?")
+            complete = name.removeprefix("partial-")
+            guess.questions.append(f"files.{split}: the Hub has converted only a part of {complete}; do these rows do?")
     if not by_split:
         raise InputError(f"configuration {configuration.name} has no split {', '.join(SPLITS)}")
-    all_paths = chain.from_iterable(paths for named in by_split.values() for paths in named.values())
+    all_paths = chain.from_iterable(paths for by_name in by_split.values() for paths in by_name.values())
     guess.folder = commonpath([PurePosixPath(path).parent.as_posix() for path in all_paths])
-    for split, named in by_split.items():
-        names = {name: [str(PurePosixPath(path).relative_to(guess.folder)) for path in named[name]] for name in named}
-        first = next(iter(names.values()))
-        whole_split = finding.first_part(first) if first[1:] else first[0]
-        guess.files[split] = whole_split or first[0]
-        if whole_split is None:
-            many = f"{len(first)} files, {quoted_names(first, 4)}"
+    for split, by_name in by_split.items():
+        below = [[str(PurePosixPath(path).relative_to(guess.folder)) for path in paths] for paths in by_name.values()]
+        files = below[0]
+        parts = finding.first_part(files) if len(files) > 1 else files[0]
+        guess.files[split] = parts or files[0]
+        if parts is None:
+            many = f"{len(files)} files, {quoted_names(files, 4)}"
             guess.questions.append(f"files.{split}: the split is {many}; write them as one file")
-        if len(names) > 1:
-            splits = [f"{name} ({', '.join(files[:2])})" for name, files in names.items()]
+        if len(by_name) > 1:
+            splits = [f"{name} ({', '.join(paths[:2])})" for name, paths in zip(by_name, below, strict=True)]
             guess.questions.append(f"files.{split}: may be the split {' or '.join(splits)}")
     return guess
-
-
-def _by_names(folder: Path) -> FolderContent:
-    """The tasks of a data set whose card names no files, by the names of its files. An only one is named after the data set."""
-    content = finding.files_of_tasks(folder)
-    if len(content.tasks) == 1:
-        content.tasks[0].id = task_id(folder.name, [])
-    return content

@@ -48,7 +48,7 @@ def init_suite(
     name: str | None = None,
     out: Path | None = None,
     known: Mapping[str, Mapping[str, Any]] | None = None,
-    undecided: bool = True,
+    allow_questions: bool = True,
 ) -> Guessed:
     """Guess the tasks of the data files below a folder, and write a suite file whose comments say what each guess is based on.
 
@@ -56,11 +56,11 @@ def init_suite(
         data_dir: a folder, or the address of a data set on the Hub.
         language, name, out: as in `mtl init-suite`.
         known: by task id, keys of the suite file that need no guess.
-        undecided: whether a suite file with questions is written, too.
+        allow_questions: whether a suite file with questions is written, too.
 
     Raises:
         InputError: if there is no folder, no usable file or no task that can be declared, for a name that is not valid in file names, if `out`
-            already exists, as nothing is overwritten, and for questions unless `undecided`.
+            already exists, as nothing is overwritten, and for questions that are not allowed.
     """
     opened: AbstractContextManager[HubSet | None] = nullcontext()
     if isinstance(data_dir, str) and data_dir.startswith("hf://"):
@@ -87,7 +87,8 @@ def init_suite(
     if not guessed.has_task:
         problems = "; ".join(f"{id}: {problem}" for id, problem in [*guessed.problems.items()][:SHOWN])
         raise InputError(f"no task could be guessed, and no suite file is written: {problems}", path=folder)
-    for id, question in guessed.questions.items() if not undecided else ():
+    if guessed.questions and not allow_questions:
+        id, question = next(iter(guessed.questions.items()))
         key = question.partition(":")[0]
         raise InputError(f"{question}; answer it: tasks={{{id!r}: {{{key!r}: …}}}}", key=f"tasks.{id}")
     write_text(path, guessed.document)
@@ -107,10 +108,12 @@ def known_answers(answers: Sequence[str]) -> dict[str, dict[str, Any]]:
             content = yaml.safe_load(value)
         except (yaml.YAMLError, ValueError):
             raise InputError("is no value as in YAML", key=name, value=value) from None
-        outer, _, inner = key.partition(".")
+        section, _, inner_key = key.partition(".")
         keys = known.setdefault(id, {})
-        before = keys.get(outer)
-        keys[outer] = {**(before if isinstance(before, dict) else {}), inner: content} if inner else content
+        if inner_key:
+            before = keys.get(section)
+            content = {**(before if isinstance(before, dict) else {}), inner_key: content}
+        keys[section] = content
     return known
 
 
@@ -126,8 +129,7 @@ def guess_suite(
     """Guess the tasks of the data files below a folder, for a suite file that is not written yet.
 
     Args:
-        data_dir: the folder.
-        language, name, known: as in `init_suite`.
+        data_dir, language, name, known: as in `init_suite`.
         path: of the suite file, which its comments name.
         source: the data set of the Hub whose files are in the folder.
         shown: the folder that comments name as that of the data; None: `data_dir`, or for a data set of the Hub data/NAME.
@@ -138,20 +140,17 @@ def guess_suite(
     content = source.content if source else files_of_tasks(data_dir)
     address = source.address if source else ""
     if not content.tasks:
-        words, seen = ", ".join(SPLITS), quoted_names(content.unreadable[:SHOWN])
-        problem = f"no file of a split below it{f'; {seen} cannot be read' if seen else ''}"
-        remedy = f"its name has one of the words {words}, and ends in {', '.join(SUFFIXES)}"
-        raise InputError(f"{problem}; {remedy}", path=address or data_dir)
-    known = {
-        id: {key: [value] if key in LISTS and isinstance(value, str) else value for key, value in keys.items()}
-        for id, keys in (known or {}).items()
-    }
+        seen = f"; {quoted_names(content.unreadable[:SHOWN])} cannot be read" if content.unreadable else ""
+        remedy = f"its name has one of the words {', '.join(SPLITS)}, and ends in {', '.join(SUFFIXES)}"
+        raise InputError(f"no file of a split below it{seen}; {remedy}", path=address or data_dir)
     ids = [task.id for task in content.tasks]
-    for id, keys in known.items():
+    known_keys: dict[str, dict[str, Any]] = {}
+    for id, keys in (known or {}).items():
         if id not in ids:
             raise InputError(f"no such task; there are {', '.join(ids)}", key=f"tasks.{id}")
-        _check_known(id, keys)
-    guesses = [guess_task(task, data_dir, known.get(task.id, {})) for task in content.tasks]
+        known_keys[id] = {**keys, **{key: [keys[key]] for key in LISTS if isinstance(keys.get(key), str)}}
+        _check_known(id, known_keys[id])
+    guesses = [guess_task(task, data_dir, known_keys.get(task.id)) for task in content.tasks]
     _choose_answering_tasks(guesses)
     for guess in guesses:
         guess.keys |= source.keys if source else {}
@@ -160,10 +159,10 @@ def guess_suite(
     shown = Path("data", name) if source else shown or data_dir  # a suite's data is there, if nothing else is said
     document = suite_document(name, language, guesses, shown, path, address)
     problems = {guess.id: guess.problem for guess in guesses if guess.problem is not None}
-    _check_declared(document, path, known, problems)
+    _check_declared(document, path, known_keys, problems)
     questions = {guess.id: guess.questions[0] for guess in guesses if guess.problem is None and guess.questions}
-    said = "\n".join(summary(path, shown, language, guesses, content, address))
-    return Guessed(path, document, said, [*warnings(guesses)], problems, questions, len(problems) < len(guesses))
+    lines = "\n".join(summary(path, shown, language, guesses, content, address))
+    return Guessed(path, document, lines, [*warnings(guesses)], problems, questions, len(problems) < len(guesses))
 
 
 def _check_declared(document: str, path: Path, known: Mapping[str, Any], problems: Mapping[str, str]) -> None:
@@ -194,8 +193,8 @@ def _check_known(id: str, keys: Mapping[str, Any]) -> None:
 
 
 def _choose_answering_tasks(guesses: Sequence[Guess]) -> None:
-    """Guess for each task without a train file which task answers it, with a question, unless the user says so. If none could, give the task a
-    problem. Of several that could, the one with most training rows is chosen."""
+    """Guess for each task without a train file which task answers it, with a question, unless the user says so. Of several that could, the one with
+    most training rows is chosen. If none could, the task gets a problem."""
     for guess in [guess for guess in guesses if guess.problem is None and guess.files["train"] is None]:
         answering = [task for task in guesses if task.problem is None and _could_answer(task, guess)]
         if not answering and "answered_by" not in guess.keys:
@@ -223,5 +222,4 @@ def _could_answer(task: Guess, guess: Guess) -> bool:
     if any(task.keys.get(key) != guess.keys.get(key) for key in ("text", "candidates")):
         return False
     (low, high), (lowest, highest) = guess.keys.get("range", (0, 0)), task.keys.get("range", (0, 0))
-    has_labels = set(guess.keys.get("labels", ())) <= set(task.keys.get("labels", ()))
-    return bool(has_labels and lowest <= low and high <= highest)
+    return lowest <= low and high <= highest and set(guess.keys.get("labels", ())) <= set(task.keys.get("labels", ()))

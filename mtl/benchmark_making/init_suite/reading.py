@@ -24,8 +24,7 @@ from mtl.tasks.task import BESIDE, Layout, Reading, Task
 HEAD = 2**18  # the bytes at the beginning of a file that are read
 LINES = 3000  # the most lines of these bytes
 POSSIBLE = {"tsv": "\t,;|", "csv": ",;\t|"}  # separators by the file's suffix, the usual one first
-# Encodings that are tried for a file that is not UTF-8.
-CODE_PAGES = ("cp1252", "cp1250", "cp1251", "gb18030", "shift_jis", "euc_kr")
+CODE_PAGES = ("cp1252", "cp1250", "cp1251", "gb18030", "shift_jis", "euc_kr")  # tried for a file that is not UTF-8
 
 
 @dataclass(frozen=True)
@@ -98,11 +97,9 @@ def _declared(reading: Reading) -> dict[str, Any]:
 
 
 def _made_up_headers(guess: Guess, heads: Mapping[str, Sequence[Sequence[str]]]) -> dict[str, list[str]]:
-    """By split, the names column_1, column_2 and so on of each table without a header, which the guess declares, with questions.
-
-    From the cells of the first rows of each table. Tables with fewer or more columns than the first one without a header are left out. Raises
-    InputError if some of the tables have a header and others have none.
-    """
+    """By split, the names column_1, column_2 and so on of each table without a header, which the guess declares, with questions. From the cells of
+    the first rows of each table. Tables with fewer or more columns than the first one without a header are left out. Raises InputError if some of the
+    tables have a header and others have none."""
     headers: dict[str, list[str]] = {}
     # Files whose lines have as many cells are looked at together: those with a header have the same one.
     for width in dict.fromkeys(len(rows[0]) for rows in heads.values()):
@@ -111,8 +108,7 @@ def _made_up_headers(guess: Guess, heads: Mapping[str, Sequence[Sequence[str]]])
         if headers and not headed:  # all tables without a header have the same names
             first, header = next(iter(headers.items()))
             for split in splits:
-                widths = f"{count(width, 'cell')} a line, {guess.files[first]} has {len(header)}"
-                problem = f"{guess.files[split]} has {widths}, and neither has a header"
+                problem = f"{guess.files[split]} has {count(width, 'cell')} a line, {guess.files[first]} has {len(header)}, and neither has a header"
                 guess.questions.append(f"files.{split}: not used: {problem}")
                 guess.files[split] = None
             continue
@@ -139,22 +135,19 @@ def _has_header(heads: Mapping[str, Sequence[Sequence[str]]]) -> tuple[bool, str
     recurring = {cells[0] for cells in columns if cells.count(cells[0]) > 1}
     has_numbers = any(all(map(NUMBER.fullmatch, cells)) for cells in columns)
     are_equal = len(set(first_lines)) == 1
-    if len(first_lines) > 1 and are_equal and not has_numbers:  # files with a header have the same one
-        return True, None
     in_all_files = set[str]() if are_equal else set.intersection(*map(set, first_lines)) - recurring
     usual_names = {*LABEL_NAMES, *TEXT_WORDS} & {cell.strip().lower() for cell in line}
     below_words = [cells[1:] for cells in columns if len(cells) > 2 and not NUMBER.fullmatch(cells[0])]
     is_above_numbers = any(all(map(NUMBER.fullmatch, cells)) for cells in below_words)
     has_names = bool(in_all_files or usual_names) or is_above_numbers
-    if has_names and not has_numbers:
-        return True, None
-    if not has_names and has_numbers and len(set(first_lines)) == len(first_lines):
-        return False, None
-    if not has_names and recurring and not are_equal:
-        return False, None
     could_be_names = all(cell.strip() and len(cell.split()) <= LONG for cell in line) and len(set(line)) == len(line)
-    if could_be_names and not recurring and not has_numbers:
+    # Files with a header have the same one.
+    is_like_header = (are_equal and len(first_lines) > 1) or has_names or (could_be_names and not recurring)
+    if is_like_header and not has_numbers:
         return True, None
+    are_different = len(set(first_lines)) == len(first_lines)
+    if ((has_numbers and are_different) or (recurring and not are_equal)) and not has_names:
+        return False, None
     quoted_cells = ", ".join(map(quoted, sorted(recurring) or line))
     return False, f"header: {quoted_cells} in the first line of {name}: is this line a header, or a row?"
 
@@ -175,9 +168,10 @@ def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a f
     elif form == "txt" and layout.beside is None:
         declared_form = _text_form(lines)
     form = declared_form or form
-    reading = Reading(form=declared_form, encoding=encoding)
     if form not in TABLES or not lines:
-        return Sniffed(reading, "; ".join(reasons), questions)
+        return Sniffed(Reading(form=declared_form, encoding=encoding), "; ".join(reasons), questions)
+    if lines[0].startswith("sep="):
+        raise InputError("delete this line, which only Excel reads", path=path, line=1)
     try:
         separator, *further = _separators(lines, POSSIBLE[form])
         is_quoted = separator != "\t" or _is_quoted(lines)
@@ -188,17 +182,13 @@ def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a f
         questions.append(f"reading.separator: the cells are set apart by {separator!r} or {further[0]!r}?")
     if separator == "\t" and form == "csv":
         form = declared_form = "tsv"
-    is_usual_separator = separator == POSSIBLE[form][0]
-    if declared_form or not is_usual_separator:
+    unusual = None if separator == POSSIBLE[form][0] else separator
+    if declared_form or unusual:
         reasons.append(f"its cells are set apart by {SEPARATORS[separator]}")
     if is_quoted and separator == "\t":
         reasons.append("its cells stand in quotes")
-    reading = replace(
-        reading,
-        form=declared_form,
-        separator=None if is_usual_separator else separator,
-        quoted=None if is_quoted == (form == "csv") else is_quoted,
-    )
+    quoted_cells = None if is_quoted == (form == "csv") else is_quoted
+    reading = Reading(form=declared_form, encoding=encoding, separator=unusual, quoted=quoted_cells)
     return Sniffed(reading, "; ".join(reasons), questions, rows, b'"' in head, head.isascii())
 
 
@@ -242,11 +232,9 @@ def _lines(head: bytes, encoding: str) -> list[str]:
 
 
 def _separators(lines: Sequence[str], possible: str) -> list[str]:
-    """The separators of a table's cells that fit; the usual one of the suffix, which is the first possible one, alone, if it fits or if none does.
-
-    A separator fits if the first line has it and if it gives at least 9 of 10 rows the same number of cells. Separators that give
-    all rows the same number come before others.
-    """
+    """The separators of a table's cells that fit; the usual one of the suffix, which is the first possible one, alone, if it fits or if none does. A
+    separator fits if the first line has it and if it gives at least 9 of 10 rows the same number of cells. Separators that give all rows the same
+    number come before others."""
     fits: dict[str, float] = {}
     for separator in possible:
         widths = Counter(len(cells) for cells in _cells(lines, separator, separator != "\t"))
@@ -254,6 +242,8 @@ def _separators(lines: Sequence[str], possible: str) -> list[str]:
         if most > 1 and separator in lines[0] and rows >= 0.9 * widths.total():
             fits[separator] = rows / widths.total()
     best = [separator for separator, share in fits.items() if share == 1] or list(fits)
+    if not best and possible[0] == "," and "," not in lines[0] and ";" in lines[0]:  # as many spreadsheets write them
+        return [";"] if len(set(map(len, _cells(lines, ",", True)))) > 1 else [","]
     return [possible[0]] if not best or possible[0] in best else best
 
 
@@ -267,11 +257,9 @@ def _cells(lines: Sequence[str], separator: str, is_quoted: bool) -> list[list[s
 
 
 def _is_quoted(lines: Sequence[str]) -> bool:
-    """Whether cells between tabs stand in quotes, as a CSV writer puts them; quotes may be part of the texts.
-
-    If a cell seems to be cut at a line end, cells count as quoted if all rows then have the same number of cells. Else every cell with a quote
-    must be quoted as a whole, and there must be one in at least half of the rows, or a doubled quote within one.
-    """
+    """Whether cells between tabs stand in quotes, as a CSV writer puts them; quotes may be part of the texts. If a cell seems to be cut at a line
+    end, cells count as quoted if all rows then have the same number of cells. Else every cell with a quote must be quoted as a whole, and there must
+    be one in at least half of the rows, or a doubled quote within one."""
     if len({line.count("\t") for line in lines}) > 1 and '"' in "".join(lines):
         return len({len(row) for row in _cells(lines, "\t", True)[:-1]}) == 1
     marked = [cell for line in lines for cell in line.split("\t") if '"' in cell]

@@ -215,10 +215,8 @@ def _leaves(item: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _sample(rows: Iterable[tuple[int, Any]]) -> tuple[int, list[tuple[int, Any]]]:
-    """The number of rows, and a random sample of at most SAMPLE_ROWS and about SAMPLE_SIZE characters, in their order.
-
-    Of a smaller file the sample has all rows. Each row is equally probable: whenever there are too many, each stays with probability 1/2.
-    """
+    """The number of rows, and a random sample of at most SAMPLE_ROWS and about SAMPLE_SIZE characters, in their order. Of a smaller file the sample
+    has all rows. Each row is equally probable: whenever there are too many, each stays with probability 1/2."""
     chance, share = random.Random(0), 1.0
     kept: list[tuple[int, Any]] = []
     number = size = 0

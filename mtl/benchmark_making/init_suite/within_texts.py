@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.columns import possible_targets, unread_columns
-from mtl.benchmark_making.init_suite.file_column import INDEX, LABEL_NAMES, NO_SPACES, QUESTIONS, FileColumn
+from mtl.benchmark_making.init_suite.file_column import INDEX, LABEL_NAMES, NO_SPACES, FileColumn
 from mtl.benchmark_making.init_suite.guess import Guess, count, quoted, quoted_names, share
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
 from mtl.data.columns import LIST
@@ -65,13 +65,12 @@ def guess_tokens(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mappi
     guess.declare("as many as the words", target=target)
     candidates = [f"{quoted(name)} ({count(len(_distinct(rows)), 'tag')})" for name, rows in tagged.tags.items()]
     if "target" not in known:
-        candidates += [
-            f"{quoted(column.name)} ({count(len(column.counts), 'value')}, one for the whole text)"
-            for column in possible_targets(main)
-            if column.name not in (tagged.tokens, *tagged.tags)
-            and not column.is_source
-            and (not column.numbers or column.words[-1] in LABEL_NAMES)
-        ]
+        for column in possible_targets(main):
+            may_be_labels = not column.numbers or column.words[-1] in LABEL_NAMES
+            if may_be_labels and not column.is_source and column.name not in (tagged.tokens, *tagged.tags):
+                candidates.append(
+                    f"{quoted(column.name)} ({count(len(column.counts), 'value')}, one for the whole text)"
+                )
     if len(candidates) > 1:
         remedy = "declare a task for each that counts"
         guess.questions.append(f"target: {', '.join(candidates)} may be the target; {remedy}")
@@ -119,9 +118,10 @@ def _columns_of_tags(table: FileTable, rows: Mapping[str, Rows], tokens: str, is
             tags[name] = rows[name]
         elif unequal and are_few and is_certain and column.lists:
             number = unequal[0]
-            sizes = f"{count(len(rows[name][number]), 'tag')} for {count(len(rows[tokens][number]), 'word')}"
-            where = f"{sizes} of {quoted(tokens)} in row {number} (from 0)"
-            raise InputError(f"{quoted(name)} has {where}, and so in {count(len(unequal), 'row')}")
+            sizes = f"{count(len(rows[name][number]), 'tag')} for {count(len(rows[tokens][number]), 'word')} of {quoted(tokens)}"
+            raise InputError(
+                f"{quoted(name)} has {sizes} in row {number} (from 0), and so in {count(len(unequal), 'row')}"
+            )
     return tags
 
 
@@ -208,16 +208,15 @@ def answer_columns(table: FileTable) -> AnswerColumns | None:
 
 
 def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], columns: AnswerColumns | None) -> bool:
-    """Guess the keys of a task whose answers are parts of passages, from the columns that `answer_columns` names, or that the user names.
-
-    Returns whether the test file has answers. Raises InputError if a column is not known.
-    """
+    """Guess the keys of a task whose answers are parts of passages, from the columns that `answer_columns` names, or that the user names. Returns
+    whether the test file has answers. Raises InputError if a column is not known."""
     main = tables.main
-    fitting = columns if columns and known.get("target", columns.target) == columns.target else None
-    target, starts = known.get("target", fitting and fitting.target), known.get("starts", fitting and fitting.starts)
-    texts = [known["text"]] if isinstance(known.get("text"), str) else known.get("text")
-    if texts is None and fitting:
-        texts = _texts(main, fitting)
+    target, starts, texts = known.get("target"), known.get("starts"), known.get("text")
+    if isinstance(texts, str):
+        texts = [texts]
+    if columns and known.get("target", columns.target) == columns.target:
+        target, starts = columns.target, known.get("starts", columns.starts)
+        texts = _texts(main, columns) if texts is None else texts
     if target not in main.columns or texts is None or len(texts) != 2 or not set(texts) <= set(main.columns):
         needs = "kind: answer needs target: COLUMN of answers, and text: [COLUMN of questions, COLUMN of passages]"
         raise InputError(f"{needs}: {main.listed}")
@@ -266,9 +265,9 @@ def _answers(column: FileColumn | None) -> list[list[str]]:
 
 def _texts(table: FileTable, answers: AnswerColumns) -> list[str]:
     """The columns of questions and passages. Raises InputError unless one column is named after questions."""
-    named = [name for name, column in table.columns.items() if column.words[-1] in QUESTIONS and not column.lists]
+    named = [name for name, column in table.columns.items() if column.is_question and not column.lists]
     if len(named) != 1:
-        called = f"{len(named) or 'no'} column{' is' if not named else 's are'} called question"
+        called = f"{len(named)} columns are called question" if named else "no column is called question"
         remedy = "answer kind=answer and text=[QUESTIONS, PASSAGES], or name another target"
         where = f"{quoted(answers.target)} stands in {quoted(answers.passage)}"
         raise InputError(f"{where}, and {called}; {remedy}: {table.listed}")

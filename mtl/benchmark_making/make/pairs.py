@@ -13,7 +13,8 @@ from msgspec import Meta
 from mtl.base.errors import InputError
 from mtl.base.typed import AT_LEAST_ONE
 from mtl.benchmark_making.make.table import SourceRow, Table, Work
-from mtl.benchmark_making.similarity import Numbers, Pairs, TextComparison, Units, sentences, units_of
+from mtl.benchmark_making.similarity import Numbers, Pairs, TextComparison
+from mtl.benchmark_making.text_units import Units, learned_byte_pairs, sentences
 
 SIMILARITY = "similarity"  # the column of the steps pairs and similarity
 MOST_SENTENCES = 10  # of a text that is cut
@@ -160,7 +161,7 @@ class Cut:
         work.check_columns(table, "column", self.column, lists=False)
         work.check_columns(table, "like", self.like, lists=False)
         texts, models = table.texts(self.column), table.texts(self.like)
-        units = units_of([*models, *texts])
+        units = learned_byte_pairs([*models, *texts])
         both = zip(texts, models, strict=True)
         cut = [self._best_run(sentences(text), set(units(model)), units) for text, model in both]
         rows = zip(table.rows, cut, strict=True)

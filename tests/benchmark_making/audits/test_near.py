@@ -13,7 +13,7 @@ from mtl.base.errors import InputError
 from mtl.benchmark_making.audits.clean import copy_rows, write_clean
 from mtl.benchmark_making.audits.near import Near, find_near, near_findings
 from mtl.benchmark_making.data_files import write_records
-from mtl.benchmark_making.similarity import ngrams
+from mtl.benchmark_making.text_units import ngrams
 from mtl.jobs.job import Job
 from mtl.tasks.task import Layout, Reading
 

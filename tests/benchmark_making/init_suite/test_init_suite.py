@@ -176,6 +176,15 @@ def test_texts_of_answers_are_columns(tmp_path: Path) -> None:
         init_suite(tmp_path / "d", out=tmp_path / "d.yaml", known=known)
 
 
+def test_a_file_that_an_answer_names_is_read(tmp_path: Path) -> None:
+    for name in ("train", "held"):
+        write_table(tmp_path / "d" / f"{name}.csv", TONE, TONES, ",")
+    for number, answers in enumerate(([], ["tasks.d.files.dev=held.csv"])):
+        known = known_answers(["tasks.d.target=tone", *answers])
+        made = init_suite(tmp_path / "d", out=tmp_path / f"{number}.yaml", known=known)
+        assert ('not read: 1 file named after no split: "held.csv"' in made.summary) == (not answers)
+
+
 # Texts that YAML reads as something else, or not at all, when they stand there without quotes.
 NASTY = [
     "yes", "no", "on", "off", "true", "null", "~", "", "0", "1", "1.0", "1e-4", "0x1f", "1_000", "12:30", "2020-01-01",

@@ -1,0 +1,107 @@
+"""Data in memory as the data files of tasks: DataFrames, Datasets of the library datasets, and dictionaries of columns."""
+
+import math
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from mtl.base.errors import InputError
+from mtl.base.interface import foreign
+from mtl.base.names import is_file_name, text_problem
+from mtl.base.untrusted import is_deep
+from mtl.benchmark_making.data_files import write_records
+from mtl.tasks.task import SPLIT_OF, SPLITS
+
+Frame: TypeAlias = Any
+"""The rows of one split: a DataFrame, a Dataset of the library datasets, or a dictionary with a list of values for each column."""
+FramesByTask: TypeAlias = Mapping[str, Mapping[str, Frame]]  # by task id and split
+
+
+def frames_by_task(frames: Mapping[str, Any], name: str) -> FramesByTask:
+    """The frames by task and split, from those of several tasks, or by split those of one task, which gets this name. Raises InputError for names
+    that are not valid, and without frames."""
+    if not frames:
+        raise InputError("must be a dictionary of the splits of one task, or of tasks", key="frames")
+    if not is_file_name(name):
+        raise InputError(f"{name!r} names files; use letters, digits, '.', '_' and '-'", key="name")
+    by_task: dict[str, Any] = {name: _by_split(frames)}
+    if not set(by_task[name]) <= set(SPLITS):
+        by_task = {task: _by_split(by_split) for task, by_split in frames.items()}
+    for task, by_split in by_task.items():
+        if not is_file_name(task):
+            raise InputError(f"{task!r} names files; use letters, digits, '.', '_' and '-'", key="frames")
+        if not isinstance(by_split, Mapping) or not by_split or not set(by_split) <= set(SPLITS):
+            raise InputError(f"must be a dictionary with the keys {', '.join(SPLITS)}", key=f"frames.{task}")
+    return by_task
+
+
+def _by_split(frames: Any) -> Any:
+    """The frames by the names that splits have here: those of the Hub are others. What is no dictionary stays as it is."""
+    if not isinstance(frames, Mapping):
+        return frames
+    named = {SPLIT_OF.get(str(split).lower(), split): rows for split, rows in frames.items()}
+    return named if len(named) == len(frames) else frames
+
+
+def write_frames(by_task: FramesByTask, data_dir: Path) -> None:
+    """Write each frame to TASK/SPLIT.jsonl in a folder. Raises InputError, which names the split, the column and the row."""
+    for task, by_split in by_task.items():
+        (data_dir / task).mkdir(parents=True)
+        for split, rows in by_split.items():
+            write_records(data_dir / task / f"{split}.jsonl", *_records(rows, f"frames.{task}.{split}"))
+
+
+def _records(rows: Frame, key: str) -> tuple[list[str], list[list[Any]]]:
+    """The columns of a frame, and its rows as values of a data file. Raises InputError at the key."""
+    with foreign(key):
+        names = _column_names(rows, key)
+        columns = [[_cell(cell, key, name, row) for row, cell in enumerate(_cells(rows, name, key))] for name in names]
+    if len({len(column) for column in columns}) > 1:
+        raise InputError("its columns have different lengths", key=key)
+    return names, [list(row) for row in zip(*columns, strict=True)]
+
+
+def _column_names(rows: Frame, key: str) -> list[str]:
+    """The names of a frame's columns. Raises InputError for other values than different texts that a file can hold."""
+    listed = getattr(rows, "column_names", getattr(rows, "columns", rows if isinstance(rows, Mapping) else ()))
+    if not (names := list(listed)):
+        raise InputError("must be a DataFrame, a Dataset, or a dictionary of columns", key=key)
+    if any(not isinstance(name, str) or not name for name in names) or len(set(names)) < len(names):
+        raise InputError("names of columns must be strings, each once", key=key)
+    if odd := next((name for name in names if text_problem(name)), None):
+        raise InputError(f"column {odd!r} {text_problem(odd)}", key=key)
+    return names
+
+
+def _cells(rows: Frame, column: str, key: str) -> Any:
+    """The cells of a column, with the names of labels that a Dataset has as numbers; -1 stands for no label."""
+    cells, features = rows[column], getattr(rows, "features", None)  # which may be a column of a DataFrame
+    if isinstance(cells, str | bytes | Mapping) or not hasattr(cells, "__len__"):
+        raise InputError(f"column {column} must be a list, not a {type(cells).__name__}", key=key)
+    labels = getattr(features.get(column), "names", None) if isinstance(features, Mapping) else None
+    if labels is None:
+        return cells
+    by_number: dict[float, Any] = dict(enumerate(labels))
+    plain = [cell.tolist() if hasattr(cell, "tolist") else cell for cell in cells]
+    return [by_number.get(cell) if isinstance(cell, int | float) else cell for cell in plain]
+
+
+def _cell(value: Any, key: str, column: str, row: int) -> Any:
+    """The value of a data file for a cell: a text, a number, a list of these, or None. Raises InputError for anything else."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()  # of NumPy
+    is_nan = isinstance(value, float) and math.isnan(value)
+    if value is None or is_nan or type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    is_number = isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
+    if is_number or (isinstance(value, str) and not text_problem(value)):
+        return value
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, list | tuple) and not is_deep(list(value)):
+        return [_cell(item, key, column, row) for item in value]
+    shown = f"a value of type {type(value).__name__}" if isinstance(value, list | tuple) else repr(value)[:100]
+    raise InputError(f"column {column}, row {row}: {shown} is not a text, a number, a truth value or a list", key=key)
