@@ -19,7 +19,7 @@ from mtl.base.errors import InputError
 from mtl.base.progress import hidden_progress, progress
 from mtl.base.wording import MISSING, inert, markdown_table
 from mtl.benchmark_making.audits.audit import Audit
-from mtl.benchmark_making.audits.findings import Finding
+from mtl.benchmark_making.audits.parts import Finding
 from mtl.data.dataset import Dataset, Split, load_dataset, present_tasks
 from mtl.data.text import TokenizedTexts, tokenized
 from mtl.jobs.job import Job, load_job

@@ -8,7 +8,7 @@ import pytest
 from audit_parts import ANALOGY, CHOICE, LABELS, PAIR, POSITIVE, RATING, only, part
 from sklearn.model_selection import PredefinedSplit
 
-from mtl.benchmark_making.audits.findings import Finding, Part
+from mtl.benchmark_making.audits.parts import Finding, Part
 from mtl.benchmark_making.audits.leaks import (
     FOLDS,
     field_findings,
