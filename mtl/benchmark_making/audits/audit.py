@@ -11,8 +11,9 @@ import numpy as np
 from mtl.base.progress import progress
 from mtl.base.settings.schema import Config
 from mtl.base.wording import MISSING, counted, inert, markdown_table
+from mtl.benchmark_making.audits.fields import field_findings
 from mtl.benchmark_making.audits.findings import absent_targets, id_findings, target_findings, text_findings
-from mtl.benchmark_making.audits.leaks import field_findings, question_findings, shared_across, shared_within
+from mtl.benchmark_making.audits.leaks import question_findings, shared_across, shared_within
 from mtl.benchmark_making.audits.parts import HELD_OUT, Finding, Part, TaskFiles, read_files
 from mtl.data.hashes import changed_splits, hash_files
 from mtl.data.splits import check_present, has_files
