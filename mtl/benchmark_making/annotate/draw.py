@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -21,6 +22,7 @@ from mtl.data.fetching.fetch import write_generated
 from mtl.data.sampled import Key, TaskKey, scored_file
 from mtl.data.splits import check_present, read_task
 from mtl.jobs.job import Job
+from mtl.tasks.suite import Suite
 from mtl.tasks.targets import first_kind
 from mtl.tasks.task import Task
 
@@ -32,11 +34,10 @@ KEY = "key.json"
 class SampleSettings:
     """What sample is drawn, from the split that scores each task."""
 
-    task: list[str]
+    task: list[str]  # the ids of the tasks
     rows: Annotated[int, Meta(ge=2, le=5000)] = 50  # of each task
-    seed: Annotated[int, Meta(ge=0, lt=2**32)] = (
-        1  # of the draw, and of the order in which rows and their candidates are shown
-    )
+    # Of the draw, and of the order in which rows and their candidates are shown.
+    seed: Annotated[int, Meta(ge=0, lt=2**32)] = 1
 
 
 def read_sample_settings(settings: Mapping[str, Any]) -> SampleSettings:
@@ -59,10 +60,9 @@ def write_forms(job: Job, settings: SampleSettings, out: Path) -> list[Path]:
         InputError: for tasks that no form can ask for, fewer rows than are wanted, bad data, and a folder that is not empty. Nothing is
             written then.
     """
-    tasks = _chosen_tasks(job, settings)
     key = Key(suite=job.suite.name, tasks={})
-    forms: dict[str, str] = {}
-    for task in tasks:
+    forms: dict[str, str] = {}  # pages by their file names
+    for task in _chosen_tasks(job, settings):
         examples = read_task(task, job.data_dir, job.config.held_out).rows[task.scored_split]
         if settings.rows > len(examples):
             problem = f"{task.id} has {len(examples)} {task.scored_split} rows; set rows={len(examples)} or less"
@@ -77,25 +77,31 @@ def write_forms(job: Job, settings: SampleSettings, out: Path) -> list[Path]:
             whole=len(examples),
             lines=[examples[position].line for position in positions],
         )
-        content = {
-            "suite": job.suite.title,
-            "sample": sample_id(job.suite.name, task.id, key["tasks"][task.id]),
-            "language": job.suite.language,
-            "task": task.id,
-            "title": task.title,
-            "kind": first_kind(task.kind),
-            "labels": task.labels,
-            "range": task.range,
-            "columns": task.text,
-            "instructions": (task.instructions or _instructions(task)).strip(),
-            "rows": [_row(task, examples[position], rng) for position in rng.permutation(positions)],
-        }
-        forms[f"{task.id}.html"] = render_form(content)
+        sample = sample_id(job.suite.name, task.id, key["tasks"][task.id])
+        rows = [_row(task, examples[position], rng) for position in rng.permutation(positions)]
+        forms[f"{task.id}.html"] = render_form(_form_content(job.suite, task, sample, rows))
     with new_folder(out) as folder:
         for name, page in forms.items():
             write_text(folder / name, page)
         write_json(folder / KEY, key)
     return [out / name for name in (*forms, KEY)]
+
+
+def _form_content(suite: Suite, task: Task, sample: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What form.js reads. `sample` is the id of the sample."""
+    return {
+        "suite": suite.title,
+        "sample": sample,
+        "language": suite.language,
+        "task": task.id,
+        "title": task.title,
+        "kind": first_kind(task.kind),
+        "labels": task.labels,
+        "range": task.range,
+        "columns": task.text,
+        "instructions": (task.instructions or _instructions(task)).strip(),
+        "rows": rows,
+    }
 
 
 def _chosen_tasks(job: Job, settings: SampleSettings) -> list[Task]:
@@ -127,11 +133,13 @@ def draw_sample(examples: Sequence[Example], count: int, rng: np.random.Generato
 
 def _row(task: Task, row: Example, rng: np.random.Generator) -> dict[str, Any]:
     """A row as form.js reads it: without its target, the parts of a text as [text, whether it is marked], and candidates in random order."""
-    shared, candidates = row.texts[: len(task.text)], row.texts[len(task.text) :]
-    marks = [(side, span) for (side, _), span in zip(task.marked, row.spans, strict=True)]
+    texts, candidates = row.texts[: len(task.text)], row.texts[len(task.text) :]
+    spans = defaultdict[int, list[tuple[int, int]]](list)  # by the number of the text
+    for (number, _), span in zip(task.marked, row.spans, strict=True):
+        spans[number].append(span)
     return {
         "line": row.line,
-        "texts": [_parts(text, [span for side, span in marks if side == number]) for number, text in enumerate(shared)],
+        "texts": [_parts(text, spans[number]) for number, text in enumerate(texts)],
         "candidates": [(int(index), candidates[index]) for index in rng.permutation(len(candidates))],
     }
 

@@ -275,9 +275,10 @@ def artefact_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
     parts = [part_score for part_score in artefacts.scores if part_score.part not in (EVERYTHING, CONSTANT)]
     for part_score in sorted(parts, key=lambda part_score: -part_score.score):
         part, gain, (low, _) = part_score.part, part_score.score - constant, part_score.gain
+        if gain < LARGE_SHARE * full_gain or low <= max(0, SURE_SHARE * full_gain):
+            continue
         # A pair's overlap is a part of most tasks; it is a fault where hardly anything else is needed.
-        least = (NEARLY_ALL if part == OVERLAP else LARGE_SHARE) * full_gain
-        if gain < least or low <= max(0, SURE_SHARE * full_gain):
+        if part == OVERLAP and gain < NEARLY_ALL * full_gain:
             continue
         ends = _ends(part_score.gain, scale)
         shown = f"{part} scores {scale.show(part_score.score)}, the constant answer {scale.show(constant)}"

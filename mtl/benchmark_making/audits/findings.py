@@ -33,46 +33,30 @@ MISREAD = {
 
 
 class Conversion(NamedTuple):
-    """What a wrong conversion leaves in a text."""
+    """What a wrong conversion leaves in a text, and what findings of this kind say; {} stands for the word."""
 
-    kind: str  # of the finding
+    kind: str
     pattern: str  # that is searched for; its first group, if it has one, is what is shown
-    what: str  # that the text contains; {} stands for the word
+    what: str
     meaning: str
 
 
+# The first characters alone rule most places out, which is faster.
+MISREAD_SIGN = f"(?=[{''.join({form[0] for form in MISREAD})}])(?:{'|'.join(sorted(MISREAD, key=len, reverse=True))})"
+SPREADSHEET_ERROR = r"\A\s*(#(?:NAME\?|REF!|VALUE!|DIV/0!|N/A|NUM!|NULL!))\s*\Z"
+MISSING_VALUE = r"\A\s*(nan|NaN|<NA>)\s*\Z"
+ESCAPE = r"""\\(?:[nr"']|u[0-9a-fA-F]{4})|&(?:#[0-9]+|#x[0-9a-fA-F]+|[A-Za-z]{2,8});"""
+LOST_SIGN = "a letter or a sign is lost, often since the text was read in a wrong encoding"
+LOST_TEXT = "a program that wrote the file lost the text"
+NOT_KNOWN = "no embeddings know such words"
 CONVERSIONS = (
-    Conversion(
-        "control",
-        "[\x00-\x1f\x7f-\x9f\ufeff]",
-        "a control character, such as {}",
-        "a letter or a sign is lost, often since the text was read in a wrong encoding",
-    ),
+    Conversion("control", "[\x00-\x1f\x7f-\x9f\ufeff]", "a control character, such as {}", LOST_SIGN),
     Conversion("replacement", "\ufffd", "the sign for a lost character, such as {}", "the word around it is lost"),
+    Conversion("encoding", MISREAD_SIGN, "UTF-8 that was read in another encoding, such as {}", NOT_KNOWN),
+    Conversion("spreadsheet", SPREADSHEET_ERROR, "a spreadsheet's error instead of a text, {}", "the text is lost"),
+    Conversion("nan", MISSING_VALUE, "the sign for a missing value instead of a text, {}", LOST_TEXT),
     Conversion(
-        "encoding",
-        # The first characters alone rule most places out, which is faster.
-        f"(?=[{''.join({form[0] for form in MISREAD})}])(?:{'|'.join(sorted(MISREAD, key=len, reverse=True))})",
-        "UTF-8 that was read in another encoding, such as {}",
-        "no embeddings know such words",
-    ),
-    Conversion(
-        "spreadsheet",
-        r"\A\s*(#(?:NAME\?|REF!|VALUE!|DIV/0!|N/A|NUM!|NULL!))\s*\Z",
-        "a spreadsheet's error instead of a text, {}",
-        "the text is lost",
-    ),
-    Conversion(
-        "nan",
-        r"\A\s*(nan|NaN|<NA>)\s*\Z",
-        "the sign for a missing value instead of a text, {}",
-        "a program that wrote the file lost the text",
-    ),
-    Conversion(
-        "escapes",
-        r"""\\(?:[nr"']|u[0-9a-fA-F]{4})|&(?:#[0-9]+|#x[0-9a-fA-F]+|[A-Za-z]{2,8});""",
-        "escapes of another format, such as {}",
-        "a run reads them as words or parts of words",
+        "escapes", ESCAPE, "escapes of another format, such as {}", "a run reads them as words or parts of words"
     ),
 )
 # Of a column's cells: if more are wrapped, all of them count as quoted, since a column of quotations is rare.

@@ -40,14 +40,7 @@ class Rules:
 
 
 def check_submissions(suite: Suite, folder: Path, data_dir: Path, rules: Rules) -> Verdicts:
-    """Check the submissions in a folder without labels.
-
-    Returns:
-        by name, why a submission is refused; an empty text for one that is valid.
-
-    Raises:
-        InputError: if there is no submission, or no data to compare with.
-    """
+    """Check the submissions in a folder without labels. Raises InputError if there is no submission, or no data to compare with."""
     tasks = scoring.read_public_rows(suite, data_dir, rules.split)
 
     def check(path: Path, entrant: Entrant) -> None:
@@ -64,9 +57,6 @@ def make_leaderboard(suite: Suite, folder: Path, gold: Path, out: Path, rules: R
     Args:
         gold: a data folder whose files of the split have labels.
         out: the folder of the site. Pages of systems that are no longer there are removed.
-
-    Returns:
-        by name, why a submission is refused; an empty text for one that is on the board.
 
     Raises:
         InputError: if there is no submission, or no label, if the labels are in the folder of the site, and as `write_files` for that folder.
@@ -90,13 +80,8 @@ def make_leaderboard(suite: Suite, folder: Path, gold: Path, out: Path, rules: R
 
 
 def _judge(folder: Path, data_dir: Path, rules: Rules, accept: Callable[[Path, Entrant], None], title: str) -> Verdicts:
-    """The verdicts on the submissions in a folder.
-
-    Args:
-        data_dir: the folder of the rows, whose path no reason says.
-        accept: is called for one submission after another, the earliest first. If it raises an error, the submission is refused.
-        title: of the progress that people see.
-    """
+    """The verdicts on the submissions in a folder. `accept` is called for one after another, the earliest first; an error that it raises refuses the
+    submission. `data_dir` is the folder of the rows, whose path no reason says."""
     verdicts, hidden = Verdicts(), (folder, data_dir)
     entrants = list[tuple[Path, Entrant]]()
     for path in submission.find_submissions(folder):

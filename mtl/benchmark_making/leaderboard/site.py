@@ -30,6 +30,8 @@ SYSTEMS_NOTE = (
 )
 NOT_STATED = "not stated"
 
+Tasks = Mapping[str, LabelledRows]  # by id
+
 
 @dataclass(frozen=True, eq=False)
 class Entry:
@@ -42,32 +44,19 @@ class Entry:
 
 
 def site_files(
-    suite: Suite,
-    tasks: Mapping[str, LabelledRows],
-    scored: Sequence[ScoredSubmission],
-    split: str,
-    refused: Mapping[str, str],
+    suite: Suite, tasks: Tasks, scored: Sequence[ScoredSubmission], split: str, refused: Mapping[str, str]
 ) -> dict[str, str]:
-    """The files of the site, by their path in it.
-
-    Args:
-        tasks: the labelled rows of the split, by task id.
-        refused: by the name of a submission that is not on the board, why.
-    """
+    """The files of the site, by their path in it. `refused` says why a submission is not on the board, by its name."""
     by_name = sorted(scored, key=lambda submission: submission.name)
     board = _board(suite, tasks, by_name, split)
     entries = _best_first(board, by_name)
     pages = {f"systems/{entry.row.name}.html": _system_page(board, entry) for entry in entries}
-    return {
-        "index.html": render_page(document([board], "", "", title=f"{suite.title} leaderboard")),
-        "leaderboard.json": json.dumps(_as_json(board, entries, refused), indent=1, ensure_ascii=False) + "\n",
-        **pages,
-    }
+    index = render_page(document([board], "", "", title=f"{suite.title} leaderboard"))
+    content = json.dumps(_as_json(board, entries, refused), indent=1, ensure_ascii=False) + "\n"
+    return {"index.html": index, "leaderboard.json": content, **pages}
 
 
-def _board(
-    suite: Suite, tasks: Mapping[str, LabelledRows], scored: Sequence[ScoredSubmission], split: str
-) -> Leaderboard:
+def _board(suite: Suite, tasks: Tasks, scored: Sequence[ScoredSubmission], split: str) -> Leaderboard:
     """The leaderboard of submissions. Scores and intervals are rounded as the suite shows them; ranks are those of the scores before."""
     rows = by_family(_row(suite, submission, split) for submission in scored)
     marks = [
@@ -82,17 +71,9 @@ def _board(
             task = labelled.task
             metric = metric_named(task.metric).title
             columns[id] = Column(task.title, metric, task.metric, id, id in suite.averaged)
-    return Leaderboard(
-        suite.name,
-        f"{suite.title}, {split}",
-        suite.shown,
-        columns,
-        rows,
-        marks=marks,
-        facts=[SYSTEMS_NOTE],
-        tests=PairTests(ranks=pair_tests(rows).ranks),
-        noun="system",
-    )
+    title, scale, tests = f"{suite.title}, {split}", suite.shown, PairTests(ranks=pair_tests(rows).ranks)
+    facts = [SYSTEMS_NOTE]
+    return Leaderboard(suite.name, title, scale, columns, rows, marks=marks, facts=facts, tests=tests, noun="system")
 
 
 def _row(suite: Suite, scored: ScoredSubmission, split: str) -> Row:
