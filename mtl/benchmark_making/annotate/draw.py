@@ -22,7 +22,6 @@ from mtl.data.fetching.fetch import write_generated
 from mtl.data.sampled import Key, TaskKey, scored_file
 from mtl.data.splits import check_present, read_task
 from mtl.jobs.job import Job
-from mtl.tasks.suite import Suite
 from mtl.tasks.targets import first_kind
 from mtl.tasks.task import Task
 
@@ -57,8 +56,7 @@ def write_forms(job: Job, settings: SampleSettings, out: Path) -> list[Path]:
     """Write a form for each task, TASK.html, and key.json into a new folder, and return their paths. The same settings give the same bytes.
 
     Raises:
-        InputError: for tasks that no form can ask for, fewer rows than are wanted, bad data, and a folder that is not empty. Nothing is
-            written then.
+        InputError: for tasks that no form can ask for, fewer rows than are wanted, bad data, and a folder that is not empty. Nothing is written then.
     """
     key = Key(suite=job.suite.name, tasks={})
     forms: dict[str, str] = {}  # pages by their file names
@@ -77,31 +75,25 @@ def write_forms(job: Job, settings: SampleSettings, out: Path) -> list[Path]:
             whole=len(examples),
             lines=[examples[position].line for position in positions],
         )
-        sample = sample_id(job.suite.name, task.id, key["tasks"][task.id])
-        rows = [_row(task, examples[position], rng) for position in rng.permutation(positions)]
-        forms[f"{task.id}.html"] = render_form(_form_content(job.suite, task, sample, rows))
+        content = {
+            "suite": job.suite.title,
+            "sample": sample_id(job.suite.name, task.id, key["tasks"][task.id]),
+            "language": job.suite.language,
+            "task": task.id,
+            "title": task.title,
+            "kind": first_kind(task.kind),
+            "labels": task.labels,
+            "range": task.range,
+            "columns": task.text,
+            "instructions": (task.instructions or _instructions(task)).strip(),
+            "rows": [_row(task, examples[position], rng) for position in rng.permutation(positions)],
+        }
+        forms[f"{task.id}.html"] = render_form(content)
     with new_folder(out) as folder:
         for name, page in forms.items():
             write_text(folder / name, page)
         write_json(folder / KEY, key)
     return [out / name for name in (*forms, KEY)]
-
-
-def _form_content(suite: Suite, task: Task, sample: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What form.js reads. `sample` is the id of the sample."""
-    return {
-        "suite": suite.title,
-        "sample": sample,
-        "language": suite.language,
-        "task": task.id,
-        "title": task.title,
-        "kind": first_kind(task.kind),
-        "labels": task.labels,
-        "range": task.range,
-        "columns": task.text,
-        "instructions": (task.instructions or _instructions(task)).strip(),
-        "rows": rows,
-    }
 
 
 def _chosen_tasks(job: Job, settings: SampleSettings) -> list[Task]:

@@ -60,6 +60,9 @@ ONE_TEXT = (
 )
 
 
+Settings = dict[str, object]  # of a floor, by dotted keys
+
+
 class Reader(NamedTuple):
     """A floor that reads a part of each row."""
 
@@ -67,7 +70,7 @@ class Reader(NamedTuple):
         [Task, Dataset], tuple[Task, Dataset] | None
     ]  # the task with this part alone; None where it has none
     build: Callable[[BuildRequest], Method]
-    settings: dict[str, object]  # by dotted keys
+    settings: Settings
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,9 @@ class Word:
     share: float  # of the class among them
     base: float  # the share of the class among all training rows
     z: float  # the standard deviations that lie between the two shares
+
+    def __str__(self) -> str:
+        return f"“{self.word}” {self.answer} {self.share:.0%} of {self.rows} rows (all: {self.base:.0%})"
 
 
 @dataclass(frozen=True)
@@ -117,11 +123,8 @@ def find_artefacts(job: Job) -> list[Artefacts]:
     with_files = {task.id for task in present_tasks(job.suite, job.data_dir)}
     present = [task for task in job.tasks if task.id in with_files]
     dataset = load_dataset(job.suite, present or job.tasks, job.data_dir, job.config.held_out)
-    tasks = [
-        task
-        for task in dataset.trained_tasks
-        if task.is_scored and not target_kind(task).several and METHODS["svm"].answers(task)
-    ]
+    scored = [task for task in dataset.trained_tasks if task.is_scored and METHODS["svm"].answers(task)]
+    tasks = [task for task in scored if not target_kind(task).several]
     if not tasks:
         raise InputError("no task has files, texts and targets that svm can learn; choose others", key="tasks")
     texts = tokenized(dataset.texts, job.suite.language, job.config.max_length, Path(job.config.cache_dir))
@@ -155,10 +158,8 @@ def _one_text(side: int, task: Task, dataset: Dataset) -> tuple[Task, Dataset] |
         return None
     column = [task.text[side]] if task.candidates is None else []
     alone = replace(task, text=column, spans=None)
-    splits = {
-        name: replace(split, texts=split.texts[:, side : side + 1], spans=None)
-        for name, split in dataset.splits[task.id].items()
-    }
+    whole = dataset.splits[task.id].items()
+    splits = {name: replace(split, texts=split.texts[:, side : side + 1], spans=None) for name, split in whole}
     return alone, replace(dataset, tasks=[alone], splits={task.id: splits})
 
 
@@ -190,13 +191,8 @@ class LengthFeatures(RowFeatures):
         return np.concatenate([flat, differences, abs(differences)], axis=1)
 
 
-LINEAR_LENGTHS: dict[str, object] = {"method": "static", "floor.features": "pair", "floor.grid.alpha": [1.0]}
-SVM: dict[str, object] = {
-    "method": "svm",
-    "floor.features": "pair",
-    "floor.choice": "candidates",
-    "floor.grid.C": [0.1, 1.0],
-}
+SVM: Settings = {"method": "svm", "floor.features": "pair", "floor.choice": "candidates", "floor.grid.C": [0.1, 1.0]}
+LINEAR_LENGTHS: Settings = {"method": "static", "floor.features": "pair", "floor.grid.alpha": [1.0]}
 PARTS = {
     EVERYTHING: Reader(_all_texts, Floor, SVM),
     FIRST: Reader(partial(_one_text, 0), Floor, SVM),
@@ -288,11 +284,8 @@ def artefact_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
         meaning = f"hardly more than this is needed; {remedy}" if part == OVERLAP else remedy
         yield Finding(f"artefact: {part}", task.id, task.scored_split, 1, f"{shown}{beside}{gained}", meaning)
     if words:
-        named = [
-            f"“{word.word}” {word.answer} {word.share:.0%} of {word.rows} rows (all: {word.base:.0%})"
-            for word in words[:MOST_WORDS]
-        ]
-        what = f"{len(words)} of {artefacts.tested:,} words of one text tell the class: {', '.join(named)}"
+        named = ", ".join(map(str, words[:MOST_WORDS]))
+        what = f"{len(words)} of {artefacts.tested:,} words of one text tell the class: {named}"
         meaning = "a model can answer such rows without comparing the texts; balance the classes of rows with these words (step sample)"
         yield Finding("artefact: words", task.id, "train", len(words), what, meaning)
 

@@ -74,16 +74,9 @@ def guess(
 ) -> Guess | None:
     """Guess each row's target from the rows of the other folds with the same value in this field.
 
-    The guess is the best constant answer of those rows; of all rows of the other folds if no row has the value.
-
-    Args:
-        values: of the field, one for each row.
-        targets: (rows,).
-        groups: of each row, if it has one. Rows of one group are in one fold, because they share more than a model may know of new rows.
-
-    Returns:
-        None for a field that is constant, that has almost as many values as rows, or that predicts the target hardly better than the
-        best constant answer.
+    The guess is the best constant answer of those rows; of all rows of the other folds if no row has the value. Rows of one group are in one
+    fold, because they share more than a model may know of new rows. Returns None for a field that is constant, that has almost as many values
+    as rows, or that predicts the target hardly better than the best constant answer.
     """
     if not 1 < len(set(values)) <= MOST_VALUES * len(values):
         return None

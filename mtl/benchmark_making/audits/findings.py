@@ -48,16 +48,14 @@ MISSING_VALUE = r"\A\s*(nan|NaN|<NA>)\s*\Z"
 ESCAPE = r"""\\(?:[nr"']|u[0-9a-fA-F]{4})|&(?:#[0-9]+|#x[0-9a-fA-F]+|[A-Za-z]{2,8});"""
 LOST_SIGN = "a letter or a sign is lost, often since the text was read in a wrong encoding"
 LOST_TEXT = "a program that wrote the file lost the text"
-NOT_KNOWN = "no embeddings know such words"
+NOT_KNOWN, READ_AS_WORDS = "no embeddings know such words", "a run reads them as words or parts of words"
 CONVERSIONS = (
     Conversion("control", "[\x00-\x1f\x7f-\x9f\ufeff]", "a control character, such as {}", LOST_SIGN),
     Conversion("replacement", "\ufffd", "the sign for a lost character, such as {}", "the word around it is lost"),
     Conversion("encoding", MISREAD_SIGN, "UTF-8 that was read in another encoding, such as {}", NOT_KNOWN),
     Conversion("spreadsheet", SPREADSHEET_ERROR, "a spreadsheet's error instead of a text, {}", "the text is lost"),
     Conversion("nan", MISSING_VALUE, "the sign for a missing value instead of a text, {}", LOST_TEXT),
-    Conversion(
-        "escapes", ESCAPE, "escapes of another format, such as {}", "a run reads them as words or parts of words"
-    ),
+    Conversion("escapes", ESCAPE, "escapes of another format, such as {}", READ_AS_WORDS),
 )
 # Of a column's cells: if more are wrapped, all of them count as quoted, since a column of quotations is rare.
 WRAPPED_SHARE = 0.5

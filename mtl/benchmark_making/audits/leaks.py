@@ -74,11 +74,8 @@ def _shared_candidates(part: Part) -> Iterator[Finding]:
         if key:
             candidates = key[len(part.task.text) :]
             rows_by_list[tuple(sorted(candidates))].append(number)
-    groups = [
-        numbers
-        for candidates, numbers in rows_by_list.items()
-        if len(numbers) > 1 and len(candidates) <= MOST_CANDIDATES * len(numbers)
-    ]
+    shared = {candidates: numbers for candidates, numbers in rows_by_list.items() if len(numbers) > 1}
+    groups = [numbers for candidates, numbers in shared.items() if len(candidates) <= MOST_CANDIDATES * len(numbers)]
     count, alone = sum(map(len, groups)), sum(_alone(part, numbers) for numbers in groups)
     if count < SHARED_SHARE * len(part.rows) or alone < ALONE_SHARE * count:
         return

@@ -49,8 +49,7 @@ def make(name: str, out: Path, data_dir: Path | None = None) -> str:
     Args:
         name: the path of a recipe, or the name of a shipped one.
         out: a new folder. It appears when all of its files are complete.
-        data_dir: where the sources are; default: the recipe's folder, or for a recipe of embedded corpora data/NAME, where they are
-            written.
+        data_dir: where the sources are; default: the recipe's folder, or for a recipe of embedded corpora data/NAME, where they are written.
 
     Raises:
         InputError: for a recipe, a source or a row that is not as it should be.

@@ -31,8 +31,7 @@ class PairRows:
         groups: the columns of both tables that say which group a row is in, as the article of a summary.
         scope: within (pairs of rows of one group) or across (of two groups).
         same: a column of both tables, as split: only rows with the same value are compared.
-        order: most_similar or least_similar; which rows of the second table are taken for a row of the first. Across groups, only
-            most_similar.
+        order: most_similar or least_similar; which rows of the second table are taken for a row of the first. Across groups, only most_similar.
         most: how many rows of the second table are taken for each row of the first; within groups, all by default.
         at_least: the smallest similarity of a pair (τ).
         one_per_groups: of all pairs of the same two groups, in either order, keep the most similar one.

@@ -95,13 +95,8 @@ def _groups(rows: Sequence[SourceRow], keys: Sequence[str]) -> list[list[int]]:
 
 
 def _assigned(groups: Sequence[Sequence[int]], strata: Sequence[str], asked: dict[str, int]) -> list[str]:
-    """The split of each row. A split takes no group that brings it over its number, as long as another one has room for it.
-
-    Args:
-        groups: the numbers of their rows.
-        strata: of each row.
-        asked: by split, its number of rows.
-    """
+    """The split of each row, from the numbers of the rows in each group, the stratum of each row, and the number of rows that each split should
+    have. A split takes no group that brings it over its number, as long as another one has room for it."""
     totals = Counter(strata)
     goals = {name: {key: asked[name] * totals[key] / len(strata) for key in totals} for name in asked}
     taken = {name: Counter[str]() for name in asked}  # by split and stratum, the number of rows
