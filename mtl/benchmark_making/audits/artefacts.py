@@ -66,9 +66,8 @@ Settings = dict[str, object]  # of a floor, by dotted keys
 class Reader(NamedTuple):
     """A floor that reads a part of each row."""
 
-    select: Callable[
-        [Task, Dataset], tuple[Task, Dataset] | None
-    ]  # the task with this part alone; None where it has none
+    # The task and its dataset with this part alone; None where the task has no such part.
+    select: Callable[[Task, Dataset], tuple[Task, Dataset] | None]
     build: Callable[[BuildRequest], Method]
     settings: Settings
 
