@@ -55,8 +55,10 @@ def agreement_text(task: Task, people: Sequence[str], answers: np.ndarray) -> st
     level, pairs = level_of(task), []
     measure = "equal answers" if level == "nominal" else "mean absolute difference"
     for i, k in combinations(range(len(people)), 2):
-        equal, distance = (answers[i] == answers[k]).mean(), np.abs(answers[i] - answers[k]).mean()
-        pairs.append(f"{people[i]} and {people[k]} {f'{equal:.1%}' if level == 'nominal' else f'{distance:.3g}'}")
+        shown = f"{np.abs(answers[i] - answers[k]).mean():.3g}"
+        if level == "nominal":
+            shown = f"{(answers[i] == answers[k]).mean():.1%}"
+        pairs.append(f"{people[i]} and {people[k]} {shown}")
     return (
         f"Agreement on {task.id} ({answers.shape[1]} rows): Krippendorff's α, {level}, of {', '.join(people)}: "
         f"{alpha(answers, level):.3f}; {measure}: {listed(pairs, MOST_PAIRS)}."

@@ -111,7 +111,7 @@ class SampleRows:
     Args:
         number: how many rows are drawn.
         column: the column of `values`. Without both, rows are drawn from all.
-        values: rows with one of these values in `column` are drawn from.
+        values: rows with one of these values in `column` are drawn from; all others are kept.
     """
 
     number: Annotated[int, AT_LEAST_ONE]
