@@ -157,8 +157,8 @@ def _one_text(side: int, task: Task, dataset: Dataset) -> tuple[Task, Dataset] |
         return None
     column = [task.text[side]] if task.candidates is None else []
     alone = replace(task, text=column, spans=None)
-    whole = dataset.splits[task.id].items()
-    splits = {name: replace(split, texts=split.texts[:, side : side + 1], spans=None) for name, split in whole}
+    pairs = dataset.splits[task.id].items()
+    splits = {name: replace(split, texts=split.texts[:, side : side + 1], spans=None) for name, split in pairs}
     return alone, replace(dataset, tasks=[alone], splits={task.id: splits})
 
 

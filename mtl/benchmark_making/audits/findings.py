@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mtl.base.wording import counted
-from mtl.benchmark_making.audits.parts import EXCERPT, Finding, Part, excerpt, is_quoted, is_wrapped, places
+from mtl.benchmark_making.audits.parts import EXCERPT, Finding, Part, excerpt, file_lines, is_quoted, is_wrapped
 from mtl.data.examples import Example
 from mtl.data.records import Value, column_names, read_records
 from mtl.submissions.lines import ID
@@ -130,7 +130,7 @@ def duplicates(part: Part) -> Iterator[Finding]:
         what = f"{repeat} an earlier row ({alike}), such as {excerpt(example.texts[0])}"
         meaning = f"repeated rows count twice in {'training' if part.split == 'train' else 'the score'}"
         pairs = [f"{row.line} = {first.line}" for row, first in sorted(repeated, key=lambda pair: pair[0].line)]
-        yield part.finding("duplicates", len(repeated), what, meaning, places(part.file, pairs))
+        yield part.finding("duplicates", len(repeated), what, meaning, file_lines(part.file, pairs))
 
 
 def conflicts(part: Part) -> Iterator[Finding]:
@@ -148,7 +148,7 @@ def conflicts(part: Part) -> Iterator[Finding]:
         shown = ["" if row.target is None else kind.show(row.target) for row in firsts]
         lines.append(", ".join(f"{row.line} {target}" for row, target in zip(firsts, shown, strict=True)))
     meaning = "no prediction is right for all of these rows"
-    yield part.finding("conflicts", count, what, meaning, places(part.file, lines, "; "))
+    yield part.finding("conflicts", count, what, meaning, file_lines(part.file, lines, "; "))
 
 
 def id_findings(part: Part, data_dir: Path, ids: Sequence[str]) -> Iterator[Finding]:
@@ -172,7 +172,7 @@ def id_findings(part: Part, data_dir: Path, ids: Sequence[str]) -> Iterator[Find
         have, example = part.rows_text(len(repeated), "have", "has"), excerpt(str(repeated[0][0]))
         what = f"{have} the id of an earlier row, such as {column} {example}"
         meaning = "mtl import cannot put predictions to these rows by their ids; give each row its own"
-        yield part.finding("ids", len(repeated), what, meaning, places(part.file, [lines for _, lines in repeated]))
+        yield part.finding("ids", len(repeated), what, meaning, file_lines(part.file, [lines for _, lines in repeated]))
 
 
 def absent_targets(part: Part) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from itertools import chain
 
 from mtl.base.wording import counted
 from mtl.benchmark_making.audits.fields import LEAST_REMOVED
-from mtl.benchmark_making.audits.parts import Finding, Key, Part, excerpt, places, plain
+from mtl.benchmark_making.audits.parts import Finding, Key, Part, excerpt, file_lines, plain
 from mtl.data.examples import Example
 from mtl.data.repeats import without_order
 from mtl.tasks.target_kind import Target
@@ -165,7 +165,7 @@ def _shared_rows(part: Part, source: Part, role: str) -> Iterator[Finding]:
     else:
         right = sum(_answer(part, row) in {_answer(source, match) for match in equal} for row, equal in matches)
         effect = f"a model that memorised train would get {right} of them right"
-    where = places(part.file, [f"{row.line} = {equal[0].line}" for row, equal in matches])
+    where = file_lines(part.file, [f"{row.line} = {equal[0].line}" for row, equal in matches])
     source_file = f" of {source.file}" if source.file != part.file else ""
     yield part.finding("shared", len(matches), what, effect, f"{where}{source_file}")
 
@@ -185,7 +185,7 @@ def _shared_texts(part: Part, source: Part, index: Index, known: Index) -> Itera
     if part.task.answered_by == source.task.id:
         meaning = f"the head of {source.task.id} answers this task, and was trained on these texts with their targets"
     lines = [f"{row.line} = {rows[0].line}" for row, rows in matches]
-    yield part.finding("shared across", len(matches), what, meaning, f"{places(part.file, lines)} of {source.file}")
+    yield part.finding("shared across", len(matches), what, meaning, f"{file_lines(part.file, lines)} of {source.file}")
 
 
 def _answer(part: Part, row: Example) -> Target | None:

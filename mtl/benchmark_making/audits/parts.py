@@ -46,7 +46,7 @@ def excerpt(text: str) -> str:
     return f"“{shown if len(shown) <= EXCERPT else shown[:EXCERPT].rstrip() + '…'}”"
 
 
-def places(file: str, lines: Sequence[str], separator: str = ", ") -> str:
+def file_lines(file: str, lines: Sequence[str], separator: str = ", ") -> str:
     """The first lines of a finding: `file:2, 5, 9, …`."""
     return f"{file}:{separator.join([*lines[:SHOWN], *(['…'] if len(lines) > SHOWN else [])])}"
 
@@ -108,7 +108,7 @@ class Part:
 
     def where(self, rows: Iterable[Example]) -> str:
         """`file:line, line, …` of the first of these rows."""
-        return places(self.file, [str(row.line) for row in islice(rows, SHOWN + 1)])
+        return file_lines(self.file, [str(row.line) for row in islice(rows, SHOWN + 1)])
 
     def finding(self, kind: str, count: int, what: str, meaning: str, where: str = "") -> Finding:
         """A finding in these rows."""
