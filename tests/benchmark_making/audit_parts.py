@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from mtl.benchmark_making.audits.findings import Finding, Part
+from mtl.benchmark_making.audits.parts import Finding, Part
 from mtl.data.examples import Example, make_inputs
 from mtl.tasks.target_kind import Target
 from mtl.tasks.task import Task

@@ -16,7 +16,7 @@ from structured_suite import LABELS, SUITE, fact_rows, label_rows, sentences, su
 
 import mtl
 from mtl.api.cli import main
-from mtl.benchmark_making.leaderboard.submission import read_labelled_rows, read_public_rows
+from mtl.benchmark_making.leaderboard.scoring import read_labelled_rows, read_public_rows
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.ensemble import ensemble_job
 from mtl.methods.floors import features

@@ -35,7 +35,7 @@ def alpha(answers: np.ndarray, level: Level) -> float:
     indicators of each answer, summed; of ordinal ones, that of their mean ranks among all answers.
 
     Args:
-        answers: float64 (people, rows), two people or more.
+        answers: float64 (people, rows), of two people or more.
 
     >>> alpha(np.array([[0.0, 1, 2, 2], [0, 1, 2, 1]]), "nominal")
     0.6666666666666667
@@ -51,15 +51,17 @@ def alpha(answers: np.ndarray, level: Level) -> float:
 
 
 def agreement_text(task: Task, people: Sequence[str], answers: np.ndarray) -> str:
-    """α of answers, float64 (people, rows), and the agreement of each pair, in one sentence."""
+    """α of the answers of two people or more, float64 (people, rows), and the agreement of each pair, in one sentence."""
     level, pairs = level_of(task), []
-    for (one, first), (other, second) in combinations(zip(people, answers, strict=True), 2):
-        shown = f"{(first == second).mean():.1%}" if level == "nominal" else f"{np.abs(first - second).mean():.3g}"
-        pairs.append(f"{one} and {other} {shown}")
-    what = "equal answers" if level == "nominal" else "mean absolute difference"
+    measure = "equal answers" if level == "nominal" else "mean absolute difference"
+    for i, k in combinations(range(len(people)), 2):
+        shown = f"{np.abs(answers[i] - answers[k]).mean():.3g}"
+        if level == "nominal":
+            shown = f"{(answers[i] == answers[k]).mean():.1%}"
+        pairs.append(f"{people[i]} and {people[k]} {shown}")
     return (
         f"Agreement on {task.id} ({answers.shape[1]} rows): Krippendorff's α, {level}, of {', '.join(people)}: "
-        f"{alpha(answers, level):.3f}; {what}: {listed(pairs, MOST_PAIRS)}."
+        f"{alpha(answers, level):.3f}; {measure}: {listed(pairs, MOST_PAIRS)}."
     )
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -32,11 +33,10 @@ KEY = "key.json"
 class SampleSettings:
     """What sample is drawn, from the split that scores each task."""
 
-    task: list[str]
+    task: list[str]  # the ids of the tasks
     rows: Annotated[int, Meta(ge=2, le=5000)] = 50  # of each task
-    seed: Annotated[int, Meta(ge=0, lt=2**32)] = (
-        1  # of the draw, and of the order in which rows and their candidates are shown
-    )
+    # Of the draw, and of the order in which rows and their candidates are shown.
+    seed: Annotated[int, Meta(ge=0, lt=2**32)] = 1
 
 
 def read_sample_settings(settings: Mapping[str, Any]) -> SampleSettings:
@@ -56,13 +56,11 @@ def write_forms(job: Job, settings: SampleSettings, out: Path) -> list[Path]:
     """Write a form for each task, TASK.html, and key.json into a new folder, and return their paths. The same settings give the same bytes.
 
     Raises:
-        InputError: for tasks that no form can ask for, fewer rows than are wanted, bad data, and a folder that is not empty. Nothing is
-            written then.
+        InputError: for tasks that no form can ask for, fewer rows than are wanted, bad data, and a folder that is not empty. Nothing is written then.
     """
-    tasks = _chosen_tasks(job, settings)
     key = Key(suite=job.suite.name, tasks={})
-    forms: dict[str, str] = {}
-    for task in tasks:
+    forms: dict[str, str] = {}  # pages by their file names
+    for task in _chosen_tasks(job, settings):
         examples = read_task(task, job.data_dir, job.config.held_out).rows[task.scored_split]
         if settings.rows > len(examples):
             problem = f"{task.id} has {len(examples)} {task.scored_split} rows; set rows={len(examples)} or less"
@@ -127,11 +125,13 @@ def draw_sample(examples: Sequence[Example], count: int, rng: np.random.Generato
 
 def _row(task: Task, row: Example, rng: np.random.Generator) -> dict[str, Any]:
     """A row as form.js reads it: without its target, the parts of a text as [text, whether it is marked], and candidates in random order."""
-    shared, candidates = row.texts[: len(task.text)], row.texts[len(task.text) :]
-    marks = [(side, span) for (side, _), span in zip(task.marked, row.spans, strict=True)]
+    texts, candidates = row.texts[: len(task.text)], row.texts[len(task.text) :]
+    spans = defaultdict[int, list[tuple[int, int]]](list)  # by the number of the text
+    for (number, _), span in zip(task.marked, row.spans, strict=True):
+        spans[number].append(span)
     return {
         "line": row.line,
-        "texts": [_parts(text, [span for side, span in marks if side == number]) for number, text in enumerate(shared)],
+        "texts": [_parts(text, spans[number]) for number, text in enumerate(texts)],
         "candidates": [(int(index), candidates[index]) for index in rng.permutation(len(candidates))],
     }
 

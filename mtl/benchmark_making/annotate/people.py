@@ -40,10 +40,10 @@ DIGITS = re.compile("[0-9]{1,15}")
 
 @dataclass
 class Person:
-    """What a person answered: targets (rows,) by task id."""
+    """What a person answered."""
 
     name: str
-    answers: dict[str, np.ndarray] = field(default_factory=dict)
+    answers: dict[str, np.ndarray] = field(default_factory=dict)  # targets, (rows of the sample,), by task id
 
 
 def slug_of(name: str) -> str:
@@ -57,9 +57,8 @@ def slug_of(name: str) -> str:
 
 @contextmanager
 def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -> Iterator[tuple[list[Job], list[str]]]:
-    """The runs of files of answers, and how far the people agree, one line each.
-
-    The predictions lie in a temporary folder that exists only within the block.
+    """The runs of files of answers, and how far the people agree, one line each. The runs can be made within the block alone, since their
+    predictions lie in a temporary folder.
 
     A person's run is called NAME-PERSON. For tasks that three or more people answered, NAME-majority has each row's most frequent answer,
     or the mean of its numbers.
@@ -67,7 +66,7 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
     Args:
         name: how names of the runs begin.
         paths: the files of answers.
-        settings: as in `mtl.jobs.imports.import_job`, with `rows`.
+        settings: as in `mtl.jobs.imports.import_job`, with `rows`, the key of the sample.
 
     Raises:
         InputError: which names the file and the line, for answers that are not those of the sample's rows. No run is made then.
@@ -81,9 +80,7 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
     job = load_job({key: value for key, value in settings.items() if key != "rows"})
     write_generated(job.suite, job.data_dir)
     people = read_answers(paths, job, key_of(settings["rows"], job), Path(settings["rows"]))
-    together = Person(MAJORITY)
-    majority_notes: list[str] = []
-    agreement_notes: list[str] = []
+    together, majority_notes, agreement_notes = Person(MAJORITY), list[str](), list[str]()
     for id, task in job.suite.tasks.items():
         group = [person for person in people if id in person.answers]
         answers = np.array([person.answers[id] for person in group])
@@ -92,12 +89,12 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
         if len(group) >= LEAST_FOR_MAJORITY:
             together.answers[id], note = majority(task, answers)
             majority_notes.append(note)
+    runs = [(person, person.name, ["Answers of a person."]) for person in people]
+    if together.answers:
+        runs.append((together, f"majority of {len(people)} people", majority_notes))
     with TemporaryDirectory(prefix="mtl-people-") as folder:
         jobs = []
-        for person in [*people, together] if together.answers else people:
-            title, notes = person.name, ["Answers of a person."]
-            if person is together:
-                title, notes = f"majority of {len(people)} people", majority_notes
+        for person, title, notes in runs:
             predictions = Path(folder, slug_of(person.name))
             predictions.mkdir()
             for id, answers in person.answers.items():
@@ -112,7 +109,7 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
 
 
 def read_answers(paths: Sequence[Path], job: Job, key: Key, key_file: Path) -> list[Person]:
-    """What each person answered, in the order of the files.
+    """What each person answered, in the order of the files. `key_file` is the path of the key, for messages.
 
     Raises InputError for a file that no form exported, answers of another sample, a row with two answers or none, and what is no answer.
     """
@@ -123,12 +120,13 @@ def read_answers(paths: Sequence[Path], job: Job, key: Key, key_file: Path) -> l
         person = people.setdefault(slug_of(name), Person(name))
         try:
             if id not in key["tasks"]:
-                known = f"{key_file} has no sample of task {id!r}, only of {', '.join(key['tasks'])}"
-                raise ValueError(f"{known}; name the key.json of its form")
+                problem = f"{key_file} has no sample of task {id!r}, only of {', '.join(key['tasks'])}"
+                raise ValueError(f"{problem}; name the key.json of its form")
             if not name.isprintable() or slug_of(name) in ("", MAJORITY) or "${" in name:
                 raise ValueError(f"{name!r} cannot be a person's name; write another one of letters and digits")
-            if sample != (known := sample_id(job.suite.name, id, key["tasks"][id])):
-                raise ValueError(f"sample {sample} is not that of {key_file}, {known}; name the key.json of its form")
+            if sample != (expected := sample_id(job.suite.name, id, key["tasks"][id])):
+                problem = f"sample {sample} is not that of {key_file}, {expected}"
+                raise ValueError(f"{problem}; name the key.json of its form")
             if person.name != name:
                 raise ValueError(f"the names {name!r} and {person.name!r} would share a folder; change one of them")
             if id in person.answers:
@@ -140,31 +138,33 @@ def read_answers(paths: Sequence[Path], job: Job, key: Key, key_file: Path) -> l
 
 
 def _read_targets(path: Path, records: Sequence[Record], job: Job, key: Key, id: str) -> np.ndarray:
-    """The targets (rows,) that the lines of a file mean, in the order of the rows in the data file."""
+    """The targets that the lines of a file mean, (rows of the sample,), in the order of the rows in the data file."""
     task = job.suite.tasks[id]
     kind, file = target_kind(task), scored_file(task, job.data_dir)
     check_present(job.suite, [task], job.data_dir)
     part, sample = take_sample(read_task(task, job.data_dir, job.config.held_out), key["tasks"][id]["lines"])
+    # All by the line of the row in the data file: the rows, the answers, and the lines of the file that they stand on.
     rows = dict(zip(sample.lines, part.rows[task.scored_split], strict=True))
-    targets: dict[int, Target] = {}  # by the line of the row
-    lines: dict[int, int] = {}  # of the file, likewise
+    targets: dict[int, Target] = {}
+    answered_on: dict[int, int] = {}
     for record in records:
         line, answer = map(text, record.values[3:])
         row = int(line) if DIGITS.fullmatch(line) else -1
         try:
-            if changed := [i for i in range(3) if text(record.values[i]) != text(records[0].values[i])]:
-                column = COLUMNS[changed[0]]
-                raise ValueError(f"has another {column} than line {records[0].line}; a file is of one person and form")
+            for column, value, first in zip(COLUMNS[:3], record.values, records[0].values, strict=False):
+                if text(value) != text(first):
+                    problem = f"has another {column} than line {records[0].line}"
+                    raise ValueError(f"{problem}; a file is of one person and form")
             if row not in rows:
                 raise ValueError(f"line {line!r} of {file} is not in the sample; export the answers again")
-            if row in lines:
-                raise ValueError(f"line {line} of {file} is answered on line {lines[row]}, too; keep one answer")
+            if row in answered_on:
+                raise ValueError(f"line {line} of {file} is answered on line {answered_on[row]}, too; keep one answer")
             if not answer:
                 raise ValueError("has no answer; open the form, answer the row and export again")
             targets[row] = kind.parse(answer, None if task.candidates is None else len(rows[row].inputs))
         except ValueError as error:
             raise InputError(str(error), path=path, line=record.line) from None
-        lines[row] = record.line
+        answered_on[row] = record.line
     if lacking := [str(row) for row in rows if row not in targets]:
         problem = f"{len(lacking)} of the {len(rows)} rows of the sample have no answer"
         where = f"lines {listed(lacking, MOST_NAMED)} of {file}"

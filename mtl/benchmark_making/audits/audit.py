@@ -2,31 +2,21 @@
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
-from mtl.base.errors import InputError
 from mtl.base.progress import progress
 from mtl.base.settings.schema import Config
 from mtl.base.wording import MISSING, counted, inert, markdown_table
-from mtl.benchmark_making.audits.findings import (
-    HELD_OUT,
-    Finding,
-    Part,
-    TaskFiles,
-    absent_targets,
-    id_findings,
-    located_below,
-    target_findings,
-    text_findings,
-)
-from mtl.benchmark_making.audits.leaks import field_findings, question_findings, shared_across, shared_within
+from mtl.benchmark_making.audits.fields import field_findings
+from mtl.benchmark_making.audits.findings import absent_targets, id_findings, target_findings, text_findings
+from mtl.benchmark_making.audits.leaks import question_findings, shared_across, shared_within
+from mtl.benchmark_making.audits.parts import HELD_OUT, Finding, Part, TaskFiles, read_files
 from mtl.data.hashes import changed_splits, hash_files
-from mtl.data.held_out import hold_out
-from mtl.data.splits import check_present, has_files, read_split
+from mtl.data.splits import check_present, has_files
 from mtl.data.text import TokenizedTexts
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.interface import EmbeddingsRequest
@@ -34,7 +24,6 @@ from mtl.jobs.job import Job
 from mtl.methods import METHODS
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import SPLITS, Task
 
 
 @dataclass(frozen=True)
@@ -47,77 +36,47 @@ class Audit:
     @property
     def report(self) -> str:
         """The report, in Markdown that is also readable in a terminal: the sections, a line for each finding, and their number."""
-        verdict, lines = "nothing found", [f"- {inert(str(finding))}" for finding in self.findings]
-        if lines:
-            tasks = len({finding.task for finding in self.findings})
-            verdict = f"{counted(len(lines), 'finding')} in {counted(tasks, 'task')}"
-        listed = "\n".join(["### Findings", "", *lines]) if lines else ""
-        return "\n\n".join(filter(None, [*self.sections, listed, verdict]))
+        if not self.findings:
+            return "\n\n".join(filter(None, [*self.sections, "nothing found"]))
+        lines = [f"- {inert(str(finding))}" for finding in self.findings]
+        tasks = len({finding.task for finding in self.findings})
+        total = f"{counted(len(lines), 'finding')} in {counted(tasks, 'task')}"
+        return "\n\n".join(filter(None, [*self.sections, "\n".join(["### Findings", "", *lines]), total]))
 
 
 def audit(job: Job) -> Audit:
     """Read the suite's data as a run does, and check it. Raises InputError without data, and if the embeddings cannot be loaded."""
-    config, suite, folder = job.config, job.suite, job.data_dir
-    if not any(has_files(task, folder) for task in job.tasks):
-        check_present(suite, job.tasks, folder)
-    read = [read_files(suite, task, folder, config.held_out) for task in job.tasks]
-    sizes = _sizes(config, suite, folder, read)
-    findings = {files.task.id: list(files.findings) for files in read}
-    for files in progress(read, "auditing", "tasks"):
-        task_findings, parts = findings[files.task.id], list(files.files.values())
-        task_findings += _published(files, folder)
-        for part in parts:
-            task_findings += [*text_findings(part), *target_findings(part)]
-        if HELD_OUT in files.shown:
-            task_findings += absent_targets(files.shown[HELD_OUT])
-        for part in parts:
-            task_findings += field_findings(part, folder, suite.shown)
-            task_findings += id_findings(part, folder, suite.submission.ids)
-        task_findings += [*question_findings(files.files), *shared_within(files.parts)]
-    for finding in shared_across([files.parts for files in read]):
+    config, suite, data_dir = job.config, job.suite, job.data_dir
+    if not any(has_files(task, data_dir) for task in job.tasks):
+        check_present(suite, job.tasks, data_dir)
+    tasks = [read_files(suite, task, data_dir, config.held_out) for task in job.tasks]
+    sizes = _sizes(config, suite, data_dir, tasks)
+    findings = {files.task.id: list(_task_findings(files, job)) for files in progress(tasks, "auditing", "tasks")}
+    for finding in shared_across([files.parts for files in tasks]):
         findings[finding.task].append(finding)
-    sections = [f"## {inert(suite.title)}: audit of {inert(str(folder))}", *sizes, _targets(read)]
+    sections = [f"## {inert(suite.title)}: audit of {inert(str(data_dir))}", *sizes, _targets(tasks)]
     return Audit(list(chain.from_iterable(findings.values())), sections)
 
 
-def read_files(suite: Suite, task: Task, folder: Path, share: float) -> TaskFiles:
-    """Read a task's files. If there is no dev file, this share of train is held out. A file that cannot be read gives a finding."""
-    files: dict[str, Part] = {}
-    findings: list[Finding] = []
-    paths = {split: path for split in SPLITS if (path := task.path(split, folder))}
-    absent = [split for split, path in paths.items() if not path.exists()]
-    if absent:
-        names = ", ".join(f"{task.folder}/{task.files[split]}".lstrip("/") for split in absent)
-        all_absent = len(absent) == len(paths)
-        why = "its publisher has withdrawn the data; " if task.withdrawn else ""
-        left = "leaves the task out" if all_absent and suite.allow_missing else "must leave the task out (tasks=)"
-        what = f"{'all' if all_absent else 'some'} of its files are missing: {names}"
-        findings.append(Finding("missing", task.id, "", 1, what, f"{why}a run {left}"))
-    for split, path in paths.items():
-        if split in absent:
-            continue
-        try:
-            rows = read_split(task, path, split, task.layout(split, folder))
-        except InputError as error:
-            meaning = "a run would stop here; the audit continues without this file"
-            findings.append(Finding("unreadable", task.id, split, 1, located_below(error, folder), meaning))
-            continue
-        files[split] = Part(task, split, path.relative_to(folder).as_posix(), rows)
-    parts = dict(files)
-    if task.files["dev"] is None and "train" in files:
-        train = files["train"]
-        kept, held_out = hold_out(task, train.rows, share)
-        if kept and held_out:
-            parts["train"], parts["dev"] = replace(train, rows=kept), replace(train, split=HELD_OUT, rows=held_out)
-        else:
-            what = f"too few groups of rows to hold out {share:.0%} for validation"
-            findings.append(train.finding("unreadable", 1, what, "a run would stop here", train.file))
-    return TaskFiles(task, files, parts, findings)
+def _task_findings(files: TaskFiles, job: Job) -> Iterator[Finding]:
+    """The findings in the files of one task, in the order of the report."""
+    yield from files.findings
+    yield from _unlike_published(files, job.data_dir)
+    for part in files.files.values():
+        yield from text_findings(part)
+        yield from target_findings(part)
+    if HELD_OUT in files.shown:
+        yield from absent_targets(files.shown[HELD_OUT])
+    for part in files.files.values():
+        yield from field_findings(part, job.data_dir, job.suite.shown)
+        yield from id_findings(part, job.data_dir, job.suite.submission.ids)
+    yield from question_findings(files.files)
+    yield from shared_within(files.parts)
 
 
-def _published(files: TaskFiles, folder: Path) -> Iterator[Finding]:
+def _unlike_published(files: TaskFiles, data_dir: Path) -> Iterator[Finding]:
     """The files that differ from the published ones: in their number of rows, or else in the checksum that the suite names."""
-    changed = changed_splits(hash_files([files.task], folder)).get(files.task.id, ())
+    changed = changed_splits(hash_files([files.task], data_dir)).get(files.task.id, ())
     for split, part in files.files.items():
         rows, published = len(part.rows), files.task.rows.get(split)
         if published not in (None, rows):
@@ -133,27 +92,29 @@ def _published(files: TaskFiles, folder: Path) -> Iterator[Finding]:
 def _sizes(config: Config, suite: Suite, data_dir: Path, tasks: Sequence[TaskFiles]) -> tuple[str, str]:
     """The table of rows, lengths in tokens, cut texts and unknown words, and what its columns mean. Raises InputError if the embeddings cannot be
     loaded."""
-    words = [text for files in tasks for part in files.files.values() for row in part.rows for text in row.texts]
-    uncut = TokenizedTexts(words, suite.language, sys.maxsize, Path(config.cache_dir))
-    read = uncut.shortened(config.max_length)
+    texts = [text for files in tasks for part in files.files.values() for row in part.rows for text in row.texts]
+    uncut = TokenizedTexts(texts, suite.language, sys.maxsize, Path(config.cache_dir))
+    cut = uncut.shortened(config.max_length)
 
-    def numbers_of(part: Part) -> np.ndarray:
+    def text_numbers(part: Part) -> np.ndarray:
         """The numbers of the texts of all rows, with both texts of a pair, int64 (rows × texts per row,)."""
         return np.array([uncut.index[text] for row in part.rows for text in row.texts], dtype=np.int64)
 
-    unknown = None  # of each text, the tokens without a vector
-    training = [numbers_of(files.parts["train"]) for files in tasks if "train" in files.parts]
+    unknown = None  # of each text, the number of tokens without a vector
+    training = [text_numbers(files.parts["train"]) for files in tasks if "train" in files.parts]
     if training and METHODS[config.method].reads_key("embeddings"):
-        unknown = _unknown_tokens(config, suite, data_dir, read, np.unique(np.concatenate(training)))
+        unknown = _unknown_tokens(config, suite, data_dir, cut, np.unique(np.concatenate(training)))
     table = [["task", "split", "rows", "median length", "longest", "cut", "unknown words"]]
     for files in tasks:
         for split, part in files.shown.items():
-            texts = numbers_of(part)
-            lengths = uncut.lengths[texts]
-            share = MISSING if unknown is None else f"{unknown[texts].sum() / read.lengths[texts].sum():.1%}"
-            cut = f"{(lengths > config.max_length).mean():.1%}"
-            cells = [str(len(part.rows)), f"{np.median(lengths):g}", str(lengths.max()), cut, share]
-            table.append([files.task.id, split, *cells])
+            numbers = text_numbers(part)
+            lengths = uncut.lengths[numbers]
+            sizes = [str(len(part.rows)), f"{np.median(lengths):g}", str(lengths.max())]
+            share_cut = f"{(lengths > config.max_length).mean():.1%}"
+            share_unknown = MISSING
+            if unknown is not None:
+                share_unknown = f"{unknown[numbers].sum() / cut.lengths[numbers].sum():.1%}"
+            table.append([files.task.id, split, *sizes, share_cut, share_unknown])
     vectors = "" if unknown is None else f" with embeddings={config.embeddings.name}"
     note = (
         f"Lengths are in tokens, of each text of a pair separately; cut: share of texts longer than max_length={config.max_length};"
@@ -166,7 +127,11 @@ def _sizes(config: Config, suite: Suite, data_dir: Path, tasks: Sequence[TaskFil
 def _unknown_tokens(
     config: Config, suite: Suite, data_dir: Path, texts: TokenizedTexts, training: np.ndarray
 ) -> np.ndarray:
-    """Of each text, the number of tokens that the embeddings do not know, int64 (texts,). training: the numbers of the texts that a run trains on."""
+    """The number of tokens in each text that the embeddings do not know, int64 (texts,).
+
+    Args:
+        training: the numbers of the texts that a run trains on, int64 (training texts,).
+    """
     from mtl.base.device import device_of
     from mtl.embedders.find import find_vectors
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from mtl.benchmark_making.audits.audit import Audit
-    from mtl.benchmark_making.audits.findings import Finding
+    from mtl.benchmark_making.audits.parts import Finding
     from mtl.jobs.job import Job
 
 # By its name, what makes the check; imported only then, since artefacts need torch.

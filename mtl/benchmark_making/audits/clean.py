@@ -16,6 +16,7 @@ from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.settings.layers import find_suite
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making.audits.near import SHARE, Near, find_near
+from mtl.benchmark_making.audits.parts import TaskFiles
 from mtl.benchmark_making.text_units import NGRAM_SIZE
 from mtl.data.files import read_bytes
 from mtl.data.rows import PACKED, form_of
@@ -39,19 +40,13 @@ def write_clean(job: Job, out: Path) -> str:
     """
     check_new_folder(out)
     near_rows = find_near(job)
-    read = [files for files, _ in near_rows]
-    if broken := [finding for files in read for finding in files.findings if finding.kind == "unreadable"]:
+    if broken := [finding for files, _ in near_rows for finding in files.findings if finding.kind == "unreadable"]:
         raise InputError(f"{broken[0].what}; correct the file first", path=job.data_dir)
-    removals = [
-        (files.task.id, hit)
-        for files, near in near_rows
-        for hit in near
-        if not hit.repeats or (hit.part.split == hit.source.split == "train" and "dev" not in files.files)
-    ]
+    removals = [(files.task.id, hit) for files, near in near_rows for hit in near if _leaves(hit, files)]
     removed = defaultdict[str, set[int]](set)  # by file, where its rows that leave begin
     for _, hit in removals:
         removed[hit.part.file].add(hit.row.line)
-    parts = {part.file: part for files in read for part in files.files.values()}
+    parts = {part.file: part for files, _ in near_rows for part in files.files.values()}
     if empty := [file for file, lines in removed.items() if len(lines) == len(parts[file].rows)]:
         raise InputError("no row of it would stay; leave its task out (tasks=)", path=job.data_dir / empty[0])
     counts = [(len(removed[file]), part) for file, part in parts.items() if removed[file]]
@@ -70,6 +65,11 @@ def write_clean(job: Job, out: Path) -> str:
     suite = out / "suite.yaml"
     run = f"run on the copy: mtl baseline suite={suite} method=svm"
     return f"{what}\n{out / REMOVED}: which rows, and why\n{suite}; {run}"
+
+
+def _leaves(hit: Near, files: TaskFiles) -> bool:
+    """Whether the row is to leave: for a row like it in a later split, or for an earlier one in train, if dev is held out of train."""
+    return not hit.repeats or (hit.part.split == hit.source.split == "train" and "dev" not in files.files)
 
 
 def _write_suite(job: Job, note: str, path: Path) -> None:
@@ -103,5 +103,5 @@ def copy_rows(path: Path, copy: Path, lines: Sequence[int], left_out: Container[
         raise InputError(f"{problem}; write the rows as .jsonl", path=path)
     content = BytesIO(read_bytes(path)).readlines()  # a line feed ends a line, and nothing else
     ends = [*lines[1:], len(content) + 1]
-    kept = [content[line - 1 : end - 1] for line, end in zip(lines, ends, strict=True) if line not in left_out]
-    copy.write_bytes(b"".join([*content[: lines[0] - 1], *chain.from_iterable(kept)]))
+    rows = [content[line - 1 : end - 1] for line, end in zip(lines, ends, strict=True) if line not in left_out]
+    copy.write_bytes(b"".join([*content[: lines[0] - 1], *chain.from_iterable(rows)]))

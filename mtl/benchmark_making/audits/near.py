@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from mtl.base.errors import InputError
 from mtl.base.wording import inert, markdown_table
-from mtl.benchmark_making.audits.audit import Audit, TaskFiles, read_files
-from mtl.benchmark_making.audits.findings import Finding, Part, excerpt, plain
+from mtl.benchmark_making.audits.audit import Audit
+from mtl.benchmark_making.audits.parts import Finding, Part, TaskFiles, excerpt, plain, read_files
 from mtl.benchmark_making.similarity import near_duplicates
 from mtl.benchmark_making.text_units import NGRAM_SIZE
 from mtl.data.examples import Example
@@ -35,15 +35,16 @@ class Near:
 
 
 def audit_near(job: Job) -> Audit:
-    """The near duplicates in the data of a job. Errors are those of `find_near`."""
+    """The near duplicates in the data of a job. Raises InputError as `find_near`."""
     near_rows = find_near(job)
     table = [["task", "split", "rows", *(f"like a row of {split}" for split in SPLITS)]]
     for files, near in near_rows:
         counts = Counter((hit.part.split, hit.source.split) for hit in near)
-        for number, split in enumerate(SPLITS):
+        for number, split in enumerate(SPLITS, start=1):
             if split in files.files:
-                shown = [str(counts[split, source]) if i <= number else "" for i, source in enumerate(SPLITS)]
-                table.append([files.task.id, split, str(len(files.files[split].rows)), *shown])
+                cells = [str(counts[split, source]) for source in SPLITS[:number]]  # later splits repeat these rows
+                empty = [""] * (len(SPLITS) - number)
+                table.append([files.task.id, split, str(len(files.files[split].rows)), *cells, *empty])
     sections = [
         f"## {inert(job.suite.title)}: near duplicates",
         markdown_table(table, left=2),
@@ -54,8 +55,13 @@ def audit_near(job: Job) -> Audit:
 
 
 def find_near(job: Job) -> list[tuple[TaskFiles, list[Near]]]:
-    """The near duplicates of each task's rows, its held-out rows not set apart. Tasks on single words are left out. The rows of a task that another
-    one answers are compared with the other's training rows. Raises InputError if no task has texts that can be read."""
+    """The near duplicates of each task's rows, its held-out rows not set apart.
+
+    Tasks on single words are left out. The rows of a task that another one answers are compared with the other's training rows.
+
+    Raises:
+        InputError: if no task has texts that can be read.
+    """
     read = {task.id: read_files(job.suite, task, job.data_dir, job.config.held_out) for task in job.tasks}
     near_rows = []
     for files in read.values():
@@ -72,53 +78,61 @@ def find_near(job: Job) -> list[tuple[TaskFiles, list[Near]]]:
 
 def _near(parts: Mapping[str, Part]) -> list[Near]:
     """For each row, the row of each split that is most similar to it; of its own split, only earlier rows count."""
-    splits = [split for split in SPLITS if split in parts]
+    sources = [parts[split] for split in SPLITS if split in parts]
     numbers: dict[str, int] = {}  # of different texts
-    rows = list[tuple[str, Part, Example, int]]()
-    with_text = defaultdict[tuple[int, str], list[tuple[Part, Example]]](list)  # by text and split
-    for split in splits:
-        for row in parts[split].rows:
+    rows = list[tuple[Part, Example, int]]()  # with the number of the row's texts
+    with_text = defaultdict[tuple[str, int], list[Example]](list)  # by split and number, but for blank texts
+    for part in sources:
+        for row in part.rows:
             text = "\n".join(plain(cell).casefold() for cell in row.texts)
-            rows.append((split, parts[split], row, number := numbers.setdefault(text, len(numbers))))
+            number = numbers.setdefault(text, len(numbers))
+            rows.append((part, row, number))
             if text.strip():
-                with_text[number, split].append((parts[split], row))
-    similar = defaultdict[int, list[tuple[float, int]]](list)
-    for earlier, later, value in near_duplicates(list(numbers), SHARE):
-        similar[earlier].append((-value, later))
-        similar[later].append((-value, earlier))
+                with_text[part.split, number].append(row)
+    similar = defaultdict[int, list[tuple[float, int]]](list)  # by number, the negative similarity and number of others
+    for earlier, later, similarity in near_duplicates(list(numbers), SHARE):
+        similar[earlier].append((-similarity, later))
+        similar[later].append((-similarity, earlier))
     near = []
-    for split, part, row, number in rows:
-        likely = sorted([(-1.0, number), *similar[number]])
-        for source in splits:
-            hits = (
-                Near(part, row, there, match, -value)
-                for value, text in likely
-                for there, match in with_text.get((text, source), ())
-                if (source != split or match.line < row.line) and part.marked(row) == there.marked(match)
+    for part, row, number in rows:
+        best_first = sorted([(-1.0, number), *similar[number]])
+        for source in sources:
+            matches = (
+                (match, -value) for value, text in best_first for match in with_text.get((source.split, text), ())
             )
-            near += [hit] if (hit := next(hits, None)) else []
+            for match, similarity in matches:
+                is_other = source is not part or match.line < row.line
+                if is_other and source.marked(match) == part.marked(row):
+                    near.append(Near(part, row, source, match, similarity))
+                    break
     return near
 
 
 def near_findings(near: Sequence[Near]) -> list[Finding]:
     """A finding for each pair of splits with near duplicates."""
-    repeated = [hit for hit in near if hit.repeats]
+    by_splits = defaultdict[tuple[str, str], list[Near]](list)
+    for hit in near:
+        if hit.repeats:
+            by_splits[hit.part.split, hit.source.split].append(hit)
     findings = []
-    for split, source in dict.fromkeys((hit.part.split, hit.source.split) for hit in repeated):
-        hits = [hit for hit in repeated if (hit.part.split, hit.source.split) == (split, source)]
+    for (split, source), hits in by_splits.items():
         part = hits[0].part
         least = sorted(hits, key=lambda hit: hit.similarity)[:SHOWN]
-        pairs = "; ".join(
-            f"{hit.similarity:.2f} {part.where([hit.row])} and {hit.source.where([hit.match])}, "
-            + " and ".join(" / ".join(map(excerpt, row.texts)) for row in (hit.row, hit.match))
-            for hit in least
-        )
         known = [hit for hit in hits if hit.row.target is not None and hit.match.target is not None]
         agreeing = sum(hit.row.target == hit.match.target for hit in known)
-        answered = "answers them without understanding" if agreeing or not known else "answers them wrongly"
-        meaning = "they count twice" if split == source else f"a model that memorised these rows {answered}"
-        row = f"an earlier row of {source}" if split == source else f"a row of {source}"
-        what = f"{part.rows_text(len(hits), 'are', 'is')} nearly the same as {row}"
+        if split == source:
+            like, meaning = f"an earlier row of {source}", "they count twice"
+        else:
+            answers = "answers them without understanding" if agreeing or not known else "answers them wrongly"
+            like, meaning = f"a row of {source}", f"a model that memorised these rows {answers}"
+        what = f"{part.rows_text(len(hits), 'are', 'is')} nearly the same as {like}"
         what += f", {agreeing} of them with the same target" if known else ""
-        findings.append(part.finding("near duplicates", len(hits), f"{what}; the least similar: {pairs}", meaning))
+        what += f"; the least similar: {'; '.join(map(_pair_text, least))}"
+        findings.append(part.finding("near duplicates", len(hits), what, meaning))
     return findings
+
+
+def _pair_text(hit: Near) -> str:
+    """A pair of rows in a message: their similarity, where they stand, and how their texts begin."""
+    row, match = (" / ".join(map(excerpt, example.texts)) for example in (hit.row, hit.match))
+    return f"{hit.similarity:.2f} {hit.part.where([hit.row])} and {hit.source.where([hit.match])}, {row} and {match}"

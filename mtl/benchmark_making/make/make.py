@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -27,8 +27,20 @@ MOST_WRITTEN = 2**30  # characters of a task's files
 DROPPED = "dropped.jsonl"
 PROVENANCE = "provenance.json"
 
-# What the provenance says of a step that was done, and the rows that it dropped.
-Done = tuple[dict[str, Any], list[Dropped]]
+
+class StepRecord(NamedTuple):
+    """What the provenance says of a step that was done, and the rows that it dropped."""
+
+    about: dict[str, Any]
+    dropped: list[Dropped]
+
+
+class WrittenTasks(NamedTuple):
+    """The tasks of a recipe, whose files are written."""
+
+    suite: Suite
+    about: dict[str, Any]  # by task, what the provenance says of it
+    used: set[Origin]  # the rows of sources that the files are made of
 
 
 def make(name: str, out: Path, data_dir: Path | None = None) -> str:
@@ -37,8 +49,7 @@ def make(name: str, out: Path, data_dir: Path | None = None) -> str:
     Args:
         name: the path of a recipe, or the name of a shipped one.
         out: a new folder. It appears when all of its files are complete.
-        data_dir: where the sources are; default: the recipe's folder, or for a recipe of embedded corpora data/NAME, where they are
-            written.
+        data_dir: where the sources are; default: the recipe's folder, or for a recipe of embedded corpora data/NAME, where they are written.
 
     Raises:
         InputError: for a recipe, a source or a row that is not as it should be.
@@ -59,40 +70,40 @@ def make(name: str, out: Path, data_dir: Path | None = None) -> str:
         sources[table] = {"file": source.file, "rows": len(tables[table].rows), "sha256": digest}
     source_rows = [row for table in tables.values() for row in table.rows]
     try:
-        done = _run_steps(recipe, tables)
+        records = _run_steps(recipe, tables)
         with new_folder(out) as partial:
-            suite, tasks, used = _write_tasks(recipe, tables, partial)
-            dropped = [json.dumps(line, ensure_ascii=False) + "\n" for line in _dropped_lines(done, source_rows, used)]
-            write_text(partial / DROPPED, "".join(dropped))
-            write_json(partial / PROVENANCE, _provenance(recipe, sources, done, tasks, used, partial))
+            tasks = _write_tasks(recipe, tables, partial)
+            dropped = _dropped_lines(records, source_rows, tasks.used)
+            write_text(partial / DROPPED, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in dropped))
+            write_json(partial / PROVENANCE, _provenance(recipe, sources, records, tasks, partial))
     except InputError as error:
         # Rows know the names of their files below the data folder; people see the paths.
         if error.path in {source["file"] for source in sources.values()}:
             raise error.located(path=folder / str(error.path)) from None
         raise
-    lines = [_line(number, about) for number, (about, _) in enumerate(done, start=1)]
-    for id, task in suite.tasks.items():
+    lines = [_step_line(number, record.about) for number, record in enumerate(records, start=1)]
+    for id, task in tasks.suite.tasks.items():
         lines.append(f"{id}: {', '.join(f'{rows} rows {split}' for split, rows in task.rows.items())}")
-    path = out / "suite.yaml"
-    lines.append(f"{path}; check the data: mtl audit suite={path}, and with --artefacts")
+    suite = out / "suite.yaml"
+    lines.append(f"{suite}; check the data: mtl audit suite={suite}, and with --artefacts")
     return "\n".join(lines)
 
 
-def _line(number: int, about: Mapping[str, Any]) -> str:
+def _step_line(number: int, about: Mapping[str, Any]) -> str:
     """A step in one line, for people."""
     options = ", ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in about["options"].items())
+    step = f"{about['step']} ({options})" if options else about["step"]
     taken = " and ".join(f"{rows} rows of {name}" for name, rows in about["rows_in"].items())
-    return f"{number}. {about['step']}{f' ({options})' if options else ''}: {taken} → {about['rows_out']} rows of {about['into']}"
+    return f"{number}. {step}: {taken} → {about['rows_out']} rows of {about['into']}"
 
 
-def _run_steps(recipe: TaskRecipe, tables: dict[str, Table]) -> list[Done]:
+def _run_steps(recipe: TaskRecipe, tables: dict[str, Table]) -> list[StepRecord]:
     """Do all steps. `tables` holds the tables of the sources, and receives those of the steps."""
-    done: list[Done] = []
+    records: list[StepRecord] = []
     added = 0
     for number, use in enumerate(recipe.uses, start=1):
-        taken = [tables[name] for name in use.tables]
         work = Work(recipe.path, use.number, use.name, recipe.keys.seed, added)
-        table = use.step.run(work, *taken)
+        table = use.step.run(work, *(tables[name] for name in use.tables))
         added = work.added
         rows = {name: len(tables[name].rows) for name in use.tables}
         if not table.rows:
@@ -100,55 +111,46 @@ def _run_steps(recipe: TaskRecipe, tables: dict[str, Table]) -> list[Done]:
             raise work.error(f"no row is left of {before}; give other options, or check the step before")
         tables[use.into] = Table(use.into, table.columns, table.rows)
         # Rows that a step does not choose for a new table are dropped only if nothing reads the table that it took later.
-        readers = {name for later in recipe.uses[number:] for name in later.tables}
-        readers |= {files.table for files in recipe.written.values()}
-        stays = len(taken) == 1 and use.into not in use.tables and use.tables[0] in readers
-        dropped = [] if stays else work.dropped
+        read_later = {name for later in recipe.uses[number:] for name in later.tables}
+        read_later |= {files.table for files in recipe.written.values()}
+        table_stays = len(use.tables) == 1 and use.into not in use.tables and use.tables[0] in read_later
+        dropped = [] if table_stays else work.dropped
         about: dict[str, Any] = {"step": use.name, "options": use.options, "rows_in": rows, "into": use.into}
         about |= {"rows_out": len(table.rows), "dropped": len(dropped)}
-        done.append((about | ({"facts": work.facts} if work.facts else {}), dropped))
-    return done
+        if work.facts:
+            about["facts"] = work.facts
+        records.append(StepRecord(about, dropped))
+    return records
 
 
-def _write_tasks(
-    recipe: TaskRecipe, tables: dict[str, Table], folder: Path
-) -> tuple[Suite, dict[str, Any], set[Origin]]:
-    """Write the suite file and the files of its tasks.
-
-    Returns:
-        The suite, what the provenance says of each task, and the rows of sources that the files are made of.
-    """
+def _write_tasks(recipe: TaskRecipe, tables: dict[str, Table], folder: Path) -> WrittenTasks:
+    """Write the suite file and the files of its tasks."""
     splits = {id: _by_split(recipe, id, tables[files.table]) for id, files in recipe.written.items()}
     counts = {id: {name: len(rows) for name, rows in by_split.items()} for id, by_split in splits.items()}
     content, suite = recipe.suite(counts)
-    tasks: dict[str, Any] = {}
+    about: dict[str, Any] = {}
     for id, files in recipe.written.items():
         changed = _write_task(recipe, suite.tasks[id], tables[files.table], splits[id], folder)
-        tasks[id] = {"table": files.table, "rows": counts[id], "cells_changed": changed}
+        about[id] = {"table": files.table, "rows": counts[id], "cells_changed": changed}
     head = f"# Made by mtl make from {recipe.path.name}; {PROVENANCE} says how.\n"
     write_text(folder / "suite.yaml", head + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120))
     written = [row for by_split in splits.values() for rows in by_split.values() for row in rows]
-    return suite, tasks, {origin for row in written for origin in row.origins}
+    return WrittenTasks(suite, about, {origin for row in written for origin in row.origins})
 
 
 def _provenance(
-    recipe: TaskRecipe,
-    sources: dict[str, Any],
-    done: list[Done],
-    tasks: dict[str, Any],
-    used: set[Origin],
-    folder: Path,
+    recipe: TaskRecipe, sources: dict[str, Any], records: list[StepRecord], tasks: WrittenTasks, folder: Path
 ) -> dict[str, Any]:
-    """The content of provenance.json, which lists the files that the folder has before it. `used`: as in `_dropped_lines`."""
-    used_by_file = Counter(origin.file for origin in used)
+    """The content of provenance.json, which lists the files that the folder has before it."""
+    used_by_file = Counter(origin.file for origin in tasks.used)
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     return {
         "mtl": VERSION,
         "recipe": {"file": recipe.path.name, "sha256": sha256(recipe.path)},
         "seed": recipe.keys.seed,
         "sources": {name: {**about, "rows_used": used_by_file[about["file"]]} for name, about in sources.items()},
-        "steps": [about for about, _ in done],
-        "tasks": tasks,
+        "steps": [record.about for record in records],
+        "tasks": tasks.about,
         "files": {path.relative_to(folder).as_posix(): sha256(path) for path in files},
     }
 
@@ -163,7 +165,7 @@ def _by_split(recipe: TaskRecipe, id: str, table: Table) -> dict[str, list[Sourc
         if (name := row.cell(SPLIT)) not in SPLITS:
             raise row.error(f"{name!r} in column {SPLIT!r} must be {', '.join(SPLITS)}; change it by a step map")
         rows[name].append(row)
-    return {name: of_split for name, of_split in rows.items() if of_split}
+    return {name: rows[name] for name in SPLITS if rows[name]}
 
 
 def _write_task(
@@ -174,8 +176,8 @@ def _write_task(
     What is written is read as a run does, test targets included. Raises InputError at the source of a row that no run could read.
     """
     group = [task.group] if task.group else []
-    named = [*task.text_columns, *task.span_columns, *task.further_columns, *group, *task.target_columns]
-    columns = recipe.written[task.id].columns or {name: name for name in named}  # by column of a file, the table's
+    declared = [*task.text_columns, *task.span_columns, *task.further_columns, *group, *task.target_columns]
+    columns = recipe.written[task.id].columns or {name: name for name in declared}  # by column of a file, the table's
     key = f"tasks.{task.id}"
     if absent := [column for column in columns.values() if column not in table.columns]:
         lacks = f"table {table.name} has no column {absent[0]!r}; it has {printable_names(table.columns)}"
@@ -207,17 +209,24 @@ def _value(row: SourceRow, column: str) -> Value:
     return value
 
 
-def _dropped_lines(done: Sequence[Done], rows: Sequence[SourceRow], used: set[Origin]) -> Iterator[dict[str, Any]]:
+def _dropped_lines(
+    records: Sequence[StepRecord], source_rows: Sequence[SourceRow], used: set[Origin]
+) -> Iterator[dict[str, Any]]:
     """What dropped.jsonl says of each row that a step dropped, and of rows of sources that no step chose for a table of a task. `used`: the
     rows of sources that files of tasks are made of."""
-    left: list[tuple[dict[str, Any], SourceRow, str]] = []
-    for number, (about, dropped) in enumerate(done, start=1):
-        step = {"step": number, "name": about["step"], "table": about["into"]}
-        left += [(step, row, reason) for row, reason in dropped]
-    known = used | {origin for _, row, _ in left for origin in row.origins}
-    no_step = dict.fromkeys(("step", "name", "table"))
-    left += [(no_step, row, "no step chose it for a table of a task") for row in rows if known.isdisjoint(row.origins)]
-    for step, row, reason in left:
-        shown = {column: value for column, value in row.values.items() if not column.endswith(LIST)}
+
+    def line(step: dict[str, Any], row: SourceRow, reason: str) -> dict[str, Any]:
+        values = {column: value for column, value in row.values.items() if not column.endswith(LIST)}
         about = {"sources": list(map(str, row.origins)), "reason": reason, "used": used.issuperset(row.origins)}
-        yield {**step, **about, "row": shown}
+        return {**step, **about, "row": values}
+
+    known = set(used)
+    for number, record in enumerate(records, start=1):
+        step = {"step": number, "name": record.about["step"], "table": record.about["into"]}
+        for row, reason in record.dropped:
+            known.update(row.origins)
+            yield line(step, row, reason)
+    no_step: dict[str, Any] = dict.fromkeys(("step", "name", "table"))
+    for row in source_rows:
+        if known.isdisjoint(row.origins):
+            yield line(no_step, row, "no step chose it for a table of a task")

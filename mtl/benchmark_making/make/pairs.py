@@ -2,7 +2,7 @@
 
 import operator
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Annotated, Literal
@@ -32,8 +32,7 @@ class PairRows:
         groups: the columns of both tables that say which group a row is in, as the article of a summary.
         scope: within (pairs of rows of one group) or across (of two groups).
         same: a column of both tables, as split: only rows with the same value are compared.
-        order: most_similar or least_similar; which rows of the second table are taken for a row of the first. Across groups, only
-            most_similar.
+        order: most_similar or least_similar; which rows of the second table are taken for a row of the first. Across groups, only most_similar.
         most: how many rows of the second table are taken for each row of the first; within groups, all by default.
         at_least: the smallest similarity of a pair (τ).
         one_per_groups: of all pairs of the same two groups, in either order, keep the most similar one.
@@ -58,27 +57,24 @@ class PairRows:
             raise InputError("is for scope: across", key="one_per_groups")
 
     def run(self, work: Work, first: Table, second: Table) -> Table:
-        tables, ids, texts = (first, second), dict[tuple[str, ...], int](), list[list[str]]()
-        same, groups = list[np.ndarray](), list[np.ndarray]()  # numbers of each row's value of `same`, and of its group
+        tables = first, second
         for table, text, group in zip(tables, self.texts, self.groups, strict=True):
             for option, column in (("texts", text), ("groups", group), ("same", self.same or group)):
                 work.check_columns(table, option, column, lists=False)
-            texts.append(table.texts(text))
-            values = [""] * len(table.rows) if self.same is None else table.texts(self.same)
-            named = zip(values, table.texts(group), strict=True)
-            same.append(np.array([ids.setdefault((value,), len(ids)) for value in values]))
-            groups.append(np.array([ids.setdefault(name, len(ids)) for name in named]))
-        columns = {name: f"other_{name}" if name in first.columns else name for name in second.columns}
-        names = [*first.columns, *columns.values(), SIMILARITY]
+        second_names = {name: f"other_{name}" if name in first.columns else name for name in second.columns}
+        names = [*first.columns, *second_names.values(), SIMILARITY]
         if twice := [name for name, count in Counter(names).items() if count > 1]:
             raise work.error(f"a pair would have two columns {twice[0]!r}; rename that one before", "tables")
-        pairs = self._search(work, tables, texts, same, groups)
-        work.added = work.claim(len(pairs.lefts), first.width + second.width + 1)
+        same = [[""] * len(table.rows) if self.same is None else table.texts(self.same) for table in tables]
+        grouped = zip(same, tables, self.groups, strict=True)
+        groups = _numbered(list(zip(values, table.texts(group), strict=True)) for values, table, group in grouped)
+        pairs = self._search(work, tables, _numbered(same), groups)
+        work.added = work.added_with(len(pairs.lefts), first.width + second.width + 1)
         rows = []
-        for left, right, value in zip(*map(np.ndarray.tolist, pairs), strict=True):
-            one, other = first.rows[left], second.rows[right]
-            further = {new: other.values.get(old) for old, new in columns.items()}
-            rows.append(SourceRow({**one.values, **further, SIMILARITY: value}, (*one.origins, *other.origins)))
+        for left, right, similarity in zip(*map(np.ndarray.tolist, pairs), strict=True):
+            one, two = first.rows[left], second.rows[right]
+            second_values = {new: two.values.get(old) for old, new in second_names.items()}
+            rows.append(SourceRow({**one.values, **second_values, SIMILARITY: similarity}, one.origins + two.origins))
         if self.one_per_groups:
             rows = work.chosen(rows, _repeated(pairs, groups))
         for table, used in ((first, pairs.lefts), (second, pairs.rights)):
@@ -86,23 +82,28 @@ class PairRows:
                 work.drop(table.rows[number], "in no pair")
         return Table(first.name, names, rows)
 
-    def _search(
-        self, work: Work, tables: Sequence[Table], texts: Sequence[list[str]], same: Numbers, groups: Numbers
-    ) -> Pairs:
-        """The pairs, by the numbers of their rows. Raises InputError for too many."""
+    def _search(self, work: Work, tables: tuple[Table, Table], same: Numbers, groups: Numbers) -> Pairs:
+        """The pairs, by the numbers of their rows. Raises InputError for too many.
+
+        Args:
+            same: the numbers of the values of `same` in the rows of each table, int64 (rows,).
+            groups: likewise of the rows' groups, which are of rows with one value of `same`.
+        """
+        lefts, rights = (table.texts(column) for table, column in zip(tables, self.texts, strict=True))
         is_one_side = tables[0] is tables[1] and self.texts[0] == self.texts[1]
         title, width = f"step {work.number}, pairs", tables[0].width + tables[1].width + 1
 
         def check(count: int) -> None:
-            work.claim(count // 2 if is_one_side else count, width, "most")
+            work.added_with(count // 2 if is_one_side else count, width, "most")
 
-        comparison = TextComparison(texts[0], texts[1], title)
         if self.scope == "across":  # texts without a common unit are no pair
             keys, apart, low = same, groups, max(self.at_least, np.nextafter(0, 1))
         else:
-            sizes = [len(side) for side in texts]
-            row_or_side = [np.arange(size) if is_one_side else np.full(size, i) for i, size in enumerate(sizes)]
-            keys, apart, low = groups, row_or_side, self.at_least
+            keys, low = groups, self.at_least
+            apart = [np.zeros(len(lefts)), np.ones(len(rights))]
+            if is_one_side:  # a row is no pair with itself
+                apart = [np.arange(len(lefts)), np.arange(len(rights))]
+        comparison = TextComparison(lefts, rights, title)
         pairs = comparison.pairs(keys, apart, self.most, self.order == "least_similar", low, check, title)
         if is_one_side:  # a pair may stand there twice, the second time the other way round
             _, first = np.unique(np.sort(np.stack([pairs.lefts, pairs.rights]), axis=0), axis=1, return_index=True)
@@ -110,13 +111,19 @@ class PairRows:
         return pairs
 
 
+def _numbered(sides: Iterable[Sequence[Hashable]]) -> list[np.ndarray]:
+    """The values of each side as numbers, int64 (values,), which are equal for equal values of all sides."""
+    numbers: dict[Hashable, int] = {}
+    return [np.array([numbers.setdefault(value, len(numbers)) for value in side]) for side in sides]
+
+
 def _repeated(pairs: Pairs, groups: Numbers) -> list[str | None]:
-    """Why a pair is dropped: a more similar pair, or an earlier one that is as similar, has the same two groups."""
+    """Why each pair is dropped, or None: a more similar pair, or an earlier one that is as similar, has the same two groups."""
     both = np.sort(np.stack([groups[0][pairs.lefts], groups[1][pairs.rights]]), axis=0)
     order = np.argsort(-pairs.values, kind="stable")
     _, best = np.unique(both[:, order], axis=1, return_index=True)
-    kept = set(order[best].tolist())
-    return [None if number in kept else "a more similar pair has the same two groups" for number in range(len(order))]
+    remaining = set(order[best].tolist())
+    return [None if pair in remaining else "a more similar pair has the same two groups" for pair in range(len(order))]
 
 
 @dataclass
@@ -162,24 +169,26 @@ class Cut:
         work.check_columns(table, "like", self.like, lists=False)
         texts, models = table.texts(self.column), table.texts(self.like)
         units = learned_byte_pairs([*models, *texts])
-        both = zip(texts, models, strict=True)
-        cut = [self._best_run(sentences(text), set(units(model)), units) for text, model in both]
-        rows = zip(table.rows, cut, strict=True)
-        return table.with_rows(row.with_values(**{self.column: text}) for row, text in rows)
+        rows = []
+        for row, text, model in zip(table.rows, texts, models, strict=True):
+            run = self._best_run(sentences(text), set(units(model)), units)
+            rows.append(row.with_values(**{self.column: " ".join(run)}))
+        return table.with_rows(rows)
 
-    def _best_run(self, parts: Sequence[str], wanted: set[str], units: Units) -> str:
-        """The run of these sentences that has most of the wanted units, after the penalty."""
+    def _best_run(self, parts: Sequence[str], wanted: set[str], units: Units) -> Sequence[str]:
+        """The run of these sentences that has most of the wanted units, after the penalty; the first of the shortest of equal ones."""
         units_by_part = [set(units(part)) for part in parts]
+        # by the run's length
         divisors = list(accumulate([self.penalty] * min(MOST_SENTENCES, len(parts)), operator.mul))
-        best, value = (0, 1), (-1.0, 0)
+        best, best_rank = parts[:1], (-1.0, 0)
         for start in range(len(parts)):
-            run = set[str]()
+            run_units = set[str]()
             for size, divisor in enumerate(divisors[: len(parts) - start], start=1):
-                run |= units_by_part[start + size - 1]
-                shared = len(wanted & run)
-                reached = shared / max(1, len(wanted)) / divisor, -size
-                if reached > value:
-                    best, value = (start, start + size), reached
+                run_units |= units_by_part[start + size - 1]
+                shared = len(wanted & run_units)
+                rank = shared / max(1, len(wanted)) / divisor, -size
+                if rank > best_rank:
+                    best, best_rank = parts[start : start + size], rank
                 if shared == len(wanted):  # no longer run has more
                     break
-        return " ".join(parts[slice(*best)])
+        return best

@@ -1,6 +1,6 @@
 """Recipes: how tasks are made from raw data, read from a YAML file and checked before any data is read."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -36,7 +36,7 @@ STEPS: dict[str, type[Any]] = {
     "split": splitting.SplitRows,
 }
 
-# The number of tables that a step takes, where it is not one; None: two or more.
+# How many tables a step takes, for steps that do not take one; None: two or more.
 TABLES = {"stack": None, "pairs": 2}
 
 TEXT = "text"  # the column of a sentence's text, in a file of tokens
@@ -152,25 +152,24 @@ def load_recipe(path: Path) -> TaskRecipe:
         keys = typed(RecipeKeys, raw)
         if not keys.sources or not keys.tasks:
             raise InputError("must name at least one", key="sources" if not keys.sources else "tasks")
-        made = {name: f"sources.{name}" for name in keys.sources}  # by the name of a table, the key of what makes it
-        unread = set(made)
+        makers = {name: f"sources.{name}" for name in keys.sources}  # by table, the key of what makes it
+        unread = set(makers)  # tables that nothing has read so far
         uses: list[StepUse] = []
-        last = next(iter(made)) if len(made) == 1 else None  # the table of the step before
+        last = next(iter(makers)) if len(makers) == 1 else None  # the table of the step before
         for number, step in enumerate(keys.steps, start=1):
-            use = _read_step(number, dict(_section(step, f"steps.{number}")), list(made), last)
+            use = _read_step(number, dict(_section(step, f"steps.{number}")), list(makers), last)
             uses.append(use)
-            last = use.into
-            key = f"steps.{number}.{use.name}"
+            last, key = use.into, f"steps.{number}.{use.name}"
             unread -= set(use.tables)
             if last in unread:
                 raise InputError(f"replaces table {last!r}, which nothing has read", key=key)
-            made[last] = key
+            makers[last] = key
             unread.add(last)
-        written = {id: _take_files(id, task, made, last) for id, task in keys.tasks.items()}
+        written = {id: _take_files(id, task, makers, last) for id, task in keys.tasks.items()}
         unread -= {files.table for files in written.values()}
         if unread:
             name = min(unread)
-            raise InputError(f"makes table {name!r}, which nothing reads; use it, or leave this out", key=made[name])
+            raise InputError(f"makes table {name!r}, which nothing reads; use it, or leave this out", key=makers[name])
     except InputError as error:
         raise error.located(path=path) from None
     recipe = TaskRecipe(path, keys, uses, written)
@@ -199,14 +198,14 @@ def _read_step(number: int, keys: dict[str, Any], known: list[str], last: str | 
         raise InputError(f"no step {name!r}; {advice(name, STEPS, 'steps')}", key=f"steps.{number}.step")
     section, count = f"steps.{number}.{name}.", TABLES.get(name, 1)
     if count == 1:
-        tables = [keys.pop("table", last)]
-        if tables == [None]:
+        named = [keys.pop("table", last)]
+        if named == [None]:
             raise InputError("there are several sources: name the table", key=f"{section}table")
     else:
-        tables = keys.pop("tables", None)
-        if not isinstance(tables, list) or len(tables) < 2 or (count is not None and len(tables) != count):
+        named = keys.pop("tables", None)
+        if not isinstance(named, list) or len(named) < 2 or (count is not None and len(named) != count):
             raise InputError(f"must be a list of {'two' if count else 'at least two'} tables", key=f"{section}tables")
-    tables = list(map(str, tables))
+    tables = list(map(str, named))
     if unknown := [table for table in tables if table not in known]:
         raise InputError(f"no table {unknown[0]!r} yet; there are {', '.join(known)}", key=f"{section}table")
     into = str(keys.pop("into_table", tables[0] if len(tables) == 1 else ""))
@@ -215,13 +214,13 @@ def _read_step(number: int, keys: dict[str, Any], known: list[str], last: str | 
     return StepUse(number, name, typed(STEPS[name], keys, section), keys, tables, into)
 
 
-def _take_files(id: str, keys: dict[str, Any], made: Mapping[str, str], last: str | None) -> TaskFiles:
+def _take_files(id: str, keys: dict[str, Any], tables: Collection[str], last: str | None) -> TaskFiles:
     """What a task's files hold: takes `data` out of its keys. Raises InputError for keys that mtl make writes, and for an unknown table."""
     section = f"tasks.{id}"
-    data = {"table": last or next(iter(made)), **_section(keys.pop("data", {}), f"{section}.data")}
+    data = {"table": last or next(iter(tables)), **_section(keys.pop("data", {}), f"{section}.data")}
     files = typed(TaskFiles, data, f"{section}.data.")
     if written := sorted({"files", "rows", "folder", "source", "hub"} & set(keys)):
         raise InputError("is written by mtl make; leave it out", key=f"{section}.{written[0]}")
-    if files.table not in made:
-        raise InputError(f"no table {files.table!r}; there are {', '.join(made)}", key=f"{section}.data.table")
+    if files.table not in tables:
+        raise InputError(f"no table {files.table!r}; there are {', '.join(tables)}", key=f"{section}.data.table")
     return files

@@ -1,8 +1,8 @@
 """The step that divides rows into train, dev and test by shares."""
 
 import logging
-from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, pairwise
 
@@ -43,7 +43,7 @@ class SplitRows:
             raise InputError(f"must be shares of {', '.join(SPLITS)}, {wanted}", key="shares")
 
     def run(self, work: Work, table: Table) -> Table:
-        total, keys, strata = len(table.rows), self.keys, [""] * len(table.rows)
+        keys, strata = self.keys, [""] * len(table.rows)
         if keys:
             work.check_columns(table, "keys", *keys)
         if empty := [key for key in keys if not any(value for row in table.rows for value in row.items(key))]:
@@ -51,32 +51,37 @@ class SplitRows:
         if self.stratify is not None:
             work.check_columns(table, "stratify", self.stratify, lists=False)
             strata = table.texts(self.stratify)
-        names = [name for name in SPLITS if name in self.shares]
-        ends = [round(share * total) for share in accumulate(self.shares[name] for name in names)]
-        asked = {name: end - start for name, (start, end) in zip(names, pairwise([0, *ends]), strict=True)}
-        if few := [name for name, rows in asked.items() if rows == 0]:
-            raise work.error(f"{total} rows are too few for this share", f"shares.{few[0]}")
-        asked |= {REST: total - ends[-1]} if total > ends[-1] else {}
+        asked = self._asked(work, len(table.rows))
         groups = _groups(table.rows, keys)
         order = sorted((groups[number] for number in work.shuffled(range(len(groups)))), key=len, reverse=True)
+        largest = len(order[0])
         splits = _assigned(order, strata, asked)
         reached = Counter(splits)
         if unfilled := [name for name in asked if name != REST and not reached[name]]:
-            largest = f"; the largest of {len(groups)} groups has {len(order[0])} of {total} rows" if keys else ""
-            problem = f"{unfilled[0]} gets no row{largest}; ask for other sizes, or for other keys"
+            why = f"; the largest of {len(groups)} groups has {largest} of {len(splits)} rows" if keys else ""
+            problem = f"{unfilled[0]} gets no row{why}; ask for other sizes, or for other keys"
             raise work.error(problem, "keys" if keys else None)
         work.facts |= {"asked": asked, "reached": {name: reached[name] for name in asked}}
-        work.facts |= {"groups": len(groups), "largest_group": len(order[0])}
+        work.facts |= {"groups": len(groups), "largest_group": largest}
         for name, rows in asked.items():
             if abs(reached[name] - rows) > MOST_OFF * rows:
                 logger.warning(
                     "step %d, split: %s has %d rows where %d were asked for: the largest of %d groups has %d rows; name fewer keys, or"
                     " divide texts before they are paired (pairs with same: split)",
-                    *(work.number, name, reached[name], rows, len(groups), len(order[0])),
+                    *(work.number, name, reached[name], rows, len(groups), largest),
                 )
         reasons = ["beyond the rows asked for" if name == REST else None for name in splits]
         divided = [row.with_values(**{SPLIT: name}) for row, name in zip(table.rows, splits, strict=True)]
         return table.with_rows(work.chosen(divided, reasons), SPLIT)
+
+    def _asked(self, work: Work, total: int) -> dict[str, int]:
+        """By split, its number of rows of this total, and that of REST if rows are left. Raises InputError for a share of no row."""
+        names = [name for name in SPLITS if name in self.shares]
+        ends = [round(share * total) for share in accumulate(self.shares[name] for name in names)]
+        asked = {name: end - start for name, (start, end) in zip(names, pairwise([0, *ends]), strict=True)}
+        if few := [name for name, rows in asked.items() if rows == 0]:
+            raise work.error(f"{total} rows are too few for this share", f"shares.{few[0]}")
+        return asked | ({REST: total - ends[-1]} if total > ends[-1] else {})
 
 
 def _groups(rows: Sequence[SourceRow], keys: Sequence[str]) -> list[list[int]]:
@@ -90,24 +95,25 @@ def _groups(rows: Sequence[SourceRow], keys: Sequence[str]) -> list[list[int]]:
 
 
 def _assigned(groups: Sequence[Sequence[int]], strata: Sequence[str], asked: dict[str, int]) -> list[str]:
-    """The split of each row. A split takes no group that brings it over its number, as long as another one has room for it."""
+    """The split of each row, from the numbers of the rows in each group, the stratum of each row, and the number of rows that each split should
+    have. A split takes no group that brings it over its number, as long as another one has room for it."""
     totals = Counter(strata)
-    held = defaultdict[str, Counter[str]](Counter)
+    goals = {name: {key: asked[name] * totals[key] / len(strata) for key in totals} for name in asked}
+    taken = {name: Counter[str]() for name in asked}  # by split and stratum, the number of rows
     splits = [""] * len(strata)
     for group in groups:
-        more = Counter(strata[number] for number in group)
-
-        def cost(name: str, more: Counter[str] = more) -> float:
-            """How much the statistic grows if this split takes the group."""
-            parts = [(more.total(), held[name].total(), float(asked[name]))]
-            parts += [
-                (new, held[name][stratum], asked[name] * totals[stratum] / len(strata)) for stratum, new in more.items()
-            ]
-            return sum(new * (2 * (old - goal) + new) / goal for new, old, goal in parts)
-
-        room = [name for name in asked if held[name].total() + len(group) <= asked[name]]
-        best = min(room or asked, key=cost)
-        held[best].update(more)
+        rows = Counter(strata[number] for number in group)
+        room = [name for name in asked if taken[name].total() + len(group) <= asked[name]]
+        growth = {name: _growth(rows, taken[name], goals[name], asked[name]) for name in room or asked}
+        best = min(growth, key=growth.__getitem__)
+        taken[best].update(rows)
         for number in group:
             splits[number] = best
     return splits
+
+
+def _growth(rows: Counter[str], taken: Counter[str], goals: Mapping[str, float], asked: int) -> float:
+    """How much the statistic grows if a split takes a group, from their numbers of rows by stratum and those that the split should have."""
+    parts = [(rows.total(), taken.total(), float(asked))]
+    parts += [(new, taken[stratum], goals[stratum]) for stratum, new in rows.items()]
+    return sum(new * (2 * (old - goal) + new) / goal for new, old, goal in parts)

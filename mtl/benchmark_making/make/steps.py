@@ -89,18 +89,18 @@ class Duplicates:
 
     def run(self, work: Work, table: Table) -> Table:
         work.check_columns(table, "columns", *self.columns, lists=False)
-        first: dict[str, int] = {}
+        first: dict[str, int] = {}  # by text, the number of the first row with it
         reasons: list[str | None] = [None] * len(table.rows)
         for number, row in enumerate(table.rows):
             text = "\n".join(" ".join(row.cell(column).casefold().split()) for column in self.columns)
             if (earlier := first.setdefault(text, number)) != number:
-                reasons[number] = f"the same as {table.rows[earlier].place}"
+                reasons[number] = f"the same as {table.rows[earlier].where}"
         if self.near is not None:
-            numbers = list(first.values())
-            for earlier, later, value in near_duplicates(list(first), self.near):
-                before, after = numbers[earlier], numbers[later]
-                if reasons[before] is None and reasons[after] is None:
-                    reasons[after] = f"{value:.2f} like {table.rows[before].place}"
+            numbers = list(first.values())  # of the rows with different texts
+            for i, k, similarity in near_duplicates(list(first), self.near):
+                earlier, later = numbers[i], numbers[k]
+                if reasons[earlier] is None and reasons[later] is None:
+                    reasons[later] = f"{similarity:.2f} like {table.rows[earlier].where}"
         return table.with_rows(work.chosen(table.rows, reasons))
 
 
@@ -110,8 +110,8 @@ class SampleRows:
 
     Args:
         number: how many rows are drawn.
-        column: with `values`, the rows to draw from; all others are kept. Without them, rows are drawn from all.
-        values: see `column`.
+        column: the column of `values`. Without both, rows are drawn from all.
+        values: rows with one of these values in `column` are drawn from; all others are kept.
     """
 
     number: Annotated[int, AT_LEAST_ONE]
@@ -129,8 +129,8 @@ class SampleRows:
         pool = [number for number, row in enumerate(table.rows) if column is None or values & set(row.items(column))]
         if self.number > len(pool):
             raise work.error(f"table {table.name} has {len(pool)} such rows; ask for at most that", "number")
-        left = set(work.shuffled(pool)[self.number :])
-        reasons = ["not drawn" if number in left else None for number in range(len(table.rows))]
+        undrawn = set(work.shuffled(pool)[self.number :])
+        reasons = ["not drawn" if number in undrawn else None for number in range(len(table.rows))]
         return table.with_rows(work.chosen(table.rows, reasons))
 
 
@@ -186,7 +186,7 @@ class Explode:
         columns = [name for name in table.columns if not name.endswith(LIST)]
         count = sum(len(row.items(self.column)) for row in table.rows)
         origins = max((len(row.origins) for row in table.rows), default=0)
-        work.added = work.claim(count, len(columns) + 1 + origins, "column", table.width * len(table.rows))
+        work.added = work.added_with(count, len(columns) + 1 + origins, "column", table.width * len(table.rows))
         rows = []
         for row in table.rows:
             items = row.items(self.column)
@@ -204,7 +204,7 @@ class Stack:
     def run(self, work: Work, *tables: Table) -> Table:
         columns = dict.fromkeys(column for table in tables for column in table.columns)
         counts, width = [len(table.rows) for table in tables], max(table.width for table in tables)
-        work.added = work.claim(sum(counts), width, before=max(counts) * width)
+        work.added = work.added_with(sum(counts), width, before=max(counts) * width)
         return Table(tables[0].name, list(columns), [row for table in tables for row in table.rows])
 
 

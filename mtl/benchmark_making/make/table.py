@@ -39,8 +39,8 @@ class SourceRow:
     origins: tuple[Origin, ...]
 
     @property
-    def place(self) -> str:
-        """Where the row comes from."""
+    def where(self) -> str:
+        """The places that the row comes from, as in `a.tsv:3 and b.tsv:5`."""
         return " and ".join(map(str, self.origins))
 
     def with_values(self, **values: Value | None) -> "SourceRow":
@@ -72,7 +72,8 @@ class SourceRow:
 
     def error(self, message: str) -> InputError:
         """An error at the first row of a source that this row is made of."""
-        return InputError(message, path=self.origins[0].file, line=self.origins[0].line)
+        first = self.origins[0]
+        return InputError(message, path=first.file, line=first.line)
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class Table:
         return max((len(row.values) + len(row.origins) for row in self.rows), default=0)
 
     def with_rows(self, rows: Iterable[SourceRow], *new: str) -> "Table":
-        """The table with other rows, which have these further columns."""
+        """The table with these rows in place of its own, and with the columns that are new in them."""
         return Table(self.name, list(dict.fromkeys([*self.columns, *new])), list(rows))
 
     def texts(self, column: str) -> list[str]:
@@ -106,23 +107,23 @@ class Dropped(NamedTuple):
 
 @dataclass
 class Work:
-    """One step at work, with its number from 1 and its name in the recipe of this path and seed: it draws rows, says which rows it drops, and
-    notes what a reader of the provenance should know. `added`: the values that this step and those before have added to the sources."""
+    """One step at work: it draws rows, says which rows it drops, and notes what a reader of the provenance should know."""
 
-    path: Path
-    number: int
+    path: Path  # of the recipe
+    number: int  # of the step in it, from 1
     name: str
-    seed: int
-    added: int = 0
+    seed: int  # of the recipe
+    added: int = 0  # the values that this step and those before have added to the sources
     dropped: list[Dropped] = field(default_factory=list)
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)  # for the provenance
 
     def drop(self, row: SourceRow, reason: str) -> None:
         """Note that this step drops a row."""
         self.dropped.append(Dropped(row, reason))
 
-    def claim(self, rows: int, values: int, option: str | None = None, before: int = 0) -> int:
-        """What `added` is after the step makes so many rows of so many values, of which it took `before`. Raises InputError for too many."""
+    def added_with(self, rows: int, values: int, option: str | None = None, before: int = 0) -> int:
+        """What `added` becomes if the step makes so many rows, each of so many values, where it took `before` values. Raises InputError for too many;
+        `option` is the one that asks for them."""
         added = self.added + max(0, rows * values - before)
         if added > MOST_VALUES:
             most = f"all steps may add {MOST_VALUES:,} values to those of the sources: ask for fewer rows or columns"

@@ -34,11 +34,10 @@ def run_sweep(sweep: Sweep, make: Make, make_together: MakeTogether, report: Cal
         InputError, DivergedError: as a run does. The error of a finished run is raised at once, that of another run after all runs
             have ended and the report is written.
     """
-    busy: list[str] = []
+    busy = list[str]()
     try:
         for rung in sweep.rungs():
-            busy = _make_rung(sweep, rung, make, make_together)
-            if busy:
+            if busy := _make_rung(sweep, rung, make, make_together):
                 break  # the choice needs all runs
         if sweep.search is not None and not busy:
             with _errors_begin_with(str(sweep.path)):
@@ -83,7 +82,7 @@ def _make_rung(sweep: Sweep, runs: Sequence[Job], make: Make, make_together: Mak
 
 
 def _make_in_turn(waiting: Sequence[Job], make: Make, total: int) -> tuple[list[str], Failures]:
-    """Make runs one after another, of a `total` that counts the finished ones, too. Returns the names of busy runs, and the errors of others."""
+    """Make runs one after another. Returns the names of busy runs, and the errors of others. `total` is the number of runs with the finished ones."""
     import torch
 
     threads = torch.get_num_threads()

@@ -8,7 +8,7 @@ import sys
 import time
 import uuid
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -59,11 +59,10 @@ class RayCluster:
         """As `mtl.jobs.engines.Engine.run`."""
         if not units:
             return
-        running: dict[Any, Unit] = {}
+        waiting, ended = list(units), set[str]()
+        running: dict[Any, Unit] = {}  # by Ray's reference to the result
         with self._connected(units):
             try:
-                waiting = list(units)
-                ended: set[str] = set()
                 while waiting or running:
                     while len(running) < at_a_time and (unit := ready(waiting, ended)) is not None:
                         waiting.remove(unit)
@@ -84,10 +83,7 @@ class RayCluster:
         actors, waiting = list[Any](), deque[Any]()
         with self._connected([maker]) as nodes:
             try:
-                asked = {name: size for name, size in self._wanted(maker.needs).items() if size}
-                room = sum(
-                    int(min(node["Resources"].get(name, 0) // size for name, size in asked.items())) for node in nodes
-                )
+                room = sum(self._room(maker.needs, node) for node in nodes)
                 if room < workers:
                     raise InputError(f"{workers} workers do not fit into the cluster, which has room for {room}")
                 retries = {"max_restarts": RETRIES, "max_task_retries": RETRIES}
@@ -96,11 +92,9 @@ class RayCluster:
                 for worker, item in zip(itertools.cycle(actors), items, strict=False):
                     waiting.append(worker.work.remote(item))
                     if len(waiting) == IN_FLIGHT * workers:
-                        yield self._result(self._next_ended([waiting[0]]), maker.name)
-                        waiting.popleft()
+                        yield self._result(self._next_ended([waiting.popleft()]), maker.name)
                 while waiting:
-                    yield self._result(self._next_ended([waiting[0]]), maker.name)
-                    waiting.popleft()
+                    yield self._result(self._next_ended([waiting.popleft()]), maker.name)
             finally:
                 for worker in actors:
                     with suppress(Exception):  # it, or its node, may be lost
@@ -112,9 +106,9 @@ class RayCluster:
         have what the units need."""
         is_new = not self.ray.is_initialized()
         if is_new:
-            address = os.environ.get("RAY_ADDRESS")
+            address = os.environ.get("RAY_ADDRESS", "")
             try:
-                check_listens(address or "")
+                check_listens(address)
                 self.ray.init(log_to_driver=True, logging_level="warning", configure_logging=True)
             except (OSError, OverflowError, RuntimeError, ValueError) as error:
                 where = f"RAY_ADDRESS={address}: " if address else ""
@@ -140,8 +134,13 @@ class RayCluster:
         gpu = float("GPU" in self.ray.cluster_resources()) if needs.gpu is None else needs.gpu
         return {"CPU": needs.threads or 1, "GPU": gpu, "memory": needs.memory or 0}
 
+    def _room(self, needs: Needs, node: Mapping[str, Any]) -> int:
+        """How many units with these needs a node has room for at once."""
+        wanted = {name: size for name, size in self._wanted(needs).items() if size}
+        return int(min(node["Resources"].get(name, 0) // size for name, size in wanted.items()))
+
     def _options(self, needs: Needs) -> dict[str, Any]:
-        """The same, as options of Ray."""
+        """What a unit takes of a node's resources, as options of Ray."""
         wanted = self._wanted(needs)
         return {"num_cpus": wanted["CPU"], "num_gpus": wanted["GPU"], "memory": needs.memory}
 
@@ -154,7 +153,7 @@ class RayCluster:
         return ended[0]
 
     def _result(self, reference: Any, name: str) -> Any:
-        """The result of what has this name. Raises the UserError that it raised, and InputError if its process or the cluster was lost."""
+        """The result of the unit with this name. Raises the UserError that it raised, and InputError if its process or the cluster was lost."""
         errors = self.ray.exceptions
         try:
             return self.ray.get(reference)
@@ -184,24 +183,24 @@ class RayCluster:
         probe = folder / f".probe-{uuid.uuid4().hex}"
         probe.write_text(probe.name, encoding="utf-8")
         try:
-            ask = self.ray.remote(max_calls=1, num_cpus=0)(_describe)
-            asked = {}
+            describe = self.ray.remote(max_calls=1, num_cpus=0)(_describe)
+            hosts = {}  # by Ray's reference to a node's answer
             for node in nodes:
                 strategy = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-                asked[ask.options(scheduling_strategy=strategy).remote(str(probe))] = node["NodeManagerHostname"]
-            answered, silent = self.ray.wait(list(asked), num_returns=len(asked), timeout=PROBE_TIMEOUT)
+                hosts[describe.options(scheduling_strategy=strategy).remote(str(probe))] = node["NodeManagerHostname"]
+            answered, silent = self.ray.wait(list(hosts), num_returns=len(hosts), timeout=PROBE_TIMEOUT)
             if silent:
-                raise InputError(f"node {asked[silent[0]]}: does not answer; see `ray status`")
+                raise InputError(f"node {hosts[silent[0]]}: does not answer; see `ray status`")
             here = _describe(str(probe))
             for reference in answered:
                 try:
-                    answers = self.ray.get(reference)
+                    remote = self.ray.get(reference)
                 except (self.ray.exceptions.TaskUnschedulableError, self.ray.exceptions.NodeDiedError):
                     continue  # Ray lists a lost node for some seconds; it gets no unit
                 except self.ray.exceptions.RayError as error:
-                    raise InputError(f"node {asked[reference]}: cannot run mtl: {_line(error)}") from None
-                if answers != here:
-                    raise InputError(node_difference(asked[reference], folder, here, answers))
+                    raise InputError(f"node {hosts[reference]}: cannot run mtl: {_line(error)}") from None
+                if remote != here:
+                    raise InputError(node_difference(hosts[reference], folder, here, remote))
         finally:
             probe.unlink(missing_ok=True)
 
@@ -216,21 +215,21 @@ def starts_cluster() -> bool:
 def check_listens(address: str) -> None:
     """Raise OSError if nothing listens at an address HOST:PORT, where Ray itself would repeat its messages for minutes. Other forms
     (auto, local, ray://…) are Ray's to check."""
-    if (match := re.fullmatch(r"\[?([^/\[\]]+)\]?:(\d+)", address)) is not None:
-        socket.create_connection((match[1], int(match[2])), timeout=CONNECT_TIMEOUT).close()
+    if match := re.fullmatch(r"\[?([^/\[\]]+)\]?:(\d+)", address):
+        host, port = match.groups()
+        socket.create_connection((host, int(port)), timeout=CONNECT_TIMEOUT).close()
 
 
 def _describe(probe: str) -> dict[str, str | None]:
     """What a node has: the content of a file in the folder of the results, and versions."""
     import torch
 
-    content = None
     file = Path(probe)
     for _ in range(10):  # a network file system may show a new file late
         if file.exists():
-            content = file.read_text(encoding="utf-8")
             break
         time.sleep(0.5)
+    content = file.read_text(encoding="utf-8") if file.exists() else None
     return {"folder": content, "mtl": VERSION, "torch": torch.__version__}
 
 

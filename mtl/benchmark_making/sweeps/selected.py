@@ -73,14 +73,14 @@ class Selected(Method):
         names = dict.fromkeys(chosen[task.id] for task in self.dataset.tasks)
         self.folders = {name: RunFolder(inside(request.folder / SETTINGS, name)) for name in names}
         self.summaries = {name: read_summary(folder.summary) for name, folder in self.folders.items()}
+        fingerprints = self.dataset.fingerprints
         contents = []
         for name, folder in self.folders.items():
             inputs = folder.read_inputs()
-            fingerprints = self.dataset.fingerprints
             if changed := [key for key in fingerprints if inputs.get(key, fingerprints[key]) != fingerprints[key]]:
                 raise InputError(f"was made from other data ({', '.join(changed)})", path=folder.path)
-            if without := set(self.config.seeds) - set(self.summaries[name]["seeds"]):
-                raise InputError(f"has no seed {min(without)}", path=folder.path)
+            if absent := set(self.config.seeds) - set(self.summaries[name]["seeds"]):
+                raise InputError(f"has no seed {min(absent)}", path=folder.path)
             files = [path for seed in self.config.seeds for path in sorted(folder.seed(seed).glob("predictions/*"))]
             contents.append([name, inputs, [sha256(path) for path in (folder.config, *files)]])
         self.fingerprints = {"chosen runs": hashlib.sha256(json.dumps(contents).encode()).hexdigest()}
@@ -88,13 +88,14 @@ class Selected(Method):
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         for task in self.dataset.tasks:
-            chosen, predicted = self.folders[self.config.selected.runs[task.id]], {}
+            chosen = self.folders[self.config.selected.runs[task.id]]
+            by_split: Predictions = {}
             for name, split in self.to_predict(task).items():
                 path = chosen.predictions(seed, name, task.id)
-                predicted[name] = read_predicted(task, path, split.scored.candidates)
-                if len(predicted[name]) != len(split):
-                    raise InputError(f"{len(predicted[name])} predictions for {len(split)} {name} rows", path=path)
-            yield task, predicted
+                by_split[name] = read_predicted(task, path, split.scored.candidates)
+                if len(by_split[name]) != len(split):
+                    raise InputError(f"{len(by_split[name])} predictions for {len(split)} {name} rows", path=path)
+            yield task, by_split
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """That of the models of all chosen runs together; a text is answered by one of them, at worst by the slowest."""
@@ -104,20 +105,15 @@ class Selected(Method):
 
     def _facts(self) -> dict[str, Any]:
         """What tables and reports say of the run: the setting of each task, and where the rows that score it have chosen it."""
-        runs, common = self.config.selected.runs, common_facts(list(self.summaries.values()))
-        settings = {}
-        for task in self.dataset.tasks:
-            summary = self.summaries[name := runs[task.id]]
-            alone = f",tasks={'+'.join(summary['config'].get('tasks') or ())}"  # the same for all settings of a task
-            settings[task.id] = name.removesuffix(alone).removeprefix(f"{summary['folder']},")
-        search = self.config.selected.search
-        tasks = [task for task in self.dataset.trained_tasks if task.scored_split == "dev" and task.is_scored]
-        on_scored = [task.id for task in tasks if search and task.id not in self.dataset.samples]
+        common, search = common_facts(list(self.summaries.values())), self.config.selected.search
         title = "; ".join(dict.fromkeys(summary["title"] for summary in self.summaries.values()))
-        costs = "Parameters and seconds are those of the models of all tasks together."
+        settings = {task.id: self._setting(task) for task in self.dataset.tasks}
         facts = {**common, "title": title, "settings": settings}
+        costs = "Parameters and seconds are those of the models of all tasks together."
         if search is None:
             return {**facts, "notes": ["Each task has a run of its own.", costs]}
+        tasks = [task for task in self.dataset.trained_tasks if task.scored_split == "dev" and task.is_scored]
+        on_scored = [task.id for task in tasks if task.id not in self.dataset.samples]
         notes = [f"Dev chose the settings: {search}.", costs]
         if on_scored:
             problem = "the dev examples that score these tasks chose their settings too, so the scores are too high"
@@ -125,3 +121,10 @@ class Selected(Method):
         chosen = ", ".join(filter(None, ["settings", common["chosen_on_dev"]]))
         about = {"title": f"{title}, tuned", "chosen_on_dev": chosen, "chosen_on_scored": on_scored, "notes": notes}
         return facts | about
+
+    def _setting(self, task: Task) -> str:
+        """The setting of a task: the name of its run without what all runs to choose from have in common, the method's folder and the tasks."""
+        name = self.config.selected.runs[task.id]
+        summary = self.summaries[name]
+        tasks = f",tasks={'+'.join(summary['config'].get('tasks') or ())}"
+        return name.removesuffix(tasks).removeprefix(f"{summary['folder']},")

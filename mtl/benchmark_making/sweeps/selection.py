@@ -57,14 +57,14 @@ def read_select(content: dict[Any, Any], path: Path) -> Select | None:
 
 @dataclass
 class Search:
-    """A choice among runs, which have all their seeds here."""
+    """A choice among runs."""
 
     path: Path  # the sweep file
     select: Select
-    runs: list[Job]
+    runs: list[Job]  # with all of their seeds
     folder: Path  # of the result
-    # By task id, the runs that are left to choose from, after `rungs` the best one.
-    kept: dict[str, list[Job]] = field(init=False)
+    # By task id, the runs that are left to choose from; when all `rungs` are made, the best one.
+    candidates: dict[str, list[Job]] = field(init=False)
     settings: int = field(init=False)  # the most runs that a task has to choose from at first
 
     def __post_init__(self) -> None:
@@ -72,41 +72,37 @@ class Search:
         for key in ALIKE:
             if any(getattr(run.config, key) != getattr(self.runs[0].config, key) for run in self.runs):
                 raise InputError(f"{key} must be the same for all runs", path=self.path, key="select")
-        self.kept = defaultdict(list)
+        self.candidates = defaultdict(list)
         for run in self.runs:
             for task in run.run_tasks:
                 if task.answered_by is None:
-                    self.kept[task.id].append(run)
-        self.settings = max(map(len, self.kept.values()))
+                    self.candidates[task.id].append(run)
+        self.settings = max(map(len, self.candidates.values()))
         config = self.folder / "config.yaml"
         if config.exists() and read_yaml(config).get("method") != METHOD:
             raise InputError("is the folder of another run; rename the sweep file, or set runs_dir=", path=self.folder)
 
     def rungs(self) -> Iterator[list[Job]]:
         """The runs to make one rung after another, with the seeds that they have at its end; a run that has begun more of them continues with
-        these. Ask for the next rung when the runs of the last are made. A run without all of its seeds has diverged, and is not chosen. Raises
-        DivergedError if a task has no other run."""
-        seeds = self.runs[0].config.seeds
-        for count in range(1, len(seeds) + 1) if self.select.halving else [len(seeds)]:
-            names = {run.name for runs in self.kept.values() for run in runs}
+        these. Ask for the next rung when the runs of the last are made: they decide which runs it has. A run without all of its seeds has diverged,
+        and is not chosen. Raises DivergedError if a task has no other run."""
+        seeds, halving = self.runs[0].config.seeds, self.select.halving
+        for count in range(1, len(seeds) + 1) if halving else [len(seeds)]:
+            names = {run.name for runs in self.candidates.values() for run in runs}
             yield [_with_seeds(run, count) for run in self.runs if run.name in names]
-            for task, runs in self.kept.items():
+            for task, runs in self.candidates.items():
                 ranked = self._ranked(task, runs, seeds[:count])
-                left = math.ceil(len(ranked) / (self.select.halving or 1)) if count < len(seeds) else 1
-                self.kept[task] = ranked[:left]
+                most = math.ceil(len(ranked) / halving) if halving and count < len(seeds) else 1
+                self.candidates[task] = ranked[:most]
 
     def job(self) -> Job:
         """The run of what is chosen; an earlier choice in its folder, which other runs have changed, is removed."""
         config, suite = self.runs[0].config, self.runs[0].suite
         heads = {task.id: task.answered_by or task.id for run in self.runs for task in run.run_tasks}
-        trained = sum(run.folder.scores(seed).exists() for run in self.runs for seed in config.seeds)
-        cost = f"{trained} seeds trained" + (f", with halving by {self.select.halving}" if self.select.halving else "")
-        seeds = ", ".join(map(str, config.seeds))
-        search = f"one of {self.settings} for each task, by the median over seeds {seeds}; {cost}"
         flat, tasks = flatten_config(config), [id for id in suite.tasks if id in heads]
         copied = {key: flat[key] for key in COPIED if flat[key] is not None}
-        names = {id: self.kept[heads[id]][0].name for id in tasks}
-        selected = {"selected.search": search if self.settings > 1 else None, "selected.runs": names}
+        chosen = {id: self.candidates[heads[id]][0].name for id in tasks}
+        selected = {"selected.search": self._description() if self.settings > 1 else None, "selected.runs": chosen}
         job = load_job({**copied, "method": METHOD, "tasks": tasks, "run_dir": str(self.folder), **selected})
         if job.folder.config.exists() and differences(job.folder.config, job.config):
             logger.info("%s: made again, since another choice was made there", job.folder.path)
@@ -118,8 +114,16 @@ class Search:
                         entry.unlink()
         return job
 
+    def _description(self) -> str:
+        """How the settings were chosen, and how many seeds were trained for it, as reports say it."""
+        seeds = self.runs[0].config.seeds
+        trained = sum(run.folder.scores(seed).exists() for run in self.runs for seed in seeds)
+        halving = f", with halving by {self.select.halving}" if self.select.halving else ""
+        median_over = f"by the median over seeds {', '.join(map(str, seeds))}"
+        return f"one of {self.settings} for each task, {median_over}; {trained} seeds trained{halving}"
+
     def _ranked(self, task: str, runs: Sequence[Job], seeds: Sequence[int]) -> list[Job]:
-        """Those of the runs that have these seeds, the best on dev first; of equal ones, the first of the file."""
+        """Those of the runs that have finished these seeds, the best on dev first; of equal ones, the first of the file."""
         scores = dict[str, float]()
         for run in runs:
             files = [run.folder.scores(seed) for seed in seeds]

@@ -70,7 +70,7 @@ class RunEntry:
         if "run_dir" in self.settings:
             raise InputError("each run has its own folder, named after the run; set runs_dir=", key="run_dir")
 
-        def placed(job: Job) -> Job:
+        def with_name(job: Job) -> Job:
             """The job with its name, and with the folder of this name."""
             name = self.label or self._name(job)
             if len(name.encode()) > LONGEST_NAME:
@@ -78,7 +78,7 @@ class RunEntry:
             folder = job.folder.path.parent / within / name
             return replace(job, config=replace(job.config, run_dir=str(folder)), name=name)
 
-        run = placed(load_run(self.settings, placed))
+        run = with_name(load_run(self.settings, with_name))
         if not is_idle(run):
             _ = run.run_tasks  # raises InputError for tasks that the method does not answer
         return run
@@ -86,17 +86,17 @@ class RunEntry:
     def runs_by_task(self, within: str) -> list[Job]:
         """A run for each trained task and those that its head answers; one run if the method has no task."""
         settings = {key: value for key, value in self.settings.items() if key != "tasks" or value != EACH}
-        whole = replace(self, settings=settings).run(within)
-        if is_idle(whole):
-            return [whole]
-        answered: dict[str, list[str]] = {task.id: [] for task in whole.run_tasks if task.answered_by is None}
-        for task in whole.run_tasks:
+        run_on_all = replace(self, settings=settings).run(within)
+        if is_idle(run_on_all):
+            return [run_on_all]
+        answered: dict[str, list[str]] = {task.id: [] for task in run_on_all.run_tasks if task.answered_by is None}
+        for task in run_on_all.run_tasks:
             answered[task.answered_by or task.id].append(task.id)
         naming = [*(key for key in self.naming if key != "tasks"), "tasks"]
         runs = []
-        for id, ids in answered.items():
+        for id, tasks in answered.items():
             label = None if self.label is None else f"{self.label}-{id}"
-            runs.append(RunEntry(label, naming, {**settings, "tasks": ids}).run(within))
+            runs.append(RunEntry(label, naming, {**settings, "tasks": tasks}).run(within))
         return runs
 
     def _name(self, job: Job) -> str:
@@ -105,10 +105,10 @@ class RunEntry:
         It does not depend on the other runs, so that a run keeps its name when others are added to the file.
         """
         preset = {} if job.config.preset == PAPER else {"preset": job.config.preset}  # the machine may have chosen it
-        named = {key: self.settings[key] for key in BASE_KEYS if key in self.settings}
-        base, flat = flatten_config(load_job({**preset, **named}).config), flatten_config(job.config)
+        base_settings = {key: self.settings[key] for key in BASE_KEYS if key in self.settings}
+        base, flat = flatten_config(load_job({**preset, **base_settings}).config), flatten_config(job.config)
         changed = [key for key in self.naming if key not in UNNAMED and flat[key] != base.get(key)]
-        return ",".join([job.folder.path.name, *(f"{key}={_in_a_name(flat[key])}" for key in changed)])
+        return ",".join([job.folder.path.name, *(f"{key}={_as_name(flat[key])}" for key in changed)])
 
 
 def load_sweep(name: str, overrides: Mapping[str, Any] | None = None, only: Sequence[str] = ()) -> Sweep:
@@ -128,9 +128,21 @@ def load_sweep(name: str, overrides: Mapping[str, Any] | None = None, only: Sequ
         raise InputError(f"--only {only[0]}: {path} chooses among its runs (select:), and needs all of them")
     within = "" if select is None else f"{path.stem}/{SETTINGS}"
     runs = list(_load_all(path, entries, overrides or {}, within))
+    _check_together(path, runs)
+    names = [run.name for run in runs]
+    if unknown := set(only) - set(names):
+        raise InputError(f"--only {min(unknown)}: {path} has no such run; it has {', '.join(names)}")
+    chosen = [run for run in runs if not only or run.name in only]
+    _check_ready(path, chosen)
+    search = None if select is None else Search(path, select, runs, runs[0].folder.path.parents[1])
+    return Sweep(title, path, chosen, search)
+
+
+def _check_together(path: Path, runs: Sequence[Job]) -> None:
+    """Raise InputError for no run, for runs that would share a folder, and for other settings of what the whole sweep has one of."""
     if not runs:
         raise InputError("the suite has no task for any of its runs", path=path)
-    numbers: dict[str, int] = {}
+    numbers: dict[str, int] = {}  # by folder, of its first run
     for number, run in enumerate(runs, 1):
         # Some file systems do not distinguish upper and lower case.
         if (first := numbers.setdefault(str(run.folder.path).casefold(), number)) != number:
@@ -139,13 +151,6 @@ def load_sweep(name: str, overrides: Mapping[str, Any] | None = None, only: Sequ
     for key in ("runs_dir", "engine", "seeds_in_parallel"):
         if len({getattr(run.config, key) for run in runs}) > 1:
             raise InputError(f"{key} must be the same for all runs", path=path)
-    names = [run.name for run in runs]
-    if unknown := set(only) - set(names):
-        raise InputError(f"--only {min(unknown)}: {path} has no such run; it has {', '.join(names)}")
-    chosen = [run for run in runs if not only or run.name in only]
-    _check_ready(path, chosen)
-    search = None if select is None else Search(path, select, runs, runs[0].folder.path.parents[1])
-    return Sweep(title, path, chosen, search)
 
 
 def _read_sweep_file(path: Path) -> tuple[str, list[RunEntry], Select | None]:
@@ -165,13 +170,13 @@ def _read_sweep_file(path: Path) -> tuple[str, list[RunEntry], Select | None]:
         raise InputError("must be a list", path=path, key="runs")
     combinations = itertools.product(*grid.values()) if grid else ()
     entries = [RunEntry(None, [*grid], {**shared, **dict(zip(grid, values, strict=True))}) for values in combinations]
-    for number, run in enumerate(listed_runs, 1):
-        run_settings = _settings(path, f"runs: {number}", run)
-        label = run_settings.pop("name", None)
+    for number, keys in enumerate(listed_runs, 1):
+        settings = _settings(path, f"runs: {number}", keys)
+        label = settings.pop("name", None)
         if label is not None and not re.fullmatch(r"\w[\w.,=+-]*", str(label)):
             message = f"{number}: name={label}: must be fit for a folder: letters, digits, _ . , = + -"
             raise InputError(message, path=path, key="runs")
-        entries.append(RunEntry(None if label is None else str(label), [*run_settings], {**shared, **run_settings}))
+        entries.append(RunEntry(None if label is None else str(label), [*settings], {**shared, **settings}))
     if not entries:
         raise InputError("has no runs; list them under runs:, or values of keys under grid:", path=path)
     return str(content.get("title") or path.stem), entries, read_select(content, path)
@@ -182,21 +187,22 @@ def _settings(path: Path, where: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict | None):
         raise InputError(f"{where}: must hold keys and values", path=path)
     settings = flatten(value or {})
-    if named := [key for key, value in settings.items() if names_code(key, value)]:
-        raise InputError("only the command line and Python name code that runs", path=path, key=named[0])
+    if code := [key for key, value in settings.items() if names_code(key, value)]:
+        raise InputError("only the command line and Python name code that runs", path=path, key=code[0])
     return settings
 
 
 def _load_all(path: Path, entries: Sequence[RunEntry], overrides: Mapping[str, Any], within: str) -> Iterator[Job]:
     """The runs of a sweep file, without those whose method has no task, in a folder `within` that of the suite. An error names the run."""
-    for number, listed in enumerate(entries, 1):
-        naming = [key for key in listed.naming if key not in overrides]  # what all runs share is no part of their names
-        entry = RunEntry(listed.label, naming, {**listed.settings, **overrides})
+    for number, entry in enumerate(entries, 1):
+        naming = [key for key in entry.naming if key not in overrides]  # what all runs share is no part of their names
+        overridden = RunEntry(entry.label, naming, {**entry.settings, **overrides})
+        by_task = entry.settings.get("tasks") == EACH
         try:
-            runs = entry.runs_by_task(within) if listed.settings.get("tasks") == EACH else [entry.run(within)]
+            runs = overridden.runs_by_task(within) if by_task else [overridden.run(within)]
         except InputError as error:
-            settings = ", ".join(f"{key}={value}" for key, value in listed.settings.items())
-            raise InputError(f"run {listed.label or f'{number} ({settings})'}: {error}", path=path) from None
+            settings = ", ".join(f"{key}={value}" for key, value in entry.settings.items())
+            raise InputError(f"run {entry.label or f'{number} ({settings})'}: {error}", path=path) from None
         for run in runs:
             if is_idle(run):
                 reason = f"{run.data_dir} has no files" if run.config.tasks else f"suite {run.suite.name} has no task"
@@ -213,10 +219,10 @@ def is_idle(job: Job) -> bool:
     return not answered
 
 
-def _in_a_name(value: Any) -> str:
+def _as_name(value: Any) -> str:
     """A value as a part of a folder's name."""
     if isinstance(value, list):
-        return "+".join(map(_in_a_name, value))
+        return "+".join(map(_as_name, value))
     text = value if isinstance(value, str) else json.dumps(value)
     return re.sub(r"[^\w.+-]", "-", text)
 

@@ -8,16 +8,9 @@ import pytest
 from audit_parts import ANALOGY, CHOICE, LABELS, PAIR, POSITIVE, RATING, only, part
 from sklearn.model_selection import PredefinedSplit
 
-from mtl.benchmark_making.audits.findings import Finding, Part
-from mtl.benchmark_making.audits.leaks import (
-    FOLDS,
-    field_findings,
-    guess,
-    non_inputs,
-    question_findings,
-    shared_across,
-    shared_within,
-)
+from mtl.benchmark_making.audits.fields import FOLDS, field_findings, guess, non_inputs
+from mtl.benchmark_making.audits.leaks import question_findings, shared_across, shared_within
+from mtl.benchmark_making.audits.parts import Finding, Part
 from mtl.benchmark_making.data_files import write_records
 from mtl.data.examples import Span
 from mtl.tasks.scale import PERCENT, SCALES, Scale
@@ -112,7 +105,7 @@ def test_guesses_are_those_of_the_other_folds() -> None:
         for row in test:
             alike = Counter(targets[train[values[train] == values[row]]].tolist())
             best = {target for target, count in alike.items() if count == max(alike.values())}
-            assert made[0][row] in (best or {0.0, 1.0})
+            assert made.targets[row] in (best or {0.0, 1.0})
 
 
 def test_removed_errors_where_a_group_is_guessed_from_other_groups() -> None:
@@ -120,7 +113,7 @@ def test_removed_errors_where_a_group_is_guessed_from_other_groups() -> None:
     targets = np.array([0.0] * 80 + [1.0] * 20)
     values: list[Any] = ["a"] * 80 + ["b"] * 10 + ["a"] * 10
     made = guess(LABELS, values, targets, [None] * len(targets))
-    assert made is not None and made[1] == pytest.approx(0.5)
+    assert made is not None and made.removed == pytest.approx(0.5)
     assert guess(LABELS, ["a"] * 97 + ["b"] * 3, targets, [None] * len(targets)) is None  # removes 3 of 20
     # A group is guessed from other groups.
     names = [f"g{row // 4}" for row in range(ROWS)]

@@ -12,7 +12,7 @@ import pytest
 from data_files import read_json, write_jsonl, write_lines
 
 from mtl.api.cli import main
-from mtl.benchmark_making.leaderboard import submission
+from mtl.benchmark_making.leaderboard import scoring, submission
 from mtl.benchmark_making.leaderboard.leaderboard import Rules, check_submissions, make_leaderboard
 from mtl.tasks.suite import load_suite
 
@@ -269,14 +269,14 @@ def test_a_bad_submission_is_refused_in_one_line_and_stops_no_other(
 def test_no_error_of_one_submission_stops_the_others_or_is_published(
     home: Path, error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    score_submission = submission.score_submission
+    score_submission = scoring.score_submission
 
     def score(folder: Path, *more: Any) -> Any:
         if folder.name == "good":
             raise error
         return score_submission(folder, *more)
 
-    monkeypatch.setattr(submission, "score_submission", score)
+    monkeypatch.setattr(scoring, "score_submission", score)
     assert main(RUN) == 0
     (refused,) = content(home)["refused"]
     assert refused["name"] == "good" and set(by_name(home)) == {"fair", "poor"}
