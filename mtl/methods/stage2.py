@@ -15,9 +15,11 @@ from mtl.base.progress import Detail, show
 from mtl.base.settings.schema import Config
 from mtl.base.untrusted import read_checkpoint
 from mtl.data.dataset import last_texts
-from mtl.methods.coded import Coded, fit_tasks
-from mtl.methods.heads import TaskInput, new_heads
+from mtl.methods.coded import Coded
+from mtl.methods.fitting import fit_tasks
+from mtl.methods.heads import new_heads
 from mtl.methods.method import Predictions
+from mtl.methods.task_input import TaskInput
 from mtl.methods.thresholds import SHIFTS, chosen_shifts, recorded_shifts, shift_text, shifted_outputs
 from mtl.model.network import Heads, Network
 from mtl.tasks.targets import target_kind
@@ -107,8 +109,9 @@ class Finetuning:
             self.input,
             {self.task.id: rows},
             falling_adam(settings.learning_rate, settings.final_learning_rate, total_steps),
-            (settings.batch_size, settings.batch_size),
-            steps=steps,
+            batch_size=settings.batch_size,
+            dev_batch_size=settings.batch_size,
+            epoch_steps=steps,
             total_steps=total_steps,
             seed=self.seed,
             pin_memory=False,  # outputs of the encoder may lie on the GPU

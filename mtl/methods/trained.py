@@ -9,8 +9,8 @@ import torch
 from mtl.base.settings.schema import Config
 from mtl.data.dataset import Split, make_split
 from mtl.data.examples import Row, make_example
-from mtl.methods.heads import TaskInput
 from mtl.methods.overlap import with_overlap
+from mtl.methods.task_input import TaskInput
 from mtl.model.network import TaskNetwork
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task

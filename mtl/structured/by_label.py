@@ -78,12 +78,16 @@ class ProbableLabels(LinearLabels):
 
 
 class SeparateLabels(OneVsRestClassifier):
-    """An estimator for each label, or its one value in the training rows. `by_label` are the trained ones."""
+    """An estimator for each label, or its one value in the training rows.
+
+    Attributes:
+        parts: the trained estimators among them.
+    """
 
     def fit(self, features: Any, targets: np.ndarray) -> "SeparateLabels":
         """Train on features (rows, features)."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Label .* is present in all training examples")
             super().fit(features, targets)
-        self.by_label = [fitted for fitted in self.estimators_ if type(fitted) is type(self.estimator)]
+        self.parts = [fitted for fitted in self.estimators_ if type(fitted) is type(self.estimator)]
         return self

@@ -29,10 +29,11 @@ from mtl.base.settings.schema import INDIFFERENT, Config
 from mtl.base.untrusted import read_json
 from mtl.base.version import VERSION
 from mtl.embedders.interface import Embeddings
-from mtl.methods.coded import Coded, fit_tasks
-from mtl.methods.heads import TaskInput
+from mtl.methods.coded import Coded
+from mtl.methods.fitting import fit_tasks
 from mtl.methods.lstm.entry import LSTM
 from mtl.methods.lstm.trained import new_network
+from mtl.methods.task_input import TaskInput
 from mtl.model.network import Network
 from mtl.model.sequences import Sequences
 from mtl.runs.folder import FORMAT, read_stage
@@ -73,21 +74,25 @@ def pretrain(
         if shared.take(folder, network, title):
             load_finished(network, folder)
             return network
-        settings, tasks = config.pretrain, data.dataset.trained_tasks
-        steps = min(settings.validate_every, settings.max_steps)  # between two validations
-        rates = settings.learning_rate, settings.final_learning_rate, settings.max_steps
+        settings = config.pretrain
+        epoch_steps = min(settings.validate_every, settings.max_steps)
         fit_tasks(
-            *(config, data, network, TaskInput(sequences)),
-            *({task.id: data.train(task, config.loss, seed) for task in tasks}, falling_adam(*rates)),
-            (settings.batch_size, settings.batch_size),
-            steps=steps,
+            config,
+            data,
+            network,
+            TaskInput(sequences),
+            {task.id: data.train(task, config.loss, seed) for task in data.dataset.trained_tasks},
+            falling_adam(settings.learning_rate, settings.final_learning_rate, settings.max_steps),
+            batch_size=settings.batch_size,
+            dev_batch_size=settings.batch_size,
+            epoch_steps=epoch_steps,
             total_steps=settings.max_steps,
             seed=seed,
             sampling=settings.sampling,
             title=title,
             section="pretrain",
             folder=folder,
-            epochs=math.ceil(settings.max_steps / steps),
+            epochs=math.ceil(settings.max_steps / epoch_steps),
             patience=settings.patience,
             gradient_clip=settings.gradient_clip,
             facts={"key": shared.key},

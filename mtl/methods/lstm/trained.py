@@ -21,9 +21,10 @@ from mtl.data.text import TokenizedTexts, moses_version
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.find import find_vectors
 from mtl.embedders.interface import Embeddings, Reader, RunReaderRequest
-from mtl.methods.heads import TaskInput, check_size, new_heads
+from mtl.methods.heads import check_size, new_heads
 from mtl.methods.lstm.outputs import ComputedOutputs
 from mtl.methods.method import LoadRequest
+from mtl.methods.task_input import TaskInput
 from mtl.methods.trained import TrainedNetworks
 from mtl.model.encoder import Encoder
 from mtl.model.lstm import BiLSTM
@@ -36,7 +37,7 @@ from mtl.training.checkpoints import WEIGHTS, fill, read_weights, update_with_we
 from mtl.training.precision import mixed_precision, used_precision
 
 if TYPE_CHECKING:
-    from mtl.methods.floors.kept import TrainedFloor
+    from mtl.methods.floors.trained import TrainedFloor
 
 TRAINED = 4  # numbers for a weight in training: itself, its gradient, and Adam's two moments
 
@@ -98,7 +99,7 @@ class TrainedLstm(TrainedNetworks):
     def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> tuple[Split, TaskInput]:
         config, head = self.config, task.answered_by or task.id
         tokenized = TokenizedTexts(texts, self.language, config.max_length)
-        if self.linear is not None and head in self.linear.kept:
+        if self.linear is not None and head in self.linear.models:
             split = replace(split, base=self.linear.outputs(task, rows))
         placer = SpanPlacer(tokenized, texts, self.language, config.max_length, config.boundary_words)
         split = placer.place(task, split)

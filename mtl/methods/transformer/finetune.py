@@ -15,10 +15,11 @@ from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
 from mtl.base.files import check_space
-from mtl.methods.coded import Coded, fit_tasks
-from mtl.methods.heads import TaskInput
+from mtl.methods.coded import Coded
+from mtl.methods.costs import networks_cost
+from mtl.methods.fitting import fit_tasks
 from mtl.methods.method import BuildRequest, Method, Predictions
-from mtl.methods.throughput import networks_cost
+from mtl.methods.task_input import TaskInput
 from mtl.methods.transformer.inputs import InputReader, longest_input, read_dataset
 from mtl.methods.transformer.network import TransformerNetwork, fine_tuning, warmup_steps
 from mtl.methods.transformer.trained import TrainedTransformer, model_folder, open_origin
@@ -69,7 +70,7 @@ class FineTuned(Method):
     def __init__(self, request: BuildRequest) -> None:
         """Raises InputError for a transformer that cannot be opened."""
         super().__init__(request)
-        config, self.texts = request.config, request.dataset
+        config, self.text_dataset = request.config, request.dataset
         self.pretrained = open_origin(request)
         reader = InputReader(self.pretrained, longest_input(config.max_length, self.pretrained))
         self.dataset, self.sequences = read_dataset(request.dataset, reader)
@@ -121,9 +122,15 @@ class FineTuned(Method):
         steps = pass_batches(rows, settings.batch_size)
         total_steps = steps * settings.epochs
         fit_tasks(
-            *(config, self.data, network, self.input, {task.id: rows}, fine_tuning(settings, total_steps)),
-            (settings.batch_size, settings.rows_at_once),
-            steps=steps,
+            config,
+            self.data,
+            network,
+            self.input,
+            {task.id: rows},
+            fine_tuning(settings, total_steps),
+            batch_size=settings.batch_size,
+            dev_batch_size=settings.rows_at_once,
+            epoch_steps=steps,
             total_steps=total_steps,
             seed=seed,
             pool=pool_size(steps),
@@ -144,11 +151,15 @@ class FineTuned(Method):
         embeddings = sum(weight.numel() for weight in network.body.get_input_embeddings().parameters())
         # The values of the weights do not matter for the speed, so those before training are used.
         trained = TrainedTransformer(
-            *(self.config, self.pretrained, torch.device("cpu"), lambda: network.body, lambda task: network),
-            self.dataset.answers,
+            self.config,
+            self.pretrained,
+            torch.device("cpu"),
+            body=lambda: network.body,
+            network=lambda task: network,
+            answers=self.dataset.answers,
         )
-        sizes = embeddings, parameters - embeddings
-        return networks_cost(folder, self.texts, trained.predict, sizes)
+        others = parameters - embeddings
+        return networks_cost(folder, self.text_dataset, trained.predict, embeddings=embeddings, others=others)
 
     def new_network_of(self, tasks: list[Task], seed: int) -> TransformerNetwork:
         trainer, settings = self.config.trainer, self.config.transformer

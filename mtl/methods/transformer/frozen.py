@@ -15,10 +15,11 @@ from mtl.base.errors import InputError
 from mtl.data.dataset import Split
 from mtl.data.examples import Row
 from mtl.methods.coded import Coded
-from mtl.methods.heads import TaskInput, new_heads
+from mtl.methods.costs import networks_cost
+from mtl.methods.heads import new_heads
 from mtl.methods.method import BuildRequest, LoadRequest, Method, Predictions
 from mtl.methods.stage2 import Finetuning
-from mtl.methods.throughput import networks_cost
+from mtl.methods.task_input import TaskInput
 from mtl.methods.transformer.inputs import InputReader, longest_input
 from mtl.methods.transformer.pretrained import open_pretrained
 from mtl.methods.transformer.trained import HeadsOnBody, encode_texts, model_folder, open_origin, tasks_seen
@@ -60,7 +61,7 @@ class Frozen(Method):
         self.pretrained.save(model_folder(folder), weights=keeps)
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
-        task_input = TaskInput(vectors=self._encoded[0])
+        task_input = TaskInput(vectors=self._vectors)
         torch.manual_seed(seed)
         heads = new_heads(self.config, self.dataset.trained_tasks, self.data.outputs, self.pretrained.dim)
         for task in self.dataset.trained_tasks:
@@ -75,22 +76,33 @@ class Frozen(Method):
         """Parameters are those of the body and all heads. The time to encode all texts counts for each seed."""
         heads = self._heads
         trained = TrainedFrozen(
-            *(self.config, self.pretrained, torch.device("cpu"), lambda: self.pretrained.body),
-            *(lambda task: Network([task], heads, None), self.dataset.answers),
+            self.config,
+            self.pretrained,
+            torch.device("cpu"),
+            body=lambda: self.pretrained.body,
+            network=lambda task: Network([task], heads, None),
+            answers=self.dataset.answers,
         )
-        without = self.pretrained.parameters_without_embeddings
-        sizes = self.pretrained.parameters - without, without + sum(weight.numel() for weight in heads.parameters())
-        return networks_cost(folder, self.dataset, trained.predict, sizes, further_seconds=self._encoded[1])
+        of_body = self.pretrained.parameters_without_embeddings
+        return networks_cost(
+            folder,
+            self.dataset,
+            trained.predict,
+            embeddings=self.pretrained.parameters - of_body,
+            others=of_body + sum(weight.numel() for weight in heads.parameters()),
+            further_seconds=self._encoding_seconds,
+        )
 
     @cached_property
-    def _encoded(self) -> tuple[Tensor, float]:
-        """The vectors of all texts, and the seconds that they took, for all seeds."""
+    def _vectors(self) -> Tensor:
+        """The vectors of all texts, float32 (texts, dim), computed once for all seeds."""
         start, device = time.monotonic(), device_of(self.config.trainer.accelerator)
         body = self.pretrained.body.to(device)
         with mixed_precision(self.config.trainer, device):
             vectors = encode_texts(body, self.pretrained, self.sequences, TrainedFrozen.pooling)
         body.to("cpu")
-        return vectors, time.monotonic() - start
+        self._encoding_seconds = time.monotonic() - start
+        return vectors
 
 
 class TrainedFrozen(HeadsOnBody):

@@ -20,8 +20,8 @@ from mtl.base.version import VERSION
 from mtl.base.wings import wings
 from mtl.data.dataset import Split, training_texts
 from mtl.data.examples import Row
-from mtl.methods.heads import TaskInput
 from mtl.methods.method import BuildRequest, LoadRequest
+from mtl.methods.task_input import TaskInput
 from mtl.methods.trained import TrainedNetworks
 from mtl.methods.transformer.entry import TINY
 from mtl.methods.transformer.inputs import InputReader, longest_input, model_inputs, with_inputs

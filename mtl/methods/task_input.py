@@ -1,0 +1,80 @@
+"""What one task's head reads, and the results of a network for it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from torch import Tensor
+
+from mtl.base.device import device_of
+from mtl.base.settings.schema import TrainerConfig
+from mtl.data.dataset import Split
+from mtl.model.encoder import Encoder
+from mtl.model.network import TaskNetwork
+from mtl.model.sequences import Sequences
+from mtl.training.batches import BatchDataset, Chosen, batch_rows, predict_rows, row_lengths, sorted_batches
+from mtl.training.precision import mixed_precision
+
+
+@dataclass(frozen=True)
+class TaskInput:
+    """What one task's head reads.
+
+    Args:
+        sequences: texts for the encoder, or its outputs for their tokens. Batches hold rows of similar length.
+        vectors: float32 (texts, dim), for heads that read a vector of each whole text. Rows are shuffled freely.
+        encoder: the encoder that runs in each step, because it is trained with the head; None if the texts are already encoded.
+    """
+
+    sequences: Sequences | None = None
+    vectors: Tensor | None = None
+    encoder: Encoder | None = None
+
+    def batches(self, rows: Mapping[str, Split]) -> BatchDataset:
+        """The dataset that makes batches of these rows, which are by the id of the task whose head reads them."""
+        return BatchDataset(rows, self.sequences, self.vectors)
+
+    def row_lengths(self, rows: Mapping[str, Split]) -> dict[str, np.ndarray]:
+        """The rows' lengths for making batches; all 0 if rows are shuffled freely."""
+        if self.sequences is None:
+            return {id: np.zeros(len(split)) for id, split in rows.items()}
+        lengths = self.sequences.lengths.numpy()
+        return {id: row_lengths(split, lengths) for id, split in rows.items()}
+
+    def ordered(self, rows: Mapping[str, Split], size: int) -> list[Chosen]:
+        """All rows, for a network that is not trained, in batches of `size` model inputs."""
+        sizes = {id: batch_rows(split, size) for id, split in rows.items()}
+        return sorted_batches(self.row_lengths(rows), sizes)
+
+    def computed(
+        self,
+        compute: Callable[..., np.ndarray],
+        network: TaskNetwork,
+        head: str,
+        split: Split,
+        size: int,
+        trainer: TrainerConfig,
+    ) -> np.ndarray:
+        """The results of a network for the rows of a split, in row order, computed on the network's device.
+
+        Args:
+            compute: `predict_rows`, for codes, or `row_outputs`, for outputs.
+            head: the id of the task whose head reads the rows.
+            size: model inputs in a batch.
+        """
+        device, rows = next(network.parameters()).device, {head: split}
+        with mixed_precision(trainer, device):
+            return compute(network, self.batches(rows), self.ordered(rows, size), device)
+
+    def codes(
+        self, network: TaskNetwork, head: str, splits: Mapping[str, Split], size: int, trainer: TrainerConfig
+    ) -> dict[str, np.ndarray]:
+        """The codes that a network predicts for all splits but train: (rows,) or (rows, codes) by split. The network is on the CPU before and after,
+        and on the device of `trainer` meanwhile. The arguments are as in `computed`."""
+        network.to(device_of(trainer.accelerator))
+        predicted = {name: split for name, split in splits.items() if name != "train"}
+        codes = {
+            name: self.computed(predict_rows, network, head, split, size, trainer) for name, split in predicted.items()
+        }
+        network.to("cpu")
+        return codes
