@@ -23,30 +23,27 @@ def networks_cost(
     folder: Path,
     dataset: Dataset,
     predict: Callable[[Task, Sequence[Row]], object],
-    *,
     embeddings: int,
     others: int,
     further_seconds: float = 0.0,
 ) -> dict[str, Any]:
-    """`mtl.methods.method.Method.cost` of a seed whose networks were trained in stages.
+    """`mtl.methods.method.Method.cost` of the seed in `folder`, whose networks were trained in stages.
 
     Args:
-        folder: the seed's folder.
         predict: predicts the targets of rows of the dataset.
-        embeddings: the parameters of word vectors or token embeddings.
-        others: the number of all other parameters.
+        embeddings, others: the number of parameters of word vectors or token embeddings, and of all others.
         further_seconds: what the seed took beside its stages.
     """
     stage1_file = pretrain_folder(folder) / DONE
-    stage1 = read_stage(stage1_file) if stage1_file.exists() else None
+    stage1 = [read_stage(stage1_file)] if stage1_file.exists() else []
     stages = [read_stage(finetune_folder(folder, task.id) / DONE) for task in dataset.trained_tasks]
     gpu = peak_gpu_memory()
     return {
         "parameters": embeddings + others,
         "parameters_without_embeddings": others,
-        "pretrain_seconds": None if stage1 is None else stage1["seconds"],
+        "pretrain_seconds": stage1[0]["seconds"] if stage1 else None,
         "finetune_seconds": further_seconds + sum(stage["seconds"] for stage in stages),
-        "peak_memory": max(stage["peak_memory"] for stage in [*([] if stage1 is None else [stage1]), *stages]),
+        "peak_memory": max(stage["peak_memory"] for stage in [*stage1, *stages]),
         "sentences_per_second": sentences_per_second(predict, dataset),
         **({} if gpu is None else {"peak_gpu_memory": gpu}),
     }
@@ -55,14 +52,8 @@ def networks_cost(
 def sentences_per_second(
     predict: Callable[[Task, Sequence[Row]], object], dataset: Dataset, tasks: Sequence[Task] | None = None
 ) -> float:
-    """Texts per second on one core, from text to prediction.
-
-    Each task in turn predicts a batch of its scored rows. Before each measured call, it is called once with one row, so that loading a model is not
-    measured.
-
-    Args:
-        tasks: the tasks of the dataset that are measured; None: all.
-    """
+    """Texts per second on one core, from text to prediction, of these tasks of the dataset (None: all). Each task in turn predicts a batch of its
+    scored rows. Before each measured call, `predict` is called once with one row, so that loading a model is not measured."""
     count, seconds = 0, 0.0
     with threads_of_torch(1), threadpool_limits(1):
         while seconds < SECONDS:

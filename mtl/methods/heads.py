@@ -22,20 +22,11 @@ def new_heads(config: Config, tasks: Sequence[Task], outputs: Mapping[str, int],
         dim: the size of the encoder's outputs.
     """
     head = config.head
+    attention, overlap = head.attention_size if head.attention else None, len(FEATURES) if head.overlap else 0
+    settings = (head.hidden_size, head.dropout, attention, head.projection, overlap, head.pair == "cosine", head.crf)
 
     def make() -> Heads:
-        return Heads(
-            tasks,
-            outputs,
-            dim,
-            head.hidden_size,
-            head.dropout,
-            attention_size=head.attention_size if head.attention else None,
-            projection=head.projection,
-            overlap=len(FEATURES) if head.overlap else 0,
-            cosine=head.pair == "cosine",
-            crf=head.crf,
-        )
+        return Heads(tasks, outputs, dim, *settings)
 
     check_size(make)
     return make()

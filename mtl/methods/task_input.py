@@ -43,8 +43,7 @@ class TaskInput:
 
     def ordered(self, rows: Mapping[str, Split], size: int) -> list[Chosen]:
         """All rows, for a network that is not trained, in batches of `size` model inputs."""
-        sizes = {id: batch_rows(split, size) for id, split in rows.items()}
-        return sorted_batches(self.row_lengths(rows), sizes)
+        return sorted_batches(self.row_lengths(rows), {id: batch_rows(split, size) for id, split in rows.items()})
 
     def computed(
         self,
@@ -55,13 +54,8 @@ class TaskInput:
         size: int,
         trainer: TrainerConfig,
     ) -> np.ndarray:
-        """The results of a network for the rows of a split, in row order, computed on the network's device.
-
-        Args:
-            compute: `predict_rows`, for codes, or `row_outputs`, for outputs.
-            head: the id of the task whose head reads the rows.
-            size: model inputs in a batch.
-        """
+        """The results of a network for the rows of a split, in row order, computed on its device: codes (`predict_rows`) or outputs (`row_outputs`).
+        `head` is the id of the task whose head reads the rows, `size` the number of model inputs in a batch."""
         device, rows = next(network.parameters()).device, {head: split}
         with mixed_precision(trainer, device):
             return compute(network, self.batches(rows), self.ordered(rows, size), device)
@@ -72,9 +66,9 @@ class TaskInput:
         """The codes that a network predicts for all splits but train: (rows,) or (rows, codes) by split. The network is on the CPU before and after,
         and on the device of `trainer` meanwhile. The arguments are as in `computed`."""
         network.to(device_of(trainer.accelerator))
-        predicted = {name: split for name, split in splits.items() if name != "train"}
-        codes = {
-            name: self.computed(predict_rows, network, head, split, size, trainer) for name, split in predicted.items()
-        }
+        codes = {}
+        for name, split in splits.items():
+            if name != "train":
+                codes[name] = self.computed(predict_rows, network, head, split, size, trainer)
         network.to("cpu")
         return codes

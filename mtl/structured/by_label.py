@@ -78,11 +78,7 @@ class ProbableLabels(LinearLabels):
 
 
 class SeparateLabels(OneVsRestClassifier):
-    """An estimator for each label, or its one value in the training rows.
-
-    Attributes:
-        parts: the trained estimators among them.
-    """
+    """An estimator for each label, or its one value in the training rows. `parts` are the trained estimators."""
 
     def fit(self, features: Any, targets: np.ndarray) -> "SeparateLabels":
         """Train on features (rows, features)."""

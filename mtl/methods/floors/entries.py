@@ -9,6 +9,7 @@ from mtl.base.wings import text_vectors
 from mtl.embedders import EMBEDDERS
 from mtl.methods.method import MethodKind
 from mtl.methods.transformer.entry import short_name
+from mtl.methods.transformer.model_files import check_place
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import Task
@@ -108,7 +109,6 @@ class StaticKind(TrainedKind):
 
     def check(self, config: Config, suite: Suite) -> None:
         from mtl.embedders.find import check_word_file
-        from mtl.methods.transformer.pretrained import check_place
 
         path = config.static.path
         if path is None:

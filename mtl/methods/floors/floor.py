@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -50,13 +50,6 @@ class _FittedFeatures(NamedTuple):
 
     features: RowFeatures
     by_split: dict[str, Matrix]
-
-
-class _Trial(TypedDict):
-    """Settings, and the score on dev of the model that was trained with them."""
-
-    settings: dict[str, Any]
-    score: float
 
 
 class Floor(Method):
@@ -181,16 +174,16 @@ class Floor(Method):
 
     def _best_trial(
         self, task: Task, candidates: Sequence[dict[str, Any]], seed: int
-    ) -> tuple[TaskModel, _Trial, list[_Trial]]:
-        """The best model, its trial, and all trials. The other models do not stay in memory."""
+    ) -> tuple[TaskModel, dict[str, Any], list[dict[str, Any]]]:
+        """The best model, its trial, and all trials: "settings" and their "score" on dev. The other models do not stay in memory."""
         split, rows = self.dataset.choosing_split(task), self.dataset.choosing_rows(task)
         dev = self.dataset.splits[task.id][split].take(rows)
-        best: tuple[TaskModel, _Trial] | None = None
-        trials: list[_Trial] = []
+        best: tuple[TaskModel, dict[str, Any]] | None = None
+        trials: list[dict[str, Any]] = []
         for settings in progress(candidates, f"seed {seed} · {task.id} · {self.config.method}", "settings"):
             model = self._trained_with(task, settings, seed)
             predicted = self._predicted(model, task, task, split)[rows]
-            trial = _Trial(settings=settings, score=score(task, predicted, dev.scored))
+            trial = {"settings": settings, "score": score(task, predicted, dev.scored)}
             trials.append(trial)
             if best is None or trial["score"] > best[1]["score"] + TIE:
                 best = model, trial

@@ -83,16 +83,10 @@ class _Trained(NamedTuple):
 
 @dataclass(frozen=True)
 class LinearModels:
-    """The linear models of a run.
-
-    Args:
-        models: by the id of the task that each was trained on.
-        outputs: float32 (inputs, outputs) by task id and split.
-        seconds: how long their training took.
-    """
+    """The linear models of a run, by the id of the task that each was trained on, and the seconds of their training."""
 
     models: Mapping[str, TaskModel]
-    outputs: Mapping[str, Mapping[str, np.ndarray]]
+    outputs: Mapping[str, Mapping[str, np.ndarray]]  # float32 (inputs, outputs) by task id and split
     seconds: float
 
     def write(self, seed_folder: Path) -> None:
@@ -219,13 +213,8 @@ def _train(config: Config, dataset: Dataset, task: Task, texts: TokenizedTexts, 
 
 
 class _Fitting:
-    """The fits of one task's estimator.
-
-    Args:
-        head: what the task's head needs, with the loss that it is trained with.
-        matrix: the features of the inputs of the training rows, (inputs, features).
-        targets: those of the inputs, (inputs,).
-    """
+    """The fits of one task's estimator to the features (inputs, features) and targets (inputs,) of its training rows' inputs. The head has the loss
+    of the task's head."""
 
     def __init__(self, task: Task, head: HeadTargets, train: Split, matrix: Matrix, targets: np.ndarray) -> None:
         self.task, self.head, self.train, self.matrix, self.targets = task, head, train, matrix, targets
@@ -239,12 +228,8 @@ class _Fitting:
         return quiet_fit(estimator, self.matrix[inputs], self.targets[inputs], weights)
 
     def out_of_fold(self, bar: Progress) -> tuple[np.ndarray, dict[str, float]]:
-        """The outputs for each training row of a model that was trained on the other folds (`row_folds`), and the penalty, which has the smallest
-        loss on the first fold.
-
-        Returns:
-            Outputs, float32 (inputs, outputs), all 0 for a fold if the other folds have one target alone; and the penalty as a setting.
-        """
+        """For each training row, the outputs of a model that was trained on the other folds (`row_folds`), float32 (inputs, outputs), all 0 if these
+        have one target alone; and the penalty, which has the smallest loss on the first fold."""
         folds = row_folds(self.task, self.train)
         input_folds = folds if self.train.sizes is None else np.repeat(folds, self.train.sizes)
         penalties = PENALTIES[self.kind.estimator]

@@ -25,12 +25,7 @@ from mtl.training.precision import mixed_precision
 
 @dataclass(frozen=True)
 class EncodedTexts:
-    """A frozen encoder's outputs for the texts of all tasks.
-
-    Args:
-        tokens: what heads read that read tokens.
-        vectors: what all other heads read, which is one vector of each text.
-    """
+    """A frozen encoder's outputs for the texts of all tasks: `tokens` for heads that read tokens, `vectors` of whole texts for all others."""
 
     tokens: TaskInput
     vectors: TaskInput

@@ -129,27 +129,17 @@ class TwoStages(Method):
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are those of one encoder, all heads and their linear models. The parameters of an ELMo count as embeddings. The speed is that on
         the CPU, with vectors computed as for new texts, not read from a cache."""
-        network, linear, embeddings = self._network, self.linear, self.embeddings
+        config, language, answers = self.config, self.suite.language, self.dataset.answers
+        network, embeddings, sequences = self._network, self.embeddings, self.embeddings.uncached_sequences
         assert network is not None and network.encoder is not None
-        weights = [*network.encoder.lstm.parameters(), *network.heads.parameters()]
+        encoder, floor, seconds = network.encoder, None, self._encoding_seconds
+        others = sum(weight.numel() for weight in [*encoder.lstm.parameters(), *network.heads.parameters()])
+        if self.linear is not None:
+            others += self.linear.parameters
+            seconds += self.linear.seconds
+            floor = TrainedFloor(config, language, self.linear.models)
         embeddings.to(torch.device("cpu"))
-        trained = TrainedLstm(
-            self.config,
-            self.suite.language,
-            folder,
-            network.encoder.to("cpu"),
-            embeddings.uncached_sequences,
-            embeddings,
-            self.dataset.answers,
-            linear=None if linear is None else TrainedFloor(self.config, self.suite.language, linear.models),
-        )
-        cost = networks_cost(
-            folder,
-            self.dataset,
-            trained.predict,
-            embeddings=embeddings.parameters(),
-            others=sum(weight.numel() for weight in weights) + (0 if linear is None else linear.parameters),
-            further_seconds=self._encoding_seconds + (0.0 if linear is None else linear.seconds),
-        )
-        embeddings.to(device_of(self.config.trainer.accelerator))
+        trained = TrainedLstm(config, language, folder, encoder.to("cpu"), sequences, embeddings, answers, linear=floor)
+        cost = networks_cost(folder, self.dataset, trained.predict, embeddings.parameters(), others, seconds)
+        embeddings.to(device_of(config.trainer.accelerator))
         return cost

@@ -22,7 +22,8 @@ from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.task_input import TaskInput
 from mtl.methods.transformer.inputs import InputReader, longest_input, read_dataset
 from mtl.methods.transformer.network import TransformerNetwork, fine_tuning, warmup_steps
-from mtl.methods.transformer.trained import TrainedTransformer, model_folder, open_origin
+from mtl.methods.transformer.opening import open_origin
+from mtl.methods.transformer.trained import TrainedTransformer, model_folder
 from mtl.runs.folder import finetune_folder
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -150,16 +151,9 @@ class FineTuned(Method):
         parameters = sum(weight.numel() for weight in network.parameters())
         embeddings = sum(weight.numel() for weight in network.body.get_input_embeddings().parameters())
         # The values of the weights do not matter for the speed, so those before training are used.
-        trained = TrainedTransformer(
-            self.config,
-            self.pretrained,
-            torch.device("cpu"),
-            body=lambda: network.body,
-            network=lambda task: network,
-            answers=self.dataset.answers,
-        )
-        others = parameters - embeddings
-        return networks_cost(folder, self.text_dataset, trained.predict, embeddings=embeddings, others=others)
+        config, cpu, answers = self.config, torch.device("cpu"), self.dataset.answers
+        trained = TrainedTransformer(config, self.pretrained, cpu, lambda: network.body, lambda task: network, answers)
+        return networks_cost(folder, self.text_dataset, trained.predict, embeddings, parameters - embeddings)
 
     def new_network_of(self, tasks: list[Task], seed: int) -> TransformerNetwork:
         trainer, settings = self.config.trainer, self.config.transformer

@@ -21,8 +21,8 @@ from mtl.methods.method import BuildRequest, LoadRequest, Method, Predictions
 from mtl.methods.stage2 import Finetuning
 from mtl.methods.task_input import TaskInput
 from mtl.methods.transformer.inputs import InputReader, longest_input
-from mtl.methods.transformer.pretrained import open_pretrained
-from mtl.methods.transformer.trained import HeadsOnBody, encode_texts, model_folder, open_origin, tasks_seen
+from mtl.methods.transformer.opening import open_origin, open_pretrained
+from mtl.methods.transformer.trained import HeadsOnBody, encode_texts, model_folder, tasks_seen
 from mtl.model.network import Heads, Network
 from mtl.runs.folder import finetune_folder
 from mtl.tasks.targets import target_kind
@@ -75,23 +75,15 @@ class Frozen(Method):
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are those of the body and all heads. The time to encode all texts counts for each seed."""
         heads = self._heads
-        trained = TrainedFrozen(
-            self.config,
-            self.pretrained,
-            torch.device("cpu"),
-            body=lambda: self.pretrained.body,
-            network=lambda task: Network([task], heads, None),
-            answers=self.dataset.answers,
-        )
-        of_body = self.pretrained.parameters_without_embeddings
-        return networks_cost(
-            folder,
-            self.dataset,
-            trained.predict,
-            embeddings=self.pretrained.parameters - of_body,
-            others=of_body + sum(weight.numel() for weight in heads.parameters()),
-            further_seconds=self._encoding_seconds,
-        )
+        pretrained, cpu, answers = self.pretrained, torch.device("cpu"), self.dataset.answers
+
+        def network(task: Task) -> Network:
+            return Network([task], heads, None)
+
+        trained = TrainedFrozen(self.config, pretrained, cpu, lambda: pretrained.body, network, answers)
+        embeddings = pretrained.parameters - pretrained.parameters_without_embeddings
+        others = pretrained.parameters_without_embeddings + sum(weight.numel() for weight in heads.parameters())
+        return networks_cost(folder, self.dataset, trained.predict, embeddings, others, self._encoding_seconds)
 
     @cached_property
     def _vectors(self) -> Tensor:

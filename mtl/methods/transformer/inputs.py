@@ -9,7 +9,8 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress
 from mtl.data.dataset import Dataset, Split, marked_texts
-from mtl.methods.transformer.pretrained import Pretrained, tokenizing
+from mtl.methods.transformer.model_files import tokenizing
+from mtl.methods.transformer.pretrained import Pretrained
 from mtl.model.sequences import ArraySequences
 from mtl.tasks.task import Task
 

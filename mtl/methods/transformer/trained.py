@@ -1,7 +1,6 @@
 """A fine-tuned transformer: its predictions, and the vectors of texts, pooled over the tokens of the last layer."""
 
 import hashlib
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -17,16 +16,15 @@ from mtl.base.extras import library_versions
 from mtl.base.progress import Progress, hidden_progress
 from mtl.base.settings.schema import Config, TrainerConfig
 from mtl.base.version import VERSION
-from mtl.base.wings import wings
-from mtl.data.dataset import Split, training_texts
+from mtl.data.dataset import Split
 from mtl.data.examples import Row
-from mtl.methods.method import BuildRequest, LoadRequest
+from mtl.methods.method import LoadRequest
 from mtl.methods.task_input import TaskInput
 from mtl.methods.trained import TrainedNetworks
-from mtl.methods.transformer.entry import TINY
 from mtl.methods.transformer.inputs import InputReader, longest_input, model_inputs, with_inputs
 from mtl.methods.transformer.network import TransformerNetwork, body_input
-from mtl.methods.transformer.pretrained import Pretrained, check_runs, open_pretrained, open_without_weights
+from mtl.methods.transformer.opening import check_runs, open_without_weights
+from mtl.methods.transformer.pretrained import Pretrained
 from mtl.model.encoder import POOLINGS, batches_by_length
 from mtl.model.network import TaskNetwork
 from mtl.model.sequences import ArraySequences
@@ -35,8 +33,6 @@ from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import WEIGHTS, fill, read_weights, update_with_weights, weights_below
 from mtl.training.precision import mixed_precision, used_precision
-
-logger = logging.getLogger("mtl")
 
 
 @torch.no_grad()
@@ -171,27 +167,6 @@ def load_trained(request: LoadRequest) -> TrainedTransformer:
 
     seen = tasks_seen(request, list(kept) if request.task is None else [request.task])
     return TrainedTransformer(config, pretrained, request.device, body, open_network, request.answers, seen)
-
-
-def open_origin(request: BuildRequest) -> Pretrained:
-    """The transformer that `transformer.path` names; without a path, a tiny one, which is pre-trained on the training texts of all the suite's tasks
-    if it does not exist. Raises InputError as `open_pretrained` does."""
-    config, suite = request.config, request.suite
-    path = config.transformer.path
-    if path is None:
-        train = next((wing.trained_body for wing in wings() if wing.trained_body), None)
-        if train is None:
-            message = "names no transformer: a folder, or a name on the Hugging Face Hub"
-            raise InputError(message, key="transformer.path")
-        texts = training_texts(suite, request.data_dir, config.held_out)
-        path = str(train(texts, suite.language, Path(config.embeddings_dir) / f"{suite.name}-transformer", TINY))
-    pretrained = open_pretrained(path, config.transformer.tokenizer)
-    sizes = (pretrained.config.num_hidden_layers, pretrained.dim, f"{pretrained.parameters:,}")
-    logger.info("transformer %s: %d layers of %d, %s weights", path, *sizes)
-    if pretrained.longest is not None and pretrained.longest < config.max_length:
-        message = "max_length=%d: the transformer takes %d tokens at most, and inputs are cut to these"
-        logger.info(message, config.max_length, pretrained.longest)
-    return pretrained
 
 
 def tasks_seen(request: LoadRequest, trained_on: Sequence[str]) -> list[str]:
