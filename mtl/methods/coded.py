@@ -25,17 +25,12 @@ logger = logging.getLogger("mtl")
 
 @dataclass(frozen=True)
 class Coded:
-    """A dataset with its targets as codes (`mtl.tasks.target_kind`).
-
-    Args:
-        overlap: whether the rows of pairs have their overlap.
-        scale: how progress shows scores.
-        base: see `mtl.methods.lstm.linear.LinearModels.outputs`.
-    """
+    """A dataset with its targets as codes (`mtl.tasks.target_kind`)."""
 
     dataset: Dataset
-    overlap: bool = False
-    scale: Scale = PERCENT
+    overlap: bool = False  # whether the rows of pairs have their overlap
+    scale: Scale = PERCENT  # how progress shows scores
+    # The outputs of linear models that heads add theirs to: `mtl.methods.lstm.linear.LinearModels.outputs`.
     base: Mapping[str, Mapping[str, np.ndarray]] = field(default_factory=dict)
 
     @cached_property

@@ -1,26 +1,25 @@
-"""The heads that a configuration describes, and whether networks fit this machine's memory."""
+"""The heads that a configuration describes, new ones and trained ones, and a check that networks fit this machine's memory."""
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from mtl.base.memory import check_fits
 from mtl.base.settings.schema import Config
 from mtl.methods.overlap import FEATURES
 from mtl.model.network import Heads
+from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
+from mtl.training.checkpoints import fill, weights_below
 
 FLOAT = 4  # bytes of a number
 
 
 def new_heads(config: Config, tasks: Sequence[Task], outputs: Mapping[str, int], dim: int) -> Heads:
-    """The heads that the configuration describes. Raises InputError if they do not fit this machine's memory.
-
-    Args:
-        outputs: the outputs of each task's head for one input, by task id.
-        dim: the size of the encoder's outputs.
-    """
+    """The heads that the configuration describes, for an encoder whose outputs have the size `dim`; `outputs` are those for one input, by task id.
+    Raises InputError if they do not fit this machine's memory."""
     head = config.head
     attention, overlap = head.attention_size if head.attention else None, len(FEATURES) if head.overlap else 0
     settings = (head.hidden_size, head.dropout, attention, head.projection, overlap, head.pair == "cosine", head.crf)
@@ -30,6 +29,22 @@ def new_heads(config: Config, tasks: Sequence[Task], outputs: Mapping[str, int],
 
     check_size(make)
     return make()
+
+
+def load_heads(
+    config: Config,
+    tasks: Sequence[Task],
+    answers: Mapping[str, Sequence[str]],
+    dim: int,
+    weights: Mapping[str, Tensor],
+    path: Path,
+) -> Heads:
+    """The heads of tasks with the weights that a checkpoint in `path` has for a network. `answers` are as in `mtl.data.dataset.Dataset`. Raises
+    InputError if these are the weights of other heads."""
+    outputs = {task.id: target_kind(task).head.outputs(answers.get(task.id, [])) for task in tasks}
+    heads = new_heads(config, tasks, outputs, dim)
+    fill(heads, weights_below(weights, "heads."), path)
+    return heads
 
 
 def check_size(make: Callable[[], nn.Module], copies: int = 1, further: int = 0) -> None:

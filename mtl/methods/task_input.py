@@ -18,17 +18,13 @@ from mtl.training.precision import mixed_precision
 
 @dataclass(frozen=True)
 class TaskInput:
-    """What one task's head reads.
+    """What one task's head reads: sequences, of which batches hold rows of similar length, or vectors, whose rows are shuffled freely."""
 
-    Args:
-        sequences: texts for the encoder, or its outputs for their tokens. Batches hold rows of similar length.
-        vectors: float32 (texts, dim), for heads that read a vector of each whole text. Rows are shuffled freely.
-        encoder: the encoder that runs in each step, because it is trained with the head; None if the texts are already encoded.
-    """
-
-    sequences: Sequences | None = None
-    vectors: Tensor | None = None
-    encoder: Encoder | None = None
+    sequences: Sequences | None = None  # texts for the encoder, or its outputs for their tokens
+    vectors: Tensor | None = None  # float32 (texts, dim), one of each whole text
+    encoder: Encoder | None = (
+        None  # it runs in each step, because it is trained with the head; None: texts are encoded already
+    )
 
     def batches(self, rows: Mapping[str, Split]) -> BatchDataset:
         """The dataset that makes batches of these rows, which are by the id of the task whose head reads them."""

@@ -17,7 +17,7 @@ from mtl.base.settings.schema import FloorConfig
 from mtl.methods.floors.classifiers import DenseClassifier
 from mtl.methods.floors.estimators import count_parameters
 from mtl.methods.floors.features import Document, joined_features
-from mtl.methods.floors.model_file import TaskModel, model_content, restored_model
+from mtl.methods.floors.model_file import TaskModel, restored_model
 from mtl.structured.by_label import LinearLabels, ProbableLabels, labels_estimator
 from mtl.tasks.task import Task
 
@@ -64,7 +64,7 @@ def test_a_kept_model_predicts_the_same_and_a_damaged_one_is_refused() -> None:
     features = joined_features("counts-1-2")
     matrix = features.fit(rows)
     made = labels_estimator(LogisticRegression(), 5).fit(matrix, TARGETS)
-    content = model_content(TaskModel(made, features, "counts-1-2"))
+    content = TaskModel(made, features, "counts-1-2").content()
     settings = section(FloorConfig, features="joined")
     read = restored_model(content, "logistic", settings, TASK)
     assert read.estimator.predict(matrix).tolist() == made.predict(matrix).tolist()

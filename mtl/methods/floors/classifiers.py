@@ -109,15 +109,7 @@ class DenseClassifier(DenseRegressor):
 
 
 class FastTextClassifier(BaseEstimator):
-    """fastText's supervised classifier (Joulin et al. 2017) of lines of tokens, on one thread, so that results are reproducible.
-
-    Args:
-        lr: the learning rate.
-        epoch: the number of epochs.
-        word_ngrams: the longest n-gram of words.
-        max_characters: the longest character n-gram within words, from 2; 0: none.
-        class_weight: "balanced": rows of rare classes are repeated; fastText weights no classes.
-    """
+    """fastText's supervised classifier (Joulin et al. 2017) of lines of tokens, on one thread, so that results are reproducible."""
 
     _parameter_constraints = {
         "lr": [Interval(Real, 0, None, closed="neither")],
@@ -130,11 +122,11 @@ class FastTextClassifier(BaseEstimator):
 
     def __init__(
         self,
-        lr: float = 0.5,
-        epoch: int = 5,
-        word_ngrams: int = 1,
-        max_characters: int = 0,
-        class_weight: str | None = None,
+        lr: float = 0.5,  # the learning rate
+        epoch: int = 5,  # the number of epochs
+        word_ngrams: int = 1,  # the longest n-gram of words
+        max_characters: int = 0,  # the longest character n-gram within words, from 2; 0: none
+        class_weight: str | None = None,  # "balanced": rows of rare classes are repeated; fastText weights no classes
         random_state: int | None = None,
     ) -> None:
         self.lr, self.epoch = lr, epoch

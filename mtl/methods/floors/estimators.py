@@ -112,9 +112,20 @@ def new_estimator(method: str, task: Task, settings: Mapping[str, Any], seed: in
     return kind.fitting(estimator(**{**fixed, **settings}))
 
 
-def quiet_fit(estimator: Any, features: Any, targets: np.ndarray, weights: np.ndarray | None = None) -> Any:
-    """Train an estimator, with a weight for each input, (inputs,), if there are weights. Returns it. It does not warn that it has not converged: its
-    scores on other rows show it."""
+def train_estimator(
+    method: str,
+    task: Task,
+    settings: Mapping[str, Any],
+    features: Any,
+    targets: np.ndarray,
+    *,
+    seed: int,
+    threads: int = 1,
+    weights: np.ndarray | None = None,
+) -> Any:
+    """A new estimator, trained with a weight for each input, (inputs,), if there are weights. It does not warn that it has not converged: its scores
+    on other rows show it."""
+    estimator = new_estimator(method, task, settings, seed, threads)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return estimator.fit(features, targets) if weights is None else estimator.fit(features, targets, weights)

@@ -40,13 +40,9 @@ class Document(NamedTuple):
 
 
 class RowFeatures:
-    """What turns rows, which are model inputs, into features. Each row has equally many documents.
+    """What turns rows, which are model inputs, into features. Each row has equally many documents."""
 
-    Attributes:
-        problem: what is wrong if training rows have nothing to learn from, as messages say it.
-    """
-
-    problem = "its training texts are empty"
+    problem = "its training texts are empty"  # what messages say if training rows have nothing to learn from
 
     def fit(self, rows: Sequence[Sequence[Document]]) -> Any:
         """Learn from training rows; here, nothing. Returns what the estimator reads: a matrix (rows, features), or a line for each row. Raises

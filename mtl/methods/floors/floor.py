@@ -25,13 +25,12 @@ from mtl.methods.floors.estimators import (
     check_grid,
     count_parameters,
     grid_settings,
-    new_estimator,
-    quiet_fit,
+    train_estimator,
 )
 from mtl.methods.floors.features import COMPARES_PAIRS, VECTORIZERS, Matrix, RowFeatures, new_features
 from mtl.methods.floors.guesses import guess_for, guessed
 from mtl.methods.floors.inputs import documents_of, training_inputs, unit_inputs
-from mtl.methods.floors.model_file import KEEPABLE, TaskModel, model_file, write_model
+from mtl.methods.floors.model_file import KEEPABLE, TaskModel, model_file
 from mtl.methods.floors.trained import TrainedFloor, predicted_targets
 from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.runs.folder import Chosen, chosen_file
@@ -111,11 +110,11 @@ class Floor(Method):
 
     def fit_estimator(self, task: Task, settings: dict[str, Any], seed: int, features: Matrix) -> Any:
         """An estimator that is trained on the features of the inputs to train on. Raises InputError if all have one target."""
-        estimator = new_estimator(self.config.method, task, settings, seed, torch.get_num_threads())
         _, targets = self._training_inputs(task)
         if target_kind(task).estimator == "classifier" and len(np.unique(targets)) == 1:
             raise InputError(f"task {task.id}: all its training rows have one target; leave it out with tasks=")
-        trained = quiet_fit(estimator, features, targets)
+        method, threads = self.config.method, torch.get_num_threads()
+        trained = train_estimator(method, task, settings, features, targets, seed=seed, threads=threads)
         return YesOrNo(trained) if self._in_pairs(task) else trained
 
     def _check_settings(self) -> None:
@@ -162,7 +161,7 @@ class Floor(Method):
         if keep is None:
             keep = self.config.method in KEEPABLE and count_parameters(model.estimator) <= MOST_KEPT
         if keep:
-            write_model(model_file(folder, task.id), model)
+            model.write(model_file(folder, task.id))
         return model
 
     def _candidates(self, task: Task) -> list[dict[str, Any]]:

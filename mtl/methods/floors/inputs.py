@@ -34,15 +34,13 @@ def documents_of(
     words: Callable[[int], list[str]] | None,
     inputs: np.ndarray | None = None,
 ) -> Any:
-    """The documents of each input of a split: its texts with their words, or in a split of `unit_inputs` its features as words.
+    """Lists of the documents of each input of a split, which are read once: its texts with their words, or in a split of `unit_inputs` its features
+    as words.
 
     Args:
         texts: the dataset's texts, whose numbers the split has.
         words: returns the words of the text with a number. None: no words are read, but what is marked in the texts follows them.
         inputs: the numbers of the inputs to return, in ascending order; None: all.
-
-    Returns:
-        Lists of documents, one for each input, that are read once.
     """
     if TARGET_KINDS[task.kind].by_unit:
         return _unit_documents(task, split, texts, inputs)
@@ -70,15 +68,9 @@ def _unit_documents(
 
 
 def training_inputs(task: Task, train: Split, most_rows: int | None, in_pairs: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The inputs that an estimator is trained on.
-
-    Args:
-        most_rows: so many rows are taken, evenly spread over the file; None: all, or in a task with units as many as have MOST_UNITS.
-        in_pairs: take two candidates of each row of a choice: the right one, and a wrong one, drawn at random, equally for all seeds.
-
-    Returns:
-        The numbers of the inputs, int64 (inputs,), and their targets, (inputs,).
-    """
+    """The numbers of the inputs that an estimator is trained on, int64 (inputs,), and their targets, (inputs,). So many rows are taken, evenly spread
+    over the file; None: all, or in a task with units as many as have MOST_UNITS. With `in_pairs`, a row of a choice has two inputs: its right
+    candidate, and a wrong one, drawn at random, equally for all seeds."""
     rows = np.arange(len(train))
     if most_rows is None and target_kind(task).by_unit and train.sizes is not None:
         most_rows = max(1, MOST_UNITS * len(train) // max(MOST_UNITS, int(train.sizes.sum())))

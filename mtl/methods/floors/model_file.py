@@ -32,6 +32,25 @@ class TaskModel(NamedTuple):
     features: RowFeatures
     vectorizer: str | None = None
 
+    def content(self) -> "ModelContent":
+        """What its file holds; only of one of the KEEPABLE methods."""
+        in_pairs = isinstance(self.estimator, YesOrNo)
+        estimator = self.estimator.classifier if in_pairs else self.estimator
+        shapes = _shapes(estimator, 0, 0)
+        return ModelContent(
+            in_pairs=in_pairs,
+            numbers={
+                name: torch.as_tensor(getattr(estimator, name), dtype=torch.float64).contiguous() for name in shapes
+            },
+            classes=estimator.classes_.tolist() if hasattr(estimator, "classes_") else None,
+            vectorizer=self.vectorizer,
+            features=self.features.state(),
+        )
+
+    def write(self, path: Path) -> None:
+        """Write the model to a file, for `read_model`; only of one of the KEEPABLE methods."""
+        write_checkpoint(path, self.content())
+
 
 class ModelContent(TypedDict):
     """A model in a file."""
@@ -48,11 +67,6 @@ def model_file(seed_folder: Path, task: str) -> Path:
     return seed_folder / "models" / f"{task}.ckpt"
 
 
-def write_model(path: Path, model: TaskModel) -> None:
-    """Write a model of one of the KEEPABLE methods, for `read_model`."""
-    write_checkpoint(path, model_content(model))
-
-
 def read_model(path: Path, method: str, settings: FloorConfig, task: Task) -> TaskModel:
     """The model in a file, which this method trained on this task. Raises InputError if it is missing, damaged, or another model."""
     if not path.exists():
@@ -65,24 +79,8 @@ def read_model(path: Path, method: str, settings: FloorConfig, task: Task) -> Ta
         raise InputError(f"is no model that the method {method} keeps ({reason}); {RESTORE}", path=path) from None
 
 
-def model_content(model: TaskModel) -> ModelContent:
-    """The content of a model's file."""
-    in_pairs = isinstance(model.estimator, YesOrNo)
-    estimator = model.estimator.classifier if in_pairs else model.estimator
-    return ModelContent(
-        in_pairs=in_pairs,
-        numbers={
-            name: torch.as_tensor(getattr(estimator, name), dtype=torch.float64).contiguous()
-            for name in _shapes(estimator, 0, 0)
-        },
-        classes=estimator.classes_.tolist() if hasattr(estimator, "classes_") else None,
-        vectorizer=model.vectorizer,
-        features=model.features.state(),
-    )
-
-
 def restored_model(content: ModelContent, method: str, settings: FloorConfig, task: Task) -> TaskModel:
-    """The model that `model_content` described. Raises KeyError, TypeError, ValueError or RecursionError for a content of another form."""
+    """The model that `TaskModel.content` described. Raises KeyError, TypeError, ValueError or RecursionError for a content of another form."""
     name = content["vectorizer"]
     if name is not None and name not in VECTORIZERS:
         raise ValueError(f"its vectorizer {name} is unknown")
@@ -107,11 +105,8 @@ def restored_model(content: ModelContent, method: str, settings: FloorConfig, ta
 
 def _check_classes(classes: list[int | str], task: Task) -> None:
     """Raise ValueError unless these are two or more different targets that a classifier of the task may have learned."""
-    possible: Any = classes  # words, of which any may be a target
-    if task.labels:
-        possible = range(len(task.labels))
-    elif task.candidates or target_kind(task).by_unit:
-        possible = range(2)
+    yes_or_no = task.candidates or target_kind(task).by_unit
+    possible: Any = range(len(task.labels)) if task.labels else range(2) if yes_or_no else classes
     if len(classes) < 2 or len(set(classes)) < len(classes) or not set(classes) <= set(possible):
         raise ValueError(f"its classes are {classes[:5]}")
 

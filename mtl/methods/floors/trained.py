@@ -22,17 +22,12 @@ from mtl.tasks.task import Task
 
 @dataclass
 class TrainedFloor:
-    """The trained models of one seed.
-
-    Args:
-        models: by the id of the task that each was trained on.
-        answers: see `mtl.data.dataset.Dataset`.
-    """
+    """The trained models of one seed."""
 
     config: Config
     language: str
-    models: Mapping[str, TaskModel]
-    answers: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    models: Mapping[str, TaskModel]  # by the id of the task that each was trained on
+    answers: Mapping[str, Sequence[str]] = field(default_factory=dict)  # see `mtl.data.dataset.Dataset`
 
     def predict(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
         """Predicted targets (rows,) for new rows. Raises InputError for a task without a model, which has a constant answer."""

@@ -31,18 +31,10 @@ from mtl.base.version import VERSION
 from mtl.data.dataset import Dataset, Split
 from mtl.data.text import TokenizedTexts, moses_version
 from mtl.methods.coded import with_weights
-from mtl.methods.floors.estimators import count_parameters, new_estimator, quiet_fit
+from mtl.methods.floors.estimators import count_parameters, train_estimator
 from mtl.methods.floors.features import CHARACTER_NGRAMS, WORD_NGRAMS, Matrix, TaskFeatures
 from mtl.methods.floors.inputs import documents_of
-from mtl.methods.floors.model_file import (
-    ModelContent,
-    TaskModel,
-    model_content,
-    model_file,
-    read_model,
-    restored_model,
-    write_model,
-)
+from mtl.methods.floors.model_file import ModelContent, TaskModel, model_file, read_model, restored_model
 from mtl.methods.floors.trained import TrainedFloor
 from mtl.methods.lstm.folds import FOLDS, row_folds
 from mtl.methods.method import LoadRequest
@@ -92,7 +84,7 @@ class LinearModels:
     def write(self, seed_folder: Path) -> None:
         """Write the models into the folder of a seed, for `load_linear`."""
         for id, model in self.models.items():
-            write_model(model_file(seed_folder, id), model)
+            model.write(model_file(seed_folder, id))
         write_json(_list_file(seed_folder), list(self.models))
 
     @property
@@ -120,7 +112,7 @@ def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, langua
             path = Path(config.cache_dir) / f"linear-{_key(config, dataset, task, language)[:16]}.ckpt"
             trained = _read(path, config, task)
             if trained is None and (trained := _train(config, dataset, task, texts, bar)) is not None:
-                content = model_content(trained.model)
+                content = trained.model.content()
                 write_checkpoint(path, _CachedModel(model=content, outputs=trained.outputs, seconds=trained.seconds))
             done += _fits(task)
             bar.reach(done)
@@ -223,9 +215,9 @@ class _Fitting:
 
     def fit(self, penalty: Mapping[str, Any], inputs: np.ndarray) -> Any:
         """An estimator that is trained on the inputs with these numbers."""
-        estimator = new_estimator(METHOD, self.task, penalty, seed=0, threads=1)
+        features, targets = self.matrix[inputs], self.targets[inputs]
         weights = None if self.weights is None else self.weights[inputs]
-        return quiet_fit(estimator, self.matrix[inputs], self.targets[inputs], weights)
+        return train_estimator(METHOD, self.task, penalty, features, targets, seed=0, weights=weights)
 
     def out_of_fold(self, bar: Progress) -> tuple[np.ndarray, dict[str, float]]:
         """For each training row, the outputs of a model that was trained on the other folds (`row_folds`), float32 (inputs, outputs), all 0 if these

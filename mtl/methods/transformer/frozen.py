@@ -16,7 +16,7 @@ from mtl.data.dataset import Split
 from mtl.data.examples import Row
 from mtl.methods.coded import Coded
 from mtl.methods.costs import networks_cost
-from mtl.methods.heads import new_heads
+from mtl.methods.heads import load_heads, new_heads
 from mtl.methods.method import BuildRequest, LoadRequest, Method, Predictions
 from mtl.methods.stage2 import Finetuning
 from mtl.methods.task_input import TaskInput
@@ -25,9 +25,8 @@ from mtl.methods.transformer.opening import open_origin, open_pretrained
 from mtl.methods.transformer.trained import HeadsOnBody, encode_texts, model_folder, tasks_seen
 from mtl.model.network import Heads, Network
 from mtl.runs.folder import finetune_folder
-from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.training.checkpoints import WEIGHTS, fill, read_weights, weights_below
+from mtl.training.checkpoints import WEIGHTS, read_weights
 from mtl.training.precision import mixed_precision, training_precision
 
 WEIGHT_FILES = "*.safetensors"
@@ -106,12 +105,12 @@ class TrainedFrozen(HeadsOnBody):
 
 def load_frozen(request: LoadRequest) -> TrainedFrozen:
     """The body and the heads of a seed. Raises InputError if the transformer is not where it was, or is another one now."""
-    config, kept = request.config, model_folder(request.folder)
+    config, folder = request.config, model_folder(request.folder)
     if request.task is not None:
         message = "texts are encoded by the fixed body, which all tasks share; drop it"
         raise InputError(message, key="task", value=request.task)
-    if any(kept.glob(WEIGHT_FILES)):
-        pretrained = open_pretrained(str(kept))
+    if any(folder.glob(WEIGHT_FILES)):
+        pretrained = open_pretrained(str(folder))
     else:
         assert config.transformer.path is not None
         pretrained = open_pretrained(config.transformer.path, config.transformer.tokenizer)
@@ -119,11 +118,11 @@ def load_frozen(request: LoadRequest) -> TrainedFrozen:
         raise InputError(f"{pretrained.name}: is not the transformer of the run {request.folder} any more; restore it")
 
     def network(task: Task) -> Network:
-        outputs = target_kind(task).head.outputs(request.answers.get(task.id, []))
-        heads = new_heads(config, [task], {task.id: outputs}, pretrained.dim)
         path = finetune_folder(request.seed_folder, task.id) / WEIGHTS["best"]
-        fill(heads, weights_below(read_weights(path), "heads."), path)
+        heads = load_heads(config, [task], request.answers, pretrained.dim, read_weights(path), path)
         return Network([task], heads, None)
 
-    seen = tasks_seen(request, [])
-    return TrainedFrozen(config, pretrained, request.device, lambda: pretrained.body, network, request.answers, seen)
+    trained_on = tasks_seen(request, [])
+    return TrainedFrozen(
+        config, pretrained, request.device, lambda: pretrained.body, network, request.answers, trained_on
+    )

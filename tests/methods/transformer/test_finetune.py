@@ -45,11 +45,11 @@ def plain_loop(bert: Path, state: dict[str, Any], method: FineTuned, task: str, 
     from transformers import AutoModelForSequenceClassification, AutoTokenizer, get_linear_schedule_with_warmup
 
     tokenizer = AutoTokenizer.from_pretrained(bert)
-    declared = next(of for of in method.texts.tasks if of.id == task)
+    declared = next(of for of in method.text_dataset.tasks if of.id == task)
     outputs = len(declared.labels or [0])
     model = AutoModelForSequenceClassification.from_pretrained(bert, num_labels=outputs, dtype=torch.float32)
     model.load_state_dict({name.removeprefix("models.0."): value for name, value in state.items()})
-    split = method.texts.splits[task]["train"]
+    split = method.text_dataset.splits[task]["train"]
     size = 32
     batches = -(-len(split) // size)
     schedule = Schedule(
@@ -67,7 +67,7 @@ def plain_loop(bert: Path, state: dict[str, Any], method: FineTuned, task: str, 
     model.train()
     for step in range(2 * batches):
         chosen = schedule.rows(step)[1]
-        texts = [[method.texts.texts[number] for number in split.texts[row]] for row in chosen]
+        texts = [[method.text_dataset.texts[number] for number in split.texts[row]] for row in chosen]
         given = tokenizer(
             *(list(column) for column in zip(*texts, strict=True)),
             padding=True,
