@@ -19,8 +19,8 @@ from mtl.base.settings.schema import Config
 from mtl.methods.lstm.outputs import encode_once
 from mtl.methods.lstm.stage1 import new_network
 from mtl.methods.lstm.two_stages import TwoStages
+from mtl.methods.networks import TaskInput
 from mtl.methods.stage2 import Finetuning
-from mtl.methods.task_input import TaskInput
 
 
 def main() -> None:

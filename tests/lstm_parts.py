@@ -21,8 +21,8 @@ from mtl.embedders.interface import Embeddings, EmbeddingsRequest
 from mtl.methods.coded import Coded
 from mtl.methods.lstm.outputs import encode_once
 from mtl.methods.lstm.trained import new_network
+from mtl.methods.networks import TaskInput
 from mtl.methods.stage2 import Finetuning
-from mtl.methods.task_input import TaskInput
 from mtl.model.heads import AttentionHead, Head, ProjectingHead
 from mtl.model.network import Network
 from mtl.model.sequences import Sequences

@@ -131,16 +131,9 @@ class Predictor:
 
     @exact_arithmetic()
     def predict_proba(self, task: str, rows: Sequence[Row]) -> np.ndarray:
-        """The probability of each label for each example, float64 (examples, labels), in the order of `labels(task)`.
-
-        `predict` returns the most probable label. Probabilities are the softmax of the outputs, and are not calibrated.
-
-        Args:
-            task, rows: as in `predict`.
-
-        Raises:
-            InputError: for examples of another form, a task whose targets are not one label each, and a method without probabilities.
-        """
+        """The probability of each label for each example, float64 (examples, labels), in the order of `labels(task)`. `predict` returns the most
+        probable label. Probabilities are the softmax of the outputs, and are not calibrated. Arguments are as in `predict`. Raises InputError for
+        examples of another form, a task whose targets are not one label each, and a method without probabilities."""
         suite_task, examples = self.check_rows(task, rows)
         labels = self.labels(task)
         if not examples:

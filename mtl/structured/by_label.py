@@ -29,8 +29,8 @@ def labels_estimator(estimator: Any, labels: int) -> Any:
 
 
 class LinearLabels:
-    """A linear model for each label: a row has those with a decision above 0. Their weights are `coef_`, float64 (labels, features), and `intercept_`,
-    float64 (labels,)."""
+    """A linear model for each label: a row has those with a decision above 0. The weights are `coef_`, float64 (labels, features), and
+    `intercept_`, float64 (labels,)."""
 
     def __init__(self, estimator: Any, labels: int) -> None:
         """The estimator of one label, and the number of labels."""

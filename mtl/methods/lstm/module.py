@@ -160,16 +160,14 @@ class Module(MultitaskModule):
     def loader(
         self, task: str, rows: Sequence[Row], targets: Sequence[str] | None = None, batch_size: int = 128
     ) -> DataLoader[Batch]:
-        """Batches of rows, for Lightning's Trainer or for `forward`. Each holds rows of similar length; `Batch.rows` are their numbers.
+        """Batches of rows, for Lightning's Trainer or for `forward`. Each holds rows of similar length; `Batch.rows` are their numbers. Raises
+        InputError for rows and targets of another form.
 
         Args:
             task: the id of a task whose head the network has.
             rows: as in `mtl.load(…).predict`.
             targets: one for each row, in the form of the targets in the task's files; None: unknown, for predictions alone.
             batch_size: model inputs in a batch.
-
-        Raises:
-            InputError: for rows and targets of another form.
         """
         suite_task, rows = self.predictor.check_rows(task, rows)
         model = self.predictor.model

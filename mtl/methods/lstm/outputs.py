@@ -15,7 +15,7 @@ from mtl.base.progress import Remark, show
 from mtl.base.settings.schema import Config, TrainerConfig
 from mtl.base.wording import format_bytes
 from mtl.data.dataset import Dataset
-from mtl.methods.task_input import TaskInput
+from mtl.methods.networks import TaskInput
 from mtl.model.encoder import Encoder
 from mtl.model.network import Heads, Network
 from mtl.model.sequences import ArraySequences, Sequences

@@ -24,7 +24,7 @@ from mtl.embedders.interface import Embeddings, Reader, RunReaderRequest
 from mtl.methods.heads import check_size, load_heads, new_heads
 from mtl.methods.lstm.outputs import ComputedOutputs
 from mtl.methods.method import LoadRequest
-from mtl.methods.task_input import TaskInput
+from mtl.methods.networks import TaskInput
 from mtl.methods.trained import TrainedNetworks
 from mtl.model.encoder import Encoder
 from mtl.model.lstm import BiLSTM

@@ -23,8 +23,8 @@ from mtl.methods.lstm.outputs import encode_once
 from mtl.methods.lstm.stage1 import SharedStage1, pretrain, stage1_key
 from mtl.methods.lstm.trained import TrainedLstm
 from mtl.methods.method import BuildRequest, Method, Predictions
+from mtl.methods.networks import TaskInput
 from mtl.methods.stage2 import Finetuning
-from mtl.methods.task_input import TaskInput
 from mtl.model.lstm import check_recurrence
 from mtl.model.network import Network
 from mtl.model.sequences import Sequences

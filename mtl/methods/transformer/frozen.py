@@ -18,8 +18,8 @@ from mtl.methods.coded import Coded
 from mtl.methods.costs import networks_cost
 from mtl.methods.heads import load_heads, new_heads
 from mtl.methods.method import BuildRequest, LoadRequest, Method, Predictions
+from mtl.methods.networks import TaskInput
 from mtl.methods.stage2 import Finetuning
-from mtl.methods.task_input import TaskInput
 from mtl.methods.transformer.inputs import InputReader, longest_input
 from mtl.methods.transformer.opening import open_origin, open_pretrained
 from mtl.methods.transformer.trained import HeadsOnBody, encode_texts, model_folder, tasks_seen
