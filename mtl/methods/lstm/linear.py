@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 import scipy
@@ -52,33 +52,22 @@ FORMAT = 2  # increase it when the same data gives other outputs, or when the fi
 
 logger = logging.getLogger("mtl")
 
-TaskOutputs = dict[
-    str, dict[str, torch.Tensor]
-]  # float32 (inputs, outputs) by task id and split: of the task, and of those that its head answers
-
 
 class _CachedModel(TypedDict):
-    """A file of the cache."""
+    """A file of the cache: the model of a task, its outputs as tensors (`LinearModels.outputs`), and the seconds of its training."""
 
     model: ModelContent
-    outputs: TaskOutputs
-    seconds: float
-
-
-class _Trained(NamedTuple):
-    """The linear model of a task, its outputs, and the seconds of its training."""
-
-    model: TaskModel
-    outputs: TaskOutputs
+    outputs: dict[str, dict[str, Any]]
     seconds: float
 
 
 @dataclass(frozen=True)
 class LinearModels:
-    """The linear models of a run, by the id of the task that each was trained on, and the seconds of their training."""
+    """The linear models of a run or of one task, by the id of the task that each was trained on, and the seconds of their training."""
 
     models: Mapping[str, TaskModel]
-    outputs: Mapping[str, Mapping[str, np.ndarray]]  # float32 (inputs, outputs) by task id and split
+    # float32 (inputs, outputs) by task id and split: of the tasks with models, and of those that their heads answer.
+    outputs: Mapping[str, Mapping[str, np.ndarray]]
     seconds: float
 
     def write(self, seed_folder: Path) -> None:
@@ -103,26 +92,18 @@ def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, langua
     """The linear models of all tasks whose training rows can teach one; from the cache if they are there. Tasks on words have none: their answers are
     too many. Nor has a task whose targets have several values, whose training rows have one target alone, or no n-gram in two texts. The texts are
     those of the dataset, without boundary words."""
-    models: dict[str, TaskModel] = {}
-    outputs: dict[str, dict[str, np.ndarray]] = {}
-    seconds, done = 0.0, 0
+    all_models, done = LinearModels({}, {}, 0.0), 0
     tasks = [task for task in dataset.trained_tasks if _has_linear(task, dataset.answers)]
     with Progress("linear models", sum(map(_fits, tasks)), "fits") as bar:
         for task in tasks:
             path = Path(config.cache_dir) / f"linear-{_key(config, dataset, task, language)[:16]}.ckpt"
-            trained = _read(path, config, task)
-            if trained is None and (trained := _train(config, dataset, task, texts, bar)) is not None:
-                content = trained.model.content()
-                write_checkpoint(path, _CachedModel(model=content, outputs=trained.outputs, seconds=trained.seconds))
+            trained = _read(path, config, task) or _train(config, dataset, task, texts, path, bar)
             done += _fits(task)
             bar.reach(done)
-            if trained is None:
-                continue
-            models[task.id] = trained.model
-            for id, by_split in trained.outputs.items():
-                outputs[id] = {name: tensor.numpy() for name, tensor in by_split.items()}
-            seconds += trained.seconds
-    return LinearModels(models, outputs, seconds)
+            if trained is not None:
+                models, outputs = {**all_models.models, **trained.models}, {**all_models.outputs, **trained.outputs}
+                all_models = LinearModels(models, outputs, all_models.seconds + trained.seconds)
+    return all_models
 
 
 def load_linear(request: LoadRequest) -> TrainedFloor:
@@ -159,20 +140,24 @@ def _key(config: Config, dataset: Dataset, task: Task, language: str) -> str:
     return hashlib.sha256(content.encode()).hexdigest()
 
 
-def _read(path: Path, config: Config, task: Task) -> _Trained | None:
-    """What a file of the cache holds; None if it does not exist or is damaged."""
+def _read(path: Path, config: Config, task: Task) -> LinearModels | None:
+    """The model of a task in a file of the cache; None if it does not exist or is damaged."""
     if not path.exists():
         return None
     try:
         content = read_checkpoint(path, _CachedModel)
         model = restored_model(content["model"], METHOD, config.floor, task)
-        return _Trained(model, content["outputs"], content["seconds"])
     except (InputError, KeyError, TypeError, ValueError, RecursionError):
         return None
+    tensors = content["outputs"]
+    outputs = {id: {name: tensor.numpy() for name, tensor in splits.items()} for id, splits in tensors.items()}
+    return LinearModels({task.id: model}, outputs, content["seconds"])
 
 
-def _train(config: Config, dataset: Dataset, task: Task, texts: TokenizedTexts, bar: Progress) -> _Trained | None:
-    """Train a task's model; None if its training rows teach a linear model nothing."""
+def _train(
+    config: Config, dataset: Dataset, task: Task, texts: TokenizedTexts, path: Path, bar: Progress
+) -> LinearModels | None:
+    """Train a task's model, and write its file of the cache; None if its training rows teach a linear model nothing."""
     start = monotonic()
     train, kind = dataset.splits[task.id]["train"], target_kind(task)
     features = TaskFeatures(METHOD, config.floor, task)
@@ -192,16 +177,19 @@ def _train(config: Config, dataset: Dataset, task: Task, texts: TokenizedTexts, 
     estimator = fitting.fit(penalty, np.arange(len(targets)))
     bar.advance(1)
 
-    def outputs_for(split: Split) -> torch.Tensor:
+    def outputs_for(split: Split) -> np.ndarray:
         inputs = features.transform(documents_of(task, split, dataset.texts, texts.words))
-        return torch.from_numpy(kind.estimator_outputs(estimator, inputs, head, []))
+        return kind.estimator_outputs(estimator, inputs, head, [])
 
-    outputs: TaskOutputs = {}
+    outputs = {}
     for answered in dataset.answered(task):
         splits = dataset.splits[answered.id]
         outputs[answered.id] = {name: outputs_for(split) for name, split in splits.items() if name != "train"}
-    outputs[task.id]["train"] = torch.from_numpy(unseen)
-    return _Trained(TaskModel(estimator, features), outputs, monotonic() - start)
+    outputs[task.id]["train"] = unseen
+    model, seconds = TaskModel(estimator, features), monotonic() - start
+    tensors = {id: {name: torch.from_numpy(part) for name, part in parts.items()} for id, parts in outputs.items()}
+    write_checkpoint(path, _CachedModel(model=model.content(), outputs=tensors, seconds=seconds))
+    return LinearModels({task.id: model}, outputs, seconds)
 
 
 class _Fitting:
