@@ -37,7 +37,7 @@ class TransformerKind(MethodKind):
         return {"variant": config.variant}
 
     def chosen_on_dev(self, config: Config) -> str:
-        """Nothing if the last weights predict."""
+        """Checkpoints, but of fine-tuning only if the best weights predict, and thresholds of heads on a fixed body."""
         if config.finetune.train_encoder:
             return "checkpoints" if config.transformer.checkpoint == "best" else ""
         return "checkpoints and thresholds" if config.finetune.threshold != "argmax" else "checkpoints"

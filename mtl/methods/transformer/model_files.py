@@ -16,6 +16,12 @@ from mtl.base.errors import InputError
 from mtl.base.untrusted import read_json, without_advice
 
 AGAIN = "restore the folder's files, or fetch or write them again"
+NOT_THERE = (
+    "cannot be had from the Hugging Face Hub: there is no network, or no such model, and no folder of this name; a folder with the model works"
+    " without a network: set transformer.path="
+)
+BRINGS_CODE = "needs code that it brings along, and such code is never run; name a transformer whose architecture the transformers library has"
+NO_TOKENIZER = "has no tokenizer that can be read; restore its tokenizer.json, or name a folder or a model that has one with transformer.tokenizer="
 WEIGHTS = (".safetensors", ".bin")  # ends of the names of files with weights
 MOST_LAYERS = 512  # also of blocks, groups and experts
 MOST_POSITIONS = 2**21
@@ -63,9 +69,9 @@ def check_config(path: Path) -> None:
     """Raise InputError for a `config.json` with sizes that no transformer has."""
     pending: list[Any] = [read_json(path, dict[str, Any], AGAIN)]
     while pending:
-        inner = pending.pop()
-        pending += [value for value in _values(inner) if isinstance(value, dict | list)]
-        for key, value in inner.items() if isinstance(inner, dict) else ():
+        settings = pending.pop()
+        pending += [value for value in _values(settings) if isinstance(value, dict | list)]
+        for key, value in settings.items() if isinstance(settings, dict) else ():
             # The name of an implementation with a slash is a repository of code on the Hub, not one of transformers' own.
             is_foreign = value is not None and not (isinstance(value, str) and "/" not in value)
             if (key == "chunk_size_feed_forward" and value) or (key.endswith("_implementation") and is_foreign):
@@ -126,10 +132,12 @@ def _growth(rule: dict[str, Any]) -> float:
 
 
 def _copies(pieces: Any) -> int:
+    """How many copies of texts a template has."""
     return sum(isinstance(piece, dict) and "Sequence" in piece for piece in _values(pieces or []))
 
 
 def _values(container: Any) -> list[Any]:
+    """The values of an object or a list; none of anything else."""
     if isinstance(container, dict):
         return list(container.values())
     return container if isinstance(container, list) else []
@@ -155,24 +163,20 @@ def opened(name: str, part: str, read: Callable[..., Opened], *arguments: Any, *
     the beginning of what transformers says, which raises errors of many kinds."""
     try:
         return read(*arguments, trust_remote_code=False, **options)
-    except OSError as error:
-        if not Path(name).is_dir():
-            raise InputError(
-                f"{name}: cannot be had from the Hugging Face Hub: there is no network, or no such model, and no folder of this name;"
-                " a folder with the model works without a network: set transformer.path="
-            ) from None
-        raise InputError(f"{name}: {part} cannot be read: {_begin(error)}; {AGAIN}") from None
-    except ImportError as error:
-        raise InputError(f"{name}: needs a package that is not installed: {_begin(error)}") from None
     except Exception as error:  # damaged files: of safetensors, of pickle, of JSON, of shapes
-        if "trust_remote_code" in str(error):
-            raise InputError(
-                f"{name}: needs code that it brings along, and such code is never run; name a transformer whose architecture the"
-                " transformers library has"
-            ) from None
-        if str(error).startswith("Couldn't instantiate the backend tokenizer"):
-            raise no_tokenizer(name) from None
-        raise InputError(f"{name}: {part} cannot be read: {_begin(error)}; {AGAIN}") from None
+        raise InputError(f"{name}: {_problem(name, part, error)}") from None
+
+
+def _problem(name: str, part: str, error: Exception) -> str:
+    """What is wrong if reading a part of a folder, or of a model on the Hub, raised this error."""
+    said, unreadable = str(error), f"{part} cannot be read: {_begin(error)}; {AGAIN}"
+    if isinstance(error, OSError):
+        return unreadable if Path(name).is_dir() else NOT_THERE
+    if isinstance(error, ImportError):
+        return f"needs a package that is not installed: {_begin(error)}"
+    if "trust_remote_code" in said:
+        return BRINGS_CODE
+    return NO_TOKENIZER if said.startswith("Couldn't instantiate the backend tokenizer") else unreadable
 
 
 @contextmanager
@@ -186,13 +190,6 @@ def tokenizing(name: str) -> Iterator[None]:
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
         raise InputError(f"{name}: its tokenizer cannot read a text: {_begin(error)}; {AGAIN}") from None
-
-
-def no_tokenizer(name: str) -> InputError:
-    return InputError(
-        f"{name}: has no tokenizer that can be read; restore its tokenizer.json, or name a folder or a model that has one with"
-        " transformer.tokenizer="
-    )
 
 
 def _begin(error: BaseException) -> str:

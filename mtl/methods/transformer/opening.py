@@ -16,11 +16,11 @@ from mtl.methods.method import BuildRequest
 from mtl.methods.transformer.entry import TINY
 from mtl.methods.transformer.model_files import (
     AGAIN,
+    NO_TOKENIZER,
     check_config,
     check_folder,
     check_place,
     check_tokenizer,
-    no_tokenizer,
     opened,
     tokenizing,
 )
@@ -69,9 +69,9 @@ def open_pretrained(path: str, tokenizer: str | None = None) -> Pretrained:
 
 
 def open_parts(path: str, tokenizer: str, dtype: torch.dtype | str) -> tuple[Any, Any]:
-    """The body in a folder, or with a name on the Hub, in a precision ("auto": that of its files), and the tokenizer in another. Raises InputError
-    for a body whose files lack weights, other than those of a pooler or a decoder, or hold some of other sizes or not finite, and for a tokenizer
-    with tokens that the body does not have."""
+    """The body in a folder, or with a name on the Hub, in a precision ("auto": that of its files), and the tokenizer in another folder. Raises
+    InputError for a body whose files lack weights, other than those of a pooler or a decoder, or hold some of other sizes or not finite, and for a
+    tokenizer with tokens that the body does not have."""
     from transformers import AutoModel
 
     sized_body(path)
@@ -162,7 +162,7 @@ def _open_config(name: str) -> Any:
 
 
 def _open_tokenizer(name: str) -> Any:
-    """Raises InputError if there is none: transformers would then make one that knows no word."""
+    """The tokenizer in a folder, or with a name on the Hub. Raises InputError if there is none: transformers would make one that knows no word."""
     from transformers import AutoTokenizer
 
     if Path(name).is_dir():
@@ -170,5 +170,5 @@ def _open_tokenizer(name: str) -> Any:
     with tokenizing(name):
         tokenizer: Any = opened(name, "its tokenizer", AutoTokenizer.from_pretrained, name)
     if len(tokenizer) <= len(set(tokenizer.all_special_tokens)):
-        raise no_tokenizer(name)
+        raise InputError(f"{name}: {NO_TOKENIZER}")
     return tokenizer
