@@ -166,8 +166,7 @@ class MethodKind(ABC):
         return resolve(self.loads)(request)
 
     def chosen_run(self, config: Config, folder: Path, task: str | None) -> Path | None:
-        """The folder of the other run whose models answer a task (None: all tasks) of the run in `folder`; None if its own models answer. Raises
-        InputError if several runs answer."""
+        """The folder of the other run whose models answer a task (None: all) of this run, if one does. Raises InputError if several do."""
         return None
 
     def check(self, config: Config, suite: Suite) -> None:  # noqa: B027

@@ -29,8 +29,7 @@ def labels_estimator(estimator: Any, labels: int) -> Any:
 
 
 class LinearLabels:
-    """A linear model for each label: a row has those with a decision above 0. The weights are `coef_`, float64 (labels, features), and
-    `intercept_`, float64 (labels,)."""
+    """A linear model for each label, `coef_` (labels, features) and `intercept_` (labels,): a row has the labels with a decision above 0."""
 
     def __init__(self, estimator: Any, labels: int) -> None:
         """The estimator of one label, and the number of labels."""

@@ -112,31 +112,19 @@ def new_estimator(method: str, task: Task, settings: Mapping[str, Any], seed: in
     return kind.fitting(estimator(**{**fixed, **settings}))
 
 
-def train_estimator(
-    method: str,
-    task: Task,
-    settings: Mapping[str, Any],
-    features: Any,
-    targets: np.ndarray,
-    *,
-    seed: int,
-    threads: int = 1,
-    weights: np.ndarray | None = None,
-) -> Any:
-    """A new estimator, trained with a weight for each input, (inputs,), if there are weights. It does not warn that it has not converged: its scores
-    on other rows show it."""
-    estimator = new_estimator(method, task, settings, seed, threads)
+def quiet_fit(estimator: Any, features: Any, targets: np.ndarray, weights: np.ndarray | None = None) -> Any:
+    """Train an estimator, without the warning that it has not converged: its scores on other rows show it. Weights are those of inputs, (inputs,)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return estimator.fit(features, targets) if weights is None else estimator.fit(features, targets, weights)
 
 
-def count_parameters(estimator: Any) -> int:
+def count_weights(estimator: Any) -> int:
     """How many numbers a trained estimator holds: the weights of a linear model or a network, or the nodes of trees."""
     if isinstance(estimator, FastTextClassifier):
         return estimator.parameters()
     if hasattr(estimator, "parts"):
-        return sum(map(count_parameters, estimator.parts))
+        return sum(map(count_weights, estimator.parts))
     arrays = [getattr(estimator, name, ()) for name in ARRAYS]
     lists_of_arrays = [array for name in LISTS_OF_ARRAYS for array in getattr(estimator, name, ())]
     trees = [tree.tree_ for tree in getattr(estimator, "estimators_", [estimator]) if hasattr(tree, "tree_")]

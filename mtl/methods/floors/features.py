@@ -1,5 +1,4 @@
-"""The features that estimators read of a model input's documents: of a text, of its pair of texts, of its texts joined into one (the Superlim paper's
-classical models), or of a unit."""
+"""The features that estimators read: of a row's text, its pair of texts, its texts joined into one (the Superlim paper's models), or a unit."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -45,8 +44,7 @@ class RowFeatures:
     problem = "its training texts are empty"  # what messages say if training rows have nothing to learn from
 
     def fit(self, rows: Sequence[Sequence[Document]]) -> Any:
-        """Learn from training rows; here, nothing. Returns what the estimator reads: a matrix (rows, features), or a line for each row. Raises
-        ValueError if the rows have nothing to learn from."""
+        """Learn from training rows, and return what the estimator reads: a matrix (rows, features), or lines. ValueError: nothing can be learned."""
         return self.transform(rows)
 
     def transform(self, rows: Sequence[Sequence[Document]]) -> Any:

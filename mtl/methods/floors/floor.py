@@ -19,14 +19,7 @@ from mtl.base.untrusted import read_json
 from mtl.data.dataset import Dataset, Split, last_texts
 from mtl.data.text import tokenized
 from mtl.methods.costs import sentences_per_second
-from mtl.methods.floors.estimators import (
-    ESTIMATORS,
-    YesOrNo,
-    check_grid,
-    count_parameters,
-    grid_settings,
-    train_estimator,
-)
+from mtl.methods.floors.estimators import ESTIMATORS, YesOrNo, check_grid, grid_settings, new_estimator, quiet_fit
 from mtl.methods.floors.features import COMPARES_PAIRS, VECTORIZERS, Matrix, RowFeatures, new_features
 from mtl.methods.floors.guesses import guess_for, guessed
 from mtl.methods.floors.inputs import documents_of, training_inputs, unit_inputs
@@ -52,19 +45,14 @@ class _FittedFeatures(NamedTuple):
 
 
 class Floor(Method):
-    """A method without an encoder: it guesses, or trains an estimator on features of the texts.
-
-    Attributes:
-        embedding_parameters: the parameters of the word vectors that features are made of; here, 0.
-        joined: whether the texts of a row are joined to one text, from which a vectorizer makes the features.
-        texts: the tokens of the dataset's texts; only of methods with estimators, and not of joined texts.
-    """
+    """A method without an encoder: it guesses, or trains an estimator on features of the texts."""
 
     def __init__(self, request: BuildRequest) -> None:
         """Raises InputError for settings that the method or its estimators do not have."""
         super().__init__(request)
         config, dataset = request.config, request.dataset
-        self.embedding_parameters = 0
+        self.embedding_parameters = 0  # those of the word vectors that features are made of
+        # Whether the texts of a row are joined to one text, from which a vectorizer makes the features; else `texts` has their tokens.
         self.joined = config.floor.features == "joined"
         self._check_settings()
         if config.method in ESTIMATORS:
@@ -92,7 +80,7 @@ class Floor(Method):
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are weights or nodes. A floor has no stage 1. Speed is measured on the tasks whose texts it reads."""
         records = [read_json(chosen_file(folder, task), Chosen) for task in self._models]
-        parameters = sum(count_parameters(model.estimator) for model in self._models.values())
+        parameters = sum(model.parameters for model in self._models.values())
         tasks = [task for task in self.dataset.tasks if task.id in self._models]
         trained = TrainedFloor(self.config, self.suite.language, self._models)
         return {
@@ -110,11 +98,11 @@ class Floor(Method):
 
     def fit_estimator(self, task: Task, settings: dict[str, Any], seed: int, features: Matrix) -> Any:
         """An estimator that is trained on the features of the inputs to train on. Raises InputError if all have one target."""
+        estimator = new_estimator(self.config.method, task, settings, seed, torch.get_num_threads())
         _, targets = self._training_inputs(task)
         if target_kind(task).estimator == "classifier" and len(np.unique(targets)) == 1:
             raise InputError(f"task {task.id}: all its training rows have one target; leave it out with tasks=")
-        method, threads = self.config.method, torch.get_num_threads()
-        trained = train_estimator(method, task, settings, features, targets, seed=seed, threads=threads)
+        trained = quiet_fit(estimator, features, targets)
         return YesOrNo(trained) if self._in_pairs(task) else trained
 
     def _check_settings(self) -> None:
@@ -159,7 +147,7 @@ class Floor(Method):
         self._models[task.id] = model
         keep = self.config.floor.keep
         if keep is None:
-            keep = self.config.method in KEEPABLE and count_parameters(model.estimator) <= MOST_KEPT
+            keep = self.config.method in KEEPABLE and model.parameters <= MOST_KEPT
         if keep:
             model.write(model_file(folder, task.id))
         return model

@@ -1,5 +1,4 @@
-"""Files of trained floors (`floor.keep`) and of the linear models of heads (`head.linear`): tensors and plain values, which run no code when they
-are read."""
+"""Files of trained floors (`floor.keep`) and linear models of heads (`head.linear`): tensors and plain values, which run no code when read."""
 
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
@@ -14,7 +13,7 @@ from mtl.base.errors import InputError
 from mtl.base.files import write_checkpoint
 from mtl.base.settings.schema import FloorConfig
 from mtl.base.untrusted import read_checkpoint
-from mtl.methods.floors.estimators import ESTIMATORS, CosineInRange, YesOrNo
+from mtl.methods.floors.estimators import ESTIMATORS, CosineInRange, YesOrNo, count_weights
 from mtl.methods.floors.features import VECTORIZERS, Document, RowFeatures, finite_numbers, new_features
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -31,6 +30,11 @@ class TaskModel(NamedTuple):
     estimator: Any
     features: RowFeatures
     vectorizer: str | None = None
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers its estimator holds."""
+        return count_weights(self.estimator)
 
     def content(self) -> "ModelContent":
         """What its file holds; only of one of the KEEPABLE methods."""

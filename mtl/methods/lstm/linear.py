@@ -31,7 +31,7 @@ from mtl.base.version import VERSION
 from mtl.data.dataset import Dataset, Split
 from mtl.data.text import TokenizedTexts, moses_version
 from mtl.methods.coded import with_weights
-from mtl.methods.floors.estimators import count_parameters, train_estimator
+from mtl.methods.floors.estimators import new_estimator, quiet_fit
 from mtl.methods.floors.features import CHARACTER_NGRAMS, WORD_NGRAMS, Matrix, TaskFeatures
 from mtl.methods.floors.inputs import documents_of
 from mtl.methods.floors.model_file import ModelContent, TaskModel, model_file, read_model, restored_model
@@ -78,7 +78,7 @@ class LinearModels:
 
     @property
     def parameters(self) -> int:
-        return sum(count_parameters(model.estimator) for model in self.models.values())
+        return sum(model.parameters for model in self.models.values())
 
 
 def basis(floor: FloorConfig) -> str:
@@ -193,8 +193,7 @@ def _train(
 
 
 class _Fitting:
-    """The fits of one task's estimator to the features (inputs, features) and targets (inputs,) of its training rows' inputs. The head has the loss
-    of the task's head."""
+    """The fits of one task's estimator to features (inputs, features) and targets (inputs,) of training rows, with the loss of the task's head."""
 
     def __init__(self, task: Task, head: HeadTargets, train: Split, matrix: Matrix, targets: np.ndarray) -> None:
         self.task, self.head, self.train, self.matrix, self.targets = task, head, train, matrix, targets
@@ -203,9 +202,9 @@ class _Fitting:
 
     def fit(self, penalty: Mapping[str, Any], inputs: np.ndarray) -> Any:
         """An estimator that is trained on the inputs with these numbers."""
-        features, targets = self.matrix[inputs], self.targets[inputs]
+        estimator = new_estimator(METHOD, self.task, penalty, seed=0, threads=1)
         weights = None if self.weights is None else self.weights[inputs]
-        return train_estimator(METHOD, self.task, penalty, features, targets, seed=0, weights=weights)
+        return quiet_fit(estimator, self.matrix[inputs], self.targets[inputs], weights)
 
     def out_of_fold(self, bar: Progress) -> tuple[np.ndarray, dict[str, float]]:
         """For each training row, the outputs of a model that was trained on the other folds (`row_folds`), float32 (inputs, outputs), all 0 if these

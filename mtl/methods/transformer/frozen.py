@@ -35,8 +35,7 @@ logger = logging.getLogger("mtl")
 
 
 class Frozen(Method):
-    """`mtl.methods.method.Method` of a transformer whose body is not trained. Each text is read alone; the head of a pair reads both vectors, their
-    difference and their product, as the LSTM's does."""
+    """`mtl.methods.method.Method` of a transformer whose body is not trained. Each text is read alone, also those of pairs, as by the LSTM."""
 
     _heads: Heads  # the last seed's
 
