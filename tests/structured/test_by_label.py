@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from mtl.base.settings.schema import FloorConfig
 from mtl.methods.floors.classifiers import DenseClassifier
-from mtl.methods.floors.estimators import count_weights
+from mtl.methods.floors.estimators import weight_count
 from mtl.methods.floors.features import Document, joined_features
 from mtl.methods.floors.model_file import TaskModel, restored_model
 from mtl.structured.by_label import LinearLabels, ProbableLabels, labels_estimator
@@ -37,7 +37,7 @@ def test_linear_models_predict_as_one_against_the_rest(estimator: Any) -> None:
     made = labels_estimator(estimator, 5).fit(FEATURES, TARGETS)
     rest = OneVsRestClassifier(estimator).fit(FEATURES, TARGETS)
     assert made.predict(FEATURES).tolist() == (rest.predict(FEATURES) > 0).tolist()
-    assert isinstance(made, LinearLabels) and count_weights(made) == 5 * 12 + 5
+    assert isinstance(made, LinearLabels) and weight_count(made) == 5 * 12 + 5
     assert isinstance(made, ProbableLabels) == hasattr(estimator, "predict_proba")
     if isinstance(made, ProbableLabels):
         np.testing.assert_allclose(made.predict_proba(FEATURES), rest.predict_proba(FEATURES), atol=1e-5)
@@ -56,7 +56,7 @@ def test_other_estimators_learn_each_label(estimator: Any) -> None:
     made = labels_estimator(estimator, 5).fit(FEATURES.toarray(), TARGETS)
     predicted = np.asarray(made.predict(FEATURES.toarray()))
     assert (predicted == TARGETS).mean() > 0.9 and predicted[:, 3:].tolist() == TARGETS[:, 3:].tolist()
-    assert count_weights(made) > 0
+    assert weight_count(made) > 0
 
 
 def test_a_kept_model_predicts_the_same_and_a_damaged_one_is_refused() -> None:

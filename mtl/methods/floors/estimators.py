@@ -119,12 +119,12 @@ def quiet_fit(estimator: Any, features: Any, targets: np.ndarray, weights: np.nd
         return estimator.fit(features, targets) if weights is None else estimator.fit(features, targets, weights)
 
 
-def count_weights(estimator: Any) -> int:
+def weight_count(estimator: Any) -> int:
     """How many numbers a trained estimator holds: the weights of a linear model or a network, or the nodes of trees."""
     if isinstance(estimator, FastTextClassifier):
         return estimator.parameters()
     if hasattr(estimator, "parts"):
-        return sum(map(count_weights, estimator.parts))
+        return sum(map(weight_count, estimator.parts))
     arrays = [getattr(estimator, name, ()) for name in ARRAYS]
     lists_of_arrays = [array for name in LISTS_OF_ARRAYS for array in getattr(estimator, name, ())]
     trees = [tree.tree_ for tree in getattr(estimator, "estimators_", [estimator]) if hasattr(tree, "tree_")]

@@ -13,7 +13,7 @@ from mtl.base.errors import InputError
 from mtl.base.files import write_checkpoint
 from mtl.base.settings.schema import FloorConfig
 from mtl.base.untrusted import read_checkpoint
-from mtl.methods.floors.estimators import ESTIMATORS, CosineInRange, YesOrNo, count_weights
+from mtl.methods.floors.estimators import ESTIMATORS, CosineInRange, YesOrNo, weight_count
 from mtl.methods.floors.features import VECTORIZERS, Document, RowFeatures, finite_numbers, new_features
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -34,7 +34,7 @@ class TaskModel(NamedTuple):
     @property
     def parameters(self) -> int:
         """How many numbers its estimator holds."""
-        return count_weights(self.estimator)
+        return weight_count(self.estimator)
 
     def content(self) -> "ModelContent":
         """What its file holds; only of one of the KEEPABLE methods."""
