@@ -71,9 +71,8 @@ class Model(Protocol):
     dim: int  # the size of text vectors
     parameters: int  # those of the encoder, without heads
     parameters_without_embeddings: int  # those of them that are not in word vectors
-    trained_on: Sequence[
-        str
-    ]  # ids of the suite's tasks whose training rows the encoder has seen, with labels or without
+    # Ids of the suite's tasks whose training rows the encoder has seen, with labels or without.
+    trained_on: Sequence[str]
 
     def predict(self, task: Task, rows: Sequence["Row"]) -> np.ndarray:
         """Predicted targets (rows,) of at least one row. Raises ValueError for a row that is not one of this task."""

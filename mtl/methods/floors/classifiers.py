@@ -94,9 +94,7 @@ class DenseClassifier(DenseRegressor):
     def fit(self, features: np.ndarray, targets: np.ndarray) -> "DenseClassifier":
         """As `DenseRegressor.fit`."""
         linear = LogisticRegression(C=1 / self.alpha, max_iter=ITERATIONS, random_state=self.random_state)
-        can_spare = (
-            np.unique(targets, return_counts=True)[1].min() > 1
-        )  # of each class, one row to train on and one to stop by
+        can_spare = np.unique(targets, return_counts=True)[1].min() > 1  # each class is to be in both parts
         model = linear if self.head == "linear" else MLPClassifier(**self._network(len(targets), can_spare))
         weights = compute_sample_weight(self.class_weight, targets) if self.class_weight else None
         self._fit(model, features, targets, weights)

@@ -218,15 +218,13 @@ class _Fitting:
             learnable = self.kind.estimator == "regressor" or len(np.unique(self.targets[rest])) > 1
             if len(inputs) and len(rest) and learnable:
                 estimators = [self.fit(penalty, rest) for penalty in penalties]
-                outputs = [self._outputs(estimator, inputs) for estimator in estimators]
+                matrix, estimated = self.matrix[inputs], self.kind.estimator_outputs
+                outputs = [estimated(estimator, matrix, self.head, []) for estimator in estimators]
                 best = int(np.argmin([self._loss(tried, np.flatnonzero(folds == fold)) for tried in outputs]))
                 result[inputs] = outputs[best]
             bar.advance(len(penalties))
             penalties = [penalties[best]]  # after the first fold, there is one penalty
         return result, penalties[0]
-
-    def _outputs(self, estimator: Any, inputs: np.ndarray) -> np.ndarray:
-        return self.kind.estimator_outputs(estimator, self.matrix[inputs], self.head, [])
 
     def _loss(self, outputs: np.ndarray, rows: np.ndarray) -> float:
         """The loss of outputs for the inputs of the rows with these numbers."""
