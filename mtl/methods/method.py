@@ -100,7 +100,7 @@ class BuildRequest:
     dataset: "Dataset"
     folder: Path  # of the run
     vectors: Path | None = (
-        None  # the file or folder of the word vectors (`MethodKind.vectors`), which exists; None without any
+        None  # the word vectors' file or folder (`MethodKind.vectors`), which exists; None: no vectors
     )
 
 
@@ -116,9 +116,7 @@ class LoadRequest:
     answers: Mapping[str, Sequence[str]]  # see `mtl.data.dataset.Dataset`
     device: "torch.device"
     tasks: Sequence[str]  # ids of the run's tasks
-    task: str | None = (
-        None  # the task whose encoder encodes texts, where each has its own; None: the one that all share
-    )
+    task: str | None = None  # whose encoder encodes texts, where each task has its own; None: the one that all share
 
     @property
     def trained_tasks(self) -> list[str]:
@@ -136,13 +134,9 @@ class MethodKind(ABC):
     # trains nothing, and a job builds it from runs or predictions (`mtl.jobs.inputs`).
     builds: str | None = None
     loads: str | None = None  # what makes the `Model` of a `LoadRequest`, by such a name; None if models are not kept
-    is_constant: bool = (
-        False  # whether it is the best constant answer itself, with which tables compare the other methods
-    )
+    is_constant: bool = False  # whether it is the best constant answer, with which tables compare other methods
     is_deterministic: bool = False  # whether its result is the same with every seed, so that one seed is enough
-    reads_units: bool = (
-        False  # whether it answers tasks with a target for each unit of a text (`mtl.tasks.target_kind`)
-    )
+    reads_units: bool = False  # whether it answers tasks with a target for each unit (`mtl.tasks.target_kind`)
     # Whether its runs compute anything, with torch or without it. Those of other methods record no machine and do not import torch.
     computes: bool = True
 

@@ -36,9 +36,7 @@ class TaskInput:
 
     sequences: Sequences | None = None  # texts for the encoder, or its outputs for their tokens
     vectors: Tensor | None = None  # float32 (texts, dim), one of each whole text
-    encoder: Encoder | None = (
-        None  # it runs in each step, because it is trained with the head; None: texts are encoded already
-    )
+    encoder: Encoder | None = None  # it runs in each step, to be trained with the head; None: texts are encoded already
 
     def batches(self, rows: Mapping[str, Split]) -> BatchDataset:
         """The dataset that makes batches of these rows, which are by the id of the task whose head reads them."""
