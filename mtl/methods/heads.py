@@ -36,7 +36,7 @@ def load_heads(
     tasks: Sequence[Task],
     answers: Mapping[str, Sequence[str]],
     dim: int,
-    weights: Mapping[str, Tensor],
+    weights: dict[str, Tensor],
     path: Path,
 ) -> Heads:
     """The heads of tasks with their weights in the checkpoint `path`. Answers: as in `Dataset`. Raises InputError for weights of other heads."""

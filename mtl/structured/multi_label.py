@@ -246,12 +246,10 @@ class MultiLabel(TargetKind):
         return ", ".join(members(self.task, target)) or "no label"
 
     def distribution(self, targets: np.ndarray) -> str:
-        counts, rest, shown = self._counts(targets), "", range(len(self.labels))
+        counts, rest, shown = self._counts(targets), "", list(range(len(self.labels)))
         if len(counts) > MOST_SHOWN:
-            shown, rest = (
-                np.argsort(-counts, kind="stable")[:MOST_SHOWN],
-                f", and {len(counts) - MOST_SHOWN} rarer labels",
-            )
+            shown = np.argsort(-counts, kind="stable")[:MOST_SHOWN].tolist()
+            rest = f", and {len(counts) - MOST_SHOWN} rarer labels"
         shares = ", ".join(f"{self.labels[number]} {counts[number] / len(targets):.1%}" for number in shown)
         sets = Counter(targets.tolist())
         empty = f", none in {sets[''] / len(targets):.1%} of the rows" if sets[""] else ""
