@@ -123,9 +123,8 @@ class Module(MultitaskModule):
         return loss
 
     def on_validation_epoch_start(self) -> None:
-        self._scored: dict[
-            str, list[tuple[np.ndarray, ScoredRows]]
-        ] = {}  # the predictions and rows of each batch, by task
+        # By task, of each batch: predictions, and the rows that they are compared with.
+        self._scored: dict[str, list[tuple[np.ndarray, ScoredRows]]] = {}
 
     def validation_step(self, batch: Batch, batch_idx: int, dataloader_idx: int = 0) -> None:
         outputs, task = self(batch), self.predictor.suite.tasks[batch.task]
@@ -177,9 +176,12 @@ class Module(MultitaskModule):
         split, task_input = model.prepared(suite_task, rows)
         if targets is not None:
             kind, texts = target_kind(suite_task), [make_example(suite_task, row).inputs[0][-1] for row in rows]
+
+            def parse(target: Any) -> Any:
+                return kind.parse(kind.join(target) if isinstance(target, list) else str(kind.from_python(target)))
+
             with foreign("targets"):
-                cells = [kind.join(t) if isinstance(t, list) else str(kind.from_python(t)) for t in targets]
-                parsed = np.array(list(map(kind.parse, cells)), dtype=kind.dtype)
+                parsed = np.array(list(map(parse, targets)), dtype=kind.dtype)
                 codes = kind.head.encode(parsed, model.answers.get(suite_task.id, []), texts)
             if len(codes) != len(rows):
                 raise InputError(f"{len(codes)} for {len(rows)} rows", key="targets")
