@@ -58,7 +58,7 @@ class AnswerHead(HeadTargets):
     def encode(self, targets: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
         """Codes (rows, 3). Logs how many rows do not say which of several occurrences is meant."""
         golds = [None if target is None else gold(target) for target in targets.tolist()]
-        if ambiguous := sum(answers is not None and None in answers["answer_start"][:1] for answers in golds):
+        if ambiguous := sum(row is not None and None in row["answer_start"][:1] for row in golds):
             logger.warning(
                 "task %s: the answers of %d of %d rows occur several times in their passages, and no column says where; the first place is"
                 " learnt; name a column with `starts`",
