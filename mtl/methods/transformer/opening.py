@@ -83,11 +83,11 @@ def open_parts(path: str, tokenizer: str, dtype: torch.dtype | str) -> tuple[Any
         weights = "the model (config.json and its weights)"
         body, report = opened(path, weights, AutoModel.from_pretrained, path, dtype=dtype, **options)
     if mismatched := sorted(report["mismatched_keys"]):
-        name, theirs, here = mismatched[0]
-        sizes = f"{name} is {tuple(theirs)}, and config.json says {tuple(here)}"
+        name, stored, described = mismatched[0]
+        sizes = f"{name} is {tuple(stored)}, and config.json says {tuple(described)}"
         raise InputError(f"its weights are not of the sizes in config.json: {sizes}; {AGAIN}", path=path)
-    unread = ("pooler", "decoder.") if body.config.is_encoder_decoder else ("pooler",)
-    if lacking := sorted(name for name in report["missing_keys"] if not any(part in name for part in unread)):
+    optional = ("pooler", "decoder.") if body.config.is_encoder_decoder else ("pooler",)
+    if lacking := sorted(name for name in report["missing_keys"] if not any(part in name for part in optional)):
         parts = f"has no weights for {counted(len(lacking), 'part')} of its body, such as {lacking[0]}"
         raise InputError(f"{parts}; {AGAIN}", path=path)
     if unexpected := sorted(name for name in report["unexpected_keys"] if _is_further_layer(body, name)):

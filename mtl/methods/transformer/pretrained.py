@@ -99,15 +99,15 @@ class Pretrained:
         make = AutoModelForSequenceClassification.from_config
         model: Any = opened(self.name, "config.json", make, config, dtype=torch.float32)
         if self.body.device.type != "meta":
-            weights, inner = self.body.state_dict(), model.base_model
-            kept = {name: weights[name] for name in inner.state_dict() if name in weights}
-            if lacking := [name for name, _ in inner.named_parameters() if name not in kept]:
+            weights, body = self.body.state_dict(), model.base_model
+            shared = {name: weights[name] for name in body.state_dict() if name in weights}
+            if lacking := [name for name, _ in body.named_parameters() if name not in shared]:
                 raise InputError(f"{self.name}: its model for classification has another body, with {lacking[0]}")
-            inner.load_state_dict(kept, strict=False)
-        inside = f"{model.base_model_prefix}."
-        for name, part in model.named_modules():
-            if type(part) is nn.Linear and part.out_features == outputs and not name.startswith(inside):
-                part.__class__ = ExactLinear
+            body.load_state_dict(shared, strict=False)
+        of_body = f"{model.base_model_prefix}."
+        for name, layer in model.named_modules():
+            if type(layer) is nn.Linear and layer.out_features == outputs and not name.startswith(of_body):
+                layer.__class__ = ExactLinear
         return model
 
     def save(self, folder: Path, weights: bool) -> None:
