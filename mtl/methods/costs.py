@@ -27,13 +27,8 @@ def networks_cost(
     others: int,
     further_seconds: float = 0.0,
 ) -> dict[str, Any]:
-    """`mtl.methods.method.Method.cost` of the seed in `folder`, whose networks were trained in stages.
-
-    Args:
-        predict: predicts the targets of rows of the dataset.
-        embeddings, others: the number of parameters of word vectors or token embeddings, and of all others.
-        further_seconds: what the seed took beside its stages.
-    """
+    """`mtl.methods.method.Method.cost` of the seed in `folder`, whose networks were trained in stages. `embeddings` and `others` are the numbers of
+    parameters in word vectors or token embeddings, and of all others; `further_seconds` are what the seed took beside its stages."""
     stage1_file = pretrain_folder(folder) / DONE
     stage1 = [read_stage(stage1_file)] if stage1_file.exists() else []
     stages = [read_stage(finetune_folder(folder, task.id) / DONE) for task in dataset.trained_tasks]

@@ -58,11 +58,6 @@ class DenseRegressor(BaseEstimator):
         """Predicted targets (rows,)."""
         return self.model_.predict(features)
 
-    @property
-    def parts(self) -> list[Any]:
-        """The trained estimators that it consists of."""
-        return [self.model_[-1]]
-
     def _network(self, rows: int, can_spare: bool = True) -> dict[str, Any]:
         """The settings of a network for so many training rows. A tenth of them says when to stop, if there are enough and it can be spared."""
         return {
@@ -78,6 +73,7 @@ class DenseRegressor(BaseEstimator):
         """Train a model on standardized features, with a weight for each row, (rows,)."""
         self.model_ = make_pipeline(StandardScaler(), model)
         self.model_.fit(features, targets, **{f"{self.model_.steps[-1][0]}__sample_weight": weights})
+        self.parts = [model]
 
 
 class DenseClassifier(DenseRegressor):

@@ -50,12 +50,7 @@ class YesOrNo:
     a row's first candidate with the highest score: the first that is called right, else the first."""
 
     def __init__(self, classifier: Any) -> None:
-        self.classifier = classifier
-
-    @property
-    def parts(self) -> list[Any]:
-        """The trained estimators that it consists of."""
-        return [self.classifier]
+        self.classifier, self.parts = classifier, [classifier]
 
     def decision_function(self, features: Any) -> np.ndarray:
         """1 for pairs that are called right, 0 for others, (pairs,)."""
@@ -120,7 +115,7 @@ def quiet_fit(estimator: Any, features: Any, targets: np.ndarray, weights: np.nd
 
 
 def weight_count(estimator: Any) -> int:
-    """How many numbers a trained estimator holds: the weights of a linear model or a network, or the nodes of trees."""
+    """How many numbers a trained estimator, or those in its `parts`, hold: weights of a linear model or a network, or nodes of trees."""
     if isinstance(estimator, FastTextClassifier):
         return estimator.parameters()
     if hasattr(estimator, "parts"):
