@@ -39,7 +39,8 @@ def load_heads(
     weights: dict[str, Tensor],
     path: Path,
 ) -> Heads:
-    """The heads of tasks with their weights in the checkpoint `path`. Answers: as in `Dataset`. Raises InputError for weights of other heads."""
+    """The heads of these tasks with their weights in the checkpoint `path`. `answers` are as in `mtl.data.dataset.Dataset`. Raises InputError for
+    the weights of other heads."""
     outputs = {task.id: target_kind(task).head.outputs(answers.get(task.id, [])) for task in tasks}
     heads = new_heads(config, tasks, outputs, dim)
     fill(heads, weights_below(weights, "heads."), path)

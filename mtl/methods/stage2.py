@@ -41,9 +41,8 @@ class Finetuning:
     start: str = "after stage 1"  # when the first validation is made, as messages say it
 
     def train(self, heads: Heads) -> Network:
-        """The task's network with its best weights, trained from the head of stage 1, or loaded if this stage has finished. The weights of stage 1
-        are the first candidate for the best ones, so the score on dev after stage 2 is never lower than before. The head of the task in `heads`,
-        those of stage 1, becomes the best one."""
+        """The task's network with its best weights, trained from its head in `heads`, which changes, or loaded if this stage has finished. The
+        weights of stage 1 are the first candidate for the best ones, so the score on dev after stage 2 is never lower than before."""
         task_heads = new_heads(self.config, [self.task], heads.outputs, heads.dim)
         task_heads.layers[0] = heads[self.task.id]
         network = Network([self.task], task_heads, self.input.encoder)

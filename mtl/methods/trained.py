@@ -28,7 +28,8 @@ class TrainedNetworks:
         open_network: Callable[[Task], TaskNetwork],
         answers: Mapping[str, Sequence[str]],
     ) -> None:
-        """`open_network` returns the network with a task's head and weights, on the device; the task has training rows. Answers: as in `Dataset`."""
+        """`open_network` returns the network with a task's head and its weights, on the device; the task has training rows. `answers` are as in
+        `mtl.data.dataset.Dataset`."""
         self.config, self.device, self.batch_size, self.answers = config, device, batch_size, answers
         self._open_network = open_network
         self._networks: dict[str, TaskNetwork] = {}  # the one that answered last, by the id of its head

@@ -18,8 +18,7 @@ ASKED = 2  # how many words from the beginning of a question are features: they 
 
 @lru_cache(KEPT)
 def units_of(text: str) -> np.ndarray:
-    """The first character and the end of each unit of a passage, int64 (1 + words, 2). Unit 0 is the whole passage,
-    which has the empty place (0, 0); the others are its words."""
+    """Where each unit of a passage begins and ends, int64 (1 + words, 2): unit 0 is the whole passage, with (0, 0); the others are its words."""
     return np.array([(0, 0), *word_places(text)], dtype=np.int64)
 
 

@@ -35,8 +35,7 @@ class TrainedFloor:
         return predicted_targets(task, model.estimator, features, split, texts)
 
     def outputs(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
-        """What it says as a head's outputs, float32 (inputs, outputs): of classes, logarithms of probabilities. Raises InputError as `predict` does,
-        and for a classifier without probabilities."""
+        """What it says as a head's outputs, float32 (inputs, outputs). Raises InputError as `predict`, and for a classifier without probabilities."""
         model, features, *_ = self._read(task, rows)
         kind = target_kind(task)
         if kind.estimator == "classifier" and not hasattr(model.estimator, "predict_proba"):

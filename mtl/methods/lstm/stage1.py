@@ -130,8 +130,7 @@ class SharedStage1:
         return waiting_lock(self.records / f"{self.key}.lock", f"{title} · another process trains the same")
 
     def take(self, folder: Path, network: nn.Module, title: str) -> bool:
-        """If another run has finished this stage 1 and its weights fit the network, put them and its record into `folder`. Return whether. Weights
-        are linked, so that they need no further space on one file system."""
+        """If another run has finished this stage 1 and its weights fit the network, link or copy them and its record to `folder`. Return whether."""
         weights = WEIGHTS["best"]
         recorded = ((self.records / path).resolve() for path in self._recorded())
         usable = (path for path in recorded if self._is_done(path) and weights_fit(network, path / weights))

@@ -33,8 +33,7 @@ logger = logging.getLogger("mtl")
 
 
 def open_origin(request: BuildRequest) -> Pretrained:
-    """The transformer that `transformer.path` names; without a path, a tiny one, which is pre-trained on the training texts of all the suite's tasks
-    if it does not exist. Raises InputError as `open_pretrained` does."""
+    """The transformer that `transformer.path` names; without a path, a tiny one, pre-trained on the suite's training texts unless it exists."""
     config, suite = request.config, request.suite
     path = config.transformer.path
     if path is None:
@@ -112,8 +111,7 @@ def _is_further_layer(body: Any, name: str) -> bool:
 
 
 def sized_body(path: str) -> Any:
-    """The body that a transformer's configuration describes, without weights (on the device "meta"). Raises InputError for one that cannot be read,
-    or that describes more weights than this machine's memory holds."""
+    """The body that a configuration describes, without weights (on the device "meta"). Raises InputError if it cannot be read, or is too large."""
     from transformers import AutoModel
 
     config = _open_config(path)
