@@ -16,10 +16,10 @@ from jobs import prepare_lstm
 from timing import alternate, ratio
 
 from mtl.base.settings.schema import Config
-from mtl.methods.heads import TaskInput
 from mtl.methods.lstm.outputs import encode_once
 from mtl.methods.lstm.stage1 import new_network
 from mtl.methods.lstm.two_stages import TwoStages
+from mtl.methods.networks import TaskInput
 from mtl.methods.stage2 import Finetuning
 
 
@@ -56,7 +56,7 @@ def stage_2(config: Config, method: TwoStages, once: bool) -> None:
     texts = method.sequences
     with tempfile.TemporaryDirectory() as folder:
         if once:
-            read = encode_once(config, method.dataset, texts, network, 1, Path(folder))[False]
+            read = encode_once(config, method.dataset, texts, network, 1, Path(folder)).vectors
         else:
             read = TaskInput(texts, encoder=encoder)
         for task in method.dataset.tasks:

@@ -46,7 +46,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def brief_measuring() -> Iterator[None]:
     """The speed of a run is measured in one round, not for a second: no test reads the figure. Runs of module fixtures too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("mtl.methods.throughput.SECONDS", 0.01)
+        patch.setattr("mtl.methods.costs.SECONDS", 0.01)
         yield
 
 

@@ -19,9 +19,9 @@ from mtl.data.text import TokenizedTexts, tokenized
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.interface import Embeddings, EmbeddingsRequest
 from mtl.methods.coded import Coded
-from mtl.methods.heads import TaskInput
-from mtl.methods.lstm.outputs import encode_once, reads_tokens
+from mtl.methods.lstm.outputs import encode_once
 from mtl.methods.lstm.trained import new_network
+from mtl.methods.networks import TaskInput
 from mtl.methods.stage2 import Finetuning
 from mtl.model.heads import AttentionHead, Head, ProjectingHead
 from mtl.model.network import Network
@@ -103,11 +103,11 @@ def stages(
     """Stage 2 of each task, as the configuration says; it leaves its files at the task's place in the folder."""
     config, heads, encoder = parts.config, network.heads, network.encoder
     tuned = config.finetune.train_encoder
-    encoded = {} if tuned else encode_once(config, parts.dataset, parts.sequences, network, 1, folder)
+    encoded = None if tuned else encode_once(config, parts.dataset, parts.sequences, network, 1, folder)
     made = {}
     for task in TRAINED:
         own = TaskInput(parts.sequences, encoder=encoder.for_task()) if tuned else None
-        read = own or encoded[reads_tokens(heads, task)]
+        read = own or encoded.input_for(heads, task)
         made[task.id] = Finetuning(config, parts.data, task, read, 1, place(folder, task.id))
     return made
 

@@ -34,16 +34,13 @@ Predictions = dict[str, np.ndarray]  # by split other than train: targets (rows,
 
 
 class Method(ABC):
-    """One way to predict a suite's targets. It is built once for a run and then trained for each seed.
-
-    Args:
-        fingerprints: hashes, by name, of everything except the data that its predictions depend on.
-        facts: entries that it adds to the summary; sentences under "notes" are printed below the table.
-    """
+    """One way to predict a suite's targets. It is built once for a run and then trained for each seed."""
 
     def __init__(self, request: "BuildRequest") -> None:
         self.config, self.suite, self.dataset = request.config, request.suite, request.dataset
+        # Hashes, by name, of everything except the data that its predictions depend on.
         self.fingerprints: dict[str, str] = {}
+        # Entries that it adds to the summary; sentences under "notes" are printed below the table.
         self.facts: dict[str, Any] = {}
 
     def to_predict(self, task: Task) -> "dict[str, Split]":
@@ -56,31 +53,25 @@ class Method(ABC):
 
     @abstractmethod
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
-        """The cost of a seed, which is known only after `predictions`. parameters, parameters_without_embeddings (numbers), pretrain_seconds (None
-        where there is no stage 1), finetune_seconds, peak_memory (bytes), sentences_per_second (texts, on one core, from text to prediction)."""
+        """The cost of a seed, which is known only after `predictions`, by name: `parameters` and `parameters_without_embeddings`, numbers of weights;
+        `pretrain_seconds`, None without a stage 1; `finetune_seconds`; `peak_memory` in bytes; `sentences_per_second`: texts, on one core."""
 
     def save(self, folder: Path) -> None:  # noqa: B027
         """Write to the run's folder what loading the run needs in addition to the files of the seeds: here, nothing."""
 
     def shared(self, seed: int) -> str | None:
-        """A hash that is equal for seeds of other runs that train a part of the seed exactly alike, which they share; None: nothing."""
+        """A hash of what the seed shares with seeds of other runs that train this part of it exactly alike; None if it shares nothing."""
         return None
 
 
 class Model(Protocol):
-    """The trained models of one seed of a finished run.
+    """The trained models of one seed of a finished run."""
 
-    Args:
-        parameters: the parameters of the encoder, without heads.
-        parameters_without_embeddings: those of them that are not in word vectors.
-        pooling: that of text vectors unless another is asked for.
-        trained_on: ids of the suite's tasks whose training rows the encoder has seen, with labels or without.
-    """
-
-    pooling: str
-    dim: int
-    parameters: int
-    parameters_without_embeddings: int
+    pooling: str  # of text vectors, unless another one is asked for
+    dim: int  # the size of text vectors
+    parameters: int  # those of the encoder, without heads
+    parameters_without_embeddings: int  # those of them that are not in word vectors
+    # Ids of the suite's tasks whose training rows the encoder has seen, with labels or without.
     trained_on: Sequence[str]
 
     def predict(self, task: Task, rows: Sequence["Row"]) -> np.ndarray:
@@ -101,42 +92,31 @@ class Model(Protocol):
 
 @dataclass(frozen=True)
 class BuildRequest:
-    """What a method is built from.
-
-    Args:
-        folder: the folder of the run.
-        vectors: the file or folder of the word vectors (`MethodKind.vectors`), which exists; None without any.
-    """
+    """What a method is built from."""
 
     config: Config
     suite: Suite
     data_dir: Path
     dataset: "Dataset"
-    folder: Path
-    vectors: Path | None = None
+    folder: Path  # of the run
+    vectors: Path | None = (
+        None  # the word vectors' file or folder (`MethodKind.vectors`), which exists; None: no vectors
+    )
 
 
 @dataclass(frozen=True)
 class LoadRequest:
-    """What the models of one seed are loaded from.
-
-    Args:
-        folder: the folder of the run.
-        inputs: the run's fingerprints.
-        tasks: ids of the run's tasks.
-        answers: see `mtl.data.dataset.Dataset`.
-        task: the task whose own encoder encodes texts, where each task has one; None: the encoder that all tasks share.
-    """
+    """What the models of one seed are loaded from."""
 
     config: Config
     suite: Suite
-    folder: Path
+    folder: Path  # of the run
     seed_folder: Path
-    inputs: Mapping[str, str]
-    answers: Mapping[str, Sequence[str]]
+    inputs: Mapping[str, str]  # the run's fingerprints
+    answers: Mapping[str, Sequence[str]]  # see `mtl.data.dataset.Dataset`
     device: "torch.device"
-    tasks: Sequence[str]
-    task: str | None = None
+    tasks: Sequence[str]  # ids of the run's tasks
+    task: str | None = None  # whose encoder encodes texts, where each task has its own; None: the one that all share
 
     @property
     def trained_tasks(self) -> list[str]:
@@ -145,28 +125,19 @@ class LoadRequest:
 
 
 class MethodKind(ABC):
-    """One method: an entry of `mtl.methods.METHODS`, in which a subclass says what is special about it.
+    """One method: an entry of `mtl.methods.METHODS`, in which a subclass says what is special about it."""
 
-    Args:
-        family: the group of its rows in tables (floor, lstm, transformer, …), where `family_of` says no other.
-        reads: the configuration keys that it reads in addition to `COMMON_KEYS`; a name that ends in a dot means all keys that begin with it.
-        builds: what makes the `Method` of a `BuildRequest`, by a name as `mtl.base.wings.resolve` takes it, since most are slow to import;
-            None: it trains nothing, and a job builds it from runs or predictions (`mtl.jobs.inputs`).
-        loads: what makes the `Model` of a `LoadRequest`, by such a name; None if the models of finished runs are not kept.
-        is_constant: whether it is the best constant answer itself, with which tables compare the other methods.
-        is_deterministic: whether its result is the same with every seed, so that one seed is enough.
-        reads_units: whether it answers tasks with a target for each unit of a text (`mtl.tasks.target_kind`).
-        computes: whether its runs compute anything, with torch or without it. Runs of other methods record no machine, use no threads of torch
-            and do not import it.
-    """
-
-    family: str
+    family: str  # the group of its rows in tables (floor, lstm, transformer, …), where `family_of` says no other
+    # The configuration keys that it reads in addition to `COMMON_KEYS`; a name that ends in a dot means all keys that begin with it.
     reads: tuple[str, ...] = ()
+    # What makes the `Method` of a `BuildRequest`, by a name as `mtl.base.wings.resolve` takes it, since most are slow to import; None: it
+    # trains nothing, and a job builds it from runs or predictions (`mtl.jobs.inputs`).
     builds: str | None = None
-    loads: str | None = None
-    is_constant: bool = False
-    is_deterministic: bool = False
-    reads_units: bool = False
+    loads: str | None = None  # what makes the `Model` of a `LoadRequest`, by such a name; None if models are not kept
+    is_constant: bool = False  # whether it is the best constant answer, with which tables compare other methods
+    is_deterministic: bool = False  # whether its result is the same with every seed, so that one seed is enough
+    reads_units: bool = False  # whether it answers tasks with a target for each unit (`mtl.tasks.target_kind`)
+    # Whether its runs compute anything, with torch or without it. Those of other methods record no machine and do not import torch.
     computes: bool = True
 
     @abstractmethod
@@ -188,7 +159,7 @@ class MethodKind(ABC):
         return resolve(self.loads)(request)
 
     def chosen_run(self, config: Config, folder: Path, task: str | None) -> Path | None:
-        """The folder of the run whose models answer a task (None: all) of the run in `folder`; None: itself. Raises InputError if several do."""
+        """The folder of the other run whose models answer a task (None: all) of this run, if one does. Raises InputError if several do."""
         return None
 
     def check(self, config: Config, suite: Suite) -> None:  # noqa: B027
@@ -207,7 +178,7 @@ class MethodKind(ABC):
         return []
 
     def answers(self, task: Task) -> bool:
-        """Whether it can answer a task; its runs leave out the others. Most methods read texts, not single words, and have heads or estimators."""
+        """Whether it can answer a task; its runs leave out the others. Here, those whose targets a head or an estimator predicts from texts."""
         kind = TARGET_KINDS[task.kind]
         return task.level == "text" and kind.head_type is not None and (self.reads_units or not kind.by_unit)
 
@@ -228,7 +199,7 @@ class MethodKind(ABC):
         return self.family
 
     def is_one_system(self, config: Config) -> bool:
-        """Whether a run of one seed with this configuration is a system of its own, whose tests need no further seeds."""
+        """Whether a run of one seed with this configuration is a whole system, so that tests of it need no further seeds."""
         return self.is_deterministic
 
     def find_inputs(self, config: Config, suite: Suite) -> "Vectors | None":

@@ -42,12 +42,12 @@ def overlap(texts: Sequence[str], pairs: np.ndarray) -> np.ndarray:
     lower = [texts[number].lower() for number in distinct]
     first, second = inverse.reshape(pairs.shape).T
     vectors = (_vectors(lower, length) for length in (None, *CHARACTERS))
-    cosines = [np.asarray(rows[first].multiply(rows[second]).sum(axis=1)).ravel() for rows in vectors]
+    cosines = [np.asarray(matrix[first].multiply(matrix[second]).sum(axis=1)).ravel() for matrix in vectors]
     words = [frozenset(_words(text)) for text in lower]
-    shared = np.array([len(words[u] & words[v]) for u, v in zip(first, second, strict=True)])
-    counts = np.array([len(distinct_words) for distinct_words in words])
+    shared = np.array([len(words[left] & words[right]) for left, right in zip(first, second, strict=True)])
+    counts = np.array(list(map(len, words)))
     fewer = np.minimum(counts[first], counts[second])
-    lengths = np.array([len(text) for text in lower])
+    lengths = np.array(list(map(len, lower)))
     shorter, longer = np.minimum(lengths[first], lengths[second]), np.maximum(lengths[first], lengths[second])
     shares = [_ratio(shared, counts[first] + counts[second] - shared), _ratio(shared, fewer), _ratio(shorter, longer)]
     return np.column_stack([*cosines, *shares]).astype(np.float32)
@@ -59,12 +59,13 @@ def _vectors(texts: Sequence[str], length: int | None) -> "csr_matrix":
     from sklearn.feature_extraction.text import HashingVectorizer
     from sklearn.preprocessing import normalize
 
-    kind = {"analyzer": _words} if length is None else {"analyzer": "char_wb", "ngram_range": (length, length)}
-    vectorizer = HashingVectorizer(**kind, lowercase=False, n_features=BUCKETS, alternate_sign=False, norm=None)
+    ngrams = {"analyzer": _words} if length is None else {"analyzer": "char_wb", "ngram_range": (length, length)}
+    vectorizer = HashingVectorizer(**ngrams, lowercase=False, n_features=BUCKETS, alternate_sign=False, norm=None)
     counts = vectorizer.transform(texts)
     counts.data = 1 + np.log(counts.data)
     return normalize(counts)
 
 
 def _ratio(part: np.ndarray, total: np.ndarray) -> np.ndarray:
-    return part / np.maximum(total, 1)  # 0 where the total is 0
+    """part / total; 0 where the total is 0, since the part is 0 there."""
+    return part / np.maximum(total, 1)

@@ -29,7 +29,7 @@ from mtl.model.encoder import POOLINGS
 from mtl.runs.folder import RunFolder
 from mtl.runs.summary import SeedScores, dev_score, read_summary
 from mtl.tasks.suite import Suite, load_suite
-from mtl.tasks.target_kind import Target, TargetKind
+from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import one_label_kind, target_kind
 from mtl.tasks.task import Task
 
@@ -77,34 +77,34 @@ class Predictor:
         Raises:
             InputError: for a folder without a finished run, a run whose models are not kept, and an unknown seed, task or device.
         """
-        on = device_of(device, "device")
-        folder = RunFolder(run_dir)
+        torch_device, folder = device_of(device, "device"), RunFolder(run_dir)
         if run_dir.is_dir():
             check_plain_folder(run_dir)
         config = read_config(folder.config, lambda name: embedder_kind(name).options)
         method = METHODS[method_name(config.method)]
-        if (chosen := method.chosen_run(config, run_dir, task)) is not None:
-            return cls.load(chosen, seed, task, device, encoder_task)
+        if (chosen_run := method.chosen_run(config, run_dir, task)) is not None:
+            return cls.load(chosen_run, seed, task, device, encoder_task)
         if method.loads is None:
-            kept = ", ".join(name for name, kind in METHODS.items() if kind.loads)
-            message = f"the models of method {config.method} are not kept"
-            raise InputError(f"{message}; runs of these methods predict new examples: {kept}", path=run_dir)
+            message = f"the models of method {config.method} are not kept; runs of these methods predict new examples"
+            raise InputError(f"{message}: {', '.join(name for name in METHODS if METHODS[name].loads)}", path=run_dir)
         if not folder.summary.exists():
             raise InputError("this run is not finished; give its command again", path=run_dir)
         summary, inputs = read_summary(folder.summary), folder.read_inputs()
-        if task is not None and task not in summary["tasks"]:
-            raise InputError(f"--task {task}: not in this run; it has {', '.join(summary['tasks'])}")
-        seeds = {number: read_json(folder.scores(number), SeedScores) for number in summary["seeds"]}
+        tasks = list(summary["tasks"])
+        if task is not None and task not in tasks:
+            raise InputError(f"--task {task}: not in this run; it has {', '.join(tasks)}")
+        scores = {number: read_json(folder.scores(number), SeedScores) for number in summary["seeds"]}
         suite = load_suite(folder.suite)
-        if unknown := [name for name in summary["tasks"] if name not in suite.tasks]:
+        if unknown := [id for id in tasks if id not in suite.tasks]:
             raise InputError(f"{unknown[0]!r} is not one of {folder.suite}", path=folder.summary, key="tasks")
         if seed is None:
-            seed = max(seeds, key=lambda number: dev_score(folder.scores(number), seeds[number], suite, task))
-        elif seed not in seeds:
-            raise InputError(f"seed {seed}: not in this run; it has {', '.join(map(str, seeds))}")
+            seed = max(scores, key=lambda number: dev_score(folder.scores(number), scores[number], suite, task))
+        elif seed not in scores:
+            raise InputError(f"seed {seed}: not in this run; it has {', '.join(map(str, scores))}")
         answers = read_json(folder.answers, dict[str, list[str]]) if folder.answers.exists() else {}
-        tasks = list(summary["tasks"])
-        request = LoadRequest(config, suite, folder.path, folder.seed(seed), inputs, answers, on, tasks, encoder_task)
+        request = LoadRequest(
+            config, suite, folder.path, folder.seed(seed), inputs, answers, torch_device, tasks, encoder_task
+        )
         return cls(folder, config, suite, tasks, seed, method.load(request), device)
 
     def predict(self, task: str, rows: Sequence[Row]) -> list[Any]:
@@ -131,16 +131,9 @@ class Predictor:
 
     @exact_arithmetic()
     def predict_proba(self, task: str, rows: Sequence[Row]) -> np.ndarray:
-        """The probability of each label for each example, float64 (examples, labels), in the order of `labels(task)`.
-
-        `predict` returns the most probable label. Probabilities are the softmax of the outputs, and are not calibrated.
-
-        Args:
-            task, rows: as in `predict`.
-
-        Raises:
-            InputError: for examples of another form, a task whose targets are not one label each, and a method without probabilities.
-        """
+        """The probability of each label for each example, float64 (examples, labels), in the order of `labels(task)`. `predict` returns the most
+        probable label. Probabilities are the softmax of the outputs, and are not calibrated. Arguments are as in `predict`. Raises InputError for
+        examples of another form, a task whose targets are not one label each, and a method without probabilities."""
         suite_task, examples = self.check_rows(task, rows)
         labels = self.labels(task)
         if not examples:
@@ -193,22 +186,21 @@ class Predictor:
         header = suite_task.target if self.config.submission.header == "task" else "target"
         kind = target_kind(suite_task)
         targets = self._targets(task, read_rows(suite_task, path))
-        text = "".join(f"{line}\n" for line in [header, *map(kind.to_line, targets)])
+        content = StringIO()
         if out is not None and out.suffix == ".csv":
-            table = StringIO()
-            csv.writer(table, lineterminator="\n").writerows([cell] for cell in [header, *map(kind.format, targets)])
-            text = table.getvalue()
-        if out is None:
-            write_data(text)
+            csv.writer(content, lineterminator="\n").writerows([cell] for cell in [header, *map(kind.format, targets)])
         else:
-            write_text(out, text)
+            content.writelines(f"{line}\n" for line in [header, *map(kind.to_line, targets)])
+        if out is None:
+            write_data(content.getvalue())
+        else:
+            write_text(out, content.getvalue())
 
     def check_rows(self, task: str, rows: Any) -> tuple[Task, list[Row]]:
         """The task with this id, and the rows, each a list. Raises InputError for a task that is not in the run, and for examples of another form."""
-        suite_task = self.task(task)
-        kind = target_kind(suite_task)
-        is_text = suite_task.candidates is None and len(suite_task.text) + len(suite_task.marked) == 1
-        forms = f"{'texts, lists of tokens' if kind.by_unit else 'texts'}, or " if is_text else ""
+        suite_task, forms = self.task(task), ""
+        if _has_one_text(suite_task):
+            forms = "texts, lists of tokens, or " if target_kind(suite_task).by_unit else "texts, or "
         takes = f"task {task} takes {forms}examples, each a list of {_form(suite_task)}"
         examples: list[Row] = []
         with foreign("rows"):
@@ -219,39 +211,48 @@ class Predictor:
             len(rows)  # an iterator has none
             for row in rows:
                 try:
-                    examples.append(_row(suite_task, kind, is_text, row))
+                    examples.append(_example(suite_task, row))
                     make_example(suite_task, examples[-1])
                 except ValueError as error:
                     raise InputError(f"{takes}; {repr(row)[:200]} {error}") from None
         return suite_task, examples
 
     def task(self, task: str) -> Task:
-        """The task with this id. Raises InputError for one that is not in the run."""
+        """The task with this id. Raises InputError for an id that is not in the run."""
         if not isinstance(task, str) or task not in self.tasks:
             named = repr(task) if isinstance(task, str) else f"a value of type {type(task).__name__}"
             raise InputError(f"task {named}: not in this run; it has {', '.join(self.tasks)}")
         return self.suite.tasks[task]
 
 
-def _row(task: Task, kind: TargetKind, is_text: bool, row: Any) -> Row:
+def _has_one_text(task: Task) -> bool:
+    """Whether an example of the task is a list of one text alone, which may stand for the example."""
+    return task.candidates is None and len(task.text) + len(task.marked) == 1
+
+
+def _example(task: Task, row: Any) -> Row:
     """An example as a list of its texts and spans; tokens are joined as those of data files. Raises ValueError for another value."""
-    row = row.tolist() if hasattr(row, "tolist") else row
+    kind, row = target_kind(task), _plain(row)
     is_list = isinstance(row, list | tuple)
     if isinstance(row, Mapping) and task.candidates is None and not task.marked:
         names = [column if column in row else column.removesuffix(LIST) for column in task.text]
         if lacking := [name for name in names if name not in row]:
             raise ValueError(f"has no column {lacking[0]!r}")
         row = [row[name] for name in names]
-    elif is_text and (isinstance(row, str) or (is_list and kind.by_unit and len(row) != 1)):
+    elif _has_one_text(task) and (isinstance(row, str) or (is_list and kind.by_unit and len(row) != 1)):
         row = [row]
     elif not is_list:
         raise ValueError("is a text" if isinstance(row, str) else f"is of type {type(row).__name__}")
-    parts = [part.tolist() if hasattr(part, "tolist") else part for part in row]
+    return [kind.join_text(part) if kind.by_unit and _are_tokens(part) else part for part in map(_plain, row)]
 
-    def are_tokens(part: Any) -> bool:
-        return kind.by_unit and isinstance(part, list | tuple) and all(isinstance(token, str) for token in part)
 
-    return [kind.join_text(part) if are_tokens(part) else part for part in parts]
+def _are_tokens(part: Any) -> bool:
+    return isinstance(part, list | tuple) and all(isinstance(token, str) for token in part)
+
+
+def _plain(value: Any) -> Any:
+    """An array of NumPy as a list; any other value as it is."""
+    return value.tolist() if hasattr(value, "tolist") else value
 
 
 def _form(task: Task) -> str:

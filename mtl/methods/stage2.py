@@ -15,9 +15,10 @@ from mtl.base.files import write_checkpoint
 from mtl.base.settings.schema import Config
 from mtl.base.untrusted import read_checkpoint
 from mtl.data.dataset import last_texts
-from mtl.methods.coded import Coded, fit_tasks
-from mtl.methods.heads import TaskInput, new_heads
+from mtl.methods.coded import Coded
+from mtl.methods.heads import new_heads
 from mtl.methods.method import Predictions
+from mtl.methods.networks import TaskInput, fit_tasks
 from mtl.methods.thresholds import SHIFTS, chosen_shifts, recorded_shifts, shift_text, shifted_outputs
 from mtl.model.network import Heads, Network
 from mtl.tasks.targets import target_kind
@@ -40,16 +41,8 @@ class Finetuning:
     start: str = "after stage 1"  # when the first validation is made, as messages say it
 
     def train(self, heads: Heads) -> Network:
-        """Train the task's network from the head of stage 1, or load it if this stage has finished.
-
-        The weights of stage 1 are the first candidate for the best ones, so the score on dev after stage 2 is never lower than before.
-
-        Args:
-            heads: the heads of stage 1. The task's head among them is changed to the best one.
-
-        Returns:
-            The network with its best weights.
-        """
+        """The task's network with its best weights, trained from its head in `heads`, which changes, or loaded if this stage has finished. The
+        weights of stage 1 are the first candidate for the best ones, so the score on dev after stage 2 is never lower than before."""
         task_heads = new_heads(self.config, [self.task], heads.outputs, heads.dim)
         task_heads.layers[0] = heads[self.task.id]
         network = Network([self.task], task_heads, self.input.encoder)
@@ -61,21 +54,18 @@ class Finetuning:
 
     def predict(self, network: Network, answered: Task) -> Predictions:
         """The predictions for `answered`, which is this task or a task that its head answers: (rows,) by split, without train."""
-        kind = target_kind(self.task)
-        answers = self.data.answers(self.task)
-        size = self.config.finetune.batch_size
+        head, answers, size = target_kind(self.task).head, self.data.answers(self.task), self.config.finetune.batch_size
         # The network has only this task's head, so the rows are predicted as rows of this task.
         splits = self.data.splits[answered.id]
         codes = self.input.codes(network, self.task.id, splits, size, self.config.trainer)
         texts = {name: last_texts(answered, splits[name], self.data.dataset.texts) for name in codes}
-        return {name: kind.head.decode(split_codes, answers, texts[name]) for name, split_codes in codes.items()}
+        return {name: head.decode(codes[name], answers, texts[name]) for name in codes}
 
     def _choose_threshold(self, network: Network) -> None:
         """Choose the decision thresholds on dev, unless the checkpoint has them, and add them to the biases in the network and the checkpoint."""
         if recorded_shifts(self.folder, self.task) is not None:
             return
-        config = self.config
-        dev = self.data.dev(self.task)
+        config, dev = self.config, self.data.dev(self.task)
         network.to(device_of(config.trainer.accelerator))
         size = config.finetune.batch_size
         outputs = self.input.computed(row_outputs, network, self.task.id, dev, size, config.trainer)
@@ -85,9 +75,8 @@ class Finetuning:
             for number, shift in shifts.items():
                 network.heads[self.task.id].last.bias[number] += shift
         # The checkpoint records the shifts: so they are saved together with the biases that they changed.
-        path = self.folder / WEIGHTS["best"]
+        path, weights = self.folder / WEIGHTS["best"], network.state_dict()
         content = read_checkpoint(path, Checkpoint)
-        weights = network.state_dict()
         content["state_dict"] = {name: weights[name] for name in weights if name in content["state_dict"]}
         values = list(shifts.values())
         content["threshold_shift"] = values if len(values) > 1 else values[0]
@@ -107,8 +96,9 @@ class Finetuning:
             self.input,
             {self.task.id: rows},
             falling_adam(settings.learning_rate, settings.final_learning_rate, total_steps),
-            (settings.batch_size, settings.batch_size),
-            steps=steps,
+            batch_size=settings.batch_size,
+            dev_batch_size=settings.batch_size,
+            epoch_steps=steps,
             total_steps=total_steps,
             seed=self.seed,
             pin_memory=False,  # outputs of the encoder may lie on the GPU

@@ -1,15 +1,12 @@
 """The decision thresholds of a task that is scored by F1 of single labels, chosen on dev (`finetune.threshold`).
 
-With few rows of a label, the label with the highest output is seldom the decision with the highest F1 (Lipton et al. 2014,
-"Optimal thresholding of classifiers to maximize F1 measure").
+With few rows of a label, the label with the highest output is seldom the decision with the highest F1 (Lipton et al. 2014, "Optimal thresholding of
+classifiers to maximize F1 measure"). Where dev has a few dozen rows of the label, its best threshold is best by chance, too; the mean of the best
+thresholds of many resamples (bagging, Breiman 1996) depends less on single rows.
 
-Where dev has a few dozen rows of the label, its best threshold is best by chance, too: the F1 there is several points above that on new
-rows. The mean of the best thresholds of many resamples (bagging, Breiman 1996) depends less on single rows.
-
-A threshold is a shift, which is added to the label's output. What has a threshold depends on the metric (`Metric.threshold`): the label that
-it is about, or several labels that a row may have: all of them together, or for a mean over labels each one that dev has FEWEST rows of. On
-12 simulated labels of 1 % to 35 % of the rows, a threshold for all adds 0.9 points of macro F1 with 150 to 6,000 dev rows, and one for each
-label takes 0.6 off with 150 and adds 1.8 with 6,000; this rule adds 0.8 to 1.8 (`experiments/thresholds/README.md`).
+A threshold is a shift, which is added to the label's output. What has a threshold depends on the metric (`Metric.threshold`): the label that it is
+about, or several labels that a row may have: all of them together, or for a mean over labels each one that dev has FEWEST rows of, which was best
+on simulated labels (`experiments/thresholds/README.md`).
 """
 
 from collections.abc import Callable
@@ -26,19 +23,19 @@ from mtl.training.checkpoints import RESTORE, WEIGHTS, Checkpoint
 
 RESAMPLES = 200
 FEWEST = 100  # rows of a label on dev from which on it has a threshold of its own
-LEAST = 1e-6  # margins that differ by less are equal: another CPU may order them differently
+LEAST_GAP = 1e-6  # margins that differ by less are equal: another CPU may order them differently
 
 
 class Decisions(NamedTuple):
     """Yes or no decisions that one threshold changes."""
 
-    margins: np.ndarray  # yes is decided if the shift is greater, (decisions,)
-    right: np.ndarray  # whether yes is right, (decisions,)
-    at_zero: np.ndarray  # whether yes is decided without a shift, (decisions,)
+    margins: np.ndarray  # (decisions,): yes is decided if the shift is greater
+    right: np.ndarray  # (decisions,): whether yes is right
+    unshifted: np.ndarray  # (decisions,): whether yes is decided without a shift
 
 
 def label_decisions(outputs: np.ndarray, gold: np.ndarray, label: int) -> Decisions:
-    """Whether the answer is this label, which has the highest of the outputs (rows, labels). gold: the indices of the right labels, (rows,)."""
+    """Whether the answer is this label, which has the highest of the outputs (rows, labels). `gold` are the indices of the right labels, (rows,)."""
     highest = np.delete(outputs, label, axis=1).max(axis=1).astype(np.float64)
     # Among equal outputs, the first label is taken: not always another one.
     return Decisions(highest - outputs[:, label], gold == label, outputs.argmax(axis=1) == label)
@@ -46,29 +43,30 @@ def label_decisions(outputs: np.ndarray, gold: np.ndarray, label: int) -> Decisi
 
 def best_shift(decisions: Decisions) -> float:
     """What to add to the outputs so that F1 over these decisions is highest; of equal scores, the shift nearest to 0."""
-    margins, right, at_zero = decisions
-    order = np.argsort(margins, kind="stable")
-    unshifted = 2 * (at_zero & right).sum() / (at_zero.sum() + right.sum()) if at_zero.any() else 0.0
-    margins, right = margins[order], right[order]
-    predicted = np.arange(1, len(margins) + 1)
-    scores = 2 * np.cumsum(right) / (predicted + right.sum())
+    order = np.argsort(decisions.margins, kind="stable")
+    margins, right, unshifted = decisions.margins[order], decisions.right[order], decisions.unshifted
+    unshifted_score = 0.0
+    if unshifted.any():
+        unshifted_score = 2 * (unshifted & decisions.right).sum() / (unshifted.sum() + right.sum())
+    # The score where yes is decided up to each margin, with a shift halfway to the following one. Equal margins are decided together.
+    scores = 2 * np.cumsum(right) / (np.arange(1, len(margins) + 1) + right.sum())
     following = np.append(margins[1:], margins[-1] + 1.0)
-    possible = following - margins > LEAST  # equal margins are decided together
+    possible = following - margins > LEAST_GAP
     shifts, scores = ((margins + following) / 2)[possible], scores[possible]
     best = scores.max()
-    if 100 * (best - unshifted) <= TIE:
+    if 100 * (best - unshifted_score) <= TIE:
         return 0.0
-    equal = shifts[100 * (best - scores) <= TIE]
-    return float(equal[np.abs(equal).argmin()])
+    best_shifts = shifts[100 * (best - scores) <= TIE]
+    return float(best_shifts[np.abs(best_shifts).argmin()])
 
 
 def bagged_shift(decisions: Decisions) -> float:
     """The mean of `best_shift` over resamples of the decisions, the same in every call, each with as many right ones and others."""
     rng = np.random.default_rng(0)
-    parts = [np.flatnonzero(decisions.right), np.flatnonzero(~decisions.right)]
+    strata = [np.flatnonzero(decisions.right), np.flatnonzero(~decisions.right)]
     shifts = []
     for _ in range(RESAMPLES):
-        drawn = np.concatenate([part[rng.integers(len(part), size=len(part))] for part in parts if len(part)])
+        drawn = np.concatenate([rows[rng.integers(len(rows), size=len(rows))] for rows in strata if len(rows)])
         shifts.append(best_shift(Decisions(*(values[drawn] for values in decisions))))
     return float(np.mean(shifts))
 
@@ -78,8 +76,8 @@ SHIFTS: dict[str, Callable[[Decisions], float]] = {"dev": best_shift, "bagged": 
 
 
 def chosen_shifts(method: str, task: Task, outputs: np.ndarray, codes: np.ndarray) -> dict[int, float]:
-    """What to add to the outputs of a task's head, by their number, so that its metric is highest on rows with these outputs (rows, outputs) and
-    codes: (rows,), or (rows, outputs) of 0 and 1 for several labels of a row. The method is one of SHIFTS."""
+    """What to add to the outputs of a task's head, by their number, so that its metric is highest on rows with these outputs, (rows, outputs), and
+    codes: (rows,), or for several labels of a row (rows, outputs) of 0 and 1. The method is one of SHIFTS."""
     choose, labels = SHIFTS[method], shifted_outputs(task)
     if codes.ndim == 1:
         return {label: choose(label_decisions(outputs, codes, label)) for label in labels}

@@ -9,7 +9,7 @@ import torch
 from mtl.base.settings.schema import Config
 from mtl.data.dataset import Split, make_split
 from mtl.data.examples import Row, make_example
-from mtl.methods.heads import TaskInput
+from mtl.methods.networks import TaskInput
 from mtl.methods.overlap import with_overlap
 from mtl.model.network import TaskNetwork
 from mtl.tasks.targets import target_kind
@@ -18,25 +18,21 @@ from mtl.training.batches import predict_rows, row_outputs
 
 
 class TrainedNetworks:
-    """What `mtl.methods.method.Model` of each method with heads has for predictions.
-
-    Args:
-        batch_size: model inputs in a batch.
-        open_network: returns the network with a task's head and its weights, on the device; the task has training rows.
-        answers: see `mtl.data.dataset.Dataset`.
-    """
+    """What `mtl.methods.method.Model` of each method with heads has for predictions."""
 
     def __init__(
         self,
         config: Config,
         device: torch.device,
-        batch_size: int,
+        batch_size: int,  # model inputs
         open_network: Callable[[Task], TaskNetwork],
         answers: Mapping[str, Sequence[str]],
     ) -> None:
+        """`open_network` returns the network with a task's head and its weights, on the device; the task has training rows. `answers` are as in
+        `mtl.data.dataset.Dataset`."""
         self.config, self.device, self.batch_size, self.answers = config, device, batch_size, answers
         self._open_network = open_network
-        self._networks: dict[str, TaskNetwork] = {}  # of the last task that was predicted
+        self._networks: dict[str, TaskNetwork] = {}  # the one that answered last, by the id of its head
 
     def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> tuple[Split, TaskInput]:
         """New rows as the network takes them, and what it reads. The split has the rows without targets, and numbers of `texts`."""
@@ -66,11 +62,12 @@ class TrainedNetworks:
     def prepared(self, task: Task, rows: Sequence[Row]) -> tuple[Split, TaskInput]:
         """Rows without targets as the task's network reads them."""
         examples = [make_example(task, row) for row in rows]
-        index = {text: number for number, text in enumerate(dict.fromkeys(t for row in examples for t in row.texts))}
+        texts = list(dict.fromkeys(text for example in examples for text in example.texts))
+        index = {text: number for number, text in enumerate(texts)}
         split = replace(make_split(task, examples, index), targets=np.full(len(rows), np.nan))
         if self.config.head.overlap and task.is_pair:
-            split = with_overlap(split, list(index))
-        return self.read(task, rows, split, list(index))
+            split = with_overlap(split, texts)
+        return self.read(task, rows, split, texts)
 
     def _compute(self, compute: Callable[..., np.ndarray], task: Task, rows: Sequence[Row]) -> np.ndarray:
         split, task_input = self.prepared(task, rows)

@@ -57,15 +57,14 @@ class AnswerHead(HeadTargets):
 
     def encode(self, targets: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
         """Codes (rows, 3). Logs how many rows do not say which of several occurrences is meant."""
-        known = [None if target is None else gold(target) for target in targets.tolist()]
-        if ambiguous := sum(row is not None and None in row["answer_start"][:1] for row in known):
+        golds = [None if target is None else gold(target) for target in targets.tolist()]
+        if ambiguous := sum(row is not None and None in row["answer_start"][:1] for row in golds):
             logger.warning(
                 "task %s: the answers of %d of %d rows occur several times in their passages, and no column says where; the first place is"
                 " learnt; name a column with `starts`",
-                *(self.task.id, ambiguous, len(known)),
+                *(self.task.id, ambiguous, len(golds)),
             )
-        codes = [(PAST,) * 3 if row is None else (*(row["words"] or (0, 0)), not row["words"]) for row in known]
-        return np.array(codes, dtype=np.float64).reshape(-1, 3)
+        return np.array(list(map(_codes, golds)), dtype=np.float64).reshape(-1, 3)
 
     def decode(self, codes: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
         """The texts of the answers. Where the third code says that there is none, they are empty if `answers` allows this."""
@@ -90,9 +89,10 @@ class AnswerHead(HeadTargets):
         from torch.nn import functional as F
 
         firsts, lasts = _by_row(outputs, sizes)
-        whole, words = firsts[:, 0] + lasts[:, 0], firsts.shape[1] - 1
+        none, words = firsts[:, 0] + lasts[:, 0], firsts.shape[1] - 1
         if not words:
-            return torch.stack([torch.zeros_like(whole), torch.zeros_like(whole), torch.ones_like(whole)], dim=1)
+            return torch.stack([torch.zeros_like(none), torch.zeros_like(none), torch.ones_like(none)], dim=1)
+        # The sums of runs by their length, less one, and by their first word: (rows, words) for each length.
         sums = [
             F.pad(firsts[:, 1 : words + 1 - further] + lasts[:, 1 + further :], (0, further), value=-math.inf)
             for further in range(min(LONGEST, words))
@@ -100,7 +100,7 @@ class AnswerHead(HeadTargets):
         best, places = torch.cat(sums, dim=1).max(dim=1)
         first = torch.where(best > -math.inf, places % words + 1, 0)  # a passage without words has no run
         last = torch.where(best > -math.inf, first + places // words, 0)
-        return torch.stack([first.to(whole), last.to(whole), (whole >= best).to(whole)], dim=1)
+        return torch.stack([first.to(none), last.to(none), (none >= best).to(none)], dim=1)
 
 
 class Answer(TargetKind):
@@ -137,14 +137,14 @@ class Answer(TargetKind):
         return _cell(texts, [None] * len(texts))
 
     def located(self, target: Target, texts: Sequence[str], starts: Sequence[str] | None) -> str:
-        answers, passage = gold(str(target)), texts[-1]
-        known = answers["text"]
-        places = answers["answer_start"] if starts is None else _starts(starts, len(known))
-        checked = [_place(text, start, passage) for text, start in zip(known, places, strict=True)]
-        if not checked:
+        declared, passage = gold(str(target)), texts[-1]
+        answers = declared["text"]
+        if not answers:
             return _cell([], [])
-        first = passage.find(known[0]) if checked[0] is None else checked[0]
-        return _cell(known, checked, units_within(passage, first, first + len(known[0])))
+        positions = declared["answer_start"] if starts is None else _starts(starts, len(answers))
+        checked = [_position(answer, start, passage) for answer, start in zip(answers, positions, strict=True)]
+        first = passage.find(answers[0]) if checked[0] is None else checked[0]
+        return _cell(answers, checked, units_within(passage, first, first + len(answers[0])))
 
     def parse_prediction(self, cell: str, candidates: int | None = None) -> str:
         """The text of an answer. Raises ValueError for a list of answers, and for a target in JSON."""
@@ -162,11 +162,11 @@ class Answer(TargetKind):
     def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
         """1 for the words of a row's answer, or for the whole passage if it has none; 0 for its other units."""
         assert sizes is not None
-        marks = [np.zeros(size, dtype=np.int64) for size in sizes]
-        for row, target in zip(marks, targets.tolist(), strict=True):
+        rows = [np.zeros(size, dtype=np.int64) for size in sizes]
+        for row, target in zip(rows, targets.tolist(), strict=True):
             first, last = gold(target)["words"] or (0, 0)
             row[first : last + 1] = 1
-        return np.concatenate(marks)
+        return np.concatenate(rows)
 
     def from_estimator(
         self, estimator: Any, features: Any, sizes: np.ndarray | None, texts: Sequence[str] = ()
@@ -176,12 +176,13 @@ class Answer(TargetKind):
         if hasattr(estimator, "decision_function"):
             odds = np.asarray(estimator.decision_function(features))
         else:
-            right = np.asarray(estimator.predict_proba(features))[:, 1]
-            odds = np.log(np.maximum(right, LEAST_PROBABILITY) / np.maximum(1 - right, LEAST_PROBABILITY))
+            shares = np.asarray(estimator.predict_proba(features))[:, 1]
+            odds = np.log(np.maximum(shares, LEAST_PROBABILITY) / np.maximum(1 - shares, LEAST_PROBABILITY))
         predicted = []
-        for row, text in zip(np.split(odds, np.cumsum(sizes)[:-1]), texts, strict=True):
-            first, last, total = best_run(row[1:]) if len(row) > 1 else (0, 0, -math.inf)
-            predicted.append(NONE if row[0] > total else unit_text(text, first + 1, last + 1))
+        for row_odds, text in zip(np.split(odds, np.cumsum(sizes)[:-1]), texts, strict=True):
+            none, words = row_odds[0], row_odds[1:]
+            first, last, total = best_run(words) if len(words) else (0, 0, -math.inf)
+            predicted.append(NONE if none > total else unit_text(text, first + 1, last + 1))
         return np.array(predicted, dtype=object)
 
     def draw(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
@@ -198,10 +199,11 @@ class Answer(TargetKind):
         has_none = bool(self.head.answers(train))
         codes = []
         for words in (sizes - 1).tolist():
-            ends = np.cumsum([has_none, *(words - length + 1 for length in range(1, min(LONGEST, words) + 1))])
-            drawn = int(rng.integers(max(1, ends[-1])))
-            length = int(np.searchsorted(ends, drawn, side="right"))
-            first = 1 + drawn - int(ends[length - 1]) if length else 0
+            # How many runs have at most each length; length 0 is no answer.
+            counts = np.cumsum([has_none, *(words - length + 1 for length in range(1, min(LONGEST, words) + 1))])
+            drawn = int(rng.integers(max(1, counts[-1])))
+            length = int(np.searchsorted(counts, drawn, side="right"))
+            first = 1 + drawn - int(counts[length - 1]) if length else 0
             codes.append((first, first + length - 1, length == 0))
         return np.array(codes, dtype=np.float64).reshape(-1, 3)
 
@@ -209,16 +211,16 @@ class Answer(TargetKind):
         self, train: np.ndarray, texts: Sequence[str], rows: Sequence[str], firsts: Sequence[str] = ()
     ) -> np.ndarray:
         """A sliding window (`window_answer`) of the median length of the training answers."""
-        lengths = [length for target in train.tolist() if (length := _length(target))]
-        length = int(np.median(lengths)) if lengths else 1
-        predicted = [window_answer(*pair, length) for pair in zip(firsts, rows, strict=True)]
+        lengths = [length for length in map(_length, train.tolist()) if length]
+        median = int(np.median(lengths)) if lengths else 1
+        predicted = [window_answer(*pair, median) for pair in zip(firsts, rows, strict=True)]
         return np.array(predicted, dtype=object)
 
     def constants(self, train: np.ndarray) -> list[Target]:
         """No answer, if training rows have none, and the most frequent answer. Scoring further answers on all rows would take long."""
         answers = [gold(target)["text"] for target in train.tolist()]
-        commonest = Counter(texts[0] for texts in answers if texts).most_common(1)
-        return [*([NONE] if [] in answers or not commonest else []), *(text for text, _ in commonest)]
+        commonest = [text for text, _ in Counter(texts[0] for texts in answers if texts).most_common(1)]
+        return [NONE, *commonest] if [] in answers or not commonest else commonest
 
     def stratum(self, target: Target | None) -> Hashable:
         """Whether the row has an answer."""
@@ -229,10 +231,18 @@ class Answer(TargetKind):
         return repr(texts[0]) if texts else "no answer"
 
     def distribution(self, targets: np.ndarray) -> str:
-        lengths = [_length(target) for target in targets.tolist()]
+        lengths = list(map(_length, targets.tolist()))
         answered = [length for length in lengths if length] or [0]
-        words = f"{np.median(answered):.0f} words (median), 90 % up to {np.percentile(answered, 90):.0f}, at most {max(answered)}"
-        return f"answers of {words}; {lengths.count(0) / len(lengths):.1%} without an answer"
+        median, most = f"{np.median(answered):.0f} words (median)", f"90 % up to {np.percentile(answered, 90):.0f}"
+        without = f"{lengths.count(0) / len(lengths):.1%} without an answer"
+        return f"answers of {median}, {most}, at most {max(answered)}; {without}"
+
+
+def _codes(answers: Gold | None) -> tuple[float, ...]:
+    """The codes of a target: the first and the last unit of its answer, and whether it has none."""
+    if answers is None:
+        return (PAST,) * 3
+    return (*answers["words"], False) if answers["words"] else (0, 0, True)
 
 
 def _is_object(cell: str) -> bool:
@@ -278,9 +288,9 @@ def _starts(cells: Sequence[str], answers: int) -> list[int]:
     return list(map(int, cells))
 
 
-def _place(answer: str, start: int | None, passage: str) -> int | None:
-    """The position of the answer's first character; None if it occurs several times and `start` is not given. Raises
-    ValueError if the answer does not stand at `start`, or nowhere in the passage."""
+def _position(answer: str, start: int | None, passage: str) -> int | None:
+    """The position of the answer's first character; None if it occurs several times and there is no `start`. Raises ValueError if the answer does
+    not stand at `start`, or nowhere in the passage."""
     first = passage.find(answer)
     if start is None:
         if first < 0:
@@ -294,13 +304,15 @@ def _place(answer: str, start: int | None, passage: str) -> int | None:
 
 
 def _shown(text: str) -> str:
+    """The text in quotes, as messages show it, without its end if it is long."""
     return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}…")
 
 
 @lru_cache(PARSED)
 def _length(target: str) -> int:
     """The number of words of the first gold answer; 0 if there is no answer."""
-    return len(units_of(texts[0])) - 1 if (texts := gold(target)["text"]) else 0
+    answers = gold(target)["text"]
+    return len(units_of(answers[0])) - 1 if answers else 0
 
 
 def _by_row(outputs: "Tensor", sizes: "Tensor | None") -> "tuple[Tensor, ...]":

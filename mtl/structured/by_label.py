@@ -29,12 +29,7 @@ def labels_estimator(estimator: Any, labels: int) -> Any:
 
 
 class LinearLabels:
-    """A linear model for each label: a row has those with a decision above 0.
-
-    Attributes:
-        coef_: float64 (labels, features).
-        intercept_: float64 (labels,).
-    """
+    """A linear model for each label, `coef_` (labels, features) and `intercept_` (labels,): a row has the labels with a decision above 0."""
 
     def __init__(self, estimator: Any, labels: int) -> None:
         """The estimator of one label, and the number of labels."""
@@ -78,12 +73,12 @@ class ProbableLabels(LinearLabels):
 
 
 class SeparateLabels(OneVsRestClassifier):
-    """An estimator for each label, or its one value in the training rows. `by_label` are the trained ones."""
+    """An estimator for each label, or its one value in the training rows. `parts` are the trained estimators."""
 
     def fit(self, features: Any, targets: np.ndarray) -> "SeparateLabels":
         """Train on features (rows, features)."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Label .* is present in all training examples")
             super().fit(features, targets)
-        self.by_label = [fitted for fitted in self.estimators_ if type(fitted) is type(self.estimator)]
+        self.parts = [fitted for fitted in self.estimators_ if type(fitted) is type(self.estimator)]
         return self

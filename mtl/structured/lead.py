@@ -24,10 +24,8 @@ from mtl.tasks.metrics import TIE, score
 from mtl.tasks.task import Task
 
 MOST_SENTENCES = 10  # numbers from 1 to this are tried on the training rows
-
-logger = logging.getLogger("mtl")
-
-_END = re.compile(
+OPENING = "\"'“”‘«»(["  # signs that may stand before the first letter of a word
+END = re.compile(
     r"""
     (?:[.!?…]+["'”’»)\]]*)  # the end of a sentence, with the quotation marks and brackets that it closes
     (?=\s+["'”‘“«»(\[—–-]*\s*[^\W_]) # before white space and the first letter or digit of the next one
@@ -36,12 +34,14 @@ _END = re.compile(
     re.VERBOSE,
 )
 
+logger = logging.getLogger("mtl")
+
 
 def sentences(text: str, language: str) -> list[str]:
     """The sentences of a text, without white space around them. Lines are sentences of their own, too. A full stop ends no sentence after an
     abbreviation of the language (Moses's list; none for other languages), after a single letter, and before a small letter."""
     starts = [0]
-    for end in _END.finditer(text):
+    for end in END.finditer(text):
         if not end[0].startswith(".") or _is_end(text, starts[-1], end, language):
             starts.append(end.end())
     return [part for start, end in pairwise([*starts, len(text)]) if (part := text[start:end].strip())]
@@ -51,8 +51,9 @@ def _is_end(text: str, start: int, end: re.Match[str], language: str) -> bool:
     """Whether the full stop at `end` ends the sentence that begins at `start`."""
     following = next((sign for sign in text[end.end() :] if sign.isalnum()), "")
     words = text[start : end.start()].split()
-    word = words[-1].lstrip("\"'“”‘«»([") if words else ""
-    return not following.islower() and word not in _abbreviations(language) and not (len(word) == 1 and word.isalpha())
+    word = words[-1].lstrip(OPENING) if words else ""
+    is_single_letter = len(word) == 1 and word.isalpha()
+    return not (following.islower() or word in _abbreviations(language) or is_single_letter)
 
 
 @lru_cache
@@ -72,12 +73,12 @@ class Lead(Method):
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """One parameter for each task: the number of sentences."""
-        done = [read_json(chosen_file(folder, task.id), Chosen) for task in self.dataset.trained_tasks]
+        records = [read_json(chosen_file(folder, task.id), Chosen) for task in self.dataset.trained_tasks]
         return {
-            "parameters": len(done),
-            "parameters_without_embeddings": len(done),
+            "parameters": len(records),
+            "parameters_without_embeddings": len(records),
             "pretrain_seconds": None,
-            "finetune_seconds": sum(record["seconds"] for record in done),
+            "finetune_seconds": sum(record["seconds"] for record in records),
             "peak_memory": peak_memory(),
             "sentences_per_second": None,
         }
@@ -86,15 +87,15 @@ class Lead(Method):
         """The best number of sentences on the training rows, by the task's metric; among equals, the smallest."""
         done = chosen_file(folder, task.id)
         if not done.exists():
-            start, train, count = time.monotonic(), self.dataset.splits[task.id]["train"], 1
-            trials: dict[int, float] = {}
-            for number in progress(range(1, MOST_SENTENCES + 1), f"seed {seed} · {task.id} · sentences", "numbers"):
-                trials[number] = score(task, self._lead(train, number), train.scored)
-                if trials[number] > trials[count] + TIE:
-                    count = number
+            start, train, best = time.monotonic(), self.dataset.splits[task.id]["train"], 1
+            scores: dict[int, float] = {}
+            for count in progress(range(1, MOST_SENTENCES + 1), f"seed {seed} · {task.id} · sentences", "numbers"):
+                scores[count] = score(task, self._lead(train, count), train.scored)
+                if scores[count] > scores[best] + TIE:
+                    best = count
             seconds = time.monotonic() - start
-            write_json(done, {"settings": {"sentences": count}, "seconds": seconds, "on_train": trials})
-            logger.info("seed %d · %s · sentences: %d", seed, task.id, count)
+            write_json(done, {"settings": {"sentences": best}, "seconds": seconds, "on_train": scores})
+            logger.info("seed %d · %s · sentences: %d", seed, task.id, best)
         recorded = read_json(done, Chosen)["settings"].get("sentences")
         if not isinstance(recorded, int) or not 1 <= recorded <= MOST_SENTENCES:
             message = "must be a number of sentences; delete it, and run this again"
@@ -102,6 +103,7 @@ class Lead(Method):
         return recorded
 
     def _lead(self, split: Split, count: int) -> np.ndarray:
+        """The first `count` sentences of the text of each row, (rows,)."""
         texts = (self.dataset.texts[text] for text in split.texts[:, 0].tolist())
         leads = [" ".join(sentences(text, self.suite.language)[:count]) for text in texts]
         return np.array(leads, dtype=object)

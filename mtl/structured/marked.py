@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from unicodedata import category
 
 from mtl.base.errors import InputError
@@ -33,16 +33,26 @@ def word_pattern() -> re.Pattern[str]:
 
 
 def word_places(content: str) -> list[tuple[int, int]]:
-    """The first character and the end of each token of a text."""
+    """Where each token of a text begins and ends, in characters, half-open."""
     return [match.span() for match in word_pattern().finditer(content)]
 
 
-def tag(content: str, spans: Sequence[Span]) -> tuple[list[str], list[str], int, int]:
+class Tagged(NamedTuple):
     """The tokens and tags of a text with marked spans; how many spans begin or end within a token; how many do not count."""
+
+    tokens: list[str]
+    tags: list[str]
+    cut: int
+    left_out: int
+
+
+def tag(content: str, spans: Sequence[Span]) -> Tagged:
+    """A text with marked spans as tokens with tags."""
     places = word_places(content)
     tags = [OUTSIDE] * len(places)
     cut = left_out = 0
-    for start, stop, type in sorted(dict.fromkeys(spans), key=lambda span: span[0] - span[1]):
+    longest_first = sorted(dict.fromkeys(spans), key=lambda span: span[0] - span[1])
+    for start, stop, type in longest_first:
         within = [number for number, (first, end) in enumerate(places) if first < stop and start < end]
         if start < 0 or stop > len(content) or not within or any(tags[number] != OUTSIDE for number in within):
             left_out += 1
@@ -50,7 +60,7 @@ def tag(content: str, spans: Sequence[Span]) -> tuple[list[str], list[str], int,
         cut += places[within[0]][0] < start or stop < places[within[-1]][1]
         name = re.sub(r"\s+", "_", type.strip())
         tags[within[0] : within[-1] + 1] = [f"B-{name}", *[f"I-{name}"] * (len(within) - 1)]
-    return [content[first:end] for first, end in places], tags, cut, left_out
+    return Tagged([content[first:end] for first, end in places], tags, cut, left_out)
 
 
 def with_tags(
@@ -63,11 +73,11 @@ def with_tags(
     for line, row in rows:
         try:
             spans = list(_spans(row, span_columns))
-            tokens, tags, row_cut, row_left_out = tag(text(value_of(row, name)), spans)
+            tagged = tag(text(value_of(row, name)), spans)
         except ValueError as error:
             raise InputError(f"reading.spans: {error}", path=path, line=line) from None
-        number, cut, left_out = number + len(spans), cut + row_cut, left_out + row_left_out
-        yield line, {**row, TOKENS: tokens, TAGS: tags}
+        number, cut, left_out = number + len(spans), cut + tagged.cut, left_out + tagged.left_out
+        yield line, {**row, TOKENS: tagged.tokens, TAGS: tagged.tags}
     if number and number == left_out:
         problem = f"reading.spans: none of {number} spans is within its text and has a word"
         remedy = "name its first character, from 0, and the one after its last, in this order"
@@ -78,6 +88,7 @@ def with_tags(
 
 @cache
 def _report(path: Path, cut: int, left_out: int) -> None:
+    """Log the numbers of spans, once for each file."""
     logger.warning(
         "%s: marked spans that begin or end within a word, and have the whole word: %s; that do not count: %s",
         *(path, cut, left_out),
@@ -85,13 +96,14 @@ def _report(path: Path, cut: int, left_out: int) -> None:
 
 
 def _spans(row: dict[str, Any], columns: Sequence[str]) -> Iterator[Span]:
-    """The spans of a row. A row without the list, or with null, has none; a span without a start begins at 0."""
-    keys = [column.removesuffix(LIST).split(".") for column in columns]
-    value, depth = row.get(keys[0][0]), 1
-    while isinstance(value, dict) and depth < len(keys[0]) and keys[0][depth] in value:
-        value, depth = value[keys[0][depth]], depth + 1
-    for item in items_of(value):
-        start, stop, type = (nested_value(item, key[depth:]) for key in keys)
+    """The spans of a row. A row without the list, or with null, has none; a span without a start begins at 0. The columns are paths such as
+    `spans.start[]`: the list is the first value on the way that is no object, and the rest of each path leads into its items."""
+    paths = [column.removesuffix(LIST).split(".") for column in columns]
+    spans, depth = row.get(paths[0][0]), 1
+    while isinstance(spans, dict) and depth < len(paths[0]) and paths[0][depth] in spans:
+        spans, depth = spans[paths[0][depth]], depth + 1
+    for item in items_of(spans):
+        start, stop, type = (nested_value(item, path[depth:]) for path in paths)
         start = 0 if start is None else start
         if not isinstance(start, int) or not isinstance(stop, int) or not isinstance(type, str) or not type.strip():
             raise ValueError(f"a span has two integers and a type, not {start!r}, {stop!r} and {type!r}")

@@ -43,15 +43,14 @@ def members(task: Task, target: Target) -> list[str]:
 
 
 def indicators(task: Task, targets: Sequence[Target | None] | np.ndarray) -> "csr_matrix":
-    """Which labels the targets (rows,) have: float64 (rows, labels) of 0 and 1. A row without a target has none."""
+    """Which labels each of the targets (rows,) has: float64 (rows, labels) of 0 and 1. A row without a target has none."""
     from scipy.sparse import csr_matrix  # not at the top: every command reads the registry of metrics
 
     numbers = {label: number for number, label in enumerate(task.labels or ())}
     sets = {target: [numbers[label] for label in members(task, target or "")] for target in set(targets)}
-    of_rows = [sets[target] for target in targets]
-    ends = np.cumsum([0, *map(len, of_rows)])
-    columns = np.array([number for of_row in of_rows for number in of_row], dtype=np.int64)
-    return csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(of_rows), len(numbers)))
+    starts = np.cumsum([0, *(len(sets[target]) for target in targets)])
+    columns = np.array([number for target in targets for number in sets[target]], dtype=np.int64)
+    return csr_matrix((np.ones(len(columns)), columns, starts), shape=(len(targets), len(numbers)))
 
 
 def micro_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
@@ -110,8 +109,8 @@ class LabelSetHead(HeadTargets):
 
     def balanced(self, codes: np.ndarray, power: float) -> Self:
         """A copy in which a row with a label counts (rows without it / rows with it) ** power, or 1 if no row or every row has the label."""
-        having = codes.sum(axis=0)
-        odds = np.where((having > 0) & (having < len(codes)), (len(codes) - having) / np.maximum(having, 1), 1.0)
+        counts = codes.sum(axis=0)  # the rows that have each label
+        odds = np.where((counts > 0) & (counts < len(codes)), (len(codes) - counts) / np.maximum(counts, 1), 1.0)
         weighted = copy(self)
         weighted.weights = (odds**power).astype(np.float32)
         return weighted
@@ -152,10 +151,10 @@ class MultiLabel(TargetKind):
         for key, names in (("labels", labels), ("indices", task.indices or ())):
             if "" in names:
                 return f"{key}: one is empty; a row without labels has an empty cell or list"
-            if odd := next((name for name in names if name != name.strip()), None):
-                return f"{key}: {odd!r} begins or ends with a space"
-            if holding := next((name for name in names if separator in name), None):
-                return f"{key}: {holding!r} holds {separator!r}, which separates labels; set label_separator to another one"
+            if spaced := [name for name in names if name != name.strip()]:
+                return f"{key}: {spaced[0]!r} begins or ends with a space"
+            if holding := [name for name in names if separator in name]:
+                return f"{key}: {holding[0]!r} holds {separator!r}, which separates labels; set label_separator to another one"
         return None
 
     @cached_property
@@ -165,6 +164,7 @@ class MultiLabel(TargetKind):
 
     @cached_property
     def numbers(self) -> dict[str, int]:
+        """The number of the label with each name."""
         return {name: number for number, name in enumerate(self.names)}
 
     def parse(self, cell: str, candidates: int | None = None) -> str:
@@ -231,9 +231,11 @@ class MultiLabel(TargetKind):
     def constants(self, train: np.ndarray) -> list[Target]:
         """The answers that may be the best constant one. They are the most frequent sets; the most frequent label, the
         two most frequent ones, and so on up to MOST_TOGETHER; and all labels, which have the best macro F1."""
-        frequent = np.argsort(-np.asarray(indicators(self.task, train).sum(axis=0)).ravel(), kind="stable")
-        together = np.tri(min(MOST_TOGETHER, len(frequent)), len(frequent), dtype=np.int64)[:, np.argsort(frequent)]
-        sets = self.head.decode(np.vstack([together, np.ones(len(frequent))]), [])
+        by_frequency = np.argsort(-self._counts(train), kind="stable")
+        labels = len(by_frequency)
+        together = np.zeros((min(MOST_TOGETHER, labels), labels))  # each row has one more label than the row above
+        together[:, by_frequency] = np.tri(*together.shape)
+        sets = self.head.decode(np.vstack([together, np.ones(labels)]), [])
         return list(dict.fromkeys([*super().constants(train), *sets.tolist()]))
 
     def stratum(self, target: Target | None) -> Hashable:
@@ -244,18 +246,21 @@ class MultiLabel(TargetKind):
         return ", ".join(members(self.task, target)) or "no label"
 
     def distribution(self, targets: np.ndarray) -> str:
-        having = np.asarray(indicators(self.task, targets).sum(axis=0)).ravel()
-        frequent = np.argsort(-having, kind="stable")[:MOST_SHOWN].tolist()
-        order = range(len(having)) if len(having) <= MOST_SHOWN else frequent
-        shares = ", ".join(f"{self.labels[number]} {having[number] / len(targets):.1%}" for number in order)
-        rest = f", and {len(having) - MOST_SHOWN} rarer labels" if len(having) > MOST_SHOWN else ""
+        counts, rest, shown = self._counts(targets), "", list(range(len(self.labels)))
+        if len(counts) > MOST_SHOWN:
+            shown = np.argsort(-counts, kind="stable")[:MOST_SHOWN].tolist()
+            rest = f", and {len(counts) - MOST_SHOWN} rarer labels"
+        shares = ", ".join(f"{self.labels[number]} {counts[number] / len(targets):.1%}" for number in shown)
         sets = Counter(targets.tolist())
         empty = f", none in {sets[''] / len(targets):.1%} of the rows" if sets[""] else ""
-        return f"{shares}{rest}; {having.sum() / len(targets):.2f} labels a row{empty}; {len(sets)} different sets"
+        return f"{shares}{rest}; {counts.sum() / len(targets):.2f} labels a row{empty}; {len(sets)} different sets"
 
     def absent(self, targets: np.ndarray) -> list[str]:
-        having = np.asarray(indicators(self.task, targets).sum(axis=0)).ravel()
-        return [self.labels[number] for number in np.flatnonzero(having == 0)]
+        return [self.labels[number] for number in np.flatnonzero(self._counts(targets) == 0)]
+
+    def _counts(self, targets: np.ndarray) -> np.ndarray:
+        """How many of the targets (rows,) have each label, float64 (labels,)."""
+        return np.asarray(indicators(self.task, targets).sum(axis=0)).ravel()
 
 
 LABELS = Parts("label", "labels", label_scores)

@@ -18,8 +18,7 @@ ASKED = 2  # how many words from the beginning of a question are features: they 
 
 @lru_cache(KEPT)
 def units_of(text: str) -> np.ndarray:
-    """The first character and the end of each unit of a passage, int64 (1 + words, 2). Unit 0 is the whole passage,
-    which has the empty place (0, 0); the others are its words."""
+    """Where each unit of a passage begins and ends, int64 (1 + words, 2): unit 0 is the whole passage, with (0, 0); the others are its words."""
     return np.array([(0, 0), *word_places(text)], dtype=np.int64)
 
 
@@ -68,12 +67,15 @@ def window_answer(question: str, passage: str, length: int) -> str:
     if not values.any():
         return ""
     length = min(length, len(words))
-    sums, shared = (np.concatenate([[0.0], np.cumsum(part)]) for part in (values, values > 0))
+    # Sums of values, and numbers of shared words, before each word: differences are those of a run.
+    sums, shared = (np.concatenate([[0.0], np.cumsum(numbers)]) for numbers in (values, values > 0))
     firsts = np.arange(len(words) - length + 1)
     around = len(asked) // 2 + 1
     totals = sums[np.minimum(firsts + length + around, len(words))] - sums[np.maximum(firsts - around, 0)]
-    fresh = shared[firsts + length] == shared[firsts]
-    first = int(np.where(fresh | (not fresh.any()), totals, -math.inf).argmax())
+    shares_none = shared[firsts + length] == shared[firsts]
+    if shares_none.any():
+        totals = np.where(shares_none, totals, -math.inf)
+    first = int(totals.argmax())
     return unit_text(passage, first + 1, first + length)
 
 
@@ -83,33 +85,30 @@ def unit_features(question: str, passage: str) -> list[list[str]]:
     Those of the whole passage are the share of the question's words that it has, and the beginning of the question."""
     asked, words = words_of(question), words_of(passage)
     shapes = [_shape(passage[first:end]) for first, end in units_of(passage)[1:].tolist()]
-    known = {word for word in asked if word.isalnum()}
-    hits = np.array([word in known for word in words], dtype=bool)
-    left, right = _distances(hits), _distances(hits[::-1])[::-1]
-    begins = [f"{number}:{word}" for number, word in enumerate(asked[:ASKED])]
-    share = round(4 * len(known & set(words)) / max(1, len(known)))
-    features = [["whole", f"whole&shared={share}", *(f"whole&{begin}" for begin in begins)]]
-    ends = [number for number, word in enumerate(words) if SENTENCE_END.match(word)]
-    first_sentence = ends[0] if ends else len(words)
-    for number, (word, shape) in enumerate(zip(words, shapes, strict=True)):
-        near = [("<", number - 1), (">", number + 1)]
-        near_words = [(side, words[place], shapes[place]) for side, place in near if 0 <= place < len(words)]
-        distance = _rounded(min(left[number], right[number]))
-        of_word = [
-            *("word", f"shape={shape}", f"is={word}", f"asked={hits[number]}", f"near={distance}"),
-            *(f"left={_rounded(left[number])}", f"right={_rounded(right[number])}"),
-            *(f"{side}{text}" for side, text, _ in near_words),
-            *(f"{side}shape={of_shape}" for side, _, of_shape in near_words),
-            *([f"first={hits[number]}"] if number <= first_sentence else []),
-            *(f"{begin}&shape={shape}" for begin in begins),
-            *(f"{begin}&near={distance}&asked={hits[number]}" for begin in begins),
-        ]
-        features.append(of_word)
+    asked_words = {word for word in asked if word.isalnum()}
+    is_asked = np.array([word in asked_words for word in words], dtype=bool)
+    left, right = _distances(is_asked), _distances(is_asked[::-1])[::-1]
+    beginning = [f"{number}:{word}" for number, word in enumerate(asked[:ASKED])]
+    share = round(4 * len(asked_words & set(words)) / max(1, len(asked_words)))
+    features = [["whole", f"whole&shared={share}", *(f"whole&{begin}" for begin in beginning)]]
+    first_end = next((place for place, word in enumerate(words) if SENTENCE_END.match(word)), len(words))
+    for place, (word, shape) in enumerate(zip(words, shapes, strict=True)):
+        near = _rounded(min(left[place], right[place]))
+        named = ["word", f"shape={shape}", f"is={word}", f"asked={is_asked[place]}", f"near={near}"]
+        named += [f"left={_rounded(left[place])}", f"right={_rounded(right[place])}"]
+        neighbours = [(side, at) for side, at in (("<", place - 1), (">", place + 1)) if 0 <= at < len(words)]
+        named += [f"{side}{words[at]}" for side, at in neighbours]
+        named += [f"{side}shape={shapes[at]}" for side, at in neighbours]
+        if place <= first_end:
+            named.append(f"first={is_asked[place]}")
+        named += [f"{begin}&shape={shape}" for begin in beginning]
+        named += [f"{begin}&near={near}&asked={is_asked[place]}" for begin in beginning]
+        features.append(named)
     return features
 
 
 def _distances(hits: np.ndarray) -> np.ndarray:
-    """For each word, how many words back the last hit is, int64; FAR[-1] + 1 if it is farther or there is none."""
+    """How many words back from each word the last hit is, int64 (words,); FAR[-1] + 1 if it is farther or there is none."""
     places = np.arange(len(hits))
     last = np.maximum.accumulate(np.where(hits, places, -FAR[-1] - 1)) if len(hits) else places
     return np.minimum(places - last, FAR[-1] + 1)

@@ -28,7 +28,7 @@ Find = Callable[[Sequence[str]], Iterator[Item]]  # the items of tags
 
 def entities(tags: Sequence[str]) -> Iterator[Item]:
     """The entities that tags with B-, I- and O mark."""
-    first, kind = 0, None
+    first, kind = 0, None  # of the entity that has begun; the type with its hyphen
     for place, tag in enumerate([*tags, OUTSIDE]):
         if kind is not None and not (tag[0] == "I" and tag[1:] == kind):
             yield kind, first, place - 1
@@ -39,7 +39,7 @@ def entities(tags: Sequence[str]) -> Iterator[Item]:
 
 def whole_entities(tags: Sequence[str]) -> Iterator[Item]:
     """The entities that tags with B-, I-, E-, S- and O mark."""
-    first, kind = 0, None
+    first, kind = 0, None  # as in `entities`
     for place, tag in enumerate(tags):
         prefix = tag[0].translate(PREFIXES)
         if prefix == "S":
@@ -53,6 +53,7 @@ def whole_entities(tags: Sequence[str]) -> Iterator[Item]:
 
 
 def single_tags(tags: Sequence[str]) -> Iterator[Item]:
+    """Each tag as an item, for the accuracy of tags."""
     return ((tag, place, place) for place, tag in enumerate(tags))
 
 
@@ -66,15 +67,15 @@ def items_by_type(find: Find, gold: str, predicted: str) -> list[tuple[str, list
 
 def counts(find: Find, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """The numbers of right, gold and predicted items for each set of weights, float64 (3, sets, types)."""
-    by_row = [items_by_type(find, gold, guessed) for gold, guessed in zip(rows.targets, predicted, strict=True)]
-    places = dict[str, int]()
-    columns = [places.setdefault(kind, len(places)) for of_row in by_row for kind, _ in of_row]
-    numbers = np.array([numbers for of_row in by_row for _, numbers in of_row], dtype=np.float64).reshape(-1, 3)
-    starts = np.cumsum([0, *map(len, by_row)])
     from scipy.sparse import csr_matrix  # not at the top: every command reads the registry of metrics
 
-    of_types = (csr_matrix((part, columns, starts), shape=(len(by_row), len(places))) for part in numbers.T)
-    return np.stack([np.asarray(weights @ part) for part in of_types])
+    by_row = [items_by_type(find, gold, guessed) for gold, guessed in zip(rows.targets, predicted, strict=True)]
+    types = dict[str, int]()  # the column of each type
+    columns = [types.setdefault(kind, len(types)) for row_items in by_row for kind, _ in row_items]
+    numbers = np.array([numbers for row_items in by_row for _, numbers in row_items], dtype=np.float64).reshape(-1, 3)
+    starts = np.cumsum([0, *map(len, by_row)])
+    matrices = (csr_matrix((values, columns, starts), shape=(len(by_row), len(types))) for values in numbers.T)
+    return np.stack([np.asarray(weights @ matrix) for matrix in matrices])
 
 
 def finder(task: Task) -> Find:
@@ -82,9 +83,9 @@ def finder(task: Task) -> Find:
     return whole_entities if any(label[0] in "ESLU" for label in task.labels or ()) else entities
 
 
-def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """part / whole; 0 where whole is 0."""
-    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+def ratio(part: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """part / total; 0 where total is 0."""
+    return np.divide(part, total, out=np.zeros_like(part), where=total > 0)
 
 
 def span_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
@@ -123,6 +124,7 @@ def token_accuracy(task: Task, predicted: np.ndarray, rows: ScoredRows, weights:
 
 
 def problem(task: Task) -> str | None:
+    """What is wrong with the labels of a task whose metric counts entities, or None."""
     odd = [label for label in task.labels or () if not TAG.fullmatch(label)]
     if not odd:
         return None

@@ -36,7 +36,7 @@ def squad_f1_characters(task: Task, predicted: np.ndarray, rows: ScoredRows, wei
 
 def squad_exact(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """The share of examples whose answer is, normalized, one of the gold answers."""
-    return mean_of_rows(partial(_best, _whole), predicted, rows.targets, weights)
+    return mean_of_rows(partial(_best, _in_one_part), predicted, rows.targets, weights)
 
 
 def normalized(answer: str) -> str:
@@ -48,21 +48,21 @@ def normalized(answer: str) -> str:
 def _best(split: Callable[[str], Sequence[str]], target: str, predicted: str) -> float:
     """The highest F1 of the answer and one of the gold answers, both normalized, of the parts that they are split into."""
     answer = Counter(split(normalized(predicted)))
-    golds = [text for text in map(normalized, gold(target)["text"]) if text] or [""]
-    return max(_f1(Counter(split(text)), answer) for text in golds)
+    gold_texts = [text for text in map(normalized, gold(target)["text"]) if text] or [""]
+    return max(_f1(Counter(split(text)), answer) for text in gold_texts)
 
 
-def _f1(one: Counter[str], other: Counter[str]) -> float:
+def _f1(expected: Counter[str], predicted: Counter[str]) -> float:
     """2 × the parts that both have / the parts of both; 1 if both are empty."""
-    total = one.total() + other.total()
-    return 2 * (one & other).total() / total if total else 1.0
+    total = expected.total() + predicted.total()
+    return 2 * (expected & predicted).total() / total if total else 1.0
 
 
 def _characters(text: str) -> str:
     return text.replace(" ", "")
 
 
-def _whole(text: str) -> list[str]:
+def _in_one_part(text: str) -> list[str]:
     return [text]
 
 

@@ -27,6 +27,7 @@ SHOWN = 10  # tags in a description of targets
 
 
 def tokens_of(text: str) -> list[str]:
+    """The tokens of a text."""
     return TOKEN.findall(text)
 
 
@@ -46,11 +47,11 @@ class TokenLabelsHead(ClassesHead):
 
     def decode(self, codes: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
         """Tokens that no model reads, because it cuts the text, get the tag O, or without one the first label."""
-        rest = OUTSIDE if OUTSIDE in self.labels else self.labels[0]
+        unread = OUTSIDE if OUTSIDE in self.labels else self.labels[0]
         rows = []
         for row, text in zip(codes, texts, strict=True):
             tags = [self.labels[int(code)] for code in row if code != PAST]
-            rows.append(" ".join(tags + [rest] * (len(tokens_of(text)) - len(tags))))
+            rows.append(" ".join(tags + [unread] * (len(tokens_of(text)) - len(tags))))
         return np.array(rows, dtype=object)
 
     def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
@@ -63,8 +64,8 @@ class TokenLabelsHead(ClassesHead):
         if self.transitions is not None:
             total = sequence_loss(outputs, codes.long(), sizes, self.transitions)
         else:
-            of_units = codes[is_unit(sizes, codes.shape[1], codes.device)].long()
-            total = F.cross_entropy(outputs, of_units, reduction="sum")
+            unit_codes = codes[is_unit(sizes, codes.shape[1], codes.device)].long()
+            total = F.cross_entropy(outputs, unit_codes, reduction="sum")
         return total / len(outputs)
 
     def loss_weight(self, codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
@@ -72,9 +73,9 @@ class TokenLabelsHead(ClassesHead):
         return codes.new_tensor(int(sizes.sum()))
 
     def with_transitions(self, transitions: "Tensor") -> Self:
-        structured = copy(self)
-        structured.transitions = transitions
-        return structured
+        head = copy(self)
+        head.transitions = transitions
+        return head
 
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
         from mtl.structured.crf import best_sequences, by_row
@@ -133,12 +134,13 @@ class TokenLabels(TargetKind):
         shapes = list(map(shape, words))
         features = []
         for place, word in enumerate(words):
-            around = lower[place : place + 2 * WINDOW + 1]
-            before, small, after = around[WINDOW - 1 : WINDOW + 2]
-            sizes = range(1, min(AFFIX, len(small) - 1) + 1)  # of affixes, which are shorter than the word
-            named = [f"{step}:{near}" for step, near in enumerate(around, -WINDOW)]
-            named += [f"-1,0:{before}|{small}", f"0,1:{small}|{after}"]
-            named += [f"^{size}:{small[:size]}" for size in sizes] + [f"${size}:{small[-size:]}" for size in sizes]
+            window = lower[place : place + 2 * WINDOW + 1]
+            before, lower_word, after = window[WINDOW - 1 : WINDOW + 2]
+            sizes = range(1, min(AFFIX, len(lower_word) - 1) + 1)  # of affixes, which are shorter than the word
+            named = [f"{step}:{near}" for step, near in enumerate(window, -WINDOW)]
+            named += [f"-1,0:{before}|{lower_word}", f"0,1:{lower_word}|{after}"]
+            named += [f"^{size}:{lower_word[:size]}" for size in sizes]
+            named += [f"${size}:{lower_word[-size:]}" for size in sizes]
             named += [f"word:{word}", f"shape:{shapes[place]}"]
             named += [f"shape{step}:{shapes[place + step]}" for step in (-1, 1) if 0 <= place + step < len(words)]
             named += [name for name, end in (("first", 0), ("last", len(words) - 1)) if place == end]
@@ -210,9 +212,9 @@ class TokenLabels(TargetKind):
             for tag, token in zip(target.split(), tokens_of(text), strict=True):
                 counts[token][tag] += 1
         # Of equally frequent tags, the first.
-        best = {token: max(self.labels, key=tags.__getitem__) for token, tags in counts.items()}
-        rest = self.commonest(train)
-        answers = [" ".join([best.get(token, rest) for token in tokens_of(text)]) for text in rows]
+        tag_of = {token: max(self.labels, key=tags.__getitem__) for token, tags in counts.items()}
+        commonest = self.commonest(train)
+        answers = [" ".join([tag_of.get(token, commonest) for token in tokens_of(text)]) for text in rows]
         return np.array(answers, dtype=object)
 
     def constants(self, train: np.ndarray) -> list[Target]:

@@ -12,7 +12,7 @@ from mtl.base.settings.layers import flatten_config, shipped
 from mtl.base.settings.schema import Config
 from mtl.jobs.job import load_job
 from mtl.methods import METHODS, method_name
-from mtl.methods.floors.kept import KEEPABLE
+from mtl.methods.floors.model_file import KEEPABLE
 from mtl.methods.method import COMMON_KEYS
 from mtl.tasks.task import Task
 

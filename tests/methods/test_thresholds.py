@@ -85,7 +85,7 @@ def test_the_threshold_becomes_part_of_the_head(tmp_path: Path, setting: str, th
     with torch.no_grad():
         network.heads[task.id].last.bias[0] -= 100.0  # "arg" is never predicted
     encoded = encode_once(parts.config, data.dataset, parts.sequences, network, 1, tmp_path)
-    read = encoded[network.heads[task.id].reads_tokens]
+    read = encoded.input_for(network.heads, task)
     stage = Finetuning(parts.config, data, task, read, 1, tmp_path / "stage")
     trained = stage.train(network.heads)
     shifts = recorded_shifts(tmp_path / "stage", task)

@@ -15,9 +15,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from mtl.base.settings.schema import FloorConfig
 from mtl.methods.floors.classifiers import DenseClassifier
-from mtl.methods.floors.estimators import numbers
+from mtl.methods.floors.estimators import weight_count
 from mtl.methods.floors.features import Document, joined_features
-from mtl.methods.floors.kept import Kept, kept_content, restored_kept
+from mtl.methods.floors.model_file import TaskModel, restored_model
 from mtl.structured.by_label import LinearLabels, ProbableLabels, labels_estimator
 from mtl.tasks.task import Task
 
@@ -37,7 +37,7 @@ def test_linear_models_predict_as_one_against_the_rest(estimator: Any) -> None:
     made = labels_estimator(estimator, 5).fit(FEATURES, TARGETS)
     rest = OneVsRestClassifier(estimator).fit(FEATURES, TARGETS)
     assert made.predict(FEATURES).tolist() == (rest.predict(FEATURES) > 0).tolist()
-    assert isinstance(made, LinearLabels) and numbers(made) == 5 * 12 + 5
+    assert isinstance(made, LinearLabels) and weight_count(made) == 5 * 12 + 5
     assert isinstance(made, ProbableLabels) == hasattr(estimator, "predict_proba")
     if isinstance(made, ProbableLabels):
         np.testing.assert_allclose(made.predict_proba(FEATURES), rest.predict_proba(FEATURES), atol=1e-5)
@@ -56,7 +56,7 @@ def test_other_estimators_learn_each_label(estimator: Any) -> None:
     made = labels_estimator(estimator, 5).fit(FEATURES.toarray(), TARGETS)
     predicted = np.asarray(made.predict(FEATURES.toarray()))
     assert (predicted == TARGETS).mean() > 0.9 and predicted[:, 3:].tolist() == TARGETS[:, 3:].tolist()
-    assert numbers(made) > 0
+    assert weight_count(made) > 0
 
 
 def test_a_kept_model_predicts_the_same_and_a_damaged_one_is_refused() -> None:
@@ -64,10 +64,10 @@ def test_a_kept_model_predicts_the_same_and_a_damaged_one_is_refused() -> None:
     features = joined_features("counts-1-2")
     matrix = features.fit(rows)
     made = labels_estimator(LogisticRegression(), 5).fit(matrix, TARGETS)
-    content = kept_content(Kept(made, features, "counts-1-2"))
+    content = TaskModel(made, features, "counts-1-2").content()
     settings = section(FloorConfig, features="joined")
-    read = restored_kept(content, "logistic", settings, TASK)
+    read = restored_model(content, "logistic", settings, TASK)
     assert read.estimator.predict(matrix).tolist() == made.predict(matrix).tolist()
     for key, value in (("classes", [0, 9]), ("numbers", {"coef_": content["numbers"]["coef_"][:2]})):
         with pytest.raises((KeyError, ValueError)):
-            restored_kept({**content, key: value}, "logistic", settings, TASK)  # type: ignore[misc]
+            restored_model({**content, key: value}, "logistic", settings, TASK)  # type: ignore[misc]

@@ -19,7 +19,7 @@ from mtl.api.cli import main
 from mtl.benchmark_making.leaderboard.scoring import read_labelled_rows, read_public_rows
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.ensemble import ensemble_job
-from mtl.methods.floors import features
+from mtl.methods.floors import features, inputs
 from mtl.reports.leaderboard import leaderboard
 from mtl.runs.finished import find_runs
 from mtl.runs.folder import RunFolder
@@ -233,7 +233,7 @@ def test_linear_models_learn_from_a_bounded_number_of_words(
     bound = sum(sizes) // 3
     kept = bound * len(rows) // sum(sizes)
     fitted = []
-    monkeypatch.setattr(features, "MOST_UNITS", bound)
+    monkeypatch.setattr(inputs, "MOST_UNITS", bound)
     fit = features.CountedFeatures.fit
 
     def noted(self: features.CountedFeatures, units: Any) -> Any:

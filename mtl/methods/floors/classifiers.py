@@ -1,4 +1,4 @@
-"""Estimators with scikit-learn's interface that scikit-learn does not have: a linear model or a small network, and fastText's classifier."""
+"""Estimators with scikit-learn's interface that scikit-learn does not have: a linear model or a small network, and fastText's models."""
 
 import tempfile
 from collections.abc import Sequence
@@ -17,7 +17,6 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from mtl.base.errors import InputError
 from mtl.embedders.fasttext import training_process
-from mtl.methods.floors.features import Document, RowFeatures
 
 ITERATIONS = 2_000  # the most iterations of a linear model
 HIDDEN = 256  # units of a network
@@ -25,8 +24,7 @@ EPOCHS = 30  # of a network, at most; it stops when a tenth of the training rows
 BATCH = 128
 FEWEST_TO_STOP = 50  # training rows of a network that stops early
 
-LABEL = "__LABEL__"  # in capitals, which no lower-case token begins with
-END = "</s>"  # which fastText takes for the end of a line
+LABEL = "__LABEL__"  # begins a target in a line for fastText: in capitals, with which no lower-case token begins
 DIM = 100
 # fastText 0.9.3 with one thread draws random numbers for the first tenth of its table alone; the rest is zero (`training_process`). Words
 # come first in the table, and rows for n-grams follow: with these numbers of rows for n-grams, all words begin at random.
@@ -52,27 +50,30 @@ class DenseRegressor(BaseEstimator):
     def fit(self, features: np.ndarray, targets: np.ndarray) -> "DenseRegressor":
         """Train on features (rows, features) and targets (rows,)."""
         linear = Ridge(self.alpha, random_state=self.random_state)
-        self._fit(linear if self.head == "linear" else MLPRegressor(**self._network(len(targets))), features, targets)
+        model = linear if self.head == "linear" else MLPRegressor(**self._network(len(targets)))
+        self._fit(model, features, targets)
         return self
 
     def predict(self, features: np.ndarray) -> np.ndarray:
         """Predicted targets (rows,)."""
         return self.model_.predict(features)
 
-    def _network(self, rows: int, stops_early: bool = True) -> dict[str, Any]:
-        """The settings of a network for so many training rows, of which a tenth may be spared to find out when to stop."""
+    def _network(self, rows: int, can_spare: bool = True) -> dict[str, Any]:
+        """The settings of a network for so many training rows. A tenth of them says when to stop, if there are enough and it can be spared."""
         return {
             "hidden_layer_sizes": (HIDDEN,),
             "alpha": self.alpha,
             "batch_size": min(BATCH, -(-rows // 2)),
             "max_iter": EPOCHS,
-            "early_stopping": stops_early and rows >= FEWEST_TO_STOP,
+            "early_stopping": can_spare and rows >= FEWEST_TO_STOP,
             "random_state": self.random_state,
         }
 
     def _fit(self, model: Any, features: np.ndarray, targets: np.ndarray, weights: np.ndarray | None = None) -> None:
+        """Train a model on standardized features, with a weight for each row, (rows,)."""
         self.model_ = make_pipeline(StandardScaler(), model)
         self.model_.fit(features, targets, **{f"{self.model_.steps[-1][0]}__sample_weight": weights})
+        self.parts = [model]
 
 
 class DenseClassifier(DenseRegressor):
@@ -89,8 +90,8 @@ class DenseClassifier(DenseRegressor):
     def fit(self, features: np.ndarray, targets: np.ndarray) -> "DenseClassifier":
         """As `DenseRegressor.fit`."""
         linear = LogisticRegression(C=1 / self.alpha, max_iter=ITERATIONS, random_state=self.random_state)
-        spared = np.unique(targets, return_counts=True)[1].min() > 1
-        model = linear if self.head == "linear" else MLPClassifier(**self._network(len(targets), spared))
+        can_spare = np.unique(targets, return_counts=True)[1].min() > 1  # each class is to be in both parts
+        model = linear if self.head == "linear" else MLPClassifier(**self._network(len(targets), can_spare))
         weights = compute_sample_weight(self.class_weight, targets) if self.class_weight else None
         self._fit(model, features, targets, weights)
         self.classes_ = self.model_.classes_
@@ -102,15 +103,7 @@ class DenseClassifier(DenseRegressor):
 
 
 class FastTextClassifier(BaseEstimator):
-    """fastText's supervised classifier (Joulin et al. 2017) of lines of tokens, on one thread, so that results are reproducible.
-
-    Args:
-        lr: the learning rate.
-        epoch: the number of epochs.
-        word_ngrams: the longest n-gram of words.
-        max_characters: the longest character n-gram within words, from 2; 0: none.
-        class_weight: "balanced": rows of rare classes are repeated; fastText weights no classes.
-    """
+    """fastText's supervised classifier (Joulin et al. 2017) of lines of tokens, on one thread, so that results are reproducible."""
 
     _parameter_constraints = {
         "lr": [Interval(Real, 0, None, closed="neither")],
@@ -123,11 +116,11 @@ class FastTextClassifier(BaseEstimator):
 
     def __init__(
         self,
-        lr: float = 0.5,
-        epoch: int = 5,
-        word_ngrams: int = 1,
-        max_characters: int = 0,
-        class_weight: str | None = None,
+        lr: float = 0.5,  # the learning rate
+        epoch: int = 5,  # the number of epochs
+        word_ngrams: int = 1,  # the longest n-gram of words
+        max_characters: int = 0,  # the longest character n-gram within words, from 2; 0: none
+        class_weight: str | None = None,  # "balanced": rows of rare classes are repeated; fastText weights no classes
         random_state: int | None = None,
     ) -> None:
         self.lr, self.epoch = lr, epoch
@@ -161,8 +154,8 @@ class FastTextClassifier(BaseEstimator):
             with training_process("train_supervised", arguments, model) as process:
                 printed = process.communicate()[1]
             if process.returncode:
-                lines_printed = printed.strip().splitlines() or [f"exit status {process.returncode}"]
-                raise InputError(f"fastText could not train: {lines_printed[-1]}")
+                reasons = printed.strip().splitlines() or [f"exit status {process.returncode}"]
+                raise InputError(f"fastText could not train: {reasons[-1]}")
             self.model_ = fasttext.load_model(str(model))
         return self
 
@@ -180,6 +173,7 @@ class FastTextClassifier(BaseEstimator):
         return self.classes_[self.predict_proba(lines).argmax(axis=1)]
 
     def parameters(self) -> int:
+        """The numbers of the vectors of words, n-grams and labels."""
         return int(self.model_.get_input_matrix().size + self.model_.get_output_matrix().size)
 
 
@@ -199,20 +193,3 @@ class FastTextRegressor(FastTextClassifier):
         """Predicted numbers (rows,)."""
         probabilities = self.predict_proba(lines)
         return probabilities @ self.means_ / np.maximum(probabilities.sum(axis=1), 1e-12)
-
-
-class TokenLines(RowFeatures):
-    """What fastText reads of rows: a line of the tokens of each row, in lower case. Those of a pair have marks that say what other floors' features
-    say with numbers: 1: only in the first text, 2: only in the second one, =: in both."""
-
-    def transform(self, rows: Sequence[Sequence[Document]]) -> list[str]:
-        """One line for each row."""
-        return [" ".join(self._tokens(row)) for row in rows]
-
-    def _tokens(self, row: Sequence[Document]) -> list[str]:
-        sides = [[token.lower() for token in document.tokens if token != END] for document in row]
-        if len(sides) == 1:
-            return sides[0]
-        shared = {*sides[0]} & {*sides[1]}
-        marked = zip("12", sides, strict=True)
-        return [f"={token}" if token in shared else f"{mark}:{token}" for mark, side in marked for token in side]

@@ -9,6 +9,7 @@ from mtl.base.wings import text_vectors
 from mtl.embedders import EMBEDDERS
 from mtl.methods.method import MethodKind
 from mtl.methods.transformer.entry import short_name
+from mtl.methods.transformer.model_files import check_place
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import Task
@@ -21,12 +22,12 @@ class FloorKind(MethodKind):
     reads: tuple[str, ...] = ("floor.",)
     builds = "mtl.methods.floors.floor:Floor"
 
-    def __init__(self, name: str, words: str) -> None:
-        self.name = name
-        self.words = words  # the title, or what a subclass makes one of
+    def __init__(self, name: str, label: str) -> None:
+        """The label is the title of its rows, or the part of it that does not depend on the configuration."""
+        self.name, self.label = name, label
 
     def title(self, config: Config) -> str:
-        return self.words
+        return self.label
 
     def folder(self, config: Config) -> str:
         return self.name
@@ -35,24 +36,25 @@ class FloorKind(MethodKind):
 class GuessKind(FloorKind):
     """A guess at a number or at one of finitely many answers, or at any target."""
 
-    def __init__(self, name: str, words: str, any_target: bool = False) -> None:
-        super().__init__(name, words)
+    def __init__(self, name: str, label: str, any_target: bool = False) -> None:
+        super().__init__(name, label)
         self.any_target = any_target
         self.is_constant = name == "constant"
         self.is_deterministic = name in ("constant", "majority")
 
     def answers(self, task: Task) -> bool:
+        """Single words, too, since it reads no texts."""
         return self.any_target or TARGET_KINDS[task.kind].head_type is not None
 
 
 class TrainedKind(FloorKind):
     """A floor whose settings are chosen on dev. It reads texts: n-grams of single words, each of which occurs once, tell nothing."""
 
-    def __init__(self, name: str, words: str, keeps: bool = False, deterministic: bool = False) -> None:
-        """Models that can be kept are those of `mtl.methods.floors.kept.KEEPABLE`."""
-        super().__init__(name, words)
+    def __init__(self, name: str, label: str, keeps: bool = False, deterministic: bool = False) -> None:
+        """Models that can be kept are those of `mtl.methods.floors.model_file.KEEPABLE`."""
+        super().__init__(name, label)
         self.is_deterministic = deterministic
-        self.loads = "mtl.methods.floors.kept:load_kept" if keeps else None
+        self.loads = "mtl.methods.floors.trained:load_trained" if keeps else None
 
     def chosen_on_dev(self, config: Config) -> str:
         return "settings"
@@ -64,12 +66,12 @@ class EstimatorKind(TrainedKind):
     reads_units = True
 
     def answers(self, task: Task) -> bool:
-        """Naive Bayes is a classifier, which answers no task on numbers."""
+        """Not tasks on numbers for naive Bayes, which is a classifier."""
         has_numbers = TARGET_KINDS[task.kind].estimator == "regressor"
         return super().answers(task) and not (self.name == "naive_bayes" and has_numbers)
 
     def title(self, config: Config) -> str:
-        return f"{'Word n-grams' if config.floor.features == 'joined' else 'TF-IDF'} + {self.words}"
+        return f"{'Word n-grams' if config.floor.features == 'joined' else 'TF-IDF'} + {self.label}"
 
 
 class FastTextKind(TrainedKind):
@@ -78,7 +80,7 @@ class FastTextKind(TrainedKind):
     reads_units = True
 
     def answers(self, task: Task) -> bool:
-        """It gives each input one label."""
+        """Not a task whose targets are several labels: it gives each input one."""
         return super().answers(task) and not TARGET_KINDS[task.kind].has_parts
 
     def check(self, config: Config, suite: Suite) -> None:
@@ -93,7 +95,7 @@ class StaticKind(TrainedKind):
 
     def title(self, config: Config) -> str:
         path = config.static.path
-        return f"{self.words}, {EMBEDDERS[config.embeddings.name].title if path is None else short_name(path)}"
+        return f"{self.label}, {EMBEDDERS[config.embeddings.name].title if path is None else short_name(path)}"
 
     def folder(self, config: Config) -> str:
         path = config.static.path
@@ -107,7 +109,6 @@ class StaticKind(TrainedKind):
 
     def check(self, config: Config, suite: Suite) -> None:
         from mtl.embedders.find import check_word_file
-        from mtl.methods.transformer.pretrained import check_place
 
         path = config.static.path
         if path is None:

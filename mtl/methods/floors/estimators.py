@@ -1,4 +1,4 @@
-"""The estimators of each method, with scikit-learn's interface, and the settings to try."""
+"""The estimators of each method, with scikit-learn's interface: the settings to try, their training and their size."""
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,7 +45,19 @@ class CosineInRange(BaseEstimator):
         return self.low + (self.high - self.low) * features[:, -1]
 
 
-# The estimator of each method, by the word in `mtl.tasks.target_kind.TargetKind.estimator`.
+class YesOrNo:
+    """A trained classifier of pairs of a text and a candidate, which calls each pair right (1) or not (0). `mtl.tasks.kinds.choice.Choice` takes
+    a row's first candidate with the highest score: the first that is called right, else the first."""
+
+    def __init__(self, classifier: Any) -> None:
+        self.classifier, self.parts = classifier, [classifier]
+
+    def decision_function(self, features: Any) -> np.ndarray:
+        """1 for pairs that are called right, 0 for others, (pairs,)."""
+        return self.classifier.predict(features)
+
+
+# The estimators of each method, by what `mtl.tasks.target_kind.TargetKind.estimator` may say.
 ESTIMATORS: dict[str, dict[str, type[BaseEstimator]]] = {
     "overlap": {"classifier": LogisticRegression, "regressor": CosineInRange},
     "logistic": {"classifier": LogisticRegression, "regressor": Ridge},
@@ -60,69 +72,54 @@ ESTIMATORS: dict[str, dict[str, type[BaseEstimator]]] = {
 
 def check_grid(method: str, grid: Mapping[str, Sequence[Any]]) -> None:
     """Raise InputError for a setting that none of the method's estimators has, and for a value that is not valid."""
-    parameters = {key for kind in ESTIMATORS[method].values() for key in kind().get_params()}
+    settings = {estimator: estimator().get_params() for estimator in ESTIMATORS[method].values()}
     for key, values in grid.items():
-        if key not in parameters:
-            raise InputError(f"floor.grid.{key}: {method} has no such setting; it has {', '.join(sorted(parameters))}")
-        for kind, value in product(ESTIMATORS[method].values(), values or ()):
-            if key not in kind().get_params():
-                continue
+        having = [estimator for estimator in settings if key in settings[estimator]]
+        if not having:
+            known = sorted({name for names in settings.values() for name in names})
+            raise InputError(f"floor.grid.{key}: {method} has no such setting; it has {', '.join(known)}")
+        for estimator, value in product(having, values or ()):
             try:
-                kind(**{key: value})._validate_params()
+                estimator(**{key: value})._validate_params()
             except ValueError as error:
                 raise InputError(f"floor.grid.{key}={value}: {error}") from None
 
 
 def grid_settings(method: str, estimator: str, grid: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
     """Every combination of the grid's values, for the settings that the estimator has. A setting with None keeps its default."""
-    parameters = ESTIMATORS[method][estimator]().get_params()
-    keys = [key for key, values in grid.items() if key in parameters and values is not None]
+    settings = ESTIMATORS[method][estimator]().get_params()
+    keys = [key for key, values in grid.items() if key in settings and values is not None]
     for values in product(*(grid[key] for key in keys)):
         yield dict(zip(keys, values, strict=True))
 
 
-def new_estimator(method: str, task: Task, values: Mapping[str, Any], seed: int, threads: int) -> Any:
+def new_estimator(method: str, task: Task, settings: Mapping[str, Any], seed: int, threads: int) -> Any:
     """An untrained estimator with these settings. Only a forest uses threads."""
-    kind = ESTIMATORS[method][target_kind(task).estimator]
-    fixed: dict[str, Any] = {"random_state": seed} if "random_state" in kind().get_params() else {}
-    if kind is CosineInRange:
-        fixed = dict(zip(("low", "high"), task.bounds, strict=True))
+    kind = target_kind(task)
+    estimator = ESTIMATORS[method][kind.estimator]
+    fixed: dict[str, Any] = {"random_state": seed} if "random_state" in estimator().get_params() else {}
+    if estimator is CosineInRange:
+        fixed["low"], fixed["high"] = task.bounds
     if method in ITERATIONS:
         fixed["max_iter"] = ITERATIONS[method]
     if method == "forest":
         fixed["n_jobs"] = threads
-    return target_kind(task).fitting(kind(**{**fixed, **values}))
+    return kind.fitting(estimator(**{**fixed, **settings}))
 
 
 def quiet_fit(estimator: Any, features: Any, targets: np.ndarray, weights: np.ndarray | None = None) -> Any:
-    """Train an estimator, without the warning that it has not converged: its scores on other rows show it."""
+    """Train an estimator, without the warning that it has not converged: its scores on other rows show it. Weights are those of inputs, (inputs,)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return estimator.fit(features, targets) if weights is None else estimator.fit(features, targets, weights)
 
 
-class YesOrNo:
-    """A trained classifier of pairs of a text and a candidate, which calls each pair right (1) or not (0). `mtl.tasks.kinds.choice.Choice` takes
-    a row's first candidate with the highest score: the first that is called right, else the first."""
-
-    def __init__(self, classifier: Any) -> None:
-        self.classifier = classifier
-
-    def decision_function(self, features: Any) -> np.ndarray:
-        """1 for pairs that are called right, 0 for others, (pairs,)."""
-        return self.classifier.predict(features)
-
-
-def numbers(estimator: Any) -> int:
-    """How many numbers a trained estimator holds: the weights of a linear model or a network, or the nodes of trees."""
-    if isinstance(estimator, YesOrNo):
-        return numbers(estimator.classifier)
+def weight_count(estimator: Any) -> int:
+    """How many numbers a trained estimator, or those in its `parts`, hold: weights of a linear model or a network, or nodes of trees."""
     if isinstance(estimator, FastTextClassifier):
         return estimator.parameters()
-    if isinstance(estimator, DenseRegressor):
-        return numbers(estimator.model_[-1])
-    if hasattr(estimator, "by_label"):
-        return sum(map(numbers, estimator.by_label))
+    if hasattr(estimator, "parts"):
+        return sum(map(weight_count, estimator.parts))
     arrays = [getattr(estimator, name, ()) for name in ARRAYS]
     lists_of_arrays = [array for name in LISTS_OF_ARRAYS for array in getattr(estimator, name, ())]
     trees = [tree.tree_ for tree in getattr(estimator, "estimators_", [estimator]) if hasattr(tree, "tree_")]

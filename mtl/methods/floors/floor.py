@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -16,214 +16,225 @@ from mtl.base.files import write_json
 from mtl.base.memory import peak_memory
 from mtl.base.progress import progress
 from mtl.base.untrusted import read_json
-from mtl.data.dataset import Split, last_texts
+from mtl.data.dataset import Dataset, Split, last_texts
 from mtl.data.text import tokenized
-from mtl.methods.floors.estimators import (
-    ESTIMATORS,
-    YesOrNo,
-    check_grid,
-    grid_settings,
-    new_estimator,
-    numbers,
-    quiet_fit,
-)
-from mtl.methods.floors.features import (
-    COMPARES_PAIRS,
-    VECTORIZERS,
-    Matrix,
-    RowFeatures,
-    documents_of,
-    training_inputs,
-    unit_inputs,
-)
+from mtl.methods.costs import sentences_per_second
+from mtl.methods.floors.estimators import ESTIMATORS, YesOrNo, check_grid, grid_settings, new_estimator, quiet_fit
+from mtl.methods.floors.features import COMPARES_PAIRS, VECTORIZERS, Matrix, RowFeatures, new_features
 from mtl.methods.floors.guesses import guess_for, guessed
-from mtl.methods.floors.kept import KEEPABLE, Kept, TrainedFloor, decided, kept_file, new_features, write_kept
+from mtl.methods.floors.inputs import documents_of, training_inputs, unit_inputs
+from mtl.methods.floors.model_file import KEEPABLE, TaskModel, model_file
+from mtl.methods.floors.trained import TrainedFloor, predicted_targets
 from mtl.methods.method import BuildRequest, Method, Predictions
-from mtl.methods.throughput import sentences_per_second
 from mtl.runs.folder import Chosen, chosen_file
 from mtl.tasks.metrics import TIE, score
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
-logger = logging.getLogger("mtl")
-
 MOST_KEPT = 5_000_000  # numbers (of 8 bytes) of a model that is kept without being asked
 VECTORIZER = "vectorizer"  # the setting, beside those of the estimator, that is chosen for joined texts
 
+logger = logging.getLogger("mtl")
+
+
+class _FittedFeatures(NamedTuple):
+    """Features that have learned from a task's training rows, and the features of its inputs by split; of train, those of the inputs to train on."""
+
+    features: RowFeatures
+    by_split: dict[str, Matrix]
+
 
 class Floor(Method):
-    """A method without an encoder: it guesses, or trains an estimator on features of the texts.
-
-    Attributes:
-        embedding_parameters: the parameters of the word vectors that features are made of; here, 0.
-        joined: whether the texts of a row are joined to one text, from which a vectorizer makes the features.
-    """
+    """A method without an encoder: it guesses, or trains an estimator on features of the texts."""
 
     def __init__(self, request: BuildRequest) -> None:
-        """Raises InputError for a setting in `floor.grid` that the method's estimators do not have."""
+        """Raises InputError for settings that the method or its estimators do not have."""
         super().__init__(request)
         config, dataset = request.config, request.dataset
-        self.embedding_parameters = 0
+        self.embedding_parameters = 0  # those of the word vectors that features are made of
+        # Whether the texts of a row are joined to one text, from which a vectorizer makes the features; else `texts` has their tokens.
         self.joined = config.floor.features == "joined"
-        if config.floor.keep and config.method not in KEEPABLE:
-            raise InputError(f"method {config.method} keeps no model; drop it", key="floor.keep", value="true")
+        self._check_settings()
         if config.method in ESTIMATORS:
-            check_grid(config.method, config.floor.grid)
-            if self.joined and config.method in COMPARES_PAIRS:
-                message = f"method {config.method} compares the texts of a pair; drop it"
-                raise InputError(message, key="floor.features", value="joined")
-            if unknown := set(config.floor.train_rows) - set(tasks := self.suite.tasks):
-                known = f"suite {self.suite.name} has no such task; it has {', '.join(tasks)}"
-                raise InputError(f"floor.train_rows.{min(unknown)}: {known}")
-            splits = {
-                task.id: {
-                    name: unit_inputs(task, part, dataset.texts) for name, part in dataset.splits[task.id].items()
-                }
-                for task in dataset.tasks
-            }
-            self.dataset = replace(dataset, splits=splits)
+            self.dataset = _with_unit_inputs(dataset)
             if not self.joined:
                 self.texts = tokenized(dataset.texts, self.suite.language, config.max_length, Path(config.cache_dir))
             if single := [task.id for task in dataset.tasks if guess_for(config.method, task)]:
                 note = f"Tasks of single texts have no overlap and get the best constant answer: {', '.join(single)}."
                 self.facts["notes"] = [note]
-        # By task and vectorizer (None for features of pairs), for all seeds.
-        self._features: dict[tuple[str, str | None], tuple[RowFeatures, dict[str, Matrix]]] = {}
-        self._trained: dict[str, Kept] = {}  # of the last seed, by task
+        # By task and vectorizer (None: texts are not joined), for all seeds.
+        self._features: dict[tuple[str, str | None], _FittedFeatures] = {}
+        self._models: dict[str, TaskModel] = {}  # of the last seed, by task
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         for task in self.dataset.trained_tasks:
-            answered = self.dataset.answered(task)
             if guess := guess_for(self.config.method, task):
-                train = self.dataset.splits[task.id]["train"]
-                for predicted in answered:
-                    rng, texts = np.random.default_rng([seed, zlib.crc32(predicted.id.encode())]), self.dataset.texts
-                    parts = self.to_predict(predicted).items()
-                    yield predicted, {name: guessed(guess, task, train, part, rng, texts) for name, part in parts}
+                for answered in self.dataset.answered(task):
+                    yield answered, self._guesses(guess, task, answered, seed)
             else:
-                learned = self._learn(task, seed, folder)
-                for predicted in answered:
-                    splits = self.to_predict(predicted)
-                    yield predicted, {name: self._predicted(predicted, task, learned, name) for name in splits}
+                model = self._learn(task, seed, folder)
+                for answered in self.dataset.answered(task):
+                    splits = self.to_predict(answered)
+                    yield answered, {split: self._predicted(model, task, answered, split) for split in splits}
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are weights or nodes. A floor has no stage 1. Speed is measured on the tasks whose texts it reads."""
-        learned = [read_json(chosen_file(folder, task), Chosen) for task in self._trained]
-        parameters = sum(numbers(trained.estimator) for trained in self._trained.values())
-        tasks = [task for task in self.dataset.tasks if task.id in self._trained]
-        model = TrainedFloor(self.config, self.suite.language, self._trained)
+        records = [read_json(chosen_file(folder, task), Chosen) for task in self._models]
+        parameters = sum(model.parameters for model in self._models.values())
+        tasks = [task for task in self.dataset.tasks if task.id in self._models]
+        trained = TrainedFloor(self.config, self.suite.language, self._models)
         return {
             "parameters": parameters + self.embedding_parameters,
             "parameters_without_embeddings": parameters,
             "pretrain_seconds": None,
-            "finetune_seconds": sum(done["seconds"] for done in learned),
-            "peak_memory": max([peak_memory(), *(done.get("peak_memory", 0) for done in learned)]),
-            "sentences_per_second": sentences_per_second(model.predict, self.dataset, tasks) if learned else None,
+            "finetune_seconds": sum(record["seconds"] for record in records),
+            "peak_memory": max([peak_memory(), *(record.get("peak_memory", 0) for record in records)]),
+            "sentences_per_second": sentences_per_second(trained.predict, self.dataset, tasks) if records else None,
         }
 
-    def _learn(self, task: Task, seed: int, folder: Path) -> Kept:
-        """Train with each combination of settings, unless an earlier run has chosen one. The first estimator that is best on dev."""
-        start = time.monotonic()
-        floor, kind = self.config.floor, target_kind(task)
-        vectorizers = [{VECTORIZER: name} for name in VECTORIZERS] if self.joined and not kind.by_unit else [{}]
-        estimators = list(grid_settings(self.config.method, kind.estimator, floor.grid))
-        candidates = [{**vectorizer, **estimator} for vectorizer in vectorizers for estimator in estimators]
-        done = chosen_file(folder, task.id)
-        # Before the trials, since n-grams have their own progress bars.
-        self._task_features(task, candidates[0].get(VECTORIZER))
-        if done.exists():
-            recorded = read_json(done, Chosen)["settings"]
-            if recorded not in candidates:
-                raise InputError("are none of those to try; delete it, and run this again", path=done, key="settings")
-            trained = self._trained_with(task, recorded, seed)
-        else:
-            trained, best, trials = self._best_trial(task, candidates, seed)
-            seconds = time.monotonic() - start
-            write_json(done, {**best, "seconds": seconds, "peak_memory": peak_memory(), "trials": trials})
-            chosen = ", ".join(f"{key}={value}" for key, value in best["settings"].items()) or "the defaults"
-            logger.info("seed %d · %s · %s on dev with %s", seed, task.id, self.suite.shown.show(best["score"]), chosen)
-        self._trained[task.id] = trained
-        keep, method = self.config.floor.keep, self.config.method
-        if keep or (keep is None and method in KEEPABLE and numbers(trained.estimator) <= MOST_KEPT):
-            write_kept(kept_file(folder, task.id), trained)
-        return trained
+    def new_features(self, task: Task, vectorizer: str | None) -> RowFeatures:
+        """The features of a task's rows, before they are fitted. Arguments: as in `mtl.methods.floors.features.new_features`."""
+        return new_features(self.config.method, self.config.floor, task, vectorizer)
 
-    def _best_trial(
-        self, task: Task, candidates: Sequence[dict[str, Any]], seed: int
-    ) -> tuple[Kept, dict[str, Any], list[dict[str, Any]]]:
-        """The best trained estimator, its settings and score, and those of all trials. Of the others, no estimator stays in memory."""
-        split, rows = self.dataset.choosing_split(task), self.dataset.choosing_rows(task)
-        dev = self.dataset.splits[task.id][split].take(rows)
-        best: tuple[Kept, dict[str, Any]] | None = None
-        trials: list[dict[str, Any]] = []
-        for candidate in progress(candidates, f"seed {seed} · {task.id} · {self.config.method}", "settings"):
-            trained = self._trained_with(task, candidate, seed)
-            value = score(task, self._predicted(task, task, trained, split)[rows], dev.scored)
-            trial = {"settings": candidate, "score": value}
-            trials.append(trial)
-            if best is None or value > best[1]["score"] + TIE:
-                best = trained, trial
-        assert best is not None
-        return *best, trials
-
-    def _trained_with(self, task: Task, values: Mapping[str, Any], seed: int) -> Kept:
-        """An estimator that is trained with these settings, among which that of the vectorizer may be."""
-        settings = {key: value for key, value in values.items() if key != VECTORIZER}
-        vectorizer = values.get(VECTORIZER)
-        features, by_split = self._task_features(task, vectorizer)
-        return Kept(self.fit_estimator(task, settings, seed, by_split["train"]), features, vectorizer)
-
-    def fit_estimator(self, task: Task, values: dict[str, Any], seed: int, features: Matrix) -> Any:
+    def fit_estimator(self, task: Task, settings: dict[str, Any], seed: int, features: Matrix) -> Any:
         """An estimator that is trained on the features of the inputs to train on. Raises InputError if all have one target."""
-        estimator = new_estimator(self.config.method, task, values, seed, torch.get_num_threads())
-        _, targets = self._training(task)
+        estimator = new_estimator(self.config.method, task, settings, seed, torch.get_num_threads())
+        _, targets = self._training_inputs(task)
         if target_kind(task).estimator == "classifier" and len(np.unique(targets)) == 1:
             raise InputError(f"task {task.id}: all its training rows have one target; leave it out with tasks=")
         trained = quiet_fit(estimator, features, targets)
         return YesOrNo(trained) if self._in_pairs(task) else trained
 
+    def _check_settings(self) -> None:
+        """Raise InputError for settings that the method or its estimators do not have."""
+        method, floor = self.config.method, self.config.floor
+        if floor.keep and method not in KEEPABLE:
+            raise InputError(f"method {method} keeps no model; drop it", key="floor.keep", value="true")
+        if method not in ESTIMATORS:
+            return
+        check_grid(method, floor.grid)
+        if self.joined and method in COMPARES_PAIRS:
+            message = f"method {method} compares the texts of a pair; drop it"
+            raise InputError(message, key="floor.features", value="joined")
+        if unknown := set(floor.train_rows) - set(self.suite.tasks):
+            known = f"suite {self.suite.name} has no such task; it has {', '.join(self.suite.tasks)}"
+            raise InputError(f"floor.train_rows.{min(unknown)}: {known}")
+
+    def _guesses(self, guess: str, task: Task, answered: Task, seed: int) -> Predictions:
+        """The guesses at the targets of `answered`, by the training rows of `task`."""
+        train = self.dataset.splits[task.id]["train"]
+        rng = np.random.default_rng([seed, zlib.crc32(answered.id.encode())])
+        splits = self.to_predict(answered)
+        return {name: guessed(guess, task, train, split, rng, self.dataset.texts) for name, split in splits.items()}
+
+    def _learn(self, task: Task, seed: int, folder: Path) -> TaskModel:
+        """The model with the settings that are best on dev, or that an earlier run has chosen. It is written if `floor.keep` says so."""
+        start, record = time.monotonic(), chosen_file(folder, task.id)
+        candidates = self._candidates(task)
+        # Before the trials, since n-grams have their own progress bars.
+        self._fitted_features(task, candidates[0].get(VECTORIZER))
+        if record.exists():
+            settings = read_json(record, Chosen)["settings"]
+            if settings not in candidates:
+                raise InputError("are none of those to try; delete it, and run this again", path=record, key="settings")
+            model = self._trained_with(task, settings, seed)
+        else:
+            model, best, trials = self._best_trial(task, candidates, seed)
+            seconds = time.monotonic() - start
+            write_json(record, {**best, "seconds": seconds, "peak_memory": peak_memory(), "trials": trials})
+            chosen = ", ".join(f"{key}={value}" for key, value in best["settings"].items()) or "the defaults"
+            logger.info("seed %d · %s · %s on dev with %s", seed, task.id, self.suite.shown.show(best["score"]), chosen)
+        self._models[task.id] = model
+        keep = self.config.floor.keep
+        if keep is None:
+            keep = self.config.method in KEEPABLE and model.parameters <= MOST_KEPT
+        if keep:
+            model.write(model_file(folder, task.id))
+        return model
+
+    def _candidates(self, task: Task) -> list[dict[str, Any]]:
+        """The combinations of settings to try: those of the estimator, and that of the vectorizer if texts are joined."""
+        kind = target_kind(task)
+        vectorizers = [{VECTORIZER: name} for name in VECTORIZERS] if self.joined and not kind.by_unit else [{}]
+        estimators = list(grid_settings(self.config.method, kind.estimator, self.config.floor.grid))
+        return [{**vectorizer, **estimator} for vectorizer in vectorizers for estimator in estimators]
+
+    def _best_trial(
+        self, task: Task, candidates: Sequence[dict[str, Any]], seed: int
+    ) -> tuple[TaskModel, dict[str, Any], list[dict[str, Any]]]:
+        """The best model, its trial, and all trials: "settings" and their "score" on dev. The other models do not stay in memory."""
+        split, rows = self.dataset.choosing_split(task), self.dataset.choosing_rows(task)
+        dev = self.dataset.splits[task.id][split].take(rows)
+        best: tuple[TaskModel, dict[str, Any]] | None = None
+        trials: list[dict[str, Any]] = []
+        for settings in progress(candidates, f"seed {seed} · {task.id} · {self.config.method}", "settings"):
+            model = self._trained_with(task, settings, seed)
+            predicted = self._predicted(model, task, task, split)[rows]
+            trial = {"settings": settings, "score": score(task, predicted, dev.scored)}
+            trials.append(trial)
+            if best is None or trial["score"] > best[1]["score"] + TIE:
+                best = model, trial
+        assert best is not None
+        return *best, trials
+
+    def _trained_with(self, task: Task, settings: Mapping[str, Any], seed: int) -> TaskModel:
+        """The model that is trained with these settings, as `_candidates` has them."""
+        vectorizer = settings.get(VECTORIZER)
+        features, by_split = self._fitted_features(task, vectorizer)
+        of_estimator = {key: value for key, value in settings.items() if key != VECTORIZER}
+        return TaskModel(self.fit_estimator(task, of_estimator, seed, by_split["train"]), features, vectorizer)
+
     def _in_pairs(self, task: Task) -> bool:
         """Whether the estimator learns which pairs of a text and a candidate are right, from one wrong candidate of each row."""
         return task.candidates is not None and self.config.floor.choice == "pairs"
 
-    def _training(self, task: Task) -> tuple[np.ndarray, np.ndarray]:
+    def _training_inputs(self, task: Task) -> tuple[np.ndarray, np.ndarray]:
         """The numbers of the inputs to train on, and their targets."""
         train = self.dataset.splits[task.id]["train"]
         return training_inputs(task, train, self.config.floor.train_rows.get(task.id), self._in_pairs(task))
 
-    def _predicted(self, task: Task, source: Task, learned: Kept, split: str) -> np.ndarray:
-        """Predicted targets (rows,) of a split. The estimator was trained on `source`."""
-        rows = self.dataset.splits[task.id][split]
-        if task is source:
-            matrix = self._task_features(source, learned.vectorizer)[1][split]
+    def _predicted(self, model: TaskModel, trained_on: Task, answered: Task, split: str) -> np.ndarray:
+        """The targets (rows,) of a split of `answered` that the model predicts."""
+        rows = self.dataset.splits[answered.id][split]
+        if answered is trained_on:
+            features = self._fitted_features(answered, model.vectorizer).by_split[split]
         else:
-            matrix = learned.features.transform(self._documents(task, rows))
-        return decided(source, learned.estimator, matrix, rows, last_texts(task, rows, self.dataset.texts))
+            features = model.features.transform(self._documents(answered, rows))
+        texts = last_texts(answered, rows, self.dataset.texts)
+        return predicted_targets(trained_on, model.estimator, features, rows, texts)
 
-    def _task_features(self, task: Task, vectorizer: str | None) -> tuple[RowFeatures, dict[str, Matrix]]:
-        """The task's features by split, computed once for all seeds. Those of train are of the inputs to train on."""
+    def _fitted_features(self, task: Task, vectorizer: str | None) -> _FittedFeatures:
+        """The features of a task, fitted once for all seeds."""
         if (task.id, vectorizer) not in self._features:
-            features = self.new_features(task, vectorizer)
-            splits = self.dataset.splits[task.id]
-            inputs, _ = self._training(task)
-            if target_kind(task).by_unit and len(inputs) < len(splits["train"].texts):
-                logger.warning(
-                    "task %s: learns from %d of %d words, those of rows that are evenly spread over the training rows; floor.train_rows.%s sets"
-                    " the number of rows",
-                    *(task.id, len(inputs), len(splits["train"].texts), task.id),
-                )
-            try:
-                by_split = {"train": features.fit(self._documents(task, splits["train"], inputs))}
-            except ValueError:
-                raise InputError(f"task {task.id}: {features.problem}") from None
-            documents = {name: self._documents(task, part) for name, part in splits.items() if name != "train"}
-            by_split |= {name: features.transform(rows) for name, rows in documents.items()}
-            self._features[task.id, vectorizer] = features, by_split
+            self._features[task.id, vectorizer] = self._fit_features(task, vectorizer)
         return self._features[task.id, vectorizer]
 
-    def new_features(self, task: Task, vectorizer: str | None) -> RowFeatures:
-        """What makes features of a task's rows, before it is fitted. `vectorizer` is the one for joined texts; None: they are not joined."""
-        return new_features(self.config.method, self.config.floor, task, vectorizer)
+    def _fit_features(self, task: Task, vectorizer: str | None) -> _FittedFeatures:
+        features, splits = self.new_features(task, vectorizer), self.dataset.splits[task.id]
+        inputs, _ = self._training_inputs(task)
+        if target_kind(task).by_unit and len(inputs) < len(splits["train"].texts):
+            logger.warning(
+                "task %s: learns from %d of %d words, those of rows that are evenly spread over the training rows; floor.train_rows.%s sets"
+                " the number of rows",
+                *(task.id, len(inputs), len(splits["train"].texts), task.id),
+            )
+        try:
+            by_split = {"train": features.fit(self._documents(task, splits["train"], inputs))}
+        except ValueError:
+            raise InputError(f"task {task.id}: {features.problem}") from None
+        for name, split in splits.items():
+            if name != "train":
+                by_split[name] = features.transform(self._documents(task, split))
+        return _FittedFeatures(features, by_split)
 
     def _documents(self, task: Task, split: Split, inputs: np.ndarray | None = None) -> Any:
         return documents_of(task, split, self.dataset.texts, None if self.joined else self.texts.words, inputs)
+
+
+def _with_unit_inputs(dataset: Dataset) -> Dataset:
+    """The dataset in which each unit of a task with units is an input."""
+    splits = {
+        task.id: {name: unit_inputs(task, split, dataset.texts) for name, split in dataset.splits[task.id].items()}
+        for task in dataset.tasks
+    }
+    return replace(dataset, splits=splits)

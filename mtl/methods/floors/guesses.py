@@ -10,6 +10,7 @@ from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 GUESSES = ("random", "constant", "uniform", "majority")
+ANY_ANSWER = ""  # as a head's answers: whatever was drawn is allowed, also no answer at all
 
 
 def guess_for(method: str, task: Task) -> str | None:
@@ -39,6 +40,8 @@ def guessed(
         return kind.usual(train.targets, last_texts(task, train, texts), last_texts(task, rows, texts), firsts)
     if guess == "majority":
         return kind.repeat(kind.commonest(train.targets), len(rows), rows.sizes)
-    drawn = (kind.draw if guess == "random" else kind.uniform)(train.targets, candidates, len(rows), rng)
-    # Codes of units become tags or texts.
-    return drawn if drawn.ndim == 1 else kind.head.decode(drawn, [""], last_texts(task, rows, texts))
+    draw = kind.draw if guess == "random" else kind.uniform
+    drawn = draw(train.targets, candidates, len(rows), rng)
+    if drawn.ndim == 1:
+        return drawn
+    return kind.head.decode(drawn, [ANY_ANSWER], last_texts(task, rows, texts))  # codes of units become tags or texts

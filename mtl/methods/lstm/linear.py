@@ -11,7 +11,6 @@ Dev rows choose nothing here: the penalty is chosen on the first fold.
 import hashlib
 import json
 import logging
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +21,6 @@ import numpy as np
 import scipy
 import sklearn
 import torch
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import connected_components
 
 from mtl.base.errors import InputError
 from mtl.base.files import write_checkpoint, write_json
@@ -34,18 +31,12 @@ from mtl.base.version import VERSION
 from mtl.data.dataset import Dataset, Split
 from mtl.data.text import TokenizedTexts, moses_version
 from mtl.methods.coded import with_weights
-from mtl.methods.floors.estimators import new_estimator, numbers, quiet_fit
-from mtl.methods.floors.features import CHARACTER_NGRAMS, WORD_NGRAMS, Matrix, TaskFeatures, documents_of
-from mtl.methods.floors.kept import (
-    Kept,
-    KeptContent,
-    TrainedFloor,
-    kept_content,
-    kept_file,
-    read_kept,
-    restored_kept,
-    write_kept,
-)
+from mtl.methods.floors.estimators import new_estimator, quiet_fit
+from mtl.methods.floors.features import CHARACTER_NGRAMS, WORD_NGRAMS, Matrix, TaskFeatures
+from mtl.methods.floors.inputs import documents_of
+from mtl.methods.floors.model_file import ModelContent, TaskModel, model_file, read_model, restored_model
+from mtl.methods.floors.trained import TrainedFloor
+from mtl.methods.lstm.folds import FOLDS, row_folds
 from mtl.methods.method import LoadRequest
 from mtl.tasks.target_kind import HeadTargets
 from mtl.tasks.targets import target_kind
@@ -53,7 +44,6 @@ from mtl.tasks.task import Task
 from mtl.training.checkpoints import RESTORE
 
 METHOD = "logistic"
-FOLDS = 5
 PENALTIES = {
     "classifier": [{"C": c} for c in (0.1, 1.0, 10.0, 100.0)],
     "regressor": [{"alpha": a} for a in (0.1, 1.0, 10.0)],
@@ -64,30 +54,31 @@ logger = logging.getLogger("mtl")
 
 
 class _CachedModel(TypedDict):
-    """A file of the cache: outputs by split, of the task and, under other ids, of the tasks that its head answers, and seconds."""
+    """A file of the cache: the model of a task, its outputs as tensors (`LinearModels.outputs`), and the seconds of its training."""
 
-    model: KeptContent
+    model: ModelContent
     outputs: dict[str, dict[str, Any]]
     seconds: float
 
 
 @dataclass(frozen=True)
 class LinearModels:
-    """The linear models of a run, by the task that each was trained on, and the seconds of their training. Outputs are by task id and split."""
+    """The linear models of a run or of one task, by the id of the task that each was trained on, and the seconds of their training."""
 
-    kept: Mapping[str, Kept]
+    models: Mapping[str, TaskModel]
+    # float32 (inputs, outputs) by task id and split: of the tasks with models, and of those that their heads answer.
     outputs: Mapping[str, Mapping[str, np.ndarray]]
     seconds: float
 
     def write(self, seed_folder: Path) -> None:
         """Write the models into the folder of a seed, for `load_linear`."""
-        for id, kept in self.kept.items():
-            write_kept(kept_file(seed_folder, id), kept)
-        write_json(_list_file(seed_folder), list(self.kept))
+        for id, model in self.models.items():
+            model.write(model_file(seed_folder, id))
+        write_json(_list_file(seed_folder), list(self.models))
 
     @property
     def parameters(self) -> int:
-        return sum(numbers(kept.estimator) for kept in self.kept.values())
+        return sum(model.parameters for model in self.models.values())
 
 
 def basis(floor: FloorConfig) -> str:
@@ -101,34 +92,30 @@ def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, langua
     """The linear models of all tasks whose training rows can teach one; from the cache if they are there. Tasks on words have none: their answers are
     too many. Nor has a task whose targets have several values, whose training rows have one target alone, or no n-gram in two texts. The texts are
     those of the dataset, without boundary words."""
-    kept: dict[str, Kept] = {}
-    outputs: dict[str, dict[str, np.ndarray]] = {}
-    seconds, done = 0.0, 0
+    all_models, done = LinearModels({}, {}, 0.0), 0
     tasks = [task for task in dataset.trained_tasks if _has_linear(task, dataset.answers)]
     with Progress("linear models", sum(map(_fits, tasks)), "fits") as bar:
         for task in tasks:
             path = Path(config.cache_dir) / f"linear-{_key(config, dataset, task, language)[:16]}.ckpt"
-            model = _read(path, config, task) or _trained(config, dataset, task, texts, path, bar)
+            trained = _read(path, config, task) or _train(config, dataset, task, texts, path, bar)
             done += _fits(task)
             bar.reach(done)
-            if model is None:
-                continue
-            kept[task.id], content = model
-            for id, parts in content["outputs"].items():
-                outputs[id] = {name: part.numpy() for name, part in parts.items()}
-            seconds += content["seconds"]
-    return LinearModels(kept, outputs, seconds)
+            if trained is not None:
+                models, outputs = {**all_models.models, **trained.models}, {**all_models.outputs, **trained.outputs}
+                all_models = LinearModels(models, outputs, all_models.seconds + trained.seconds)
+    return all_models
 
 
 def load_linear(request: LoadRequest) -> TrainedFloor:
     """The linear models of a seed. Raises InputError for a file that is missing or damaged."""
-    folder, tasks, listed = request.seed_folder, request.suite.tasks, _list_file(request.seed_folder)
-    ids = read_json(listed, list[str])
-    trained = [id for id in request.trained_tasks if _has_linear(tasks[id], request.answers)]
-    if odd := set(ids) - set(trained) or {id for id in trained if kept_file(folder, id).exists()} - set(ids):
-        raise InputError(f"does not list the tasks whose models are beside it ({min(odd)}); {RESTORE}", path=listed)
-    kept = {id: read_kept(kept_file(folder, id), METHOD, request.config.floor, tasks[id]) for id in ids}
-    return TrainedFloor(request.config, request.suite.language, kept, request.answers)
+    folder, tasks, list_file = request.seed_folder, request.suite.tasks, _list_file(request.seed_folder)
+    listed = read_json(list_file, list[str])
+    possible = [id for id in request.trained_tasks if _has_linear(tasks[id], request.answers)]
+    present = {id for id in possible if model_file(folder, id).exists()}
+    if odd := set(listed) - set(possible) or present - set(listed):
+        raise InputError(f"does not list the tasks whose models are beside it ({min(odd)}); {RESTORE}", path=list_file)
+    models = {id: read_model(model_file(folder, id), METHOD, request.config.floor, tasks[id]) for id in listed}
+    return TrainedFloor(request.config, request.suite.language, models, request.answers)
 
 
 def _has_linear(task: Task, answers: Mapping[str, Sequence[str]]) -> bool:
@@ -146,31 +133,33 @@ def _fits(task: Task) -> int:
 
 
 def _key(config: Config, dataset: Dataset, task: Task, language: str) -> str:
+    """The hash of all that the model and the outputs of a task depend on."""
     settings = [config.max_length, config.held_out, config.loss.class_weights]
     followed = [VERSION, basis(config.floor), np.__version__, language, task.id, settings]
     content = json.dumps([followed, sorted(dataset.fingerprints.items())], default=list)
     return hashlib.sha256(content.encode()).hexdigest()
 
 
-def _read(path: Path, config: Config, task: Task) -> tuple[Kept, _CachedModel] | None:
-    """The model in a file and the file's content; None if it does not exist or is damaged."""
+def _read(path: Path, config: Config, task: Task) -> LinearModels | None:
+    """The model of a task in a file of the cache; None if it does not exist or is damaged."""
     if not path.exists():
         return None
     try:
         content = read_checkpoint(path, _CachedModel)
-        return restored_kept(content["model"], METHOD, config.floor, task), content
+        model = restored_model(content["model"], METHOD, config.floor, task)
     except (InputError, KeyError, TypeError, ValueError, RecursionError):
         return None
+    tensors = content["outputs"]
+    outputs = {id: {name: tensor.numpy() for name, tensor in splits.items()} for id, splits in tensors.items()}
+    return LinearModels({task.id: model}, outputs, content["seconds"])
 
 
-def _trained(
+def _train(
     config: Config, dataset: Dataset, task: Task, texts: TokenizedTexts, path: Path, bar: Progress
-) -> tuple[Kept, _CachedModel] | None:
-    """A task's model and the content of its file, which is written; None if its training rows teach a linear model nothing."""
+) -> LinearModels | None:
+    """Train a task's model, and write its file of the cache; None if its training rows teach a linear model nothing."""
     start = monotonic()
-    splits = dataset.splits[task.id]
-    train = splits["train"]
-    kind = target_kind(task)
+    train, kind = dataset.splits[task.id]["train"], target_kind(task)
     features = TaskFeatures(METHOD, config.floor, task)
     try:
         matrix = features.fit(documents_of(task, train, dataset.texts, texts.words))
@@ -188,88 +177,57 @@ def _trained(
     estimator = fitting.fit(penalty, np.arange(len(targets)))
     bar.advance(1)
 
-    def answer(split: Split) -> torch.Tensor:
+    def outputs_for(split: Split) -> np.ndarray:
         inputs = features.transform(documents_of(task, split, dataset.texts, texts.words))
-        return torch.from_numpy(kind.estimator_outputs(estimator, inputs, head, []))
+        return kind.estimator_outputs(estimator, inputs, head, [])
 
     outputs = {}
     for answered in dataset.answered(task):
-        parts = dataset.splits[answered.id]
-        outputs[answered.id] = {name: answer(part) for name, part in parts.items() if name != "train"}
+        splits = dataset.splits[answered.id]
+        outputs[answered.id] = {name: outputs_for(split) for name, split in splits.items() if name != "train"}
     outputs[task.id]["train"] = unseen
-    kept = Kept(estimator, features)
-    content = _CachedModel(model=kept_content(kept), outputs=outputs, seconds=monotonic() - start)
-    write_checkpoint(path, content)
-    return kept, content
+    model, seconds = TaskModel(estimator, features), monotonic() - start
+    tensors = {id: {name: torch.from_numpy(part) for name, part in parts.items()} for id, parts in outputs.items()}
+    write_checkpoint(path, _CachedModel(model=model.content(), outputs=tensors, seconds=seconds))
+    return LinearModels({task.id: model}, outputs, seconds)
 
 
 class _Fitting:
-    """The fits of one task to the features and targets of its training rows' inputs. The head has the loss of the task's head."""
+    """The fits of one task's estimator to features (inputs, features) and targets (inputs,) of training rows, with the loss of the task's head."""
 
     def __init__(self, task: Task, head: HeadTargets, train: Split, matrix: Matrix, targets: np.ndarray) -> None:
         self.task, self.head, self.train, self.matrix, self.targets = task, head, train, matrix, targets
         self.kind = target_kind(task)
         self.weights = head.row_weights(train.targets)
 
-    def fit(self, values: Mapping[str, Any], inputs: np.ndarray) -> Any:
-        estimator = new_estimator(METHOD, self.task, values, seed=0, threads=1)
+    def fit(self, penalty: Mapping[str, Any], inputs: np.ndarray) -> Any:
+        """An estimator that is trained on the inputs with these numbers."""
+        estimator = new_estimator(METHOD, self.task, penalty, seed=0, threads=1)
         weights = None if self.weights is None else self.weights[inputs]
         return quiet_fit(estimator, self.matrix[inputs], self.targets[inputs], weights)
 
-    def out_of_fold(self, bar: Progress) -> tuple[torch.Tensor, dict[str, float]]:
+    def out_of_fold(self, bar: Progress) -> tuple[np.ndarray, dict[str, float]]:
         """For each training row, the outputs of a model that was trained on the other folds (`row_folds`), float32 (inputs, outputs), all 0 if these
         have one target alone; and the penalty, which has the smallest loss on the first fold."""
         folds = row_folds(self.task, self.train)
         input_folds = folds if self.train.sizes is None else np.repeat(folds, self.train.sizes)
-        tried = PENALTIES[self.kind.estimator]
+        penalties = PENALTIES[self.kind.estimator]
         result = np.zeros((len(input_folds), self.head.outputs([])), dtype=np.float32)
         for fold in range(FOLDS):
-            inputs, rest = np.flatnonzero(input_folds == fold), np.flatnonzero(input_folds != fold)
+            best, inputs, rest = 0, np.flatnonzero(input_folds == fold), np.flatnonzero(input_folds != fold)
             learnable = self.kind.estimator == "regressor" or len(np.unique(self.targets[rest])) > 1
             if len(inputs) and len(rest) and learnable:
-                fits = [self.fit(values, rest) for values in tried]
-                outputs = [self.kind.estimator_outputs(fit, self.matrix[inputs], self.head, []) for fit in fits]
-                losses = [self._loss(tried_outputs, np.flatnonzero(folds == fold)) for tried_outputs in outputs]
-                best = int(np.argmin(losses))
+                estimators = [self.fit(penalty, rest) for penalty in penalties]
+                matrix, estimated = self.matrix[inputs], self.kind.estimator_outputs
+                outputs = [estimated(estimator, matrix, self.head, []) for estimator in estimators]
+                best = int(np.argmin([self._loss(tried, np.flatnonzero(folds == fold)) for tried in outputs]))
                 result[inputs] = outputs[best]
-            else:
-                best = 0
-            bar.advance(len(tried))
-            tried = tried[best : best + 1]
-        return torch.from_numpy(result), tried[0]
+            bar.advance(len(penalties))
+            penalties = [penalties[best]]  # after the first fold, there is one penalty
+        return result, penalties[0]
 
     def _loss(self, outputs: np.ndarray, rows: np.ndarray) -> float:
+        """The loss of outputs for the inputs of the rows with these numbers."""
         codes = torch.from_numpy(self.train.targets[rows]).float()
         sizes = None if self.train.sizes is None else torch.from_numpy(self.train.sizes[rows])
         return float(self.head.loss(torch.from_numpy(outputs), codes, sizes))
-
-
-def row_folds(task: Task, train: Split) -> np.ndarray:
-    """The fold of each training row, from 0 to FOLDS - 1, int64 (rows,): random, and the same for rows that belong together. These are the rows of
-    one of the suite's groups, and those that share a text, on either side of a pair. If this joins more rows than half a fold has, through one text
-    or a chain of them, only rows with the same first text stay together: a text in so many rows is known to a model on new rows, too."""
-    joined, first = (_joined_rows(train, sides) for sides in (train.texts.shape[1], 1))
-    most = max(len(train) / (2 * FOLDS), np.bincount(first).max(initial=0))
-    groups = joined if np.bincount(joined).max(initial=0) <= most else first
-    order = np.random.default_rng(zlib.crc32(task.id.encode())).permutation(groups.max(initial=-1) + 1)
-    return order[groups] % FOLDS
-
-
-def _joined_rows(train: Split, sides: int) -> np.ndarray:
-    """The number of each row's set of rows that share a group or one of the first `sides` texts of an input, in order of the sets' first texts."""
-    rows = len(train)
-    owner = np.arange(rows) if train.sizes is None else np.repeat(np.arange(rows), train.sizes)
-    texts = train.texts[:, :sides]
-    nodes = [texts.ravel()]
-    owners = [np.repeat(owner, sides)]
-    if train.groups is not None:
-        named = train.groups >= 0
-        nodes.append(train.groups[named] + texts.max(initial=-1) + 1)
-        owners.append(np.flatnonzero(named))
-    linked = np.concatenate(nodes) + rows
-    size = int(linked.max(initial=rows - 1)) + 1
-    edges = csr_matrix((np.ones(len(linked), dtype=np.int8), (np.concatenate(owners), linked)), shape=(size, size))
-    labels = connected_components(edges, directed=False)[1][:rows]
-    least = np.full(size, size)
-    np.minimum.at(least, labels[owner], texts.min(axis=1, initial=size))
-    return np.unique(least[labels], return_inverse=True)[1].ravel()

@@ -17,7 +17,7 @@ from mtl.base.errors import InputError, shortened
 from mtl.base.interface import foreign
 from mtl.base.untrusted import read_checkpoint
 from mtl.data.examples import Row, make_example
-from mtl.methods.heads import new_heads
+from mtl.methods.heads import load_heads
 from mtl.methods.lstm.trained import TrainedLstm
 from mtl.methods.predictor import Predictor
 from mtl.model.network import Batch, Network
@@ -25,7 +25,7 @@ from mtl.runs.folder import finetune_folder, pretrain_folder
 from mtl.tasks.metrics import score
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import ScoredRows
-from mtl.training.checkpoints import WEIGHTS, fill, read_weights, weights_below
+from mtl.training.checkpoints import WEIGHTS, fill, read_weights
 from mtl.training.module import MultitaskModule, falling_adam
 
 NO_STAGE = "must be a stage's checkpoint in a run's folder, as in RUN/seed-1/pretrain/best.ckpt, or a saved mtl.Module"
@@ -123,7 +123,8 @@ class Module(MultitaskModule):
         return loss
 
     def on_validation_epoch_start(self) -> None:
-        self._seen: dict[str, list[Any]] = {}  # by task, of each batch: predictions, targets, numbers of candidates
+        # By task, of each batch: predictions, and the rows that they are compared with.
+        self._scored: dict[str, list[tuple[np.ndarray, ScoredRows]]] = {}
 
     def validation_step(self, batch: Batch, batch_idx: int, dataloader_idx: int = 0) -> None:
         outputs, task = self(batch), self.predictor.suite.tasks[batch.task]
@@ -131,14 +132,17 @@ class Module(MultitaskModule):
         kind = target_kind(task)
         if not (kind.by_unit or kind.dtype is object or task.further_columns):
             tensors = (self.network.predict(batch, outputs), batch.targets)
-            decoded = (kind.head.decode(codes.cpu().double().numpy(), []) for codes in tensors)
-            self._seen.setdefault(task.id, []).append((*decoded, batch.sizes))
+            predicted, targets = (kind.head.decode(codes.cpu().double().numpy(), []) for codes in tensors)
+            rows = ScoredRows(targets, None if batch.sizes is None else batch.sizes.numpy())
+            self._scored.setdefault(task.id, []).append((predicted, rows))
 
     def on_validation_epoch_end(self) -> None:
-        for id, seen in self._seen.items():
-            predictions, targets, sizes = zip(*seen, strict=True)
-            rows = ScoredRows(np.concatenate(targets), None if sizes[0] is None else torch.cat(sizes).numpy())
-            self.log(f"{self._split}/{id}", score(self.predictor.suite.tasks[id], np.concatenate(predictions), rows))
+        for id, batches in self._scored.items():
+            predicted = np.concatenate([predictions for predictions, _ in batches])
+            targets = np.concatenate([rows.targets for _, rows in batches])
+            candidates = [rows.candidates for _, rows in batches if rows.candidates is not None]
+            rows = ScoredRows(targets, np.concatenate(candidates) if candidates else None)
+            self.log(f"{self._split}/{id}", score(self.predictor.suite.tasks[id], predicted, rows))
 
     on_test_epoch_start, on_test_epoch_end = on_validation_epoch_start, on_validation_epoch_end
     test_step = validation_step
@@ -155,29 +159,29 @@ class Module(MultitaskModule):
     def loader(
         self, task: str, rows: Sequence[Row], targets: Sequence[str] | None = None, batch_size: int = 128
     ) -> DataLoader[Batch]:
-        """Batches of rows, for Lightning's Trainer or for `forward`. Each holds rows of similar length; `Batch.rows` are their numbers.
+        """Batches of rows, for Lightning's Trainer or for `forward`. Each holds rows of similar length; `Batch.rows` are their numbers. Raises
+        InputError for rows and targets of another form.
 
         Args:
             task: the id of a task whose head the network has.
             rows: as in `mtl.load(…).predict`.
             targets: one for each row, in the form of the targets in the task's files; None: unknown, for predictions alone.
             batch_size: model inputs in a batch.
-
-        Raises:
-            InputError: for rows and targets of another form.
         """
-        (suite_task, rows), model = self.predictor.check_rows(task, rows), self.predictor.model
+        suite_task, rows = self.predictor.check_rows(task, rows)
+        model = self.predictor.model
         assert isinstance(model, TrainedLstm)
         if (head := suite_task.answered_by or task) not in self.network.kinds:
             raise InputError(f"the module has the heads of {', '.join(self.network.kinds)}", key="task", value=task)
         split, task_input = model.prepared(suite_task, rows)
         if targets is not None:
             kind, texts = target_kind(suite_task), [make_example(suite_task, row).inputs[0][-1] for row in rows]
+
+            def parse(target: Any) -> Any:
+                return kind.parse(kind.join(target) if isinstance(target, list) else str(kind.from_python(target)))
+
             with foreign("targets"):
-                parsed = np.array(
-                    [kind.parse(kind.join(t) if isinstance(t, list) else str(kind.from_python(t))) for t in targets],
-                    dtype=kind.dtype,
-                )
+                parsed = np.array(list(map(parse, targets)), dtype=kind.dtype)
                 codes = kind.head.encode(parsed, model.answers.get(suite_task.id, []), texts)
             if len(codes) != len(rows):
                 raise InputError(f"{len(codes)} for {len(rows)} rows", key="targets")
@@ -190,7 +194,5 @@ def _stage1(predictor: Predictor, model: TrainedLstm, path: Path) -> Network:
     """The network of stage 1, with the heads of all tasks."""
     inputs = predictor.folder.read_inputs()
     tasks = [task for id, task in predictor.suite.tasks.items() if f"tasks.{id}" in inputs and task.answered_by is None]
-    outputs = {task.id: target_kind(task).head.outputs(model.answers.get(task.id, [])) for task in tasks}
-    heads = new_heads(predictor.config, tasks, outputs, model.encoder.output_size)
-    fill(heads, weights_below(read_weights(path), "heads."), path)
+    heads = load_heads(predictor.config, tasks, model.answers, model.encoder.output_size, read_weights(path), path)
     return Network(tasks, heads, model.encoder)

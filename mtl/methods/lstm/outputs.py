@@ -1,7 +1,8 @@
-"""The outputs of a frozen encoder, as the heads of stage 2 read them: computed once and kept, or computed when they are read."""
+"""The outputs of a frozen encoder, as the heads of stage 2 read them: computed once and stored, or computed when they are read."""
 
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from mtl.base.files import check_space, reserve
 from mtl.base.settings.schema import Config, TrainerConfig
 from mtl.base.wording import format_bytes
 from mtl.data.dataset import Dataset
-from mtl.methods.heads import TaskInput
+from mtl.methods.networks import TaskInput
 from mtl.model.encoder import Encoder
 from mtl.model.network import Heads, Network
 from mtl.model.sequences import ArraySequences, Sequences
@@ -22,14 +23,26 @@ from mtl.tasks.task import Task
 from mtl.training.precision import mixed_precision
 
 
+@dataclass(frozen=True)
+class EncodedTexts:
+    """A frozen encoder's outputs for the texts of all tasks: `tokens` for heads that read tokens, `vectors` of whole texts for all others."""
+
+    tokens: TaskInput
+    vectors: TaskInput
+
+    def input_for(self, heads: Heads, task: Task) -> TaskInput:
+        """What the head that answers a task reads."""
+        return self.tokens if reads_tokens(heads, task) else self.vectors
+
+
 class ComputedOutputs:
     """The token outputs of a frozen encoder for new texts, without dropout, computed each time they are read. They are those that `encode_once` would
-    keep, except for the rounding of sums. No network holds this encoder, so that training a head further does not turn its dropout on."""
+    store, except for the rounding of sums. No network holds this encoder, so that training a head further does not turn its dropout on."""
 
-    def __init__(self, encoder: Encoder, sequences: Sequences, trainer: TrainerConfig, kept: str) -> None:
-        """For `finetune.token_outputs=float16`, outputs are rounded as they would be on disk."""
+    def __init__(self, encoder: Encoder, sequences: Sequences, trainer: TrainerConfig, precision: str) -> None:
+        """The precision is that of `finetune.token_outputs`: for float16, outputs are rounded as they would be on disk."""
         self.encoder, self.trainer = encoder, trainer
-        self.dtype = torch.float16 if kept == "float16" else torch.float32
+        self.dtype = torch.float16 if precision == "float16" else torch.float32
         self.sequences, self.lengths = sequences, sequences.lengths
 
     @torch.no_grad()
@@ -44,21 +57,21 @@ class ComputedOutputs:
 
 def encode_once(
     config: Config, dataset: Dataset, sequences: Sequences, network: Network, seed: int, folder: Path
-) -> dict[bool, TaskInput]:
-    """The frozen encoder's output for the texts of all tasks, as heads read it: those that read tokens (True), and those that read vectors. Token
-    outputs are in an unnamed temporary file on the disk of this folder while they are used. Raises InputError if the disk has too little space."""
+) -> EncodedTexts:
+    """Compute the outputs of the network's encoder for the texts of all tasks. Token outputs are in an unnamed temporary file on the disk of this
+    folder while they are used. Raises InputError if the disk has too little space."""
     encoder, heads = network.encoder, network.heads
     assert encoder is not None
     encoder.to(device_of(config.trainer.accelerator))
     vectors = tokens = None
-    pooled = _texts(dataset, [task for task in dataset.tasks if not reads_tokens(heads, task)])
-    if len(pooled):
+    texts = _texts(dataset, [task for task in dataset.tasks if not reads_tokens(heads, task)])
+    if len(texts):
         vectors = torch.zeros(len(dataset.texts), encoder.output_size)
-        vectors[pooled] = encoder.encode(sequences, pooled, title=f"seed {seed} · encoding texts")
-    unpooled = _texts(dataset, [task for task in dataset.tasks if reads_tokens(heads, task)])
-    if len(unpooled):
-        tokens = _token_outputs(config, encoder, sequences, unpooled, seed, folder)
-    return {True: TaskInput(tokens), False: TaskInput(vectors=vectors)}
+        vectors[texts] = encoder.encode(sequences, texts, title=f"seed {seed} · encoding texts")
+    texts = _texts(dataset, [task for task in dataset.tasks if reads_tokens(heads, task)])
+    if len(texts):
+        tokens = _token_outputs(config, encoder, sequences, texts, seed, folder)
+    return EncodedTexts(TaskInput(tokens), TaskInput(vectors=vectors))
 
 
 def reads_tokens(heads: Heads, task: Task) -> bool:
@@ -72,7 +85,7 @@ def _token_outputs(
     """The encoder's token outputs for these texts, as `finetune.token_outputs` says. Raises InputError if the disk has too little space for them."""
     lengths = sequences.lengths[texts].numpy()
     shape, dtype = (int(lengths.sum()), encoder.output_size), np.dtype(config.finetune.token_outputs)
-    size = dtype.itemsize * shape[0] * shape[1]
+    size = dtype.itemsize * shape[0] * shape[1]  # in bytes
     check_space(folder, size, "set finetune.token_outputs=float16, or run_dir= on another disk")
     # The file's name is removed when the block ends; its content exists as long as the array.
     with tempfile.NamedTemporaryFile(dir=folder, prefix=".", suffix=".partial") as file:
@@ -86,7 +99,6 @@ def _token_outputs(
 
 
 def _texts(dataset: Dataset, tasks: Sequence[Task]) -> Tensor:
-    """The texts of these tasks, int64 (texts,), ascending."""
-    parts = [part for task in tasks for part in dataset.splits[task.id].values()]
-    rows = [part.texts.ravel() for part in parts]
-    return torch.from_numpy(np.unique(np.concatenate([np.empty(0, dtype=np.int64), *rows])))
+    """The numbers of these tasks' texts, int64 (texts,), in ascending order."""
+    numbers = [split.texts.ravel() for task in tasks for split in dataset.splits[task.id].values()]
+    return torch.from_numpy(np.unique(np.concatenate([np.empty(0, dtype=np.int64), *numbers])))

@@ -1,7 +1,7 @@
 """Stage 1: train the encoder and all heads together on all tasks (KLEJ, section 4.1). Runs that would train it exactly alike share it.
 
-A seed's stage 1 depends on the data, the embeddings and the settings that stage 1 reads. The key of a stage 1 is a hash of all of
-these. A finished stage 1 is recorded beside the folders of the runs, under its key; another run with the same key takes its weights.
+A finished stage 1 is recorded beside the folders of the runs, under its key, a hash of the data, the embeddings and the settings that it depends
+on; another run with the same key takes its weights.
 """
 
 import hashlib
@@ -29,10 +29,10 @@ from mtl.base.settings.schema import INDIFFERENT, Config
 from mtl.base.untrusted import read_json
 from mtl.base.version import VERSION
 from mtl.embedders.interface import Embeddings
-from mtl.methods.coded import Coded, fit_tasks
-from mtl.methods.heads import TaskInput
+from mtl.methods.coded import Coded
 from mtl.methods.lstm.entry import LSTM
 from mtl.methods.lstm.trained import new_network
+from mtl.methods.networks import TaskInput, fit_tasks
 from mtl.model.network import Network
 from mtl.model.sequences import Sequences
 from mtl.runs.folder import FORMAT, read_stage
@@ -62,8 +62,8 @@ def pretrain(
     folder: Path,
     shared: "SharedStage1",
 ) -> Network:
-    """The network with the weights of the best validation of stage 1. It is trained, or loaded if `folder` has a finished stage. `folder` receives
-    what `fit` writes, or the weights of another run that has trained the same stage 1."""
+    """The network with the weights of the best validation of stage 1. It is loaded if `folder` has a finished stage, else trained, or taken from
+    another run that has trained the same stage 1. `folder` receives what `fit` writes, or the weights of the other run."""
     network = new_network(config, data.dataset.trained_tasks, data.outputs, embeddings, seed)
     if load_finished(network, folder):
         shared.record(folder)  # the process that finished it may have been killed before it did so
@@ -73,21 +73,25 @@ def pretrain(
         if shared.take(folder, network, title):
             load_finished(network, folder)
             return network
-        settings, tasks = config.pretrain, data.dataset.trained_tasks
-        steps = min(settings.validate_every, settings.max_steps)  # between two validations
-        rates = settings.learning_rate, settings.final_learning_rate, settings.max_steps
+        settings = config.pretrain
+        epoch_steps = min(settings.validate_every, settings.max_steps)
         fit_tasks(
-            *(config, data, network, TaskInput(sequences)),
-            *({task.id: data.train(task, config.loss, seed) for task in tasks}, falling_adam(*rates)),
-            (settings.batch_size, settings.batch_size),
-            steps=steps,
+            config,
+            data,
+            network,
+            TaskInput(sequences),
+            {task.id: data.train(task, config.loss, seed) for task in data.dataset.trained_tasks},
+            falling_adam(settings.learning_rate, settings.final_learning_rate, settings.max_steps),
+            batch_size=settings.batch_size,
+            dev_batch_size=settings.batch_size,
+            epoch_steps=epoch_steps,
             total_steps=settings.max_steps,
             seed=seed,
             sampling=settings.sampling,
             title=title,
             section="pretrain",
             folder=folder,
-            epochs=math.ceil(settings.max_steps / steps),
+            epochs=math.ceil(settings.max_steps / epoch_steps),
             patience=settings.patience,
             gradient_clip=settings.gradient_clip,
             facts={"key": shared.key},
@@ -97,13 +101,12 @@ def pretrain(
 
 
 def stage1_key(config: Config, tasks: Sequence[str], inputs: Mapping[str, str], seed: int) -> str:
-    """The hash of all that a seed's stage 1 depends on: also the ids of the tasks, in the order of the network's heads, and by name the fingerprints
-    of the data, the embeddings and the tokenizer. The number of threads does not count, as it does not when a run continues."""
+    """The hash of all that a seed's stage 1 depends on: `tasks` are the ids of the tasks in the order of the network's heads, and `inputs` by name
+    the fingerprints of the data, the embeddings and the tokenizer. The number of threads does not count, as it does not when a run continues."""
     left_out = (*UNREAD, *INDIFFERENT, "trainer.threads", "trainer.precision", "trainer.accelerator")
     flat = flatten_config(config)
     settings = {key: value for key, value in flat.items() if LSTM.reads_key(key) and not matches(key, left_out)}
-    # Without what is not set, the key is that of earlier runs.
-    if not config.trainer.callbacks:
+    if not config.trainer.callbacks:  # without any, the key is that of runs that could have none
         del settings["trainer.callbacks"]
     where = [device_of(config.trainer.accelerator).type, training_precision(config.trainer)]
     versions = [FORMAT, VERSION, torch.__version__, np.__version__]  # torch and numpy draw the random numbers
@@ -113,10 +116,10 @@ def stage1_key(config: Config, tasks: Sequence[str], inputs: Mapping[str, str], 
 
 @dataclass(frozen=True)
 class SharedStage1:
-    """A seed's stage 1 as runs share it, by a key of `stage1_key`. Raises InputError for a folder of records that is a link, which leads anywhere."""
+    """A seed's stage 1 as runs share it. Raises InputError for a folder of records that is a link, which leads anywhere."""
 
-    records: Path
-    key: str
+    records: Path  # the folder of the records of all runs
+    key: str  # as `stage1_key` returns it
 
     def __post_init__(self) -> None:
         if self.records.is_symlink():
@@ -127,12 +130,11 @@ class SharedStage1:
         return waiting_lock(self.records / f"{self.key}.lock", f"{title} · another process trains the same")
 
     def take(self, folder: Path, network: nn.Module, title: str) -> bool:
-        """If another run has finished this stage 1 and its weights fit the network, put them and its record into `folder`. Return whether. Weights
-        are linked, so that they need no further space on one file system."""
+        """If another run has finished this stage 1 and its weights fit the network, link or copy them and its record to `folder`. Return whether."""
         weights = WEIGHTS["best"]
-        finished = ((self.records / record).resolve() for record in self._recorded())
-        fitting = (path for path in finished if self._is_done(path) and weights_fit(network, path / weights))
-        if (source := next(fitting, None)) is None:
+        recorded = ((self.records / path).resolve() for path in self._recorded())
+        usable = (path for path in recorded if self._is_done(path) and weights_fit(network, path / weights))
+        if (source := next(usable, None)) is None:
             return False
         done = {"trained_in": str(source), **read_stage(source / DONE)}
         shutil.rmtree(folder, ignore_errors=True)
@@ -143,12 +145,11 @@ class SharedStage1:
         return True
 
     def record(self, folder: Path) -> None:
-        """Let other runs take the finished stage 1 in this folder, if it is this one."""
+        """Let other runs take the finished stage 1 in this folder, if it is the one with this key."""
         recorded = self._recorded()
-        # Relative, so that the folder with all runs can be moved.
-        here = os.path.relpath(folder.resolve(), self.records.resolve())
-        if here not in recorded and self._is_done(folder):
-            write_json(self.records / f"{self.key}.json", {"folders": [*recorded, here]})
+        relative = os.path.relpath(folder.resolve(), self.records.resolve())  # the folder with all runs can be moved
+        if relative not in recorded and self._is_done(folder):
+            write_json(self.records / f"{self.key}.json", {"folders": [*recorded, relative]})
 
     def _recorded(self) -> list[str]:
         """The folders with this stage 1, relative to that of the records; some may no longer have it. Empty if the record is damaged."""

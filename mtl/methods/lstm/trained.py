@@ -21,22 +21,22 @@ from mtl.data.text import TokenizedTexts, moses_version
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.find import find_vectors
 from mtl.embedders.interface import Embeddings, Reader, RunReaderRequest
-from mtl.methods.heads import TaskInput, check_size, new_heads
+from mtl.methods.heads import check_size, load_heads, new_heads
 from mtl.methods.lstm.outputs import ComputedOutputs
 from mtl.methods.method import LoadRequest
+from mtl.methods.networks import TaskInput
 from mtl.methods.trained import TrainedNetworks
 from mtl.model.encoder import Encoder
 from mtl.model.lstm import BiLSTM
 from mtl.model.network import Network
 from mtl.model.sequences import Sequences
 from mtl.runs.folder import finetune_folder, pretrain_folder
-from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import WEIGHTS, fill, read_weights, update_with_weights, weights_below
 from mtl.training.precision import mixed_precision, used_precision
 
 if TYPE_CHECKING:
-    from mtl.methods.floors.kept import TrainedFloor
+    from mtl.methods.floors.trained import TrainedFloor
 
 TRAINED = 4  # numbers for a weight in training: itself, its gradient, and Adam's two moments
 
@@ -79,13 +79,8 @@ class TrainedLstm(TrainedNetworks):
         linear: "TrainedFloor | None" = None,
         reader: Reader | None = None,
     ) -> None:
-        """
-        Args:
-            encoder: from stage 1, on the device to compute on.
-            sequences: turns tokenized texts, whose words may be new, into the encoder's input.
-            linear: the linear models that heads add their outputs to.
-            reader: the embeddings of a finished run; None while it is trained.
-        """
+        """The encoder is that of stage 1, on the device to compute on. `sequences` turns tokenized texts, whose words may be new, into its input, and
+        `linear` are the models that heads add their outputs to. `reader` has the embeddings of a finished run; None while it is trained."""
         super().__init__(config, encoder.device, config.finetune.batch_size, self._open, answers)
         self.language, self.folder = language, folder
         self.encoder = encoder.eval()
@@ -98,7 +93,7 @@ class TrainedLstm(TrainedNetworks):
     def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> tuple[Split, TaskInput]:
         config, head = self.config, task.answered_by or task.id
         tokenized = TokenizedTexts(texts, self.language, config.max_length)
-        if self.linear is not None and head in self.linear.kept:
+        if self.linear is not None and head in self.linear.models:
             split = replace(split, base=self.linear.outputs(task, rows))
         placer = SpanPlacer(tokenized, texts, self.language, config.max_length, config.boundary_words)
         split = placer.place(task, split)
@@ -136,12 +131,10 @@ class TrainedLstm(TrainedNetworks):
         path = finetune_folder(self.folder, task.id) / WEIGHTS["best"]
         weights = read_weights(path)
         # Encoders that stage 2 trained differ by task, but they share the word vectors, including those of new words.
-        tuned = weights_below(weights, "encoder.")
-        encoder = self.encoder.for_task() if tuned else self.encoder
-        fill(encoder, {**encoder.state_dict(), **tuned}, path)
-        outputs = target_kind(task).head.outputs(self.answers.get(task.id, []))
-        heads = new_heads(self.config, [task], {task.id: outputs}, encoder.output_size)
-        fill(heads, weights_below(weights, "heads."), path)
+        trained = weights_below(weights, "encoder.")
+        encoder = self.encoder.for_task() if trained else self.encoder
+        fill(encoder, {**encoder.state_dict(), **trained}, path)
+        heads = load_heads(self.config, [task], self.answers, encoder.output_size, weights, path)
         reads_outputs = heads[task.id].reads_tokens and not self.config.finetune.train_encoder
         return Network([task], heads, None if reads_outputs else encoder).to(self.device)
 
@@ -168,7 +161,8 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
         from mtl.methods.lstm.linear import load_linear  # importing scikit-learn takes a second
 
         linear = load_linear(request)
+    language, folder, tasks = request.suite.language, request.seed_folder, request.trained_tasks
+    encoder = encoder.to(request.device)
     return TrainedLstm(
-        *(config, request.suite.language, request.seed_folder, encoder.to(request.device), reader.sequences, reader),
-        *(request.answers, request.trained_tasks, linear, reader),
+        config, language, folder, encoder, reader.sequences, reader, request.answers, tasks, linear, reader
     )

@@ -16,15 +16,15 @@ from mtl.data.text import moses_version, tokenized
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.interface import EmbeddingsRequest
 from mtl.methods.coded import Coded
-from mtl.methods.floors.kept import TrainedFloor
-from mtl.methods.heads import TaskInput
+from mtl.methods.costs import networks_cost
+from mtl.methods.floors.trained import TrainedFloor
 from mtl.methods.lstm.linear import LinearModels, basis, train_linear
-from mtl.methods.lstm.outputs import encode_once, reads_tokens
+from mtl.methods.lstm.outputs import encode_once
 from mtl.methods.lstm.stage1 import SharedStage1, pretrain, stage1_key
 from mtl.methods.lstm.trained import TrainedLstm
 from mtl.methods.method import BuildRequest, Method, Predictions
+from mtl.methods.networks import TaskInput
 from mtl.methods.stage2 import Finetuning
-from mtl.methods.throughput import networks_cost
 from mtl.model.lstm import check_recurrence
 from mtl.model.network import Network
 from mtl.model.sequences import Sequences
@@ -46,14 +46,15 @@ class TwoStages(Method):
         device = device_of(config.trainer.accelerator)
         if device.type == "mps":
             check_recurrence(device)
-        plain_texts = tokenized(request.dataset.texts, language, config.max_length, cache_dir)
+        # The dataset and its texts without what marked spans and boundary words add, as linear models read them.
+        self.plain_dataset = request.dataset
+        self.plain_texts = tokenized(request.dataset.texts, language, config.max_length, cache_dir)
         self.dataset, self.texts = with_token_spans(
-            request.dataset, plain_texts, language, config.max_length, config.boundary_words
+            self.plain_dataset, self.plain_texts, language, config.max_length, config.boundary_words
         )
-        self.as_read = request.dataset, plain_texts  # without what marked spans and boundary words add
         train_texts = self.dataset.distinct_texts("train")
-        wanted = EmbeddingsRequest(config.embeddings, self.texts, train_texts, request.vectors, cache_dir, device)
-        self.embeddings = EMBEDDERS[config.embeddings.name].build(wanted)
+        described = EmbeddingsRequest(config.embeddings, self.texts, train_texts, request.vectors, cache_dir, device)
+        self.embeddings = EMBEDDERS[config.embeddings.name].build(described)
         logger.info("%s embeddings: %s", config.embeddings.name, self.embeddings.coverage)
         self.fingerprints |= {"embeddings": self.embeddings.fingerprint(), "tokenizer": moses_version()}
         if config.head.linear:
@@ -61,10 +62,10 @@ class TwoStages(Method):
         self.facts["embeddings_coverage"] = self.embeddings.coverage.as_dict()
         self.facts["precision"] = training_precision(config.trainer)
         self.facts["hidden_size"] = config.encoder.hidden_size
-        thresholds = [task.id for task in self.dataset.trained_tasks if metric_named(task.metric).threshold]
-        if thresholds and config.finetune.threshold != "argmax":
+        with_threshold = [task.id for task in self.dataset.trained_tasks if metric_named(task.metric).threshold]
+        if with_threshold and config.finetune.threshold != "argmax":
             rows = "resamples of dev" if config.finetune.threshold == "bagged" else "dev"
-            self.facts["notes"] = [f"The decision threshold was chosen on {rows}: {', '.join(thresholds)}."]
+            self.facts["notes"] = [f"The decision threshold was chosen on {rows}: {', '.join(with_threshold)}."]
         # Beside the run's own folder, where other runs of the suite are.
         self._stage1_records = request.folder.absolute().parent / ".stage1"
         self._network: Network | None = None  # the last seed's
@@ -80,7 +81,7 @@ class TwoStages(Method):
         """The linear models that heads add their outputs to, if they do."""
         if not self.config.head.linear:
             return None
-        return train_linear(self.config, *self.as_read, self.suite.language)
+        return train_linear(self.config, self.plain_dataset, self.plain_texts, self.suite.language)
 
     @cached_property
     def data(self) -> Coded:
@@ -89,7 +90,7 @@ class TwoStages(Method):
         return Coded(self.dataset, self.config.head.overlap, self.suite.shown, base)
 
     def save(self, folder: Path) -> None:
-        """Write what the embeddings need for new texts, and compute what all seeds read, if there is a cache for it."""
+        """Write what the embeddings need for new texts, and compute what all seeds read."""
         self.embeddings.save(folder)
         _ = self.sequences, self.linear
 
@@ -113,7 +114,7 @@ class TwoStages(Method):
             if encoded is None:  # each task trains its own copy of the encoder
                 task_input = TaskInput(self.sequences, encoder=encoder.for_task())
             else:
-                task_input = encoded[reads_tokens(heads, task)]
+                task_input = encoded.input_for(heads, task)
             stage = Finetuning(config, self.data, task, task_input, seed, finetune_folder(folder, task.id))
             trained = stage.train(heads)
             for answered in self.dataset.answered(task):
@@ -126,22 +127,19 @@ class TwoStages(Method):
         return stage1_key(self.config, tasks, {**self.dataset.fingerprints, **self.fingerprints}, seed)
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
-        """Parameters are those of one encoder, all heads and their linear models. The parameters of an ELMo count as embeddings."""
-        assert self._network is not None and self._network.encoder is not None
-        config, language, embeddings, encoder = self.config, self.suite.language, self.embeddings, self._network.encoder
-        weights = [*encoder.lstm.parameters(), *self._network.heads.parameters()]
-        trained_numbers, seconds, floor = sum(weight.numel() for weight in weights), self._encoding_seconds, None
+        """Parameters are those of one encoder, all heads and their linear models. The parameters of an ELMo count as embeddings. The speed is that on
+        the CPU, with vectors computed as for new texts, not read from a cache."""
+        config, language, answers = self.config, self.suite.language, self.dataset.answers
+        network, embeddings, sequences = self._network, self.embeddings, self.embeddings.uncached_sequences
+        assert network is not None and network.encoder is not None
+        encoder, floor, seconds = network.encoder, None, self._encoding_seconds
+        others = sum(weight.numel() for weight in [*encoder.lstm.parameters(), *network.heads.parameters()])
         if self.linear is not None:
-            trained_numbers += self.linear.parameters
+            others += self.linear.parameters
             seconds += self.linear.seconds
-            floor = TrainedFloor(config, language, self.linear.kept)
-        # The speed is that on the CPU, with vectors computed as for new texts, not read from a cache.
+            floor = TrainedFloor(config, language, self.linear.models)
         embeddings.to(torch.device("cpu"))
-        new_sequences, answers = embeddings.uncached_sequences, self.dataset.answers
-        trained = TrainedLstm(
-            config, language, folder, encoder.to("cpu"), new_sequences, embeddings, answers, linear=floor
-        )
-        parameters = embeddings.parameters(), trained_numbers
-        cost = networks_cost(folder, self.dataset, trained.predict, parameters, further_seconds=seconds)
+        trained = TrainedLstm(config, language, folder, encoder.to("cpu"), sequences, embeddings, answers, linear=floor)
+        cost = networks_cost(folder, self.dataset, trained.predict, embeddings.parameters(), others, seconds)
         embeddings.to(device_of(config.trainer.accelerator))
         return cost

@@ -4,9 +4,11 @@ from dataclasses import fields
 from pathlib import Path
 
 from mtl.base.errors import InputError
+from mtl.base.extras import check_installed
 from mtl.base.settings.schema import Config
 from mtl.base.wings import resolve
 from mtl.methods.method import BuildRequest, LoadRequest, Method, MethodKind, Model
+from mtl.methods.transformer.model_files import check_place
 from mtl.tasks.suite import Suite
 
 TINY = "tiny"  # the settings, and the name, of the transformer that a run without `transformer.path` trains
@@ -35,7 +37,7 @@ class TransformerKind(MethodKind):
         return {"variant": config.variant}
 
     def chosen_on_dev(self, config: Config) -> str:
-        """Nothing if the last weights predict."""
+        """Checkpoints, but of fine-tuning only if the best weights predict, and thresholds of heads on a fixed body."""
         if config.finetune.train_encoder:
             return "checkpoints" if config.transformer.checkpoint == "best" else ""
         return "checkpoints and thresholds" if config.finetune.threshold != "argmax" else "checkpoints"
@@ -49,9 +51,6 @@ class TransformerKind(MethodKind):
 
     def check(self, config: Config, suite: Suite) -> None:
         """Raise InputError for settings that contradict each other, a missing package, and a path that leads to no transformer."""
-        from mtl.base.extras import check_installed
-        from mtl.methods.transformer.pretrained import check_place
-
         if config.transformer.path is None and config.transformer.tokenizer is not None:
             message = "is for a transformer with its tokenizer elsewhere; set transformer.path="
             raise InputError(message, key="transformer.tokenizer")

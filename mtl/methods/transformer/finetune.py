@@ -2,7 +2,6 @@
 
 import gc
 import logging
-from collections import deque
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -15,13 +14,14 @@ from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
 from mtl.base.files import check_space
-from mtl.methods.coded import Coded, fit_tasks
-from mtl.methods.heads import TaskInput
+from mtl.methods.coded import Coded
+from mtl.methods.costs import networks_cost
 from mtl.methods.method import BuildRequest, Method, Predictions
-from mtl.methods.throughput import networks_cost
+from mtl.methods.networks import TaskInput, fit_tasks
 from mtl.methods.transformer.inputs import InputReader, longest_input, read_dataset
 from mtl.methods.transformer.network import TransformerNetwork, fine_tuning, warmup_steps
-from mtl.methods.transformer.trained import TrainedTransformer, model_folder, open_origin
+from mtl.methods.transformer.opening import open_origin
+from mtl.methods.transformer.trained import TrainedTransformer, model_folder
 from mtl.runs.folder import finetune_folder
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -49,14 +49,14 @@ def read_predictions(folder: Path, data: Coded, task: Task) -> Predictions | Non
     if not path.exists():
         return None
     kind, answers = target_kind(task), data.answers(task)
-    rows = {name: split.targets.shape for name, split in data.splits[task.id].items() if name != "train"}
+    shapes = {name: split.targets.shape for name, split in data.splits[task.id].items() if name != "train"}
     try:
         arrays = read_arrays(path)
-        codes = {name: arrays[f"{task.id}/{name}"] for name in rows}
-        if all(codes[name].shape == shape and np.isfinite(codes[name]).all() for name, shape in rows.items()):
-            predictions = {name: kind.head.decode(codes[name], answers) for name in rows}
-            for targets in predictions.values():  # a code that stands for nothing raises LookupError
-                deque(map(kind.format, targets), maxlen=0)
+        codes = {name: arrays[f"{task.id}/{name}"] for name in shapes}
+        if all(codes[name].shape == shape and np.isfinite(codes[name]).all() for name, shape in shapes.items()):
+            predictions = {name: kind.head.decode(codes[name], answers) for name in shapes}
+            for targets in predictions.values():
+                list(map(kind.format, targets))  # raises LookupError for a code that stands for nothing
             return predictions
     except (OSError, ValueError, LookupError, TypeError, OverflowError):
         pass
@@ -69,7 +69,7 @@ class FineTuned(Method):
     def __init__(self, request: BuildRequest) -> None:
         """Raises InputError for a transformer that cannot be opened."""
         super().__init__(request)
-        config, self.texts = request.config, request.dataset
+        config, self.text_dataset = request.config, request.dataset
         self.pretrained = open_origin(request)
         reader = InputReader(self.pretrained, longest_input(config.max_length, self.pretrained))
         self.dataset, self.sequences = read_dataset(request.dataset, reader)
@@ -93,8 +93,8 @@ class FineTuned(Method):
             answered = self.dataset.answered(task)
             task_folder = finetune_folder(folder, task.id)
             if read_predictions(task_folder, self.data, task) is None:
-                gc.collect()  # Lightning's objects of the last stage refer to each other and hold its optimizer's state
-                network = self.new_network_of([task], seed)
+                gc.collect()  # Lightning's objects of the last stage refer to each other, and hold the optimizer's state
+                network = self.new_network([task], seed)
                 self.fine_tune(network, task, seed, task_folder)
                 predict = partial(self.input.codes, network, task.id)
                 size, splits = config.transformer.rows_at_once, self.data.splits
@@ -121,9 +121,15 @@ class FineTuned(Method):
         steps = pass_batches(rows, settings.batch_size)
         total_steps = steps * settings.epochs
         fit_tasks(
-            *(config, self.data, network, self.input, {task.id: rows}, fine_tuning(settings, total_steps)),
-            (settings.batch_size, settings.rows_at_once),
-            steps=steps,
+            config,
+            self.data,
+            network,
+            self.input,
+            {task.id: rows},
+            fine_tuning(settings, total_steps),
+            batch_size=settings.batch_size,
+            dev_batch_size=settings.rows_at_once,
+            epoch_steps=steps,
             total_steps=total_steps,
             seed=seed,
             pool=pool_size(steps),
@@ -139,18 +145,16 @@ class FineTuned(Method):
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are those of one body and all heads."""
-        network = self.new_network_of(self.dataset.trained_tasks, seed)
+        network = self.new_network(self.dataset.trained_tasks, seed)
         parameters = sum(weight.numel() for weight in network.parameters())
         embeddings = sum(weight.numel() for weight in network.body.get_input_embeddings().parameters())
         # The values of the weights do not matter for the speed, so those before training are used.
-        trained = TrainedTransformer(
-            *(self.config, self.pretrained, torch.device("cpu"), lambda: network.body, lambda task: network),
-            self.dataset.answers,
-        )
-        sizes = embeddings, parameters - embeddings
-        return networks_cost(folder, self.texts, trained.predict, sizes)
+        config, cpu, answers = self.config, torch.device("cpu"), self.dataset.answers
+        trained = TrainedTransformer(config, self.pretrained, cpu, lambda: network.body, lambda task: network, answers)
+        return networks_cost(folder, self.text_dataset, trained.predict, embeddings, parameters - embeddings)
 
-    def new_network_of(self, tasks: list[Task], seed: int) -> TransformerNetwork:
+    def new_network(self, tasks: list[Task], seed: int) -> TransformerNetwork:
+        """The network with the heads of these tasks, before training."""
         trainer, settings = self.config.trainer, self.config.transformer
         device = device_of(trainer.accelerator)
         return TransformerNetwork(self.pretrained, tasks, self.data.outputs, seed, trainer, device, settings)

@@ -15,18 +15,18 @@ from mtl.base.errors import InputError
 from mtl.data.dataset import Split
 from mtl.data.examples import Row
 from mtl.methods.coded import Coded
-from mtl.methods.heads import TaskInput, new_heads
+from mtl.methods.costs import networks_cost
+from mtl.methods.heads import load_heads, new_heads
 from mtl.methods.method import BuildRequest, LoadRequest, Method, Predictions
+from mtl.methods.networks import TaskInput
 from mtl.methods.stage2 import Finetuning
-from mtl.methods.throughput import networks_cost
 from mtl.methods.transformer.inputs import InputReader, longest_input
-from mtl.methods.transformer.pretrained import open_pretrained
-from mtl.methods.transformer.trained import HeadsOnBody, encode_texts, model_folder, open_origin, tasks_seen
+from mtl.methods.transformer.opening import open_origin, open_pretrained
+from mtl.methods.transformer.trained import HeadsOnBody, encode_texts, model_folder, tasks_seen
 from mtl.model.network import Heads, Network
 from mtl.runs.folder import finetune_folder
-from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.training.checkpoints import WEIGHTS, fill, read_weights, weights_below
+from mtl.training.checkpoints import WEIGHTS, read_weights
 from mtl.training.precision import mixed_precision, training_precision
 
 WEIGHT_FILES = "*.safetensors"
@@ -35,8 +35,7 @@ logger = logging.getLogger("mtl")
 
 
 class Frozen(Method):
-    """`mtl.methods.method.Method` of a transformer whose body is not trained. Each text is read alone; the head of a pair reads both vectors, their
-    difference and their product, as the LSTM's does."""
+    """`mtl.methods.method.Method` of a transformer whose body is not trained. Each text is read alone, also those of pairs, as by the LSTM."""
 
     _heads: Heads  # the last seed's
 
@@ -60,7 +59,7 @@ class Frozen(Method):
         self.pretrained.save(model_folder(folder), weights=keeps)
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
-        task_input = TaskInput(vectors=self._encoded[0])
+        task_input = TaskInput(vectors=self._vectors)
         torch.manual_seed(seed)
         heads = new_heads(self.config, self.dataset.trained_tasks, self.data.outputs, self.pretrained.dim)
         for task in self.dataset.trained_tasks:
@@ -74,23 +73,26 @@ class Frozen(Method):
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are those of the body and all heads. The time to encode all texts counts for each seed."""
         heads = self._heads
-        trained = TrainedFrozen(
-            *(self.config, self.pretrained, torch.device("cpu"), lambda: self.pretrained.body),
-            *(lambda task: Network([task], heads, None), self.dataset.answers),
-        )
-        without = self.pretrained.parameters_without_embeddings
-        sizes = self.pretrained.parameters - without, without + sum(weight.numel() for weight in heads.parameters())
-        return networks_cost(folder, self.dataset, trained.predict, sizes, further_seconds=self._encoded[1])
+        pretrained, cpu, answers = self.pretrained, torch.device("cpu"), self.dataset.answers
+
+        def network(task: Task) -> Network:
+            return Network([task], heads, None)
+
+        trained = TrainedFrozen(self.config, pretrained, cpu, lambda: pretrained.body, network, answers)
+        embeddings = pretrained.parameters - pretrained.parameters_without_embeddings
+        others = pretrained.parameters_without_embeddings + sum(weight.numel() for weight in heads.parameters())
+        return networks_cost(folder, self.dataset, trained.predict, embeddings, others, self._encoding_seconds)
 
     @cached_property
-    def _encoded(self) -> tuple[Tensor, float]:
-        """The vectors of all texts, and the seconds that they took, for all seeds."""
+    def _vectors(self) -> Tensor:
+        """The vectors of all texts, float32 (texts, dim), computed once for all seeds."""
         start, device = time.monotonic(), device_of(self.config.trainer.accelerator)
         body = self.pretrained.body.to(device)
         with mixed_precision(self.config.trainer, device):
             vectors = encode_texts(body, self.pretrained, self.sequences, TrainedFrozen.pooling)
         body.to("cpu")
-        return vectors, time.monotonic() - start
+        self._encoding_seconds = time.monotonic() - start
+        return vectors
 
 
 class TrainedFrozen(HeadsOnBody):
@@ -102,12 +104,12 @@ class TrainedFrozen(HeadsOnBody):
 
 def load_frozen(request: LoadRequest) -> TrainedFrozen:
     """The body and the heads of a seed. Raises InputError if the transformer is not where it was, or is another one now."""
-    config, kept = request.config, model_folder(request.folder)
+    config, folder = request.config, model_folder(request.folder)
     if request.task is not None:
         message = "texts are encoded by the fixed body, which all tasks share; drop it"
         raise InputError(message, key="task", value=request.task)
-    if any(kept.glob(WEIGHT_FILES)):
-        pretrained = open_pretrained(str(kept))
+    if any(folder.glob(WEIGHT_FILES)):
+        pretrained = open_pretrained(str(folder))
     else:
         assert config.transformer.path is not None
         pretrained = open_pretrained(config.transformer.path, config.transformer.tokenizer)
@@ -115,11 +117,11 @@ def load_frozen(request: LoadRequest) -> TrainedFrozen:
         raise InputError(f"{pretrained.name}: is not the transformer of the run {request.folder} any more; restore it")
 
     def network(task: Task) -> Network:
-        outputs = target_kind(task).head.outputs(request.answers.get(task.id, []))
-        heads = new_heads(config, [task], {task.id: outputs}, pretrained.dim)
         path = finetune_folder(request.seed_folder, task.id) / WEIGHTS["best"]
-        fill(heads, weights_below(read_weights(path), "heads."), path)
+        heads = load_heads(config, [task], request.answers, pretrained.dim, read_weights(path), path)
         return Network([task], heads, None)
 
-    seen = tasks_seen(request, [])
-    return TrainedFrozen(config, pretrained, request.device, lambda: pretrained.body, network, request.answers, seen)
+    trained_on = tasks_seen(request, [])
+    return TrainedFrozen(
+        config, pretrained, request.device, lambda: pretrained.body, network, request.answers, trained_on
+    )

@@ -9,7 +9,8 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress
 from mtl.data.dataset import Dataset, Split, marked_texts
-from mtl.methods.transformer.pretrained import Pretrained, tokenizing
+from mtl.methods.transformer.model_files import tokenizing
+from mtl.methods.transformer.pretrained import Pretrained
 from mtl.model.sequences import ArraySequences
 from mtl.tasks.task import Task
 
@@ -29,11 +30,14 @@ class InputReader:
         self.tokenizer, self.name, self.padding = pretrained.tokenizer, pretrained.name, pretrained.padding
         self.length = max_length
         types = pretrained.config.type_vocab_size if pretrained.has_types else None
-        self._most = (pretrained.body.get_input_embeddings().num_embeddings, types)
+        self._table_sizes = {"token": pretrained.body.get_input_embeddings().num_embeddings, "type": types}
         self.seen = self.cut = 0  # how many inputs were read, and how many of them were too long
-        with tokenizing(self.name):  # the length of a text, and of two texts, of a token each, with the marks
+        with tokenizing(self.name):
             marks = [int(self.tokenizer.num_special_tokens_to_add(pair=pair)) for pair in (False, True)]
-        self._least = {sides: sides + marks[sides - 1] for sides in (1, 2)}
+        self._shortest = {
+            1: 1 + marks[0],
+            2: 2 + marks[1],
+        }  # tokens of one text and of two texts of a token each, with marks
 
     def sequences(self, inputs: Sequence[Parts]) -> ArraySequences:
         """These inputs as sequences of two numbers for each token: its id, and the text that it belongs to (0, or 1 for a second
@@ -50,9 +54,9 @@ class InputReader:
                 bar.advance(len(chunk))
         starts = np.cumsum(lengths) - lengths
         tokens = np.concatenate(rows) if rows else np.empty((0, 2), dtype=np.int32)
-        for kind, most, column in zip(("token", "type"), self._most, tokens.T, strict=True):
-            if len(column) and most is not None and column.max() >= most:
-                message = f"its tokenizer gives the {kind} {column.max()}, and the model has {most}; restore the folder's files"
+        for (kind, size), column in zip(self._table_sizes.items(), tokens.T, strict=True):
+            if len(column) and size is not None and column.max() >= size:
+                message = f"its tokenizer gives the {kind} {column.max()}, and the model has {size}; restore the folder's files"
                 raise InputError(f"{self.name}: {message}")
         return ArraySequences(tokens, starts, lengths)
 
@@ -62,18 +66,19 @@ class InputReader:
         return [note] if self.cut else []
 
     def _read(self, inputs: Sequence[Parts]) -> Iterable[tuple[int, np.ndarray]]:
-        """The place of each input and its tokens, int32 (tokens, 2), in order."""
-        for shape in {(min(len(parts), 2), max(0, len(parts) - 2)) for parts in inputs}:
-            self._check_length(*shape)
+        """The number of each input and its tokens, int32 (tokens, 2), in order."""
+        for parts in {len(parts) for parts in inputs}:
+            self._check_length(min(parts, 2), max(0, parts - 2))
         tails = [self._tail(parts) for parts in inputs]
-        rows: dict[int, tuple[list[int], list[int]]] = {}
-        for sides in {min(len(parts), 2) for parts in inputs}:
+        heads: dict[int, tuple[list[int], list[int]]] = {}
+        for sides in (1, 2):  # the tokenizer reads texts and pairs in separate calls
             numbers = [number for number, parts in enumerate(inputs) if min(len(parts), 2) == sides]
-            texts = [tuple(map(encodable, inputs[number][:2])) for number in numbers]
-            rooms = [self.length - len(tails[number]) for number in numbers]
-            rows.update(zip(numbers, self._heads(texts, rooms), strict=True))
+            if numbers:
+                texts = [tuple(map(encodable, inputs[number][:2])) for number in numbers]
+                rooms = [self.length - len(tails[number]) for number in numbers]
+                heads.update(zip(numbers, self._heads(texts, rooms), strict=True))
         for number, tail in enumerate(tails):
-            ids, types = rows[number]
+            ids, types = heads[number]
             if tail and ids[-1] == tail[0]:  # the pair ends with a separator already
                 tail = [*tail[1:], tail[0]]
             ids, types = [*ids, *tail], [*types, *[max(types, default=0)] * len(tail)]
@@ -84,10 +89,10 @@ class InputReader:
 
     def _check_length(self, sides: int, further: int) -> None:
         """Raise InputError if so many texts and further texts have no token each, beside the marks of the tokenizer."""
-        least = self._least[sides] + 2 * further
-        if self.length < least:
+        shortest = self._shortest[sides] + 2 * further
+        if self.length < shortest:
             inputs = f"inputs of {sides + further} texts with the marks of {self.name}"
-            message = f"is too short for {inputs}; set max_length={least} or more"
+            message = f"is too short for {inputs}; set max_length={shortest} or more"
             raise InputError(message, key="max_length", value=self.length)
 
     def _heads(self, texts: Sequence[Parts], rooms: Sequence[int]) -> list[tuple[list[int], list[int]]]:
@@ -123,7 +128,7 @@ class InputReader:
         if separator is None:
             message = "its tokenizer has no separator, which spans stand behind; leave their tasks out with tasks="
             raise InputError(f"{self.name}: {message}")
-        room = min(int(self.length * MOST_FURTHER), self.length - self._least[2]) // len(further) - 1
+        room = min(int(self.length * MOST_FURTHER), self.length - self._shortest[2]) // len(further) - 1
         with tokenizing(self.name):
             texts = [tokenizer(encodable(text), add_special_tokens=False)["input_ids"] for text in further]
         return [token for text in texts for token in (separator, *text[: max(1, room)])]

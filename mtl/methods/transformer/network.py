@@ -38,7 +38,7 @@ class TransformerNetwork(TaskNetwork):
         self.pretrained, self.tasks = pretrained, [task.id for task in tasks]
         models: list[Any] = []
         for task in tasks:
-            torch.manual_seed(seed)
+            torch.manual_seed(seed)  # a task's head does not depend on the other tasks
             model = pretrained.classifier(outputs[task.id])
             if models:
                 setattr(model, model.base_model_prefix, models[0].base_model)
@@ -70,11 +70,9 @@ class TransformerNetwork(TaskNetwork):
 def body_input(pretrained: Pretrained, tokens: Tensor, lengths: Tensor) -> dict[str, Tensor]:
     """What a body reads of tokens (inputs, time, 2), as `InputReader.sequences` gives them, and lengths (inputs,)."""
     outside = past_end(tokens, lengths)
-    ids = {
-        "input_ids": tokens[..., 0].long().masked_fill(outside, pretrained.padding),
-        "attention_mask": (~outside).long(),
-    }
-    return {**ids, "token_type_ids": tokens[..., 1].long()} if pretrained.has_types else ids
+    ids = tokens[..., 0].long().masked_fill(outside, pretrained.padding)
+    types = {"token_type_ids": tokens[..., 1].long()} if pretrained.has_types else {}
+    return {"input_ids": ids, "attention_mask": (~outside).long(), **types}
 
 
 def fine_tuning(settings: TransformerConfig, total_steps: int) -> Optimization:
@@ -83,8 +81,8 @@ def fine_tuning(settings: TransformerConfig, total_steps: int) -> Optimization:
 
     def optimizer(network: nn.Module) -> torch.optim.Optimizer:
         groups = parameter_groups(network, settings)
-        together = fused([parameter for group in groups for parameter in group["params"]])
-        return torch.optim.AdamW(groups, settings.learning_rate, BETAS, EPSILON, fused=together)
+        weights = [weight for group in groups for weight in group["params"]]
+        return torch.optim.AdamW(groups, settings.learning_rate, BETAS, EPSILON, fused=fused(weights))
 
     def factor(step: int) -> float:
         if step < warmup:
@@ -101,6 +99,6 @@ def warmup_steps(settings: TransformerConfig, total_steps: int) -> int:
 
 def parameter_groups(network: nn.Module, settings: TransformerConfig) -> list[dict[str, Any]]:
     """The weights as two groups: matrices, and biases and layer norms, which are vectors and have no weight decay, as usual for BERT."""
-    weights = list(network.parameters())
-    matrices, vectors = ([weight for weight in weights if (weight.ndim > 1) == many] for many in (True, False))
+    matrices = [weight for weight in network.parameters() if weight.ndim > 1]
+    vectors = [weight for weight in network.parameters() if weight.ndim <= 1]
     return [{"params": matrices, "weight_decay": settings.weight_decay}, {"params": vectors, "weight_decay": 0.0}]

@@ -1,7 +1,6 @@
-"""A fine-tuned transformer: its predictions, and the vectors of texts, pooled over the tokens of the last layer."""
+"""Transformers in use: the vectors of texts, pooled over the tokens of the last layer, and the predictions of fine-tuned ones."""
 
 import hashlib
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -17,16 +16,15 @@ from mtl.base.extras import library_versions
 from mtl.base.progress import Progress, hidden_progress
 from mtl.base.settings.schema import Config, TrainerConfig
 from mtl.base.version import VERSION
-from mtl.base.wings import wings
-from mtl.data.dataset import Split, training_texts
+from mtl.data.dataset import Split
 from mtl.data.examples import Row
-from mtl.methods.heads import TaskInput
-from mtl.methods.method import BuildRequest, LoadRequest
+from mtl.methods.method import LoadRequest
+from mtl.methods.networks import TaskInput
 from mtl.methods.trained import TrainedNetworks
-from mtl.methods.transformer.entry import TINY
 from mtl.methods.transformer.inputs import InputReader, longest_input, model_inputs, with_inputs
 from mtl.methods.transformer.network import TransformerNetwork, body_input
-from mtl.methods.transformer.pretrained import Pretrained, check_runs, open_pretrained, open_without_weights
+from mtl.methods.transformer.opening import check_runs, open_without_weights
+from mtl.methods.transformer.pretrained import Pretrained
 from mtl.model.encoder import POOLINGS, batches_by_length
 from mtl.model.network import TaskNetwork
 from mtl.model.sequences import ArraySequences
@@ -35,8 +33,6 @@ from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import WEIGHTS, fill, read_weights, update_with_weights, weights_below
 from mtl.training.precision import mixed_precision, used_precision
-
-logger = logging.getLogger("mtl")
 
 
 @torch.no_grad()
@@ -85,11 +81,11 @@ class TransformerEncoder:
 
     def encode(self, texts: Sequence[str], pooling: str) -> np.ndarray:
         """Text vectors, float32 (texts, dim): the body's last layer, pooled over all tokens, with those that stand around a text."""
-        distinct = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+        index = {text: number for number, text in enumerate(dict.fromkeys(texts))}
         with hidden_progress(), mixed_precision(self.trainer, self.device):
-            sequences = InputReader(self.pretrained, self.length).sequences([(text,) for text in distinct])
+            sequences = InputReader(self.pretrained, self.length).sequences([(text,) for text in index])
             vectors = encode_texts(self.body, self.pretrained, sequences, pooling)
-        return vectors[[distinct[text] for text in texts]].numpy()
+        return vectors[[index[text] for text in texts]].numpy()
 
     def fingerprint(self) -> str:
         """A hash of the body's weights, of its configuration and tokenizer, and of the settings that vectors depend on."""
@@ -115,7 +111,7 @@ class HeadsOnBody(TrainedNetworks, TransformerEncoder):
         answers: Mapping[str, Sequence[str]],
         trained_on: Sequence[str] = (),
     ) -> None:
-        """`network` returns the network with a task's head, with its weights; `answers`: see `mtl.data.dataset.Dataset`."""
+        """`network` returns the network with a task's head, with its weights; `answers` are as in `mtl.data.dataset.Dataset`."""
         TransformerEncoder.__init__(self, pretrained, config.max_length, config.trainer, device, body, trained_on)
         size = config.transformer.rows_at_once if config.finetune.train_encoder else config.finetune.batch_size
         TrainedNetworks.__init__(self, config, device, size, lambda task: network(task).to(device), answers)
@@ -139,11 +135,11 @@ class TrainedTransformer(HeadsOnBody):
 
 def load_trained(request: LoadRequest) -> TrainedTransformer:
     """The models of a seed. Raises InputError if the run did not keep its weights."""
-    config, folder = request.config, request.seed_folder
-    pretrained = open_without_weights(model_folder(request.folder))
+    config, pretrained = request.config, open_without_weights(model_folder(request.folder))
     file = WEIGHTS[config.transformer.checkpoint]
-    kept = {id: path for id in request.suite.tasks if (path := finetune_folder(folder, id) / file).exists()}
-    if not kept:
+    paths = {id: finetune_folder(request.seed_folder, id) / file for id in request.suite.tasks}
+    paths = {id: path for id, path in paths.items() if path.exists()}
+    if not paths:
         message = "the weights of its models were not kept; make the run again with transformer.keep=true and another run_dir="
         raise InputError(message, path=request.folder)
 
@@ -152,50 +148,29 @@ def load_trained(request: LoadRequest) -> TrainedTransformer:
         # Prediction needs no gradients, so none are computed again.
         settings = replace(config.transformer, gradient_checkpointing=False)
         network = TransformerNetwork(pretrained, [task], outputs, 0, config.trainer, request.device, settings)
-        fill(network, read_weights(kept[task.id]), kept[task.id])
+        fill(network, read_weights(paths[task.id]), paths[task.id])
         check_runs(pretrained, network.models[0].eval())
         return network
 
-    def body() -> Any:
-        task, trained = request.task, ", ".join(kept)
-        if task is None and len(kept) > 1:
+    def open_body() -> Any:
+        task, trained = request.task, ", ".join(paths)
+        if task is None and len(paths) > 1:
             message = f"in this run each task has its own encoder; set task= to one of {trained}"
             raise InputError(message, key="task")
-        if task is not None and task not in kept:
+        if task is not None and task not in paths:
             raise InputError(f"has no weights in this run; it has {trained}", key="task", value=task)
-        path = kept[task or next(iter(kept))]
+        path = paths[task or next(iter(paths))]
         model = pretrained.classifier(1)
         fill(model.base_model, weights_below(read_weights(path), f"models.0.{model.base_model_prefix}."), path)
         check_runs(pretrained, model.base_model.eval())
         return model.base_model
 
-    seen = tasks_seen(request, list(kept) if request.task is None else [request.task])
-    return TrainedTransformer(config, pretrained, request.device, body, open_network, request.answers, seen)
-
-
-def open_origin(request: BuildRequest) -> Pretrained:
-    """The transformer that `transformer.path` names; without a path, a tiny one, which is pre-trained on the training texts of all the suite's tasks
-    if it does not exist. Raises InputError as `open_pretrained` does."""
-    config, suite = request.config, request.suite
-    path = config.transformer.path
-    if path is None:
-        train = next((wing.trained_body for wing in wings() if wing.trained_body), None)
-        if train is None:
-            message = "names no transformer: a folder, or a name on the Hugging Face Hub"
-            raise InputError(message, key="transformer.path")
-        texts = training_texts(suite, request.data_dir, config.held_out)
-        path = str(train(texts, suite.language, Path(config.embeddings_dir) / f"{suite.name}-transformer", TINY))
-    pretrained = open_pretrained(path, config.transformer.tokenizer)
-    sizes = (pretrained.config.num_hidden_layers, pretrained.dim, f"{pretrained.parameters:,}")
-    logger.info("transformer %s: %d layers of %d, %s weights", path, *sizes)
-    if pretrained.longest is not None and pretrained.longest < config.max_length:
-        message = "max_length=%d: the transformer takes %d tokens at most, and inputs are cut to these"
-        logger.info(message, config.max_length, pretrained.longest)
-    return pretrained
+    seen = tasks_seen(request, list(paths) if request.task is None else [request.task])
+    return TrainedTransformer(config, pretrained, request.device, open_body, open_network, request.answers, seen)
 
 
 def tasks_seen(request: LoadRequest, trained_on: Sequence[str]) -> list[str]:
-    """The ids of the tasks whose training rows a body has seen that was trained on these; the tiny one has read those of the suite."""
+    """The ids of the tasks whose training rows the body has seen: those that it was trained on; the tiny one has read all of the suite's."""
     if request.config.transformer.path is not None:
         return list(trained_on)
     return [id for id, task in request.suite.tasks.items() if task.files.get("train") is not None]

@@ -7,7 +7,7 @@ from mtl.base.device import device_of
 from mtl.base.settings.schema import TrainerConfig
 from mtl.base.typed import typed
 from mtl.methods.transformer.entry import short_name
-from mtl.methods.transformer.pretrained import open_pretrained
+from mtl.methods.transformer.opening import open_pretrained
 from mtl.methods.transformer.trained import TransformerEncoder
 from mtl.vectors.encoders.encoder import MAX_LENGTH, ModelEncoder, PretrainedSettings
 

@@ -15,7 +15,7 @@ class WordVectorKind(FloorKind):
     is_deterministic = True
 
     def title(self, config: Config) -> str:
-        return f"{self.words}, {EMBEDDERS[config.embeddings.name].title}"
+        return f"{self.label}, {EMBEDDERS[config.embeddings.name].title}"
 
     def describe(self, config: Config) -> dict[str, str]:
         return {"embeddings": config.embeddings.name}

@@ -8,7 +8,7 @@ from sklearn.preprocessing import StandardScaler
 import mtl.methods.floors.classifiers as classifiers
 from mtl.base.errors import InputError
 from mtl.methods.floors.classifiers import DenseClassifier, DenseRegressor, FastTextClassifier, FastTextRegressor
-from mtl.methods.floors.estimators import check_grid, numbers
+from mtl.methods.floors.estimators import check_grid, weight_count
 
 LINES = [f"{word} numer {number % 9}" for number, word in enumerate(["dobry", "zły", "dobry"] * 30)]
 LABELS = np.array([0, 1, 0] * 30)
@@ -27,12 +27,12 @@ def test_a_linear_head_is_a_logistic_regression_of_standardized_features() -> No
     expected = LogisticRegression(C=0.5, max_iter=2_000, class_weight="balanced").fit(scaled, labels)
     mine = DenseClassifier("linear", 2.0, "balanced", 1).fit(features, labels)
     assert mine.predict_proba(features) == pytest.approx(expected.predict_proba(scaled), abs=1e-4)
-    assert list(mine.classes_) == [0, 1, 2] and numbers(mine) == 3 * 5 + 3
+    assert list(mine.classes_) == [0, 1, 2] and weight_count(mine) == 3 * 5 + 3
     targets = features[:, 0] - features[:, 2]
     ridge = Ridge(2.0).fit(scaled, targets)
     mine_too = DenseRegressor("linear", 2.0, 1).fit(features, targets)
     assert mine_too.predict(features) == pytest.approx(ridge.predict(scaled))
-    assert numbers(mine_too) == 5 + 1
+    assert weight_count(mine_too) == 5 + 1
 
 
 def test_networks_learn_what_no_linear_model_does_and_equal_seeds_the_same() -> None:
@@ -40,7 +40,7 @@ def test_networks_learn_what_no_linear_model_does_and_equal_seeds_the_same() -> 
     labels = (features[:, 0] * features[:, 1] > 0).astype(int)
     network = DenseClassifier("mlp", 0.1, None, 1).fit(features, labels)
     assert (network.predict(features) == labels).mean() > 0.8  # a linear model has a half
-    assert numbers(network) == 2 * 256 + 256 + 256 + 1
+    assert weight_count(network) == 2 * 256 + 256 + 256 + 1
     regressor = DenseRegressor("mlp", 0.1, 1).fit(features, features[:, 0] * features[:, 1])
     assert np.corrcoef(regressor.predict(features), features[:, 0] * features[:, 1])[0, 1] > 0.8
     features = np.random.default_rng(0).normal(size=(60, 4))
@@ -61,7 +61,7 @@ def test_fasttext_learns_the_same_each_time(words: int, characters: int) -> None
     table = first.model_.get_input_matrix()
     known = len(first.model_.get_words())
     assert np.isfinite(table).all() and table[:known].any(axis=1).all()
-    assert numbers(first) == table.size + 2 * 100
+    assert weight_count(first) == table.size + 2 * 100
 
 
 def test_fasttext_with_rare_classes_any_line_and_numbers() -> None:

@@ -3,7 +3,7 @@ import pytest
 from input_errors import refused
 
 from mtl.data.dataset import Split
-from mtl.methods.floors.estimators import CosineInRange, YesOrNo, check_grid, grid_settings, new_estimator, numbers
+from mtl.methods.floors.estimators import CosineInRange, YesOrNo, check_grid, grid_settings, new_estimator, weight_count
 from mtl.methods.floors.guesses import guess_for, guessed
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -37,7 +37,7 @@ def test_learned_numbers_are_counted(method: str, task: Task) -> None:
     estimator = new_estimator(method, task, chosen, 1, 1).fit(features, targets)
     assert estimator.predict(features).round().tolist() == targets.tolist()
     # A weight for each feature and a bias; a root and two leaves for each tree.
-    assert numbers(estimator) == {"svm": 3, "tree": 3, "forest": 9}[method]
+    assert weight_count(estimator) == {"svm": 3, "tree": 3, "forest": 9}[method]
 
 
 def test_of_pairs_the_first_candidate_that_is_called_right_is_predicted_or_else_the_first() -> None:
@@ -48,12 +48,12 @@ def test_of_pairs_the_first_candidate_that_is_called_right_is_predicted_or_else_
     rows = np.array([wrong, [0.0, 1.1], [0.0, 9.0], wrong, wrong, wrong, right])
     predicted = target_kind(choice).from_estimator(pairs, rows, np.array([3, 2, 2]))
     assert predicted.tolist() == [1, 0, 1]  # a higher score of a later candidate does not count
-    assert numbers(pairs) == 3
+    assert weight_count(pairs) == 3
 
 
 def test_a_cosine_becomes_a_number_in_the_range_of_the_task_whatever_the_targets_are() -> None:
     estimator = new_estimator("overlap", NUMBERS, {}, 1, 1)
-    assert isinstance(estimator, CosineInRange) and numbers(estimator) == 0
+    assert isinstance(estimator, CosineInRange) and weight_count(estimator) == 0
     estimator.fit(np.array([[0.5, 0.5]]), np.array([5.0]))
     # Only the last column counts: the cosine of the characters.
     assert estimator.predict(np.array([[0.9, 0.0], [0.1, 0.25], [0.5, 1.0]])).tolist() == [1, 2, 5]

@@ -7,14 +7,8 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
 from mtl.base.settings.schema import FloorConfig
 from mtl.data.dataset import Split
-from mtl.methods.floors.features import (
-    Document,
-    TaskFeatures,
-    fitted_state,
-    new_vectorizers,
-    restore_fitted,
-    training_inputs,
-)
+from mtl.methods.floors.features import Document, TaskFeatures, fitted_state, new_vectorizers, restore_fitted
+from mtl.methods.floors.inputs import training_inputs
 from mtl.methods.floors.static import TextVectors, WordFile
 from mtl.tasks.task import Task
 

@@ -18,7 +18,7 @@ from small_suite import write_tsv
 import mtl.methods.floors.classifiers as classifiers
 import mtl.methods.floors.floor as floor
 from mtl.jobs.baseline import run_baseline
-from mtl.methods.floors.kept import KEEPABLE
+from mtl.methods.floors.model_file import KEEPABLE
 from mtl.methods.predictor import Predictor
 
 PAIRS = """\

@@ -21,7 +21,8 @@ from mtl.data.dataset import Dataset, Split, input_rows, load_dataset
 from mtl.data.splits import read_task
 from mtl.jobs.baseline import run_baseline
 from mtl.methods.floors.features import Document, TaskFeatures
-from mtl.methods.lstm.linear import FOLDS, LinearModels, row_folds, train_linear
+from mtl.methods.lstm.folds import FOLDS, row_folds
+from mtl.methods.lstm.linear import LinearModels, train_linear
 from mtl.methods.predictor import Predictor
 from mtl.tasks.suite import load_suite
 from mtl.tasks.task import Task
@@ -64,7 +65,7 @@ def test_rows_are_answered_by_models_that_did_not_see_them(parts: Parts, models:
     outputs = models.outputs["labels"]["train"]
     assert outputs.dtype == np.float32
     np.testing.assert_allclose(np.exp(outputs), best, atol=1e-3)
-    chosen = models.kept["numbers"].estimator
+    chosen = models.models["numbers"].estimator
     fitted, matrix = features(parts, NUMBERS, "train")
     dev = features(parts, NUMBERS, "dev", fitted)[1]
     by_penalty = [Ridge(a).fit(matrix, parts.dataset.splits["numbers"]["train"].targets) for a in (0.1, 1.0, 10.0)]
@@ -128,7 +129,7 @@ def test_labels_are_weighted_as_in_the_loss_of_the_heads(tmp_path: Path) -> None
     kept = np.setdiff1d(np.arange(len(train)), rare[:12])
     fewer = {**dataset.splits["labels"], "train": replace(train, texts=train.texts[kept], targets=train.targets[kept])}
     weighted = replace(dataset, tasks=[task], splits={"labels": fewer}, answers={})
-    estimator = train_linear(parts.config, weighted, parts.texts, "sv").kept["labels"].estimator
+    estimator = train_linear(parts.config, weighted, parts.texts, "sv").models["labels"].estimator
     matrix = features(replace(parts, data=replace(parts.data, dataset=weighted)), task, "train")[1]
     targets = fewer["train"].targets.astype(int)
     balanced = [LogisticRegression(C=c, class_weight="balanced", max_iter=300) for c in (0.1, 1.0, 10.0, 100.0)]
@@ -150,7 +151,7 @@ def test_rows_that_teach_nothing_give_no_opinion(parts: Parts, tmp_path: Path) -
         train_linear(config, alike, parts.texts, "sv"),
         train_linear(rarer, with_train(parts.dataset, train), parts.texts, "sv"),
     ):
-        assert not made.kept and not made.outputs and made.parameters == 0
+        assert not made.models and not made.outputs and made.parameters == 0
     # One row alone has the other label: the model that does not see it cannot be trained.
     targets = np.zeros(len(train))
     targets[3] = 1
@@ -163,8 +164,8 @@ def test_rows_that_teach_nothing_give_no_opinion(parts: Parts, tmp_path: Path) -
 
 def test_a_damaged_file_is_replaced(parts: Parts, models: LinearModels, monkeypatch: pytest.MonkeyPatch) -> None:
     trainings: list[str] = []
-    trained = linear._trained
-    monkeypatch.setattr(linear, "_trained", lambda *given: trainings.append(given[2].id) or trained(*given))
+    trained = linear._train
+    monkeypatch.setattr(linear, "_train", lambda *given: trainings.append(given[2].id) or trained(*given))
     files = sorted(Path(parts.config.cache_dir).glob("linear-*.ckpt"))
     again = train_linear(parts.config, parts.dataset, parts.texts, "sv")
     assert trainings == [] and len(files) >= 3

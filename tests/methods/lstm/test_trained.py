@@ -140,8 +140,8 @@ def test_vectors_are_those_of_the_encoder_without_dropout(tmp_path: Path) -> Non
     parts = lstm_parts(tmp_path)
     network = parts.network().train()
     encoded = encode_once(parts.config, parts.dataset, parts.sequences, network, 1, tmp_path)
-    read = encoded[False]
-    assert encoded[True].sequences is None and read.vectors is not None and network.encoder is not None
+    read = encoded.vectors
+    assert encoded.tokens.sequences is None and read.vectors is not None and network.encoder is not None
     texts = torch.arange(len(parts.texts))
     expected = network.encoder.eval()(*parts.sequences.gather(texts))
     torch.testing.assert_close(read.vectors, expected, atol=1e-5, rtol=0)
@@ -157,7 +157,7 @@ def test_with_attention_pairs_and_choices_read_token_outputs(tmp_path: Path) -> 
     (tmp_path / "stage").mkdir()
     encoded = encode_once(parts.config, parts.dataset, parts.sequences, network, 1, tmp_path / "stage")
     assert not list((tmp_path / "stage").iterdir())  # the file of the token outputs has no name
-    tokens, vectors = encoded[True].sequences, encoded[False].vectors
+    tokens, vectors = encoded.tokens.sequences, encoded.vectors.vectors
     assert tokens is not None and tokens.lengths.tolist() == parts.texts.lengths.tolist()
     # The texts of all other tasks are pooled, and no others.
     splits = [parts.dataset.splits[task.id] for task in (LABELS, *TRAINED[3:], OTHER)]
@@ -172,7 +172,7 @@ def test_a_frozen_encoder_reads_a_text_once(tmp_path: Path, monkeypatch: pytest.
     encoded = encode_once(parts.config, parts.dataset, parts.sequences, network, 1, tmp_path)
     monkeypatch.setattr(network.encoder.lstm, "forward", None)
     for task in TRAINED:
-        read = encoded[reads_tokens(network.heads, task)]
+        read = encoded.input_for(network.heads, task)
         stage = Finetuning(parts.config, parts.data, task, read, 1, tmp_path / task.id)
         assert set(stage.predict(stage.train(network.heads), task)) == {"dev", "test"}
 
@@ -190,7 +190,7 @@ def test_each_task_trains_its_own_copy_of_the_encoder(tmp_path: Path) -> None:
 def outputs_of_pairs(parts: Parts, folder: Path) -> tuple[Sequences, torch.Tensor, torch.Tensor]:
     """What heads that read tokens are given, the texts that they read, and the float32 outputs of these texts by hand."""
     network = parts.network().train()
-    tokens = encode_once(parts.config, parts.dataset, parts.sequences, network, 1, folder)[True].sequences
+    tokens = encode_once(parts.config, parts.dataset, parts.sequences, network, 1, folder).tokens.sequences
     splits = [parts.dataset.splits[task.id] for task in (NUMBERS, CHOICE)]
     texts = torch.from_numpy(np.unique(np.concatenate([part.texts.ravel() for of in splits for part in of.values()])))
     with torch.no_grad():
@@ -241,7 +241,7 @@ def test_heads_that_project_read_token_outputs_alone(tmp_path: Path) -> None:
     network = parts.network()
     assert all(reads_tokens(network.heads, task) for task in (*TRAINED, OTHER))
     encoded = encode_once(parts.config, parts.dataset, parts.sequences, network, 1, tmp_path)
-    tokens = encoded[True].sequences
-    assert encoded[False].vectors is None and tokens is not None
+    tokens = encoded.tokens.sequences
+    assert encoded.vectors.vectors is None and tokens is not None
     states, _ = tokens.gather(torch.arange(len(parts.texts)))
     assert states.shape[2] == 2 * 8 + 12  # LSTM outputs and the word's vector

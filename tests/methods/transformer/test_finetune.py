@@ -45,11 +45,11 @@ def plain_loop(bert: Path, state: dict[str, Any], method: FineTuned, task: str, 
     from transformers import AutoModelForSequenceClassification, AutoTokenizer, get_linear_schedule_with_warmup
 
     tokenizer = AutoTokenizer.from_pretrained(bert)
-    declared = next(of for of in method.texts.tasks if of.id == task)
+    declared = next(of for of in method.text_dataset.tasks if of.id == task)
     outputs = len(declared.labels or [0])
     model = AutoModelForSequenceClassification.from_pretrained(bert, num_labels=outputs, dtype=torch.float32)
     model.load_state_dict({name.removeprefix("models.0."): value for name, value in state.items()})
-    split = method.texts.splits[task]["train"]
+    split = method.text_dataset.splits[task]["train"]
     size = 32
     batches = -(-len(split) // size)
     schedule = Schedule(
@@ -67,7 +67,7 @@ def plain_loop(bert: Path, state: dict[str, Any], method: FineTuned, task: str, 
     model.train()
     for step in range(2 * batches):
         chosen = schedule.rows(step)[1]
-        texts = [[method.texts.texts[number] for number in split.texts[row]] for row in chosen]
+        texts = [[method.text_dataset.texts[number] for number in split.texts[row]] for row in chosen]
         given = tokenizer(
             *(list(column) for column in zip(*texts, strict=True)),
             padding=True,
@@ -92,7 +92,7 @@ def plain_loop(bert: Path, state: dict[str, Any], method: FineTuned, task: str, 
 def test_the_steps_are_those_of_a_plain_loop(bert: Path, tmp_path: Path, task: str, decay: float) -> None:
     method = prepared(bert, tmp_path, f"transformer.weight_decay={decay}")
     declared = next(of for of in method.dataset.tasks if of.id == task)
-    network = method.new_network_of([declared], seed=1)
+    network = method.new_network([declared], seed=1)
     before = {name: value.clone() for name, value in network.state_dict().items()}
     train(method, network, tmp_path / "stage" / task)
     expected = plain_loop(bert, before, method, task, decay)
@@ -134,7 +134,7 @@ def test_a_disk_without_room_for_checkpoints_is_one_line(
 ) -> None:
     method = prepared(bert, tmp_path)
     monkeypatch.setattr("mtl.base.files.shutil.disk_usage", lambda folder: type("Usage", (), {"free": 1000}))
-    refused(lambda: train(method, method.new_network_of(method.dataset.tasks[:1], 1), tmp_path / "s"), file="s")
+    refused(lambda: train(method, method.new_network(method.dataset.tasks[:1], 1), tmp_path / "s"), file="s")
 
 
 def assert_damaged(path: Path, data: Coded, task: Task) -> None:
@@ -147,7 +147,7 @@ def test_gradient_checkpointing_changes_nothing(bert: Path, tmp_path: Path) -> N
     for key in ("false", "true"):
         method = prepared(bert, tmp_path, f"transformer.gradient_checkpointing={key}")
         task = method.dataset.tasks[0]
-        network = method.new_network_of([task], seed=1)
+        network = method.new_network([task], seed=1)
         assert network.models[0].is_gradient_checkpointing is (key == "true")
         train(method, network, tmp_path / key / task.id)
         weights.append(network.state_dict())
@@ -165,5 +165,5 @@ def test_a_step_is_computed_in_parts(bert: Path, tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr(TransformerNetwork, "loss", noted)
     method = prepared(bert, tmp_path, "transformer.accumulate=8", "transformer.epochs=1")
-    train(method, method.new_network_of(method.dataset.tasks[:1], seed=1), tmp_path / "stage")
+    train(method, method.new_network(method.dataset.tasks[:1], seed=1), tmp_path / "stage")
     assert max(sizes) == 4

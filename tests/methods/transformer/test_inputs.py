@@ -6,7 +6,8 @@ from input_errors import refused
 from tiny_transformers import write_bert, write_roberta
 
 from mtl.methods.transformer.inputs import InputReader
-from mtl.methods.transformer.pretrained import Pretrained, open_pretrained
+from mtl.methods.transformer.opening import open_pretrained
+from mtl.methods.transformer.pretrained import Pretrained
 
 LONG = "solen skiner idag och jag skrattar gott åt vädret som faller"
 TEXTS = [LONG, "regnet faller", "", "fin dag"]

@@ -9,7 +9,8 @@ from tiny_transformers import write_bert
 
 from mtl.base.settings.schema import TrainerConfig, TransformerConfig
 from mtl.methods.transformer.network import TransformerNetwork, body_input, fine_tuning, parameter_groups
-from mtl.methods.transformer.pretrained import Pretrained, open_pretrained
+from mtl.methods.transformer.opening import open_pretrained
+from mtl.methods.transformer.pretrained import Pretrained
 from mtl.model.network import Batch
 from mtl.tasks.task import Task
 

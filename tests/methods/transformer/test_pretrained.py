@@ -12,7 +12,8 @@ from input_errors import refused
 from tiny_transformers import write_bert, write_roberta
 
 from mtl.base.errors import InputError
-from mtl.methods.transformer.pretrained import Pretrained, open_pretrained, open_without_weights
+from mtl.methods.transformer.opening import open_pretrained, open_without_weights
+from mtl.methods.transformer.pretrained import Pretrained
 
 TEXTS = ["solen skiner idag", "regnet faller", "jag skrattar gott åt vädret"]
 

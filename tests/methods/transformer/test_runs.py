@@ -221,7 +221,7 @@ def test_a_tiny_transformer_without_a_path(folder: Path, tmp_path: Path, monkeyp
         asked.append((len(set(texts)), language, place, settings_name))
         return folder / "bert"
 
-    monkeypatch.setattr("mtl.methods.transformer.trained.wings", lambda: (Wing(trained_body=trained_body),))
+    monkeypatch.setattr("mtl.methods.transformer.opening.wings", lambda: (Wing(trained_body=trained_body),))
     settings = ["transformer.path=null", "tasks=[mood]", "variant=frozen", "seeds=[1]", f"embeddings_dir={tmp_path}"]
     assert main([*command(folder, "kinds", *settings, f"runs_dir={tmp_path}")]) == 0
     (found,) = asked

@@ -1,4 +1,4 @@
-"""What a seed of trained networks cost, and the speed of prediction with any trained method."""
+"""What a seed of a method costs: parameters, time and memory of trained networks, and the speed of prediction with any trained method."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -23,18 +23,19 @@ def networks_cost(
     folder: Path,
     dataset: Dataset,
     predict: Callable[[Task, Sequence[Row]], object],
-    parameters: tuple[int, int],
+    embeddings: int,
+    others: int,
     further_seconds: float = 0.0,
 ) -> dict[str, Any]:
-    """`mtl.methods.method.Method.cost` of a seed, by its folder, whose networks were trained in stages. `predict` takes the rows of the dataset;
-    `parameters` are those of word vectors or token embeddings, and all others; `further_seconds` are what each seed took beside its stages."""
-    first = pretrain_folder(folder) / DONE
-    stage1 = [read_stage(first)] if first.exists() else []
+    """`mtl.methods.method.Method.cost` of the seed in `folder`, whose networks were trained in stages. `embeddings` and `others` are the numbers of
+    parameters in word vectors or token embeddings, and of all others; `further_seconds` are what the seed took beside its stages."""
+    stage1_file = pretrain_folder(folder) / DONE
+    stage1 = [read_stage(stage1_file)] if stage1_file.exists() else []
     stages = [read_stage(finetune_folder(folder, task.id) / DONE) for task in dataset.trained_tasks]
     gpu = peak_gpu_memory()
     return {
-        "parameters": sum(parameters),
-        "parameters_without_embeddings": parameters[1],
+        "parameters": embeddings + others,
+        "parameters_without_embeddings": others,
         "pretrain_seconds": stage1[0]["seconds"] if stage1 else None,
         "finetune_seconds": further_seconds + sum(stage["seconds"] for stage in stages),
         "peak_memory": max(stage["peak_memory"] for stage in [*stage1, *stages]),
@@ -46,14 +47,15 @@ def networks_cost(
 def sentences_per_second(
     predict: Callable[[Task, Sequence[Row]], object], dataset: Dataset, tasks: Sequence[Task] | None = None
 ) -> float:
-    """Texts per second on one core, from text to prediction. Each task in turn predicts a batch of its scored rows. Before each measured call, it is
-    called once with one row, so that loading a model is not measured. No tasks: all of the dataset."""
+    """Texts per second on one core, from text to prediction, of these tasks of the dataset (None: all). Each task in turn predicts a batch of its
+    scored rows. Before each measured call, `predict` is called once with one row, so that loading a model is not measured."""
     count, seconds = 0, 0.0
     with threads_of_torch(1), threadpool_limits(1):
         while seconds < SECONDS:
             for task in tasks or dataset.tasks:
-                split = dataset.scored(task)  # of which evenly chosen rows
-                rows = input_rows(dataset, task, split, range(0, len(split), -(-len(split) // ROWS)))
+                split = dataset.scored(task)
+                evenly_chosen = range(0, len(split), -(-len(split) // ROWS))
+                rows = input_rows(dataset, task, split, evenly_chosen)
                 predict(task, rows[:1])
                 start = time.perf_counter()
                 predict(task, rows)

@@ -7,8 +7,8 @@ from command_line import job
 from mtl.data.dataset import build_dataset, load_dataset
 from mtl.data.examples import Example
 from mtl.data.splits import TaskExamples
-from mtl.methods import throughput
-from mtl.methods.throughput import sentences_per_second
+from mtl.methods import costs
+from mtl.methods.costs import sentences_per_second
 from mtl.tasks.task import Task
 
 
@@ -22,8 +22,8 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(throughput, "time", clock)
-    monkeypatch.setattr(throughput, "SECONDS", 1.0)
+    monkeypatch.setattr(costs, "time", clock)
+    monkeypatch.setattr(costs, "SECONDS", 1.0)
     return clock
 
 

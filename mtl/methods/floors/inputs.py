@@ -1,0 +1,92 @@
+"""The model inputs of a split as estimators read them: which of them train an estimator, and the documents of each.
+
+A row has one input, in a choice one for each candidate, and in a task with units one for each unit.
+"""
+
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from mtl.data.dataset import Split, last_texts, marked_texts
+from mtl.methods.floors.features import Document
+from mtl.tasks.targets import TARGET_KINDS, target_kind
+from mtl.tasks.task import Task
+
+MOST_UNITS = 2_000_000  # of training rows that linear models learn from, unless `floor.train_rows` says otherwise
+
+
+def unit_inputs(task: Task, split: Split, texts: Sequence[str]) -> Split:
+    """The split of a task with units, in which each unit is an input; any other split as it is. `texts` as in `documents_of`."""
+    if not TARGET_KINDS[task.kind].by_unit:
+        return split
+    kind = target_kind(task)
+    sizes = np.array([len(kind.units(text)) for text in last_texts(task, split, texts)], dtype=np.int64)
+    return replace(split, texts=np.repeat(split.texts, sizes, axis=0), sizes=sizes)
+
+
+def documents_of(
+    task: Task,
+    split: Split,
+    texts: Sequence[str],
+    words: Callable[[int], list[str]] | None,
+    inputs: np.ndarray | None = None,
+) -> Any:
+    """Lists of the documents of each input of a split, which are read once: its texts with their words, or in a split of `unit_inputs` its features
+    as words.
+
+    Args:
+        texts: the dataset's texts, whose numbers the split has.
+        words: returns the words of the text with a number. None: no words are read, but what is marked in the texts follows them.
+        inputs: the numbers of the inputs to return, in ascending order; None: all.
+    """
+    if TARGET_KINDS[task.kind].by_unit:
+        return _unit_documents(task, split, texts, inputs)
+    documents = {text: Document(texts[text], words(text) if words else []) for text in np.unique(split.texts).tolist()}
+    rows = [[documents[text] for text in row] for row in split.texts.tolist()]
+    if not words and task.marked:
+        marked = marked_texts(task, split, texts)
+        rows = [[*row, *(Document(text, []) for text in spans)] for row, spans in zip(rows, marked, strict=True)]
+    return rows if inputs is None else [rows[number] for number in inputs.tolist()]
+
+
+def _unit_documents(
+    task: Task, split: Split, texts: Sequence[str], inputs: np.ndarray | None
+) -> Iterator[list[Document]]:
+    """The units of a split, made when they are read: all at once, those of SQuAD would need 30 GB."""
+    assert split.sizes is not None
+    is_read = np.ones(len(split.texts), dtype=bool) if inputs is None else np.isin(np.arange(len(split.texts)), inputs)
+    start = 0
+    for size in split.sizes.tolist():
+        numbers = np.flatnonzero(is_read[start : start + size]).tolist()
+        if numbers:
+            units = target_kind(task).unit_features([texts[text] for text in split.texts[start].tolist()])
+            yield from ([Document("", units[number])] for number in numbers)
+        start += size
+
+
+def training_inputs(task: Task, train: Split, most_rows: int | None, in_pairs: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of the inputs that an estimator is trained on, int64 (inputs,), and their targets, (inputs,). So many rows are taken, evenly spread
+    over the file; None: all, or in a task with units as many as have MOST_UNITS. With `in_pairs`, a row of a choice has two inputs: its right
+    candidate, and a wrong one, drawn at random, equally for all seeds."""
+    rows = np.arange(len(train))
+    if most_rows is None and target_kind(task).by_unit and train.sizes is not None:
+        most_rows = max(1, MOST_UNITS * len(train) // max(MOST_UNITS, int(train.sizes.sum())))
+    if most_rows is not None and most_rows < len(train):
+        rows = np.arange(most_rows) * len(train) // most_rows
+    inputs = _right_and_wrong(task, train, rows) if in_pairs and train.sizes is not None else train.inputs(rows)
+    return inputs, target_kind(task).fit_targets(train.targets, train.sizes)[inputs]
+
+
+def _right_and_wrong(task: Task, train: Split, rows: np.ndarray) -> np.ndarray:
+    """The inputs of each row's right candidate and of one of its wrong ones, int64. A row with one candidate has no wrong one."""
+    rng = np.random.default_rng(zlib.crc32(task.id.encode()))
+    pairs: list[int] = []
+    for row in rows.tolist():
+        candidates, right = train.inputs(np.array([row])), int(train.targets[row])
+        pairs.append(candidates[right])
+        if len(candidates) > 1:
+            pairs.append(rng.choice(np.delete(candidates, right)))
+    return np.array(pairs)
