@@ -23,7 +23,8 @@ from mtl.tasks.target_kind import PAST, HeadTargets
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.batches import POOL, Schedule, batch_rows
-from mtl.training.module import MultitaskModule, Optimization, TaskScore
+from mtl.training.module import MultitaskModule, TaskScore
+from mtl.training.optimizers import Optimization
 from mtl.training.stage import Stage, fit
 
 logger = logging.getLogger("mtl")
@@ -165,7 +166,7 @@ def fit_tasks(
         Stage(
             seed=seed,
             total_steps=total_steps,
-            train=lambda epoch: train.loader(schedule.chosen(epoch * steps, (epoch + 1) * steps), pinned),
+            train=lambda epoch: train.loader(schedule.steps(epoch * steps, (epoch + 1) * steps), pinned),
             dev=validation.loader(task_input.ordered(dev, batch_sizes[1]), pinned),
             scale=data.scale,
             settings=flatten_config(config),

@@ -17,8 +17,9 @@ from mtl.model.encoder import Encoder
 from mtl.model.network import Heads, TaskNetwork
 from mtl.model.sequences import Sequences
 from mtl.tasks.task import Task
-from mtl.training.batches import BatchDataset, Chosen, batch_rows, predict_rows, row_lengths, sorted_batches
+from mtl.training.batches import BatchDataset, TaskRows, batch_rows, row_lengths, sorted_batches
 from mtl.training.precision import mixed_precision
+from mtl.training.predictions import predict_rows
 
 FLOAT = 4  # bytes of a number
 
@@ -65,7 +66,7 @@ class TaskInput:
         lengths = None if self.sequences is None else self.sequences.lengths.numpy()
         return {id: np.zeros(len(part)) if lengths is None else row_lengths(part, lengths) for id, part in rows.items()}
 
-    def ordered(self, rows: Mapping[str, Split], size: int) -> list[Chosen]:
+    def ordered(self, rows: Mapping[str, Split], size: int) -> list[TaskRows]:
         """All rows, for a network that is not trained, in batches of `size` model inputs."""
         return sorted_batches(self.row_lengths(rows), {id: batch_rows(part, size) for id, part in rows.items()})
 
