@@ -38,7 +38,7 @@ class TaskScore(torchmetrics.Metric):
             self.add_state(name, [], dist_reduce_fx="cat")
 
     def update(self, codes: Tensor, rows: Tensor, finite: Tensor) -> None:
-        """Add a batch: the predicted codes, (rows,) or (rows, codes), the numbers of their dev rows, (rows,), and whether all outputs are finite, ()."""
+        """Add a batch: predicted codes, (rows,) or (rows, codes), the numbers of their dev rows, (rows,), and whether all outputs are finite, ()."""
         self.codes.append(codes)
         self.rows.append(rows)
         self.finite.append(finite[None])
