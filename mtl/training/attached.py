@@ -175,7 +175,7 @@ def _has_attribute_state(attached_object: Any) -> bool:
 
 
 def _remember_state(attached_object: Any) -> None:
-    """Keep the state that an object had before its first training, in this run or an earlier one: its attributes, or what its `state_dict` returns."""
+    """Keep the state that an object had before its first training, in this run or an earlier one: its attributes, or what `state_dict` returns."""
     attributes = vars(attached_object)
     if _has_attribute_state(attached_object):
         remembered = attributes.pop(START_STATE, {})
