@@ -33,7 +33,7 @@ def _by_columns(rows: Sequence[Row]) -> list[Breakdown]:
         if not task.breakdown:
             continue
         recorded = run.rows(task).columns
-        for column in filter(recorded.__contains__, task.breakdown):
+        for column in [name for name in task.breakdown if name in recorded]:
             masks, left_out = _masks(recorded[column])
             parts = tuple((value, int(mask.sum())) for value, mask in masks.items())
             table = tables.setdefault((task.id, column, parts), Breakdown(task, column, parts, left_out))

@@ -51,13 +51,19 @@ def _table(
     caption: str,
     label: str = "",
 ) -> str:
-    """A table environment, in which rows are grouped by family. Numbers and titles are escaped; `label` is the end of its label."""
+    """A table environment, in which rows are grouped by family.
+
+    Args:
+        lines: rows of the board, each with the cells of its scores, which are escaped.
+        titles: one or more lines of titles, which are escaped.
+        label: the end of the table's label.
+    """
     body = []
     for _, family in groupby(lines, key=lambda line: line[0].family):
         body.append(r"\midrule")
-        for row, numbers in family:
+        for row, cells in family:
             name = f"{row.label} ({row.name})" if row.ours else row.name
-            body.append(_line([escape(name), row.split, *numbers]))
+            body.append(_line([escape(name), row.split, *cells]))
     return "\n".join(
         [
             r"\begin{table*}",
@@ -77,6 +83,7 @@ def _table(
 
 
 def _line(cells: Sequence[str]) -> str:
+    """A line of a table, of escaped cells."""
     return " & ".join(cells) + r" \\"
 
 
@@ -87,7 +94,8 @@ def _cell(board: Leaderboard, row: Row, column: str) -> str:
     return rf"\textbf{{{cell}}}" if board.is_best(row, column) else cell
 
 
-def _number(board: Leaderboard, score: float, mark: str = "") -> str:
+def _number(board: Leaderboard, score: float, mark: str) -> str:
+    """A score × 100 as shown, with its marks, escaped."""
     return escape(f"{board.scale.show(score)}{mark}".replace("-", "−"))
 
 
