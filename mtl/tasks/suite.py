@@ -48,30 +48,18 @@ class Submission:
 
 @dataclass
 class Published:
-    """A published row: scores × 100 on one split by task, and their average, which may be missing.
+    """A published row: scores × 100 on one split by task, and their average, which may be missing."""
 
-    Args:
-        model: the row's title.
-        family: its group of rows: floor (a simple baseline), lstm, transformer, …
-        split: the split that the scores are on, test or dev.
-        method: the method of this toolkit that is the same model, if there is one.
-        embeddings: the embeddings of that method.
-        variant: the variant of that method.
-        average: the printed average; None: none was printed.
-        scores: by task.
-        also: by task and metric, scores × 100 by other metrics than the task's own: one of the two that the task's is the mean of, or
-            one of the task's `also`.
-    """
-
-    model: str
-    family: str
-    split: Literal["test", "dev"] = "test"
-    method: str | None = None
-    embeddings: str | None = None
-    variant: str | None = None
-    average: float | None = None
-    scores: dict[str, float] = field(default_factory=dict)
-    also: dict[str, dict[str, float]] = field(default_factory=dict)
+    model: str  # the row's title
+    family: str  # its group of rows: floor (a simple baseline), lstm, transformer, …
+    split: Literal["test", "dev"] = "test"  # the split that the scores are on, test or dev
+    method: str | None = None  # the method of this toolkit that is the same model, if there is one
+    embeddings: str | None = None  # the embeddings of that method
+    variant: str | None = None  # the variant of that method
+    average: float | None = None  # the printed average; None: none was printed
+    scores: dict[str, float] = field(default_factory=dict)  # by task
+    also: dict[str, dict[str, float]] = field(default_factory=dict)  # by task and metric, scores × 100 by other metrics
+    # than the task's own: one of the two that the task's is the mean of, or one of the task's `also`
 
 
 @dataclass

@@ -42,17 +42,11 @@ SCORES_DEPEND_ON = (
 @dataclass
 class Source:
     """Where a task's official data is: the address of a zip, or one with `{file}`, which stands for a single file's name. `{folder}` in the address
-    stands for the task's folder. The checksums of single files are the task's (`Task.checksums`).
+    stands for the task's folder. The checksums of single files are the task's (`Task.checksums`)."""
 
-    Args:
-        url: the address.
-        size: the size of a zip in bytes, where it is known.
-        sha256: the checksum of a zip, where it is known.
-    """
-
-    url: str
-    size: int | None = None
-    sha256: str | None = None
+    url: str  # the address
+    size: int | None = None  # the size of a zip in bytes, where it is known
+    sha256: str | None = None  # the checksum of a zip, where it is known
 
     @property
     def problem(self) -> str | None:
