@@ -108,6 +108,7 @@ class Suite:
 
     @property
     def shown(self) -> Scale:
+        """How scores are shown."""
         return SCALES[self.scale]
 
     @property
@@ -127,10 +128,11 @@ class Suite:
 
     @property
     def average_text(self) -> str:
-        if all(len(group) == 1 for group in self.average_groups):
-            return ", ".join(self.averaged)
+        """What the average is the mean of, as in "cola, (mnli-m + mnli-mm) / 2"."""
         groups = self.average_groups
-        return ", ".join(f"({' + '.join(group)}) / {len(group)}" if group[1:] else group[0] for group in groups)
+        if all(len(group) == 1 for group in groups):
+            return ", ".join(self.averaged)
+        return ", ".join(f"({' + '.join(group)}) / {len(group)}" if len(group) > 1 else group[0] for group in groups)
 
     def mean(self, scores: Mapping[str, float]) -> float | None:
         """The suite's score: the mean of these scores by task id, over the averaged tasks among them; None if there are none."""
@@ -139,8 +141,9 @@ class Suite:
         return fmean(means) if means else None
 
     def divisors(self, ids: Container[str]) -> dict[str, int]:
-        """By the averaged tasks among these ids, the number by which a score is divided in the mean over them."""
-        groups = [present for group in self.average_groups if (present := [id for id in group if id in ids])]
+        """By averaged task among these ids, the number by which its score is divided in the mean over them, in the suite's order."""
+        present = [[id for id in group if id in ids] for group in self.average_groups]
+        groups = [group for group in present if group]
         by_task = {id: len(groups) * len(group) for group in groups for id in group}
         return {id: by_task[id] for id in self.averaged if id in by_task}
 
@@ -193,6 +196,7 @@ def suite_from(raw: Mapping[Any, Any], path: Path) -> Suite:
         if task.decide:
             message = f"{counted(len(task.decide), 'question')} to answer; answer and delete it: {task.decide[0]}"
             raise InputError(f"tasks.{id}.decide: {message}", path=path)
+        # The kind comes first: the problems depend on it.
         problem = _complete_kind(task, suite) or _target_problem(task) or _rows_problem(task) or _path_problem(task)
         if problem:
             raise InputError(f"tasks.{id}.{problem}", path=path)
@@ -243,7 +247,7 @@ def _target_problem(task: Task) -> str | None:
         return "id: a task's id names files; use letters, digits, '.', '_' and '-'"
     if task.id == AVERAGE:
         return f"id: {AVERAGE!r} names the average of all tasks; choose another id"
-    if sum(value is not None for value in (task.labels, task.range, task.candidates)) > 1 or not task.kind:
+    if not task.kind or sum(value is not None for value in (task.labels, task.range, task.candidates)) > 1:
         keys = "labels (classification), range (regression) and candidates (choice)"
         return f"labels: exactly one of {keys} must be given, or kind: word or text"
     if task.kind not in TARGET_KINDS:

@@ -15,7 +15,7 @@ import numpy as np
 from mtl.base.untrusted import inside, is_web_address
 
 SPLITS = ("train", "dev", "test")
-# Words that name splits, in GLUE, KLEJ, Superlim, on the Hugging Face Hub, and in the folders of shared tasks.
+# The split that a word names, in GLUE, KLEJ, Superlim, on the Hugging Face Hub, and in the folders of shared tasks.
 SPLIT_OF = {
     **dict.fromkeys(("train", "training", "trn", "trainset"), "train"),
     **dict.fromkeys(("dev", "development", "devel", "valid", "validation", "val", "eval", "devset"), "dev"),
@@ -59,6 +59,7 @@ class Source:
 
     @property
     def single_files(self) -> bool:
+        """Whether each file of a task has an address of its own."""
         return "{file}" in self.url
 
     def address(self, folder: str, file: str) -> str:
@@ -126,7 +127,7 @@ def is_sha256(digest: str) -> bool:
 
 def _is_encoding(name: str) -> bool:
     try:
-        # Other codecs give bytes, which `decode` refuses. Those of domain names are of text, and not of files.
+        # Codecs that give bytes are refused by `decode`. These are codecs of text, but not of files.
         not_of_files = ("punycode", "idna", "undefined")
         return isinstance(b"a".decode(name, "ignore"), str) and lookup(name).name not in not_of_files
     except (LookupError, ValueError):
@@ -243,10 +244,11 @@ class Task:
     @property
     def scored_split(self) -> str:
         """The split whose targets the predictions are compared with: dev or test. Of an unscored task, test."""
-        return "dev" if self.scored in (None, DEV_OR_TEST) else "test" if self.scored == UNSCORED else self.scored
+        return "dev" if self.scored in (None, "dev", DEV_OR_TEST) else "test"
 
     @property
     def is_scored(self) -> bool:
+        """Whether any split has targets to score the predictions with."""
         return self.scored != UNSCORED
 
     @property
@@ -283,7 +285,7 @@ class Task:
         return [end for _, column in self.marked for end in span_ends(column)]
 
     def read_columns(self, targets: bool) -> list[str]:
-        """The columns of a file that are read: those of texts and spans, and with targets those of target, group and `further_columns`."""
+        """The columns of a file that are read: those of texts and spans, and with targets those of target, starts, group and `further_columns`."""
         inputs = [*self.text_columns, *self.span_columns]
         if not targets:
             return inputs
@@ -292,6 +294,7 @@ class Task:
 
     @property
     def bounds(self) -> tuple[float, float]:
+        """The smallest and the largest number that may be a target; only of a task with `range`."""
         assert self.range is not None
         low, high = self.range
         return low, high
@@ -319,13 +322,13 @@ class Task:
         """The names of the split's files, without parts: one, two that are joined by " + ", or none."""
         return [name.partition(PART)[0] for name in (self.files.get(split) or "").split(BESIDE) if name]
 
-    def places(self, split: str) -> list[str]:
+    def relative_paths(self, split: str) -> list[str]:
         """The paths of the split's files (`file_names`) below the data folder."""
         return [(PurePosixPath(self.folder) / name).as_posix() for name in self.file_names(split)]
 
     def path(self, split: str, data_dir: Path) -> Path | None:
         """The split's file, or None where the task has none. Raises InputError as `mtl.base.untrusted.inside`."""
-        return next((inside(data_dir, name) for name in self.places(split)), None)
+        return next((inside(data_dir, name) for name in self.relative_paths(split)), None)
 
     @property
     def plain_layout(self) -> Layout:
@@ -334,15 +337,17 @@ class Task:
 
     def layout(self, split: str, data_dir: Path | None) -> Layout:
         """How the split's file is read; without a folder, as if no second file stood beside it. Raises InputError as `path`."""
-        part = (self.files.get(split) or "").partition(BESIDE)[0].partition(PART)[2] or None
-        second = None if data_dir is None else next((inside(data_dir, name) for name in self.places(split)[1:]), None)
-        return replace(self.plain_layout, part=part, beside=second)
+        first_name = (self.files.get(split) or "").partition(BESIDE)[0]
+        second = self.relative_paths(split)[1:]
+        beside = inside(data_dir, second[0]) if second and data_dir is not None else None
+        return replace(self.plain_layout, part=first_name.partition(PART)[2] or None, beside=beside)
 
     def fingerprint(self) -> str:
         """SHA-256 of the fields that scores depend on, but for those that are None, so that finished runs stay valid after a new field."""
         fields = {name: value for name in SCORES_DEPEND_ON if (value := getattr(self, name)) is not None}
         if self.reading is not None:
-            fields["reading"] = {k: v for k, v in vars(self.reading).items() if k != "spans" or v is not None}
+            keys = vars(self.reading).items()
+            fields["reading"] = {key: value for key, value in keys if key != "spans" or value is not None}
         if self.kind != self.implied_kind:
             fields["kind"] = self.kind
         return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()

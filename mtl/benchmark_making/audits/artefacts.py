@@ -115,7 +115,7 @@ def find_artefacts(job: Job) -> list[Artefacts]:
     tasks = [
         task
         for task in dataset.trained_tasks
-        if task.is_scored and not target_kind(task).several and METHODS["svm"].answers(task)
+        if task.is_scored and not target_kind(task).has_several_codes and METHODS["svm"].answers(task)
     ]
     if not tasks:
         raise InputError("no task has files, texts and targets that svm can learn; choose others", key="tasks")
