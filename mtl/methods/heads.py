@@ -17,9 +17,8 @@ from mtl.model.encoder import Encoder
 from mtl.model.network import Heads, TaskNetwork
 from mtl.model.sequences import Sequences
 from mtl.tasks.task import Task
-from mtl.training.batches import BatchDataset, TaskRows, batch_rows, row_lengths, sorted_batches
+from mtl.training.batches import BatchDataset, TaskRows, batch_rows, predict_rows, row_lengths, sorted_batches
 from mtl.training.precision import mixed_precision
-from mtl.training.predictions import predict_rows
 
 FLOAT = 4  # bytes of a number
 

@@ -14,7 +14,7 @@ from mtl.methods.overlap import with_overlap
 from mtl.model.network import TaskNetwork
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.training.predictions import predict_rows, row_outputs
+from mtl.training.batches import predict_rows, row_outputs
 
 
 class TrainedNetworks:

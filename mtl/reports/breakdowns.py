@@ -44,12 +44,12 @@ def _by_columns(rows: Sequence[Row]) -> list[Breakdown]:
 def _by_parts(rows: Sequence[Row]) -> list[Breakdown]:
     """The scores on the parts of what a task's first metric with parts counts, such as the types of entities, the most frequent first."""
     tables: dict[tuple[str, NumberedParts], Breakdown] = {}
-    for number, run, main_task in _scored_tasks(rows):
-        metrics = (main_task.metric, *(main_task.also or ()))
-        if (metric := next((name for name in metrics if metric_named(name).parts), None)) is None:
+    for number, run, task in _scored_tasks(rows):
+        metrics = (task.metric, *(task.also or ()))
+        metric = next((name for name in metrics if metric_named(name).parts), task.metric)
+        if (metric_parts := metric_named(metric).parts) is None:
             continue
-        task, gold, metric_parts = main_task.measured_by(metric), run.rows(main_task), metric_named(metric).parts
-        assert metric_parts is not None
+        task, gold = task.measured_by(metric), run.rows(task)
         by_seed = [metric_parts.scores(task, predicted, gold) for predicted in run.predictions(task)]
         counts = {part: count for part, (count, _) in by_seed[0].items()}
         frequent = _most_frequent_first(counts)[:MOST_VALUES]

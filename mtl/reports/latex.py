@@ -51,13 +51,7 @@ def _table(
     caption: str,
     label: str = "",
 ) -> str:
-    """A table environment, in which rows are grouped by family.
-
-    Args:
-        lines: rows of the board, each with the cells of its scores, which are escaped.
-        titles: one or more lines of titles, which are escaped.
-        label: the end of the table's label.
-    """
+    """A table environment, in which rows are grouped by family. Titles and the cells of each row are escaped; `label` is the end of its label."""
     body = []
     for _, family in groupby(lines, key=lambda line: line[0].family):
         body.append(r"\midrule")
@@ -83,7 +77,6 @@ def _table(
 
 
 def _line(cells: Sequence[str]) -> str:
-    """A line of a table, of escaped cells."""
     return " & ".join(cells) + r" \\"
 
 
@@ -95,7 +88,6 @@ def _cell(board: Leaderboard, row: Row, column: str) -> str:
 
 
 def _number(board: Leaderboard, score: float, mark: str) -> str:
-    """A score × 100 as shown, with its marks, escaped."""
     return escape(f"{board.scale.show(score)}{mark}".replace("-", "−"))
 
 

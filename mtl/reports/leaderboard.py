@@ -31,15 +31,7 @@ logger = logging.getLogger("mtl")
 def leaderboard(
     runs: Sequence[FinishedRun], cache: SampleCache | None = None, references: Collection[str] = ()
 ) -> Leaderboard:
-    """The leaderboard of runs on one suite.
-
-    Args:
-        cache: the resamples of these runs; None: they are computed.
-        references: as in `pair_tests`.
-
-    Raises:
-        InputError: if a run's file cannot be read.
-    """
+    """The leaderboard of runs on one suite, with `references` as in `pair_tests`. Raises InputError if a run's file cannot be read."""
     suite = runs[0].suite
     cache = cache or SampleCache(None)
     titles = Counter(run.summary["title"] for run in runs)
@@ -73,30 +65,20 @@ def by_suite(runs: Sequence[FinishedRun]) -> list[list[FinishedRun]]:
     """Runs grouped by suite: the same name, tasks, targets, metrics and average. Runs of a group may be scored on different rows."""
     groups: dict[str, list[FinishedRun]] = {}
     for run in runs:
-        suite = run.suite
-        tasks = [(t.id, t.kind, t.metric, t.positive, t.labels, t.range) for t in suite.tasks.values()]
-        groups.setdefault(repr((suite.name, tasks, suite.average_groups)), []).append(run)
+        tasks = [(t.id, t.kind, t.metric, t.positive, t.labels, t.range) for t in run.suite.tasks.values()]
+        groups.setdefault(repr((run.suite.name, tasks, run.suite.average_groups)), []).append(run)
     return list(groups.values())
 
 
 def _column(task: Task, suite: Suite) -> Column:
-    return Column(
-        task.title,
-        metric_named(task.metric).title,
-        task.metric,
-        task=task.id,
-        averaged=task.id in suite.averaged,
-        average_group=next((group[0] for group in suite.average_groups if task.id in group), ""),
-        labels=task.labels,
-        range=task.range,
-    )
+    metric, averaged = metric_named(task.metric).title, task.id in suite.averaged
+    group = next((group[0] for group in suite.average_groups if task.id in group), "")
+    return Column(task.title, metric, task.metric, task.id, averaged, group, task.labels, task.range)
 
 
 def _tasks_apart(runs: Sequence[FinishedRun]) -> list[dict[str, str]]:
-    """For each run, its tasks that are scored on other examples than those of the other runs on this split, with the key of its examples.
-
-    The other runs are those on the published data, if any is; else those on the examples that most runs have.
-    """
+    """For each run, its tasks that are scored on other examples than those of the other runs on this split, with the key of its examples. The
+    other runs are those on the published data, if any is; else those on the examples that most runs have."""
     by_split: dict[tuple[str, str], dict[str, list[int]]] = {}
     for number, run in enumerate(runs):
         for task in run.tasks:
@@ -209,11 +191,8 @@ def _published_row(row: Published, suite: Suite) -> Row:
 
 
 def metric_groups(suite: Suite, rows: Sequence[Row]) -> list[Group]:
-    """The tasks that have scores by one metric, as their metric or as a further one (`also`), in the suite's order.
-
-    Only groups that say more than the table of scores: those with further metrics, and, where the tasks of a suite differ in their metric, those with
-    more than one task.
-    """
+    """The tasks that have scores by one metric, as their metric or as a further one (`also`), in the suite's order. Only groups that say more than
+    the table of scores: those with further metrics, and, where the tasks of a suite differ in their metric, those with more than one task."""
     tasks = suite.tasks.values()
     main_metrics = list(dict.fromkeys(task.metric for task in tasks))
     further_metrics = dict.fromkeys(name for row in rows for scores in row.further.values() for name in scores)

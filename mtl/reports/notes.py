@@ -42,12 +42,13 @@ def mark_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
         notes.append(f"Published rows are scores on {split}.")
     partial = _names_by_text((row.name, ", ".join(row.missing)) for row in rows if row.average)
     notes += [f"* AVG is partial, without {ids}: {listed(names, MOST_NAMED)}." for ids, names in partial.items()]
-    if reduced := _in_order(suite, {id for row in rows for id in row.reduced}):
+    in_order = list(suite.tasks).index
+    if reduced := sorted({id for row in rows for id in row.reduced}, key=in_order):
         notes.append(
             f"† other split sizes than the published ones{_other_data(suite, rows)}, not comparable with published scores: "
             f"{', '.join(reduced)}; an average with † includes such a task."
         )
-    if chosen := _in_order(suite, {id for row in rows for id in row.scores if "¶" in row.mark(id)}):
+    if chosen := sorted({id for row in rows for id in row.scores if "¶" in row.mark(id)}, key=in_order):
         reason = "its setting was chosen on the dev examples that score it, so it is too high"
         notes.append(f"¶ {reason}: {', '.join(chosen)}.")
     bold = "Bold: the best of each split."
@@ -142,14 +143,10 @@ def _other_data(suite: Suite, rows: Sequence[Row]) -> str:
     """What else than the sizes of splits may differ from the published data: files of tasks, and samples of the examples."""
     runs = [row.run for row in rows if row.run]
     changed = {id for run in runs for id in run.summary.get("changed", ())}
-    files = f", or changed files, by their checksums ({', '.join(_in_order(suite, changed))})" if changed else ""
+    named = ", ".join(id for id in suite.tasks if id in changed)
+    files = f", or changed files, by their checksums ({named})" if changed else ""
     sampled = ", or a sample of the examples, as the notes on runs say" if any(run.samples for run in runs) else ""
     return files + sampled
-
-
-def _in_order(suite: Suite, ids: set[str]) -> list[str]:
-    """The tasks of the suite that have these ids, in the suite's order."""
-    return [id for id in suite.tasks if id in ids]
 
 
 def _names_by_text(texts: Iterable[tuple[str, str]]) -> Mapping[str, list[str]]:

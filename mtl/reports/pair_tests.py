@@ -40,7 +40,9 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
     tails = _tails(rows, tests, groups, family)
     # References that were chosen by their scores depend on the tests of every pair, so the correction is for all of these.
     corrected_tails = all_tails(family) if by_score else None
-    comparisons: dict[Pair, dict[str, PairTest]] = {pair: {} for pair in pairs if _share_a_task(rows, pair)}
+    comparisons: dict[Pair, dict[str, PairTest]] = {
+        (first, second): {} for first, second in pairs if rows[first].scores.keys() & rows[second].scores.keys()
+    }
     for (pair, column), test in with_holm(tests, tails, corrected_tails).items():
         comparisons[pair][column] = test
         if column == only_task:
@@ -83,12 +85,6 @@ def _pairs(runs: Sequence[int], references: Sequence[int]) -> list[Pair]:
         return [(second, first) for first, second in combinations(runs, 2)]
     pairs = [(run, reference) for reference in references for run in runs if run != reference]
     return [(run, reference) for run, reference in pairs if run not in references or run > reference]
-
-
-def _share_a_task(rows: Sequence[Row], pair: Pair) -> bool:
-    """Whether both runs have a score on any task, if perhaps not on the same examples."""
-    first, second = (rows[number] for number in pair)
-    return not first.scores.keys().isdisjoint(second.scores)
 
 
 def _columns_on_same_examples(rows: Sequence[Row], pair: Pair) -> Iterator[str]:

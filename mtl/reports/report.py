@@ -24,9 +24,8 @@ logger = logging.getLogger("mtl")
 def write_report(
     runs_dir: Path, out: Path, command: str, cache_dir: Path | None = None, references: Collection[str] = ()
 ) -> Path:
-    """Compare what is finished below a folder, write the report to the folder `out`, and return the path of its page.
-
-    The files are index.html, report.md, report.tex, scores.csv, comparisons.csv, ranks.csv, settings.csv and costs.csv.
+    """Compare what is finished below a folder, write the report to the folder `out`, and return the path of its page. Files: index.html, report.md,
+    report.tex, scores.csv, comparisons.csv, ranks.csv, settings.csv, costs.csv.
 
     Args:
         command: the command line that the report names.

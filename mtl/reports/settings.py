@@ -15,11 +15,8 @@ SAME_MODEL = (*INDIFFERENT, "suite", "tasks", "seeds", "trainer.threads", "submi
 
 
 def settings_spreads(runs: Sequence[FinishedRun], suite: Suite) -> list[SettingsSpread]:
-    """The spread of each model of which two or more settings have scores on the same tasks and rows.
-
-    Runs with one title are of one model, as those of a sweep's grid. The score of a setting is the median over its seeds, and that of a seed the one
-    of its best checkpoint, as in the paper.
-    """
+    """The spread of each model of which two or more settings have scores on the same tasks and rows. Runs with one title are of one model, as those
+    of a sweep's grid. The score of a setting is the median over its seeds, and that of a seed the one of its best checkpoint, as in the paper."""
     models: dict[tuple[Any, ...], dict[str, list[FinishedRun]]] = {}
     for run in runs:
         rows = tuple((task.id, run.rows_key(task)) for task in run.tasks)

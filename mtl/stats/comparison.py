@@ -145,12 +145,8 @@ def counted_with_rows(resampled: Resampled) -> float:
 def mean_over_tasks(
     contributions: Sequence[Mapping[RowSet, np.ndarray]], divisors: Sequence[int] | None = None
 ) -> dict[RowSet, np.ndarray]:
-    """The mean over tasks of scores on resamples. Tasks on the same scored rows have the same resamples, and their contributions are added.
-
-    Args:
-        contributions: for each task, its scores by their set of scored rows, (…, RESAMPLES).
-        divisors: for each task, what its scores are divided by (`mtl.tasks.suite.Suite.divisors`); None: the number of tasks.
-    """
+    """The mean over tasks of scores on resamples, which each contribution has by their set of scored rows, (…, RESAMPLES). `divisors` are what those
+    of each task are divided by (`mtl.tasks.suite.Suite.divisors`); None: the number of tasks. Tasks on the same rows have the same resamples."""
     means: dict[RowSet, np.ndarray] = {}
     for contribution, divisor in zip(contributions, divisors or [len(contributions)] * len(contributions), strict=True):
         for rows, scores in contribution.items():

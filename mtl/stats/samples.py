@@ -74,11 +74,8 @@ def samples_of(run: FinishedRun, reduced: Reduced) -> dict[str, Sample]:
 
 
 class SampleCache:
-    """One file a run, under a hash of all that its resamples follow from (`content_key`). `check` a run first, then ask for what is `reduced`.
-
-    A file is only written after the run's predictions were checked, so a run with a file need not be checked. Files are not trusted: what is damaged
-    is computed anew.
-    """
+    """One file a run, under a hash of all that its resamples follow from (`content_key`). `check` a run first, then ask for what is `reduced`. A file
+    is only written after the run's predictions were checked, so a run with a file need not be checked. What is damaged is computed anew."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder  # without one, nothing is remembered
@@ -113,12 +110,8 @@ class SampleCache:
         try:
             arrays, tasks = read_arrays(path), len(run.tasks)
             forms = {name: (array.dtype.kind, array.shape) for name, array in arrays.items()}
-            if forms != {
-                "keys": ("U", (2, tasks)),
-                "counts": ("i", (2, tasks)),
-                "means": ("f", (2, tasks, RESAMPLES)),
-                "counted": ("f", (tasks + 1,)),
-            }:
+            expected = {"keys": ("U", (2, tasks)), "counts": ("i", (2, tasks)), "means": ("f", (2, tasks, RESAMPLES))}
+            if forms != {**expected, "counted": ("f", (tasks + 1,))}:
                 raise ValueError("other arrays than expected")
         except (OSError, ValueError, KeyError, InputError) as error:
             self._warn(path, error)

@@ -29,16 +29,11 @@ BY_VALUE = ("labels", "choice", "word")  # kinds whose targets are equal or diff
 
 
 class Parts(NamedTuple):
-    """The parts of what a metric counts, as the types of entities.
+    """The parts of what a metric counts, as the types of entities."""
 
-    Args:
-        name: what one of them is, as in "type".
-        counted: what is counted in each, as in "entities".
-        scores: task, predictions (rows,), scored rows -> for each part with gold items their number and the score, at most 1.
-    """
-
-    name: str
-    counted: str
+    name: str  # what one of them is, as in "type"
+    counted: str  # what is counted in each, as in "entities"
+    # Task, predictions (rows,), scored rows -> for each part with gold items their number and the score, at most 1.
     scores: Callable[[Task, np.ndarray, ScoredRows], dict[str, tuple[int, float]]]
 
 

@@ -88,23 +88,16 @@ class HubSource:
 
 @dataclass(frozen=True)
 class Reading:
-    """How data files are read, where their names do not say so.
+    """How data files are read, where their names do not say so."""
 
-    Args:
-        form: `tsv`, `csv`, `jsonl`, `json`, `parquet`; `txt`, with a text a line; `fasttext`, with `__label__` before the text; `conll`,
-            with a token and its labels a line; default: what the suffix says.
-        separator: between the cells of a tsv or csv file, as in `";"`; default: a tab, a comma.
-        quoted: whether cells of a tsv or csv file may stand in quotes; default: those of a csv file may.
-        encoding: of text, as in `cp1250`; default: `utf-8`, or what a byte order mark says.
-        spans: of files of objects: the column of a text, and of the first characters, the ends and the types of spans in it, as in
-            `"text + labels.start[] + labels.end[] + labels.type[]"`. They become the columns `tokens[]` and `tags[]`.
-    """
-
-    form: str | None = None
-    separator: str | None = None
-    quoted: bool | None = None
-    encoding: str | None = None
-    spans: str | None = None
+    form: str | None = None  # `tsv`, `csv`, `jsonl`, `json`, `parquet`; `txt`, with a text a line; `fasttext`, with
+    # `__label__` before the text; `conll`, with a token and its labels a line; default: what the suffix says
+    separator: str | None = None  # between the cells of a tsv or csv file, as in `";"`; default: a tab, a comma
+    quoted: bool | None = None  # whether cells of a tsv or csv file may stand in quotes; default: those of a csv file
+    # may
+    encoding: str | None = None  # of text, as in `cp1250`; default: `utf-8`, or what a byte order mark says
+    spans: str | None = None  # of files of objects: the column of a text, and of the first characters, the ends and the
+    # types of spans in it, as in `"text + labels.start[] + labels.end[] + labels.type[]"`. They become the columns `tokens[]` and `tags[]`
 
     @property
     def problem(self) -> str | None:
@@ -147,99 +140,75 @@ class Layout:
 
 @dataclass
 class Task:
-    """The declaration of one task, independent of any model; `mtl.tasks.targets` and `mtl.tasks.metrics` interpret it. None: not given.
+    """The declaration of one task, independent of any model; `mtl.tasks.targets` and `mtl.tasks.metrics` interpret it. None: not given."""
 
-    Args:
-        id: the key of the task in `tasks`.
-        title: the task's name in tables; default: its id.
-        folder: in `data_dir`; default: `data_dir` itself.
-        text: the text columns: one, or two for a pair; for a choice one or none (`[]`), beside the candidates; more only with `level:
-            word`, as three for an analogy. A column that holds lists of tokens, for kind token_labels, as in `tokens[]`.
-        spans: spans of a text: for each text column, the columns of its spans. A span in two columns is `start1 + end1`, or, with the
-            place of its words and the words, `place[words from 0] + words` or `place[characters from 0] + words`.
-        level: `text` (default), or `word`: the texts are single words or expressions. Only the method `word_vectors` supports such a task.
-        reading: how the files are read, where their names do not say so, as in `{separator: ";"}` or `{encoding: cp1250}`.
-        decide: questions of `mtl init-suite`: the suite does not run before they are answered and deleted.
-        target: the column with the right answer. Of kind multi_label also several columns, as in `anger + joy`.
-        kind: the kind of target: `labels`, `number`, `choice`, `word`, `text`, `answer` (a part of a passage), `token_labels` (a label for
-            each token) or `multi_label` (several labels). The first three follow from the next keys; the others need it.
-        starts: of kind answer: the column with the first character of each answer in its passage, from 0, as in `answers.answer_start[]`;
-            default: an answer is looked up in the passage.
-        labels: of the kinds labels, token_labels and multi_label: the labels as they stand in the files.
-        label_separator: of kind multi_label: what stands between the labels in a cell, as in `","`; default: `;`.
-        range: of kind number: the smallest and the largest number.
-        candidates: of kind choice: the columns of the candidates' texts, or one column that holds a list of texts, as in `options[]`.
-        indices: of kind choice: what stands in the target column for the first candidate, the second and so on, as in `[A, B, C, D]` or
-            `["1", "2"]`; default: 0, 1, 2 and so on. Of kind token_labels and multi_label: what stands there for each label; default: the
-            label itself.
-        header: the columns of files without a header line, as in `[source, label, mark, sentence]`. It holds for the `.tsv` and `.csv`
-            files whose first line names none of these columns, and for the form `conll`, whose columns are lists: `[tokens, tags]` are
-            `tokens[]` and `tags[]`.
-        metric: a name of a metric that fits the kind; `accuracy+f1` is the mean of the two.
-        positive: the label that metric `f1` is about.
-        chance: for metric `pseudo_alpha`: the accuracy of a guess, as in `0.2` or `109/2049`.
-        columns: further columns that the metrics read.
-        also: further metrics, as in `[accuracy, macro_f1]`: shown beside `metric`, but not part of any average or of model selection.
-        breakdown: columns, as in `[meta.logic]`: reports show the score on the examples with each of their values. An empty cell has no
-            value, and `;` separates several.
-        files: file names of this task: `train`, `dev`, `test`. `null`: there is no such file. A name may end in the part of the file that is
-            meant: `data.json#train`, a key of its object; `all.csv#split=train`, the examples with this value.
-            `part-0.jsonl#*` are all files of this name with other numbers. `text.txt + label.txt` are two files whose lines belong together.
-        scored: the split that is scored: `dev` (default) or `test`, which then needs targets; or `dev_or_test`: dev if its file is there,
-            else test; or `none`, for a task that another one's head predicts and whose labels nobody has: its test examples are only
-            predicted.
-        answered_by: for a task without training examples: the id of the task whose head predicts it. `labels` and `range` are then that
-            task's.
-        group: a column; examples with the same value stay together when examples are held out or resampled.
-        same_source: for pairs, instead of `group`: a label. Two texts have one source if a pair with this label connects them; examples of
-            one source stay together.
-        rows: the published number of examples, as in `{train: 8000, dev: 1000, test: 1000}`; other sizes are marked as reduced.
-        instructions: for people who annotate examples of the task; an empty line ends a paragraph.
-        license: of the data, for model cards of exports.
-        source: where `mtl data` downloads the task's zip: `{url: https://…}`; `size` (bytes) and `sha256` are checked if given. With
-            `{file}` in the address, each file has its own: `{url: "https://…/{folder}/{file}"}`.
-        checksums: of such single files, by split: `sha256:…`, or `git:…`, the id of the file's git blob (`git hash-object FILE`). A task
-            with another file is marked as a reduced one is, and as changed.
-        hub: a copy on the Hugging Face Hub, for when `source` is missing or does not answer: `{dataset: OWNER/NAME}`. `splits` and
-            `columns` say what splits and columns are called there, if otherwise.
-        withdrawn: `true`: the publisher has withdrawn the data. `mtl data` asks for its copy `hub` alone, and messages say so.
-    """
-
-    id: str = ""
-    title: str = ""
-    folder: str = ""
-    kind: str = ""
-    text: list[str] = field(kw_only=True)
-    level: Literal["text", "word"] = "text"
-    candidates: list[str] | None = None
-    indices: list[str] | None = None
-    spans: dict[str, list[str]] | None = None
-    header: list[str] | None = None
-    reading: Reading | None = None
-    decide: list[str] = field(default_factory=list)
-    target: str = field(kw_only=True)
-    starts: str | None = None
-    labels: list[str] | None = None
-    label_separator: str | None = None
-    range: list[float] | None = None
-    metric: str = field(kw_only=True)
-    positive: str | None = None
-    columns: list[str] | None = None
-    chance: str | None = None
-    also: list[str] | None = None
-    breakdown: list[str] | None = None
-    group: str | None = None
-    same_source: str | None = None
-    answered_by: str | None = None
-    scored: Literal["dev", "test", "dev_or_test", "none"] | None = None
-    files: dict[str, str | None] = field(default_factory=dict)
-    rows: dict[str, int] = field(default_factory=dict)
-    license: str | None = None
-    instructions: str | None = None
-    source: Source | None = None
-    checksums: dict[str, str] = field(default_factory=dict)
-    hub: HubSource | None = None
-    withdrawn: bool = False
+    id: str = ""  # the key of the task in `tasks`
+    title: str = ""  # the task's name in tables; default: its id
+    folder: str = ""  # in `data_dir`; default: `data_dir` itself
+    kind: str = ""  # the kind of target: `labels`, `number`, `choice`, `word`, `text`, `answer` (a part of a passage),
+    # `token_labels` (a label for each token) or `multi_label` (several labels). The first three follow from the next keys; the others need it
+    text: list[str] = field(kw_only=True)  # the text columns: one, or two for a pair; for a choice one or none (`[]`),
+    # beside the candidates; more only with `level: word`, as three for an analogy. A column that holds lists of tokens, for kind token_labels, as in
+    # `tokens[]`
+    level: Literal["text", "word"] = "text"  # `text` (default), or `word`: the texts are single words or expressions.
+    # Only the method `word_vectors` supports such a task
+    candidates: list[str] | None = None  # of kind choice: the columns of the candidates' texts, or one column that
+    # holds a list of texts, as in `options[]`
+    indices: list[str] | None = None  # of kind choice: what stands in the target column for the first candidate, the
+    # second and so on, as in `[A, B, C, D]` or `["1", "2"]`; default: 0, 1, 2 and so on. Of kind token_labels and multi_label: what stands there for
+    # each label; default: the label itself
+    spans: dict[str, list[str]] | None = None  # spans of a text: for each text column, the columns of its spans. A span
+    # in two columns is `start1 + end1`, or, with the place of its words and the words, `place[words from 0] + words` or
+    # `place[characters from 0] + words`
+    header: list[str] | None = None  # the columns of files without a header line, as in
+    # `[source, label, mark, sentence]`. It holds for the `.tsv` and `.csv` files whose first line names none of these columns, and for the form
+    # `conll`, whose columns are lists: `[tokens, tags]` are `tokens[]` and `tags[]`
+    reading: Reading | None = None  # how the files are read, where their names do not say so, as in `{separator: ";"}`
+    # or `{encoding: cp1250}`
+    decide: list[str] = field(default_factory=list)  # questions of `mtl init-suite`: the suite does not run before they
+    # are answered and deleted
+    target: str = field(kw_only=True)  # the column with the right answer. Of kind multi_label also several columns, as
+    # in `anger + joy`
+    starts: str | None = None  # of kind answer: the column with the first character of each answer in its passage, from
+    # 0, as in `answers.answer_start[]`; default: an answer is looked up in the passage
+    labels: list[str] | None = None  # of the kinds labels, token_labels and multi_label: the labels as they stand in
+    # the files
+    label_separator: str | None = None  # of kind multi_label: what stands between the labels in a cell, as in `","`;
+    # default: `;`
+    range: list[float] | None = None  # of kind number: the smallest and the largest number
+    metric: str = field(kw_only=True)  # a name of a metric that fits the kind; `accuracy+f1` is the mean of the two
+    positive: str | None = None  # the label that metric `f1` is about
+    columns: list[str] | None = None  # further columns that the metrics read
+    chance: str | None = None  # for metric `pseudo_alpha`: the accuracy of a guess, as in `0.2` or `109/2049`
+    also: list[str] | None = None  # further metrics, as in `[accuracy, macro_f1]`: shown beside `metric`, but not part
+    # of any average or of model selection
+    breakdown: list[str] | None = None  # columns, as in `[meta.logic]`: reports show the score on the examples with
+    # each of their values. An empty cell has no value, and `;` separates several
+    group: str | None = None  # a column; examples with the same value stay together when examples are held out or
+    # resampled
+    same_source: str | None = None  # for pairs, instead of `group`: a label. Two texts have one source if a pair with
+    # this label connects them; examples of one source stay together
+    answered_by: str | None = None  # for a task without training examples: the id of the task whose head predicts it.
+    # `labels` and `range` are then that task's
+    scored: Literal["dev", "test", "dev_or_test", "none"] | None = None  # the split that is scored: `dev` (default) or
+    # `test`, which then needs targets; or `dev_or_test`: dev if its file is there, else test; or `none`, for a task that another one's head predicts
+    # and whose labels nobody has: its test examples are only predicted
+    files: dict[str, str | None] = field(default_factory=dict)  # file names of this task: `train`, `dev`, `test`.
+    # `null`: there is no such file. A name may end in the part of the file that is meant: `data.json#train`, a key of its object;
+    # `all.csv#split=train`, the examples with this value. `part-0.jsonl#*` are all files of this name with other numbers. `text.txt + label.txt` are
+    # two files whose lines belong together
+    rows: dict[str, int] = field(default_factory=dict)  # the published number of examples, as in
+    # `{train: 8000, dev: 1000, test: 1000}`; other sizes are marked as reduced
+    license: str | None = None  # of the data, for model cards of exports
+    instructions: str | None = None  # for people who annotate examples of the task; an empty line ends a paragraph
+    source: Source | None = None  # where `mtl data` downloads the task's zip: `{url: https://…}`; `size` (bytes) and
+    # `sha256` are checked if given. With `{file}` in the address, each file has its own: `{url: "https://…/{folder}/{file}"}`
+    checksums: dict[str, str] = field(default_factory=dict)  # of such single files, by split: `sha256:…`, or `git:…`,
+    # the id of the file's git blob (`git hash-object FILE`). A task with another file is marked as a reduced one is, and as changed
+    hub: HubSource | None = None  # a copy on the Hugging Face Hub, for when `source` is missing or does not answer:
+    # `{dataset: OWNER/NAME}`. `splits` and `columns` say what splits and columns are called there, if otherwise
+    withdrawn: bool = False  # `true`: the publisher has withdrawn the data. `mtl data` asks for its copy `hub` alone,
+    # and messages say so
 
     @property
     def scored_split(self) -> str:

@@ -35,10 +35,8 @@ _objects: ContextVar[dict[str, list[Any]]] = ContextVar("_objects")
 
 @contextmanager
 def attached(settings: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], list[str]]]:
-    """Let trainings within the block use the loggers and callbacks that are objects in these settings, by dotted key.
-
-    Yields the settings with the names of classes in place of objects, and the keys of the settings that hold objects.
-    """
+    """Let trainings within the block use the loggers and callbacks that are objects in these settings, by dotted key. Yields the settings with the
+    names of classes in place of objects, and the keys of those that hold objects."""
     named, by_key = dict(settings), {}
     for key in sorted({LOGGER, CALLBACKS} & settings.keys()):
         values = settings[key] if isinstance(settings[key], list) else [settings[key]]
@@ -146,10 +144,8 @@ def _service_logger(service: str, name: str, run: str, stage: str, settings: Map
 
 
 def _instance(value: Any, kind: Any, key: str) -> Any:
-    """An object of this kind with the state that a training begins with, or a new one of the class that is named as in "package.module:Class".
-
-    Raises InputError, which names the setting `key`, for anything else.
-    """
+    """An object of this kind with the state that a training begins with, or a new one of the class that is named as in "package.module:Class". Raises
+    InputError, which names the setting `key`, for anything else."""
     problem = f"is not a subclass of pytorch_lightning's {kind.__name__}"
     try:
         if isinstance(value, kind):

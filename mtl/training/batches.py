@@ -1,22 +1,24 @@
-"""Batches, each of one task: the order of the rows, and how rows become tensors.
+"""Batches, each of one task: the order of the rows, how rows become tensors, and what a network predicts for them in the order of the rows.
 
-Every random draw depends only on the seed and the number of the step, so training can resume at any step.
-"""
+Every random draw depends only on the seed and the number of the step, so training can resume at any step."""
 
 import math
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional
 from torch.utils.data import DataLoader, Dataset
 
+from mtl.base.progress import progress
 from mtl.data.dataset import Split, first_equal
-from mtl.model.network import Batch
+from mtl.model.network import Batch, TaskNetwork
 from mtl.model.sequences import Sequences
+from mtl.tasks.target_kind import PAST
 
 TaskRows = tuple[str, np.ndarray]  # a task's id, and the numbers of some rows of its split, from 0: int64 (rows,)
 
@@ -26,13 +28,8 @@ LEAST_POOLS = 8  # in a pass over the rows: fewer would make nearly the same bat
 
 
 class BatchDataset(Dataset[Batch]):
-    """Makes a batch from a task and the numbers of its rows. Exactly one of `sequences` and `vectors` is needed.
-
-    Args:
-        splits: by task id, with codes as targets (`mtl.tasks.target_kind`).
-        sequences: the texts as an encoder reads them.
-        vectors: the vectors of the texts, (texts, dim).
-    """
+    """Makes a batch from a task and the numbers of its rows. The splits are by task id, with codes as targets (`mtl.tasks.target_kind`). The texts
+    are either sequences for an encoder, or vectors, (texts, dim)."""
 
     def __init__(
         self, splits: Mapping[str, Split], sequences: Sequences | None = None, vectors: Tensor | None = None
@@ -77,9 +74,8 @@ class BatchDataset(Dataset[Batch]):
 
 
 class Schedule:
-    """The task and the rows of each training step.
-
-    A step draws one task, and takes the next batch of its rows. The rows of a task are shuffled again after each pass over them.
+    """The task and the rows of each training step. A step draws one task, and takes the next batch of its rows, which are shuffled again after each
+    pass over them.
 
     Args:
         lengths: by task id, the length of each training row in tokens, int64 (rows,).
@@ -137,13 +133,8 @@ def pool_size(batches: int) -> int:
 
 
 def pooled_batches(lengths: np.ndarray, size: int, rng: np.random.Generator, pool: int = POOL) -> list[np.ndarray]:
-    """Every row once, in batches of rows of similar length, in random order.
-
-    Args:
-        lengths: the length of each row, int64 (rows,).
-        size: the number of rows in a batch. The batch that is made last may have fewer.
-        pool: the number of batches that are cut from one pool of rows.
-    """
+    """Every row once, in batches of `size` rows of similar length, in random order. The batch that is made last may have fewer. Lengths are int64
+    (rows,); `pool` is the number of batches that are cut from one pool of rows."""
     batches = []
     order = rng.permutation(len(lengths))
     for start in range(0, len(order), pool * size):
@@ -178,3 +169,44 @@ def batch_rows(split: Split, batch_size: int) -> int:
 def pass_batches(split: Split, batch_size: int) -> int:
     """The number of batches in a pass over the rows."""
     return math.ceil(len(split) / batch_rows(split, batch_size))
+
+
+def predict_rows(
+    network: TaskNetwork, batches: BatchDataset, order: list[TaskRows], device: torch.device
+) -> np.ndarray:
+    """The codes that a network without dropout predicts, float64 (rows,) or (rows, codes). `order` has every row of one task once, batch by batch."""
+    parts = [(batch.rows, network.predict(batch, outputs)) for batch, outputs in _run(network, batches, order, device)]
+    return codes_in_order(parts)
+
+
+def codes_in_order(parts: Sequence[tuple[Tensor, Tensor]]) -> np.ndarray:
+    """Codes of all rows, float64 (rows,) or (rows, codes), from those of each batch: the numbers of its rows, and their codes."""
+    numbers = torch.cat([rows for rows, _ in parts]).cpu().numpy()
+    codes = [batch_codes.cpu().double() for _, batch_codes in parts]
+    if codes[0].ndim == 2:
+        most = max(batch_codes.shape[1] for batch_codes in codes)
+        codes = [functional.pad(batch_codes, (0, most - batch_codes.shape[1]), value=PAST) for batch_codes in codes]
+    batch_by_batch = torch.cat(codes).numpy()
+    in_order: np.ndarray = np.empty_like(batch_by_batch)
+    in_order[numbers] = batch_by_batch
+    return in_order
+
+
+def row_outputs(network: TaskNetwork, batches: BatchDataset, order: list[TaskRows], device: torch.device) -> np.ndarray:
+    """The outputs of a network without dropout, float32 (inputs, outputs), for a task without units. The arguments are as in `predict_rows`."""
+    by_row: dict[int, Tensor] = {}
+    for batch, outputs in _run(network, batches, order, device):
+        sizes = [1] * len(batch.rows) if batch.sizes is None else batch.sizes.tolist()
+        by_row.update(zip(batch.rows.tolist(), outputs.float().cpu().split(sizes), strict=True))
+    return torch.cat([by_row[row] for row in sorted(by_row)]).numpy()
+
+
+@torch.no_grad()
+def _run(
+    network: TaskNetwork, batches: BatchDataset, order: list[TaskRows], device: torch.device
+) -> Iterator[tuple[Batch, Tensor]]:
+    """Yield each batch with the network's outputs."""
+    network.eval()
+    for task_rows in progress(order, "predicting", "batches"):
+        batch = batches[task_rows].to(device)
+        yield batch, network(batch)

@@ -13,18 +13,14 @@ from mtl.model.network import Batch, TaskNetwork
 from mtl.tasks.metrics import score
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import ScoredRows, Task
+from mtl.training.batches import codes_in_order
 from mtl.training.optimizers import Optimization, clip_gradients
-from mtl.training.predictions import codes_in_order
 from mtl.training.trainer import ValidatedModule
 
 
 class TaskScore(torchmetrics.Metric):
-    """A task's metric × 100 over its whole dev split, collected batch by batch and computed by `mtl.tasks.metrics`.
-
-    Args:
-        answers: the words that the outputs of the task's head mean (`mtl.tasks.target_kind.HeadTargets`).
-        texts: the last text of each dev row, which only kinds with units read.
-    """
+    """A task's metric × 100 over its whole dev split, collected batch by batch and computed by `mtl.tasks.metrics`. `answers` and `texts` are those
+    of `mtl.tasks.target_kind.HeadTargets`."""
 
     full_state_update = False
 
@@ -53,15 +49,12 @@ class TaskScore(torchmetrics.Metric):
 
 
 class MultitaskModule(ValidatedModule):
-    """Trains a network on batches of one task each (KLEJ, section 4.1).
-
-    It logs `dev/{task}`, a task's metric × 100 over its dev split, and `dev/average`, their plain mean. A row of its curve has the step, seconds, the
-    train loss (none before the first step) and the dev scores.
+    """Trains a network on batches of one task each (KLEJ, section 4.1). It logs `dev/{task}`, a task's metric × 100 over its dev split, and
+    `dev/average`, their plain mean. A row of its curve has the step, seconds, the train loss (none before the first step) and the dev scores.
 
     Args:
         scores: by task id.
-        parts: how many parts of a batch are computed one after another. More take less memory and, without dropout, give the same step up to
-            rounding.
+        parts: how many parts a batch is computed in. More take less memory and, without dropout, give the same step up to rounding.
     """
 
     def __init__(

@@ -10,15 +10,10 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True)
 class Optimization:
-    """How a stage changes the weights.
+    """How a stage changes the weights."""
 
-    Args:
-        optimizer: makes the optimizer of a network's trained weights.
-        factor: the factor of all its learning rates at a step. Steps are counted from 0.
-    """
-
-    optimizer: Callable[[nn.Module], torch.optim.Optimizer]
-    factor: Callable[[int], float]
+    optimizer: Callable[[nn.Module], torch.optim.Optimizer]  # makes the optimizer of a network's trained weights
+    factor: Callable[[int], float]  # the factor of all its learning rates at a step; steps are counted from 0
 
 
 def falling_adam(learning_rate: float, final_learning_rate: float, total_steps: int) -> Optimization:

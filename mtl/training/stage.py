@@ -72,11 +72,9 @@ class Stage:
 
 
 def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
-    """Train until the epochs or the patience are used up, then load the best (or last) weights into the module.
-
-    `stage.folder` receives the weights (best.ckpt, or final.ckpt for the last ones), the logs, and done.json (`stage.facts`, the average × 100 of
-    the validation that the weights come from, and `MultitaskModule.record`). A stage that was interrupted resumes from last.ckpt, which is removed
-    at the end.
+    """Train until the epochs or the patience are used up, then load the best (or last) weights into the module. `stage.folder` receives the weights
+    (best.ckpt, or final.ckpt for the last ones), the logs, and done.json (`stage.facts`, the average × 100 of the validation that the weights come
+    from, and `MultitaskModule.record`). A stage that was interrupted resumes from last.ckpt, which is removed at the end.
 
     Raises:
         InputError: if last.ckpt is damaged, or of another model.
@@ -246,10 +244,8 @@ class LastWeights(BestWeights):
 
 
 class Patience(EarlyStopping):
-    """Early stopping that starts from the score of the validation before the first step, if there is one.
-
-    A stage that is killed when its patience is already used up does not train on when it resumes.
-    """
+    """Early stopping that starts from the score of the validation before the first step, if there is one. A stage that is killed when its patience is
+    already used up does not train on when it resumes."""
 
     def on_sanity_check_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
         self.best_score = trainer.callback_metrics[MONITOR]

@@ -1,8 +1,5 @@
-"""Lightning's Trainer for every training.
-
-Each epoch ends with a validation and a file of the whole state, from which an interrupted training continues. SIGTERM ends the program as Ctrl-C
-does. A training that diverges ends before its weights are saved.
-"""
+"""Lightning's Trainer for every training. Each epoch ends with a validation and a file of the whole state, from which an interrupted training
+continues. SIGTERM ends the program as Ctrl-C does. A training that diverges ends before its weights are saved."""
 
 import logging
 import math
@@ -45,10 +42,7 @@ State = TypedDict(
 
 
 class ValidatedModule(pl.LightningModule):
-    """A module that keeps a row for each validation, and notices when its training diverges.
-
-    A subclass adds to `curve` at each validation, and to `losses` at each step.
-    """
+    """A module that notices when its training diverges. A subclass adds to `curve` at each validation, and to `losses` at each step."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -72,14 +66,8 @@ class ValidatedModule(pl.LightningModule):
         self._begun = time.monotonic() - self.seconds
 
     def check_losses(self, step: int) -> None:
-        """Set `mean_loss` from the losses since the last validation, and forget them. This waits for the GPU, so it is called at validations alone.
-
-        Args:
-            step: the number of steps that are done.
-
-        Raises:
-            DivergedError: which names the step, if a loss or a weight is not finite.
-        """
+        """Set `mean_loss` from the losses since the last validation, and forget these; `step` is the number of steps that are done. Raises
+        DivergedError, which names the step, if a loss or a weight is not finite. This waits for the GPU, so it is called at validations alone."""
         names, losses = [name for name, _ in self.losses], torch.stack([loss for _, loss in self.losses])
         self.losses = []
         if diverged := (~losses.isfinite()).nonzero()[:, 0].tolist():
@@ -160,10 +148,8 @@ def read_state(resume: Path, module: pl.LightningModule) -> State:
 
 
 class TrainingBegun(Callback):
-    """Knows whether training has begun: the state of an interrupted one has then been read.
-
-    It also leaves SIGTERM to the program. Lightning's handler would let the training end as if it had been finished.
-    """
+    """Knows whether training has begun: the state of an interrupted one has then been read. Leaves SIGTERM to the program: Lightning's handler would
+    let the training end as if it had been finished."""
 
     def __init__(self) -> None:
         self.value = False  # whether training has begun
@@ -205,10 +191,8 @@ class AtomicCheckpointIO(TorchCheckpointIO):
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Within the block, silence Lightning's messages about the hardware and about loaders without workers, as both are intended here.
-
-    It also silences the traceback of an OSError in the thread that writes TensorBoard's log: the next call of the logger raises it.
-    """
+    """Within the block, silence Lightning's messages about the hardware and about loaders without workers, as both are intended here, and the
+    traceback of an OSError in the thread that writes TensorBoard's log: the next call of the logger raises it."""
     loggers = [logging.getLogger(name) for name in ("pytorch_lightning", "lightning_fabric", "lightning.pytorch")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:

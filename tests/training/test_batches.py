@@ -14,10 +14,10 @@ from mtl.training.batches import (
     batch_rows,
     pass_batches,
     pool_size,
+    predict_rows,
     row_lengths,
     sorted_batches,
 )
-from mtl.training.predictions import predict_rows
 
 
 def lengths(seed: int = 0) -> dict[str, np.ndarray]:
