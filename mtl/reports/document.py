@@ -37,11 +37,7 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
         ranks = {column: list(by_row[number]) for column, by_row in board.tests.ranks.items() if number in by_row}
         rows.append({**_row(row, ids[number], scale), "details": _details(row, scale, row in detailed), "ranks": ranks})
     return {
-        "name": board.name,
-        "title": board.title,
-        "noun": board.noun,
-        "unit": scale.unit,
-        "decimals": scale.decimals,
+        "name": board.name, "title": board.title, "noun": board.noun, "unit": scale.unit, "decimals": scale.decimals,
         "tasks": [_task(id, column) for id, column in board.columns.items() if id != AVERAGE],
         "whole_averages": board.whole_averages,
         "unscored": [{"id": task, "title": task} for task in board.unscored],
@@ -50,8 +46,7 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
         "rows": rows,
         "references": [ids[number] for number in board.tests.references],
         "groups": [_group(group, id_of, scale) for group in groups],
-        "groups_title": board.groups_title,
-        "groups_note": board.groups_note,
+        "groups_title": board.groups_title, "groups_note": board.groups_note,
         "breakdowns": [_breakdown(breakdown, ids, scale) for breakdown in board.breakdowns],
         "settings": [_spread(spread, scale) for spread in board.settings],
         "ranked": {column: len(by_row) for column, by_row in board.tests.ranks.items()},
@@ -60,20 +55,14 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
             for (first, second), tests in board.tests.comparisons.items()
             if tests
         },
-    }
+    }  # fmt: skip
 
 
 def _task(id: str, column: Column) -> dict[str, Any]:
     return {
-        "id": id,
-        "version_of": column.task,
-        "title": column.title,
-        "metric": column.metric,
-        "labels": column.labels,
-        "range": column.range,
-        "averaged": column.averaged,
-        "average_group": column.average_group or id,
-    }
+        "id": id, "version_of": column.task, "title": column.title, "metric": column.metric, "labels": column.labels,
+        "range": column.range, "averaged": column.averaged, "average_group": column.average_group or id,
+    }  # fmt: skip
 
 
 def _detail_note(board: Leaderboard, detailed: Sequence[Row]) -> list[str]:
@@ -105,67 +94,50 @@ def _group(group: Group, id_of: Mapping[Row, str], scale: Scale) -> dict[str, An
 def _breakdown(breakdown: Breakdown, ids: Sequence[str], scale: Scale) -> dict[str, Any]:
     """A task's scores by the values of a column; the medians of each row are in the order of the parts. `ids` are those of the board's rows."""
     return {
-        "task": breakdown.task.id,
-        "column": breakdown.column,
-        "metric": metric_named(breakdown.task.metric).title,
-        "counted": breakdown.counted,
+        "task": breakdown.task.id, "column": breakdown.column,
+        "metric": metric_named(breakdown.task.metric).title, "counted": breakdown.counted,
         "parts": [{"value": value, "count": count} for value, count in breakdown.parts],
         "left_out": breakdown.left_out,
         "rows": {
             ids[number]: [_on_scale(score.median, scale) for score in scores]
             for number, scores in breakdown.scores.items()
         },
-    }
+    }  # fmt: skip
 
 
 def _spread(spread: SettingsSpread, scale: Scale) -> dict[str, Any]:
     return {
-        "title": spread.title,
-        "settings": spread.settings,
-        "keys": list(spread.keys),
+        "title": spread.title, "settings": spread.settings, "keys": list(spread.keys),
         "average": _on_scale(spread.average, scale),
         "deviations": {id: _on_scale(deviation, scale) for id, deviation in spread.deviations.items()},
-    }
+    }  # fmt: skip
 
 
 def _test(test: PairTest, scale: Scale) -> dict[str, Any]:
     return {
         "difference": _on_scale(test.difference, scale),
-        "low": _on_scale(test.low, scale),
-        "high": _on_scale(test.high, scale),
-        "p": _short_probability(test.p),
-        "p_holm": _short_probability(test.p_holm),
-        "verdict": test.verdict,
-        "verdict_holm": test.verdict_holm,
-    }
+        "low": _on_scale(test.low, scale), "high": _on_scale(test.high, scale),
+        "p": test.p and float(f"{test.p:.3g}"), "p_holm": test.p_holm and float(f"{test.p_holm:.3g}"),
+        "verdict": test.verdict, "verdict_holm": test.verdict_holm,
+    }  # fmt: skip
 
 
 def _row(row: Row, id: str, scale: Scale) -> dict[str, Any]:
     """A row of the board, without its details and its ranks."""
     summary: Mapping[str, Any] = row.run.summary if row.run else {}
     return {
-        "id": id,
-        "name": row.name,
-        "label": row.label if row.ours else row.name,
-        "page": row.page,
-        "source": "run" if row.ours else "published",
-        "family": row.family,
-        "embeddings": summary.get("embeddings"),
-        "size": summary.get("hidden_size"),
-        "split": row.split,
-        "average_split": row.split_of(AVERAGE),
+        "id": id, "name": row.name, "label": row.label if row.ours else row.name, "page": row.page,
+        "source": "run" if row.ours else "published", "family": row.family,
+        "embeddings": summary.get("embeddings"), "size": summary.get("hidden_size"),
+        "split": row.split, "average_split": row.split_of(AVERAGE),
         "average": row.average and _on_scale(row.average.median, scale),
         "average_interval": row.average and _interval(row.average, scale),
-        "missing": list(row.missing),
-        "partial_groups": list(row.partial),
-        "reduced": list(row.reduced),
-        "apart": dict(row.apart),
-        "seen": list(row.seen),
-        "chosen_on_scored": summary.get("chosen_on_scored", []),
-        "settings": summary.get("settings", {}),
+        "missing": list(row.missing), "partial_groups": list(row.partial),
+        "reduced": list(row.reduced), "apart": dict(row.apart), "seen": list(row.seen),
+        "chosen_on_scored": summary.get("chosen_on_scored", []), "settings": summary.get("settings", {}),
         "scores": {id: _score(score, row.split_of(id), scale) for id, score in row.scores.items()},
         "cost": row.cost,
-    }
+    }  # fmt: skip
 
 
 def _details(row: Row, scale: Scale, with_files: bool) -> dict[str, Any] | None:
@@ -240,12 +212,9 @@ def _chart(run: FinishedRun, task: Task) -> dict[str, Any]:
 
 def _score(score: Score, split: str, scale: Scale) -> dict[str, Any]:
     return {
-        "split": split,
-        "median": _on_scale(score.median, scale),
-        "min": _on_scale(score.min, scale),
-        "max": _on_scale(score.max, scale),
-        "interval": _interval(score, scale),
-    }
+        "split": split, "median": _on_scale(score.median, scale),
+        "min": _on_scale(score.min, scale), "max": _on_scale(score.max, scale), "interval": _interval(score, scale),
+    }  # fmt: skip
 
 
 def _interval(score: Score, scale: Scale) -> list[float | None] | None:
@@ -255,10 +224,6 @@ def _interval(score: Score, scale: Scale) -> list[float | None] | None:
 def _on_scale(score: float | None, scale: Scale) -> float | None:
     """A score × 100 or a difference on the scale, with three more decimals than the page shows, so that it may round it again."""
     return None if score is None else round(scale.value(float(score)), scale.decimals + 3)
-
-
-def _short_probability(p: float | None) -> float | None:
-    return p and float(f"{p:.3g}")
 
 
 def _rounded(value: float) -> float:

@@ -35,12 +35,11 @@ def leaderboard(
     suite = runs[0].suite
     cache = cache or SampleCache(None)
     titles = Counter(run.summary["title"] for run in runs)
-    runs_apart = list(zip(runs, _tasks_apart(runs), strict=True))
-    rows = []
-    for run, apart in progress(runs_apart, "resampling", "runs"):
-        samples = samples_of(run, cache.reduced(run))
-        rows.append(_run_row(run, samples, titles[run.summary["title"]] > 1, apart))
-    rows = by_family([*rows, *(_published_row(row, suite) for row in suite.published)])
+    ours = [
+        _run_row(run, samples_of(run, cache.reduced(run)), titles[run.summary["title"]] > 1, apart)
+        for run, apart in progress(list(zip(runs, _tasks_apart(runs), strict=True)), "resampling", "runs")
+    ]
+    rows = by_family([*ours, *(_published_row(row, suite) for row in suite.published)])
     for note in apart_notes(rows):
         logger.warning("%s", note)
     tests = pair_tests(rows, references)
@@ -117,24 +116,12 @@ def _run_row(run: FinishedRun, samples: Mapping[str, Sample], same_title: bool, 
     is_named = same_title and run.name != summary["folder"]
     name = f", {run.name.removeprefix(summary['folder'] + ',')}" if is_named else ""
     return Row(
-        name=run.name,
-        label=summary["title"] + name,
-        family=summary["family"],
-        split=splits_text(summary),
-        scores=scores,
-        means=means,
-        missing=run.suite.lacking(scores),
-        reduced=summary["reduced"],
-        marks=marks,
-        reasons=reasons,
-        apart=apart,
-        splits=splits,
-        further=further,
+        name=run.name, label=summary["title"] + name, family=summary["family"],
+        split=splits_text(summary), splits=splits, scores=scores, means=means, further=further,
+        missing=run.suite.lacking(scores), reduced=summary["reduced"], apart=apart, marks=marks, reasons=reasons,
         cost={key: summary["cost"].get(key) for key in RUN_COSTS},
-        run=run,
-        samples=samples,
-        comparable=comparable,
-    )
+        run=run, samples=samples, comparable=comparable,
+    )  # fmt: skip
 
 
 def _marks(
@@ -177,17 +164,12 @@ def _interval(sample: Sample, least: float) -> tuple[float, float]:
 def _published_row(row: Published, suite: Suite) -> Row:
     missing = suite.lacking(row.scores)
     return Row(
-        name=row.model,
-        label="published",
-        family=row.family,
-        split=row.split,
+        name=row.model, label="published", family=row.family, split=row.split,
         scores={id: single(value) for id, value in row.scores.items()},
         means={} if row.average is None else {AVERAGE: single(row.average)},
         further={id: {name: single(value) for name, value in also.items()} for id, also in row.also.items()},
-        missing=missing,
-        marks={AVERAGE: "*" if missing else ""},
-        reasons={AVERAGE: (*missing, "")},
-    )
+        missing=missing, marks={AVERAGE: "*" if missing else ""}, reasons={AVERAGE: (*missing, "")},
+    )  # fmt: skip
 
 
 def metric_groups(suite: Suite, rows: Sequence[Row]) -> list[Group]:

@@ -53,8 +53,12 @@ def _board(board: Leaderboard) -> str:
         parts += ["## Paired tests", _tests(board)]
     if board.tests.ranks:
         parts += ["## Ranks", _ranks(board)]
-    if board.costs:
-        parts += ["## Cost of a seed" if runs else "## Cost", _costs(board)]
+    if costs := board.costs:
+        table = [["", *(COSTS[key] for key in costs)]]
+        table += [
+            [escaped(row.name), *(cost_cell(key, row.cost.get(key)) for key in costs)] for row in ours if row.cost
+        ]
+        parts += ["## Cost of a seed" if runs else "## Cost", markdown_table(table)]
     if runs:
         parts += ["## What made each run", "\n".join(_origin(row) for row in runs)]
     return "\n\n".join(parts)
@@ -162,15 +166,6 @@ def rank_text(interval: tuple[int, int] | None) -> str:
         return MISSING
     low, high = interval
     return str(low) if low == high else f"{low}–{high}"
-
-
-def _costs(board: Leaderboard) -> str:
-    """A row for each run, a column for each cost."""
-    body = [["", *(COSTS[key] for key in board.costs)]]
-    for row in board.rows:
-        if row.cost:
-            body.append([escaped(row.name), *(cost_cell(key, row.cost.get(key)) for key in board.costs)])
-    return markdown_table(body)
 
 
 def _origin(row: Row) -> str:

@@ -21,6 +21,7 @@ SPLIT_OF = {
     **dict.fromkeys(("dev", "development", "devel", "valid", "validation", "val", "eval", "devset"), "dev"),
     **dict.fromkeys(("test", "testing", "tst", "testset"), "test"),
 }
+HUB_SPLITS = {"train": "train", "dev": "validation", "test": "test"}  # what most data sets on the Hub call them
 FORMS = ("tsv", "csv", "jsonl", "json", "parquet", "txt", "fasttext", "conll")  # the forms of data files
 PART = "#"  # in a file's name, before the part that is meant
 NUMBERED = "*"  # a part: this file and those that differ from it in their number alone
@@ -69,21 +70,16 @@ class Source:
 
 @dataclass
 class HubSource:
-    """A copy of the task's data on the Hugging Face Hub, for when `source` is missing or cannot be downloaded.
+    """A copy of the task's data on the Hugging Face Hub, for when `source` is missing or cannot be downloaded."""
 
-    Args:
-        dataset: OWNER/NAME.
-        revision: a commit, 40 hexadecimal digits, as the data set's page shows it under Files, History. `mtl data` needs it.
-        splits: for each split, its name on the Hub, or the path of its file in the dataset's repository.
-        columns: for each column of the task whose name in the copy differs, that name.
-        mirror: `true`: the repository has the task's files, in the same folder, and they are copied as they are.
-    """
-
-    dataset: str
-    revision: str = ""
-    splits: dict[str, str] = field(default_factory=lambda: {"train": "train", "dev": "validation", "test": "test"})
-    columns: dict[str, str] = field(default_factory=dict)
-    mirror: bool = False
+    dataset: str  # OWNER/NAME
+    revision: str = ""  # a commit, 40 hexadecimal digits, as the data set's page shows it under Files, History.
+    # `mtl data` needs it
+    splits: dict[str, str] = field(default_factory=HUB_SPLITS.copy)  # for each split, its name on the Hub, or the path
+    # of its file in the dataset's repository
+    columns: dict[str, str] = field(default_factory=dict)  # for each column of the task whose name in the copy differs,
+    # that name
+    mirror: bool = False  # `true`: the repository has the task's files, in the same folder; they are copied
 
 
 @dataclass(frozen=True)
@@ -93,8 +89,7 @@ class Reading:
     form: str | None = None  # `tsv`, `csv`, `jsonl`, `json`, `parquet`; `txt`, with a text a line; `fasttext`, with
     # `__label__` before the text; `conll`, with a token and its labels a line; default: what the suffix says
     separator: str | None = None  # between the cells of a tsv or csv file, as in `";"`; default: a tab, a comma
-    quoted: bool | None = None  # whether cells of a tsv or csv file may stand in quotes; default: those of a csv file
-    # may
+    quoted: bool | None = None  # whether cells of a tsv or csv file may stand in quotes; default: those of csv
     encoding: str | None = None  # of text, as in `cp1250`; default: `utf-8`, or what a byte order mark says
     spans: str | None = None  # of files of objects: the column of a text, and of the first characters, the ends and the
     # types of spans in it, as in `"text + labels.start[] + labels.end[] + labels.type[]"`. They become the columns `tokens[]` and `tags[]`
@@ -165,14 +160,14 @@ class Task:
     # `conll`, whose columns are lists: `[tokens, tags]` are `tokens[]` and `tags[]`
     reading: Reading | None = None  # how the files are read, where their names do not say so, as in `{separator: ";"}`
     # or `{encoding: cp1250}`
-    decide: list[str] = field(default_factory=list)  # questions of `mtl init-suite`: the suite does not run before they
-    # are answered and deleted
+    decide: list[str] = field(
+        default_factory=list
+    )  # questions of `mtl init-suite`, to answer and delete before any run
     target: str = field(kw_only=True)  # the column with the right answer. Of kind multi_label also several columns, as
     # in `anger + joy`
     starts: str | None = None  # of kind answer: the column with the first character of each answer in its passage, from
     # 0, as in `answers.answer_start[]`; default: an answer is looked up in the passage
-    labels: list[str] | None = None  # of the kinds labels, token_labels and multi_label: the labels as they stand in
-    # the files
+    labels: list[str] | None = None  # of the kinds labels, token_labels, multi_label: the labels as in the files
     label_separator: str | None = None  # of kind multi_label: what stands between the labels in a cell, as in `","`;
     # default: `;`
     range: list[float] | None = None  # of kind number: the smallest and the largest number
@@ -184,8 +179,7 @@ class Task:
     # of any average or of model selection
     breakdown: list[str] | None = None  # columns, as in `[meta.logic]`: reports show the score on the examples with
     # each of their values. An empty cell has no value, and `;` separates several
-    group: str | None = None  # a column; examples with the same value stay together when examples are held out or
-    # resampled
+    group: str | None = None  # a column; examples with the same value are held out and resampled together
     same_source: str | None = None  # for pairs, instead of `group`: a label. Two texts have one source if a pair with
     # this label connects them; examples of one source stay together
     answered_by: str | None = None  # for a task without training examples: the id of the task whose head predicts it.

@@ -1,8 +1,5 @@
-"""Loggers and callbacks that the user chooses: by the settings `trainer.logger` and `trainer.callbacks`, or as objects from Python.
-
-A name of a class makes a new object for each training. An object from Python serves all trainings: its state before the first one is kept as an
-attribute of the object (`START_STATE`), and each training begins with this state.
-"""
+"""Loggers and callbacks that the user chooses: by the settings `trainer.logger` and `trainer.callbacks`, or as objects from Python. An object serves
+all trainings: its state before the first one is kept as its attribute START_STATE, and each training begins with this state."""
 
 import copy
 import os
@@ -93,8 +90,7 @@ def stage_loggers(
     """The loggers of one training of a stage, for the block. Raises InputError if W&B or MLflow cannot log.
 
     Args:
-        folder: the folder of the stage, RUN/seed-SEED/STAGE. CSV files and TensorBoard's are in it, those of W&B and MLflow where these packages
-            put them.
+        folder: RUN/seed-SEED/STAGE. CSV files and TensorBoard's are in it, those of W&B and MLflow where these packages put them.
         epoch: the first one that is trained: more than 0 if the stage continues.
         settings: those of the run, by dotted key, which W&B and MLflow show.
     """

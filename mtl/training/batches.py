@@ -74,14 +74,12 @@ class BatchDataset(Dataset[Batch]):
 
 
 class Schedule:
-    """The task and the rows of each training step. A step draws one task, and takes the next batch of its rows, which are shuffled again after each
-    pass over them.
+    """The task and the rows of each training step. A step draws one task, with probability proportional to its number of training rows to the power
+    of `sampling` (1: jiant's; 0: all tasks equally often), and takes its next batch. Rows are shuffled again after each pass over them.
 
     Args:
         lengths: by task id, the length of each training row in tokens, int64 (rows,).
         batch_sizes: by task id, in rows.
-        steps: the number of training steps.
-        sampling: a task's probability is proportional to its number of rows to this power. 1: as in jiant; 0: all tasks equally often.
         pool: a batch has rows of similar length, drawn from the rows of so many batches; 1: rows are shuffled freely.
     """
 
