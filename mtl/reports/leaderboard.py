@@ -144,9 +144,8 @@ def _marks(
 
 def _average(run: FinishedRun, sample: Sample, averaged: Sequence[str]) -> Score:
     """The mean of the scores of these tasks, with its range over seeds and its interval."""
-    lowest = run.suite.mean({id: lowest_score(run.suite.tasks[id]) for id in averaged})
-    median = run.suite.mean({id: run.summary["tasks"][id]["median"] for id in averaged})
-    assert lowest is not None and median is not None
+    lowest = run.suite.mean({id: lowest_score(run.suite.tasks[id]) for id in averaged}) or 0.0
+    median = run.suite.mean({id: run.summary["tasks"][id]["median"] for id in averaged}) or 0.0
     by_seed = sample.by_seed
     return Score(median, float(by_seed.min()), float(by_seed.max()), _interval(sample, lowest))
 

@@ -204,8 +204,8 @@ def with_holm(
     tests: Mapping[Key, PairTest], tails: Mapping[Key, float], family: np.ndarray | None = None
 ) -> dict[Key, PairTest]:
     """The tests with Holm's step-down correction (1979) of their tails: the probability that any of the verdicts is false is at most 5 %. The
-    corrected p is never below that of the test alone. `tails` has the tail of each test that has a p (`ColumnTests.tail`), `family` those of all tests
-    that the correction is for, where these are more."""
+    corrected p is never below that of the test alone. `tails` has the tail of each test that has a p (`ColumnTests.tail`), `family` those
+    of all tests that the correction is for, where these are more."""
     ordered = np.sort(np.array(list(tails.values())) if family is None else family)
     corrected = _stepped_down(ordered)
     holm = {key: float(corrected[np.searchsorted(ordered, tail)]) for key, tail in tails.items()}

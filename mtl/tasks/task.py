@@ -73,12 +73,10 @@ class HubSource:
     """A copy of the task's data on the Hugging Face Hub, for when `source` is missing or cannot be downloaded."""
 
     dataset: str  # OWNER/NAME
-    revision: str = ""  # a commit, 40 hexadecimal digits, as the data set's page shows it under Files, History.
-    # `mtl data` needs it
+    revision: str = ""  # a commit, 40 hexadecimal digits, shown under Files, History on its page; `mtl data` needs it
     splits: dict[str, str] = field(default_factory=HUB_SPLITS.copy)  # for each split, its name on the Hub, or the path
     # of its file in the dataset's repository
-    columns: dict[str, str] = field(default_factory=dict)  # for each column of the task whose name in the copy differs,
-    # that name
+    columns: dict[str, str] = field(default_factory=dict)  # by column of the task, its name in the copy, if another
     mirror: bool = False  # `true`: the repository has the task's files, in the same folder; they are copied
 
 
@@ -147,8 +145,7 @@ class Task:
     # `tokens[]`
     level: Literal["text", "word"] = "text"  # `text` (default), or `word`: the texts are single words or expressions.
     # Only the method `word_vectors` supports such a task
-    candidates: list[str] | None = None  # of kind choice: the columns of the candidates' texts, or one column that
-    # holds a list of texts, as in `options[]`
+    candidates: list[str] | None = None  # of kind choice: the candidates' columns, or one of lists, as in `options[]`
     indices: list[str] | None = None  # of kind choice: what stands in the target column for the first candidate, the
     # second and so on, as in `[A, B, C, D]` or `["1", "2"]`; default: 0, 1, 2 and so on. Of kind token_labels and multi_label: what stands there for
     # each label; default: the label itself
@@ -158,18 +155,13 @@ class Task:
     header: list[str] | None = None  # the columns of files without a header line, as in
     # `[source, label, mark, sentence]`. It holds for the `.tsv` and `.csv` files whose first line names none of these columns, and for the form
     # `conll`, whose columns are lists: `[tokens, tags]` are `tokens[]` and `tags[]`
-    reading: Reading | None = None  # how the files are read, where their names do not say so, as in `{separator: ";"}`
-    # or `{encoding: cp1250}`
-    decide: list[str] = field(
-        default_factory=list
-    )  # questions of `mtl init-suite`, to answer and delete before any run
-    target: str = field(kw_only=True)  # the column with the right answer. Of kind multi_label also several columns, as
-    # in `anger + joy`
+    reading: Reading | None = None  # how files are read, where their names do not say so, as in `{encoding: cp1250}`
+    decide: list[str] = field(default_factory=list)  # questions of `mtl init-suite` to answer and delete before a run
+    target: str = field(kw_only=True)  # the column with the right answer; several for multi_label, as in `anger + joy`
     starts: str | None = None  # of kind answer: the column with the first character of each answer in its passage, from
     # 0, as in `answers.answer_start[]`; default: an answer is looked up in the passage
     labels: list[str] | None = None  # of the kinds labels, token_labels, multi_label: the labels as in the files
-    label_separator: str | None = None  # of kind multi_label: what stands between the labels in a cell, as in `","`;
-    # default: `;`
+    label_separator: str | None = None  # of kind multi_label: between the labels in a cell, as in `","`; default: `;`
     range: list[float] | None = None  # of kind number: the smallest and the largest number
     metric: str = field(kw_only=True)  # a name of a metric that fits the kind; `accuracy+f1` is the mean of the two
     positive: str | None = None  # the label that metric `f1` is about

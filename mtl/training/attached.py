@@ -18,7 +18,7 @@ from mtl.base.errors import InputError
 from mtl.base.extras import missing_package
 from mtl.base.settings.schema import TrainerConfig
 from mtl.base.wings import resolve
-from mtl.training.trainer import SHOWS_NOTHING, quiet
+from mtl.training.trainer import SILENT, quiet
 
 LOGGER, CALLBACKS = "trainer.logger", "trainer.callbacks"
 PACKAGES = {"tensorboard": "'mtl-baselines[tensorboard]'", "wandb": "wandb", "mlflow": "mlflow"}  # what pip installs
@@ -64,9 +64,7 @@ def check_attached(config: TrainerConfig) -> None:
     callbacks = user_callbacks(config)
     try:
         with quiet():
-            pl.Trainer(
-                accelerator="cpu", devices=1, callbacks=callbacks, logger=config.logger != "none", **SHOWS_NOTHING
-            )
+            pl.Trainer(accelerator="cpu", devices=1, callbacks=callbacks, logger=config.logger != "none", **SILENT)
     except Exception as error:
         raise InputError(" ".join(str(error).split())[:200], key=CALLBACKS) from None
     if ":" in config.logger and LOGGER not in _objects.get({}):

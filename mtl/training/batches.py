@@ -184,9 +184,8 @@ def codes_in_order(parts: Sequence[tuple[Tensor, Tensor]]) -> np.ndarray:
     if codes[0].ndim == 2:
         most = max(batch_codes.shape[1] for batch_codes in codes)
         codes = [functional.pad(batch_codes, (0, most - batch_codes.shape[1]), value=PAST) for batch_codes in codes]
-    batch_by_batch = torch.cat(codes).numpy()
-    in_order: np.ndarray = np.empty_like(batch_by_batch)
-    in_order[numbers] = batch_by_batch
+    in_order: np.ndarray = torch.cat(codes).numpy()
+    in_order[numbers] = in_order.copy()
     return in_order
 
 

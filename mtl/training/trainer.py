@@ -24,7 +24,7 @@ from mtl.base.untrusted import Count, read_checkpoint
 from mtl.training.checkpoints import are_weights_of
 
 REMEDY = "; delete it"
-SHOWS_NOTHING: dict[str, Any] = {"enable_model_summary": False, "enable_progress_bar": False}  # options of a Trainer
+SILENT: dict[str, Any] = {"enable_model_summary": False, "enable_progress_bar": False}  # options of a Trainer
 
 # Errors of Lightning while it reads a state that is not what it seems.
 STATE_ERRORS = (RuntimeError, LookupError, TypeError, ValueError, AttributeError, AssertionError)
@@ -116,7 +116,7 @@ def train(
             reload_dataloaders_every_n_epochs=1,
             callbacks=[*callbacks, begun, *([StateOfEpoch(resume)] if resumable else [])],
             plugins=[AtomicCheckpointIO()],
-            **SHOWS_NOTHING,
+            **SILENT,
             # Lightning saves its own checkpoints if this is true and no callback saves any, and refuses callbacks that save if it is false.
             enable_checkpointing=resumable or any(isinstance(callback, Checkpoint) for callback in callbacks),
             **options,
