@@ -7,6 +7,12 @@ from torch import nn
 from mtl.training.optimizers import Adam, clip_gradients
 
 
+def update(table: nn.Embedding, optimizer: Adam, *ids: int) -> None:
+    optimizer.zero_grad()
+    table(torch.tensor(ids)).square().sum().backward()
+    optimizer.step()
+
+
 def tables() -> tuple[nn.Embedding, nn.Embedding]:
     """Two equal tables of 10 vectors; the first one has sparse gradients."""
     torch.manual_seed(0)
@@ -35,25 +41,17 @@ def test_rows_without_a_gradient_keep_their_state_which_is_saved() -> None:
     optimizer = Adam(sparse.parameters(), 0.1, amsgrad=True)
     before = sparse.weight.detach().clone()
     for ids in ([1, 2], [2, 3], [2, 2]):
-        optimizer.zero_grad()
-        sparse(torch.tensor(ids)).square().sum().backward()
-        optimizer.step()
+        update(sparse, optimizer, *ids)
     changed = (sparse.weight != before).any(dim=1)
     assert changed.tolist() == [row in (1, 2, 3) for row in range(10)]
     assert not optimizer.state[sparse.weight]["exp_avg"][0].any()
     first, second = tables()[0], tables()[0]
     optimizers = [Adam(table.parameters(), 0.1, amsgrad=True) for table in (first, second)]
-
-    def step(table: nn.Embedding, optimizer: Adam) -> None:
-        optimizer.zero_grad()
-        table(torch.tensor([1, 2])).square().sum().backward()
-        optimizer.step()
-
-    step(first, optimizers[0])
+    update(first, optimizers[0], 1, 2)
     second.load_state_dict(first.state_dict())
     optimizers[1].load_state_dict(copy.deepcopy(optimizers[0].state_dict()))  # it would share the tensors
-    step(first, optimizers[0])
-    step(second, optimizers[1])
+    for table, optimizer in zip((first, second), optimizers, strict=True):
+        update(table, optimizer, 1, 2)
     assert torch.equal(first.weight, second.weight)
 
 
