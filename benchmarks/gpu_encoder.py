@@ -18,7 +18,7 @@ from torch.nn.utils import clip_grad_norm_
 
 from mtl.base.device import exact_arithmetic
 from mtl.model.lstm import BiLSTM
-from mtl.training.module import Adam
+from mtl.training.optimizers import Adam
 
 SHAPES = ((256, 40), (64, 40), (128, 15))  # sequences, and tokens of the longest; the others have 3 tokens and more
 PRECISIONS = {"float32": None, "TF32": None, "bfloat16": torch.bfloat16, "float16": torch.float16}

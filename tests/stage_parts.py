@@ -9,7 +9,8 @@ from torch.utils.data import DataLoader
 from mtl.base.settings.schema import TrainerConfig
 from mtl.model.network import Batch, Heads, Network
 from mtl.tasks.task import ScoredRows, Task
-from mtl.training.module import MultitaskModule, TaskScore, falling_adam
+from mtl.training.module import MultitaskModule, TaskScore
+from mtl.training.optimizers import falling_adam
 from mtl.training.stage import Stage
 
 CPU = TrainerConfig("cpu", "32-true")

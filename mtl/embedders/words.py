@@ -131,7 +131,7 @@ class WordEmbedder(nn.Module):
     """Turns word ids into vectors. The vector of padding (id 0) is zero, also after training."""
 
     def __init__(self, words: int, dim: int, trainable: bool, sparse: bool = False) -> None:
-        """Draw vectors of so many words from N(0, 1). If `sparse`, their gradient has only the words of a batch (`mtl.training.module`)."""
+        """Draw vectors of so many words from N(0, 1). If `sparse`, their gradient has only the words of a batch (`mtl.training.optimizers`)."""
         super().__init__()
         self.table = nn.Embedding(words, dim, padding_idx=Vocabulary.PADDING, sparse=sparse)
         self.table.weight.requires_grad_(trainable)

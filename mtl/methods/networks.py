@@ -18,14 +18,15 @@ from mtl.model.sequences import Sequences
 from mtl.training.batches import (
     POOL,
     BatchDataset,
-    Chosen,
     Schedule,
+    TaskRows,
     batch_rows,
     predict_rows,
     row_lengths,
     sorted_batches,
 )
-from mtl.training.module import MultitaskModule, Optimization
+from mtl.training.module import MultitaskModule
+from mtl.training.optimizers import Optimization
 from mtl.training.precision import mixed_precision
 from mtl.training.stage import Stage, fit
 
@@ -49,7 +50,7 @@ class TaskInput:
         lengths = self.sequences.lengths.numpy()
         return {id: row_lengths(split, lengths) for id, split in rows.items()}
 
-    def ordered(self, rows: Mapping[str, Split], size: int) -> list[Chosen]:
+    def ordered(self, rows: Mapping[str, Split], size: int) -> list[TaskRows]:
         """All rows, for a network that is not trained, in batches of `size` model inputs."""
         return sorted_batches(self.row_lengths(rows), {id: batch_rows(split, size) for id, split in rows.items()})
 
@@ -124,7 +125,7 @@ def fit_tasks(
             seed=seed,
             total_steps=total_steps,
             train=lambda epoch: train_batches.loader(
-                schedule.chosen(epoch * epoch_steps, (epoch + 1) * epoch_steps), pinned
+                schedule.steps(epoch * epoch_steps, (epoch + 1) * epoch_steps), pinned
             ),
             dev=dev_batches.loader(task_input.ordered(dev, dev_batch_size), pinned),
             scale=data.scale,

@@ -25,7 +25,7 @@ from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.batches import pass_batches, row_outputs
 from mtl.training.checkpoints import WEIGHTS, Checkpoint, load_finished
-from mtl.training.module import falling_adam
+from mtl.training.optimizers import falling_adam
 
 
 @dataclass(frozen=True)

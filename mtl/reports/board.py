@@ -272,6 +272,6 @@ def by_family(rows: Iterable[AnyRow]) -> list[AnyRow]:
     return sorted(rows, key=lambda row: order.index(row.family) if row.family in order else len(order))
 
 
-def rank(row: Row) -> tuple[bool, bool, float]:
-    """The larger, the better the row's average; a row with a partial average comes after all others, one without an average last."""
+def average_order(row: Row) -> tuple[bool, bool, float]:
+    """What orders rows by their average, the best last: those without an average are first, then those with a partial one."""
     return row.average is not None, not row.missing, row.average.median if row.average else 0.0

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from mtl.base.version import VERSION
-from mtl.reports.board import FAMILIES, Breakdown, Group, Leaderboard, Row, Score, rank
+from mtl.reports.board import FAMILIES, Breakdown, Column, Group, Leaderboard, Row, Score, SettingsSpread, average_order
 from mtl.runs.finished import FinishedRun
+from mtl.stats.comparison import PairTest
 from mtl.tasks.metrics import metric_named
 from mtl.tasks.scale import Scale
 from mtl.tasks.suite import AVERAGE
@@ -20,77 +21,48 @@ MOST_DETAILED = 100  # runs of a board whose curves, predictions, configuration 
 
 def document(boards: Sequence[Leaderboard], generated: str, command: str, title: str = "mtl report") -> dict[str, Any]:
     """Everything that the page can show. Numbers are rounded, and scores on their leaderboard's scale; strings are text without markup."""
-    suites = [*map(_suite, boards)]
+    suites = [_suite(board) for board in boards]
     return {"title": title, "generated": generated, "command": command, "version": VERSION, "suites": suites}
 
 
 def _suite(board: Leaderboard) -> dict[str, Any]:
     scale = board.scale
-    detailed = sorted((row for row in board.rows if row.run), key=rank, reverse=True)[:MOST_DETAILED]
-    ids = {row: f"r{number}" for number, row in enumerate(board.rows)}
-    numbered = list(ids.values())
+    detailed = sorted((row for row in board.rows if row.run), key=average_order, reverse=True)[:MOST_DETAILED]
+    ids = [f"r{number}" for number in range(len(board.rows))]
+    id_of = dict(zip(board.rows, ids, strict=True))
     groups = board.groups if board.page_groups is None else board.page_groups
     families = dict.fromkeys(row.family for row in board.rows)
+    rows = []
+    for number, row in enumerate(board.rows):
+        ranks = {column: list(by_row[number]) for column, by_row in board.tests.ranks.items() if number in by_row}
+        rows.append({**_row(row, ids[number], scale), "details": _details(row, scale, row in detailed), "ranks": ranks})
     return {
-        "name": board.name,
-        "title": board.title,
-        "noun": board.noun,
-        "unit": scale.unit,
-        "decimals": scale.decimals,
-        "tasks": [
-            {
-                "id": id,
-                "version_of": column.task,
-                "title": column.title,
-                "metric": column.metric,
-                "labels": column.labels,
-                "range": column.range,
-                "averaged": column.averaged,
-                "average_group": column.average_group or id,
-            }
-            for id, column in board.columns.items()
-            if id != AVERAGE
-        ],
+        "name": board.name, "title": board.title, "noun": board.noun, "unit": scale.unit, "decimals": scale.decimals,
+        "tasks": [_task(id, column) for id, column in board.columns.items() if id != AVERAGE],
         "whole_averages": board.whole_averages,
         "unscored": [{"id": task, "title": task} for task in board.unscored],
         "families": [{"id": family, "title": FAMILIES.get(family, family)} for family in families],
         "notes": [*board.facts, *_detail_note(board, detailed)],
-        "rows": [
-            {
-                **_row(row, id, scale, row in detailed),
-                "ranks": {key: list(ranks[number]) for key, ranks in board.tests.ranks.items() if number in ranks},
-            }
-            for number, (row, id) in enumerate(ids.items())
-        ],
-        "references": [numbered[number] for number in board.tests.references],
-        "groups": [_group(group, ids, scale) for group in groups],
-        "groups_title": board.groups_title,
-        "groups_note": board.groups_note,
-        "breakdowns": [_breakdown(breakdown, numbered, scale) for breakdown in board.breakdowns],
-        "settings": [
-            {
-                "title": spread.title,
-                "settings": spread.settings,
-                "keys": list(spread.keys),
-                "average": _short(spread.average, scale),
-                "deviations": {id: _short(deviation, scale) for id, deviation in spread.deviations.items()},
-            }
-            for spread in board.settings
-        ],
-        "ranked": {column: len(intervals) for column, intervals in board.tests.ranks.items()},
+        "rows": rows,
+        "references": [ids[number] for number in board.tests.references],
+        "groups": [_group(group, id_of, scale) for group in groups],
+        "groups_title": board.groups_title, "groups_note": board.groups_note,
+        "breakdowns": [_breakdown(breakdown, ids, scale) for breakdown in board.breakdowns],
+        "settings": [_spread(spread, scale) for spread in board.settings],
+        "ranked": {column: len(by_row) for column, by_row in board.tests.ranks.items()},
         "comparisons": {
-            f"{numbered[first]}|{numbered[second]}": {
-                column: {
-                    **{key: _short(getattr(test, key), scale) for key in ("difference", "low", "high")},
-                    **{key: p and float(f"{p:.3g}") for key, p in (("p", test.p), ("p_holm", test.p_holm))},
-                    **{key: getattr(test, key) for key in ("verdict", "verdict_holm")},
-                }
-                for column, test in tests.items()
-            }
+            f"{ids[first]}|{ids[second]}": {column: _test(test, scale) for column, test in tests.items()}
             for (first, second), tests in board.tests.comparisons.items()
             if tests
         },
-    }
+    }  # fmt: skip
+
+
+def _task(id: str, column: Column) -> dict[str, Any]:
+    return {
+        "id": id, "version_of": column.task, "title": column.title, "metric": column.metric, "labels": column.labels,
+        "range": column.range, "averaged": column.averaged, "average_group": column.average_group or id,
+    }  # fmt: skip
 
 
 def _detail_note(board: Leaderboard, detailed: Sequence[Row]) -> list[str]:
@@ -103,15 +75,15 @@ def _detail_note(board: Leaderboard, detailed: Sequence[Row]) -> list[str]:
     return [note] if rest else []
 
 
-def _group(group: Group, ids: Mapping[Row, str], scale: Scale) -> dict[str, Any]:
+def _group(group: Group, id_of: Mapping[Row, str], scale: Scale) -> dict[str, Any]:
     """A group of scores; its scores are by row and column."""
     return {
         "title": group.title,
         "tasks": list(group.columns),
         "titles": dict(group.columns),
         "rows": {
-            ids[line.row]: {
-                "mean": _short(line.mean, scale),
+            id_of[line.row]: {
+                "mean": _on_scale(line.mean, scale),
                 "scores": {id: _score(score, line.row.split_of(id), scale) for id, score in line.scores.items()},
             }
             for line in group.lines
@@ -120,47 +92,59 @@ def _group(group: Group, ids: Mapping[Row, str], scale: Scale) -> dict[str, Any]
 
 
 def _breakdown(breakdown: Breakdown, ids: Sequence[str], scale: Scale) -> dict[str, Any]:
-    """A task's scores by the values of a column; the medians of each row are in the order of the parts."""
+    """A task's scores by the values of a column; the medians of each row are in the order of the parts. `ids` are those of the board's rows."""
     return {
-        "task": breakdown.task.id,
-        "column": breakdown.column,
-        "metric": metric_named(breakdown.task.metric).title,
-        "counted": breakdown.counted,
+        "task": breakdown.task.id, "column": breakdown.column,
+        "metric": metric_named(breakdown.task.metric).title, "counted": breakdown.counted,
         "parts": [{"value": value, "count": count} for value, count in breakdown.parts],
         "left_out": breakdown.left_out,
         "rows": {
-            ids[number]: [_short(score.median, scale) for score in scores]
+            ids[number]: [_on_scale(score.median, scale) for score in scores]
             for number, scores in breakdown.scores.items()
         },
-    }
+    }  # fmt: skip
 
 
-def _row(row: Row, id: str, scale: Scale, detailed: bool) -> dict[str, Any]:
+def _spread(spread: SettingsSpread, scale: Scale) -> dict[str, Any]:
+    return {
+        "title": spread.title, "settings": spread.settings, "keys": list(spread.keys),
+        "average": _on_scale(spread.average, scale),
+        "deviations": {id: _on_scale(deviation, scale) for id, deviation in spread.deviations.items()},
+    }  # fmt: skip
+
+
+def _test(test: PairTest, scale: Scale) -> dict[str, Any]:
+    return {
+        "difference": _on_scale(test.difference, scale),
+        "low": _on_scale(test.low, scale), "high": _on_scale(test.high, scale),
+        "p": test.p and float(f"{test.p:.3g}"), "p_holm": test.p_holm and float(f"{test.p_holm:.3g}"),
+        "verdict": test.verdict, "verdict_holm": test.verdict_holm,
+    }  # fmt: skip
+
+
+def _row(row: Row, id: str, scale: Scale) -> dict[str, Any]:
+    """A row of the board, without its details and its ranks."""
     summary: Mapping[str, Any] = row.run.summary if row.run else {}
     return {
-        "id": id,
-        "name": row.name,
-        "label": row.label if row.ours else row.name,
-        "page": row.page,
-        "source": "run" if row.ours else "published",
-        "family": row.family,
-        "embeddings": summary.get("embeddings"),
-        "size": summary.get("hidden_size"),
-        "split": row.split,
-        "average_split": row.split_of(AVERAGE),
-        "average": row.average and _short(row.average.median, scale),
-        "average_interval": row.average and _pair(row.average.interval, scale),
-        "missing": list(row.missing),
-        "partial_groups": list(row.partial),
-        "reduced": list(row.reduced),
-        "apart": dict(row.apart),
-        "seen": list(row.seen),
-        "chosen_on_scored": summary.get("chosen_on_scored", []),
-        "settings": summary.get("settings", {}),
+        "id": id, "name": row.name, "label": row.label if row.ours else row.name, "page": row.page,
+        "source": "run" if row.ours else "published", "family": row.family,
+        "embeddings": summary.get("embeddings"), "size": summary.get("hidden_size"),
+        "split": row.split, "average_split": row.split_of(AVERAGE),
+        "average": row.average and _on_scale(row.average.median, scale),
+        "average_interval": row.average and _interval(row.average, scale),
+        "missing": list(row.missing), "partial_groups": list(row.partial),
+        "reduced": list(row.reduced), "apart": dict(row.apart), "seen": list(row.seen),
+        "chosen_on_scored": summary.get("chosen_on_scored", []), "settings": summary.get("settings", {}),
         "scores": {id: _score(score, row.split_of(id), scale) for id, score in row.scores.items()},
         "cost": row.cost,
-        "details": {**_outline(row.run, scale), **(_details(row.run, scale) if detailed else {})} if row.run else None,
-    }
+    }  # fmt: skip
+
+
+def _details(row: Row, scale: Scale, with_files: bool) -> dict[str, Any] | None:
+    """What the page shows when a row is opened; None for a row that is no run. `with_files`: with what needs much space, too."""
+    if row.run is None:
+        return None
+    return {**_outline(row.run, scale), **(_file_details(row.run, scale) if with_files else {})}
 
 
 def _outline(run: FinishedRun, scale: Scale) -> dict[str, Any]:
@@ -169,11 +153,12 @@ def _outline(run: FinishedRun, scale: Scale) -> dict[str, Any]:
     seeds = []
     for seed in summary["seeds"]:
         scores = {id: record["scores"][str(seed)] for id, record in summary["tasks"].items()}
-        shown = {id: _short(score, scale) for id, score in scores.items()}
-        seeds.append({"seed": seed, "scores": shown, "average": _short(run.suite.mean(scores), scale)})
-    versions: dict[str, dict[str, None]] = {}
-    for name, version in (item for recorded in summary["versions"] for item in recorded.items()):
-        versions.setdefault(name, {})[version] = None
+        shown = {id: _on_scale(score, scale) for id, score in scores.items()}
+        seeds.append({"seed": seed, "scores": shown, "average": _on_scale(run.suite.mean(scores), scale)})
+    versions: dict[str, dict[str, None]] = {}  # the different versions of each package, in order
+    for recorded in summary["versions"]:
+        for name, version in recorded.items():
+            versions.setdefault(name, {})[version] = None
     return {
         "seeds": seeds,
         "versions": {name: ", ".join(distinct) for name, distinct in versions.items()},
@@ -182,42 +167,43 @@ def _outline(run: FinishedRun, scale: Scale) -> dict[str, Any]:
     }
 
 
-def _details(run: FinishedRun, scale: Scale) -> dict[str, Any]:
-    """The details that need much space."""
+def _file_details(run: FinishedRun, scale: Scale) -> dict[str, Any]:
+    """The details that need much space: configuration, data, learning curves and predictions."""
     summary = run.summary
     return {
         "config": {key: _plain(value) for key, value in summary["config"].items()},
         "inputs": summary["inputs"],
         "curves": [curve for seed in summary["seeds"] for curve in _curves(run, seed, scale)],
-        "classes": {task.id: _classes(run, task) for task in run.tasks if target_kind(task).chart},
+        "classes": {task.id: _chart(run, task) for task in run.tasks if target_kind(task).chart},
     }
 
 
 def _curves(run: FinishedRun, seed: int, scale: Scale) -> list[dict[str, Any]]:
     """The learning curves of one seed: stage 1 with each task's scores, then stage 2 of each task, which starts at step 0."""
     curves = []
-    for stage, task, rows in run.curves(seed):
+    for stage, task_id, rows in run.curves(seed):
         points = []
         for row in rows:
-            point: dict[str, Any] = {"step": int(row["step"]), "average": _short(row["dev/average"], scale)}
+            point: dict[str, Any] = {"step": int(row["step"]), "average": _on_scale(row["dev/average"], scale)}
             if "train/loss" in row:
                 point["loss"] = _rounded(row["train/loss"])
-            if task is None:
-                point["scores"] = {t.id: _short(row[key], scale) for t in run.tasks if (key := f"dev/{t.id}") in row}
+            if task_id is None:
+                scores = {task.id: row[key] for task in run.tasks if (key := f"dev/{task.id}") in row}
+                point["scores"] = {id: _on_scale(score, scale) for id, score in scores.items()}
             points.append(point)
-        curves.append({"stage": stage, "task": task, "seed": seed, "points": points})
+        curves.append({"stage": stage, "task": task_id, "seed": seed, "points": points})
     return curves
 
 
-def _classes(run: FinishedRun, task: Task) -> dict[str, Any]:
+def _chart(run: FinishedRun, task: Task) -> dict[str, Any]:
     """The chart of the seed with the median score: a confusion matrix (rows are gold labels), or points (gold target, prediction)."""
     scores = {int(seed): score for seed, score in run.summary["tasks"][task.id]["scores"].items()}
     seed = sorted(scores, key=lambda seed: scores[seed])[(len(scores) - 1) // 2]
     kind = target_kind(task)
     gold, predicted = run.rows(task).targets, run.seed_predictions(task, seed)
     if kind.chart == "points":
-        points = np.linspace(0, len(gold) - 1, min(POINTS, len(gold))).astype(int)
-        return {"seed": seed, "points": [[_rounded(gold[i]), _rounded(predicted[i])] for i in points]}
+        shown = np.linspace(0, len(gold) - 1, min(POINTS, len(gold))).astype(int)
+        return {"seed": seed, "points": [[_rounded(gold[row]), _rounded(predicted[row])] for row in shown]}
     size = len(task.labels or ())
     codes, answers = (kind.fit_targets(values, None) for values in (gold, predicted))
     counts = np.bincount(codes * size + answers, minlength=size * size)
@@ -225,15 +211,17 @@ def _classes(run: FinishedRun, task: Task) -> dict[str, Any]:
 
 
 def _score(score: Score, split: str, scale: Scale) -> dict[str, Any]:
-    median, least, most = (_short(value, scale) for value in (score.median, score.min, score.max))
-    return {"split": split, "median": median, "min": least, "max": most, "interval": _pair(score.interval, scale)}
+    return {
+        "split": split, "median": _on_scale(score.median, scale),
+        "min": _on_scale(score.min, scale), "max": _on_scale(score.max, scale), "interval": _interval(score, scale),
+    }  # fmt: skip
 
 
-def _pair(interval: tuple[float, float] | None, scale: Scale) -> list[float | None] | None:
-    return None if interval is None else [_short(end, scale) for end in interval]
+def _interval(score: Score, scale: Scale) -> list[float | None] | None:
+    return None if score.interval is None else [_on_scale(end, scale) for end in score.interval]
 
 
-def _short(score: float | None, scale: Scale) -> float | None:
+def _on_scale(score: float | None, scale: Scale) -> float | None:
     """A score × 100 or a difference on the scale, with three more decimals than the page shows, so that it may round it again."""
     return None if score is None else round(scale.value(float(score)), scale.decimals + 3)
 
@@ -246,6 +234,6 @@ def _plain(value: Any) -> str:
     """A value of the configuration as it is written on the command line."""
     if isinstance(value, list):
         return f"[{','.join(map(_plain, value))}]"
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    return str(value)
+    if value is None:
+        return "null"
+    return str(value).lower() if isinstance(value, bool) else str(value)

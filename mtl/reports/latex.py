@@ -51,13 +51,13 @@ def _table(
     caption: str,
     label: str = "",
 ) -> str:
-    """A table environment, in which rows are grouped by family. Numbers and titles are escaped; `label` is the end of its label."""
+    """A table environment, in which rows are grouped by family. Titles and the cells of each row are escaped; `label` is the end of its label."""
     body = []
     for _, family in groupby(lines, key=lambda line: line[0].family):
         body.append(r"\midrule")
-        for row, numbers in family:
+        for row, cells in family:
             name = f"{row.label} ({row.name})" if row.ours else row.name
-            body.append(_line([escape(name), row.split, *numbers]))
+            body.append(_line([escape(name), row.split, *cells]))
     return "\n".join(
         [
             r"\begin{table*}",
@@ -87,7 +87,7 @@ def _cell(board: Leaderboard, row: Row, column: str) -> str:
     return rf"\textbf{{{cell}}}" if board.is_best(row, column) else cell
 
 
-def _number(board: Leaderboard, score: float, mark: str = "") -> str:
+def _number(board: Leaderboard, score: float, mark: str) -> str:
     return escape(f"{board.scale.show(score)}{mark}".replace("-", "−"))
 
 

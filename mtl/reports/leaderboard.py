@@ -5,15 +5,15 @@ Its scores on parts of the rows come from `mtl.reports.breakdowns`, its paired t
 
 import logging
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from statistics import fmean
 
 from mtl.base.progress import progress
 from mtl.base.wings import wings
 from mtl.reports.board import COSTS, Column, Group, GroupLine, Leaderboard, Row, Score, by_family, single
 from mtl.reports.breakdowns import breakdowns
-from mtl.reports.notes import INTERVAL_NOTE, apart_notes, mark_notes, run_notes
-from mtl.reports.pair_tests import pair_tests, tests_note
+from mtl.reports.notes import INTERVAL_NOTE, apart_notes, mark_notes, run_notes, tests_notes
+from mtl.reports.pair_tests import pair_tests
 from mtl.reports.settings import settings_spreads
 from mtl.runs.finished import FinishedRun
 from mtl.runs.summary import MetricScores, splits_text
@@ -52,7 +52,7 @@ def leaderboard(
         columns,
         rows,
         marks=mark_notes(suite, rows),
-        facts=[INTERVAL_NOTE, *tests_note(rows, tests), *wing_notes, *run_notes(suite, rows)],
+        facts=[INTERVAL_NOTE, *tests_notes(rows, tests), *wing_notes, *run_notes(suite, rows)],
         tests=tests,
         groups=metric_groups(suite, rows),
         breakdowns=breakdowns(rows),
@@ -78,23 +78,24 @@ def _column(task: Task, suite: Suite) -> Column:
 def _tasks_apart(runs: Sequence[FinishedRun]) -> list[dict[str, str]]:
     """For each run, its tasks that are scored on other examples than those of the other runs on this split, with the key of its examples. The
     other runs are those on the published data, if any is; else those on the examples that most runs have."""
-    by_examples: dict[tuple[str, str], dict[str, list[int]]] = {}
+    by_split: dict[tuple[str, str], dict[str, list[int]]] = {}
     for number, run in enumerate(runs):
         for task in run.tasks:
-            by_key = by_examples.setdefault((task.id, run.split(task)), {})
-            by_key.setdefault(run.examples_key(task), []).append(number)
+            by_examples = by_split.setdefault((task.id, run.split(task)), {})
+            by_examples.setdefault(run.examples_key(task), []).append(number)
     apart: list[dict[str, str]] = [{} for _ in runs]
-    for (id, _), by_key in by_examples.items():
-        published = {key: id not in runs[numbers[0]].summary["reduced"] for key, numbers in by_key.items()}
-        main = by_key[max(by_key, key=lambda key: (published[key], len(by_key[key])))]
-        for key, numbers in by_key.items():
-            for number in numbers if numbers is not main else ():
-                apart[number][id] = key
+    for (id, _), by_examples in by_split.items():
+        is_published = {key: id not in runs[numbers[0]].summary["reduced"] for key, numbers in by_examples.items()}
+        main = max(by_examples, key=lambda key: (is_published[key], len(by_examples[key])))
+        for key, numbers in by_examples.items():
+            if key != main:
+                for number in numbers:
+                    apart[number][id] = key
     return apart
 
 
 def _run_row(run: FinishedRun, samples: Mapping[str, Sample], same_title: bool, apart: Mapping[str, str]) -> Row:
-    """The row of a run, with its name in the label if another run has the same title. `apart`: as in `Row`."""
+    """The row of a run. Its label names the run if another run has the same title. `apart` is as in `Row`."""
     summary = run.summary
     scores: dict[str, Score] = {}
     further: dict[str, dict[str, Score]] = {}
@@ -105,46 +106,40 @@ def _run_row(run: FinishedRun, samples: Mapping[str, Sample], same_title: bool, 
         further[task.id] = {name: _score(also[name]) for name in also if is_metric(name)}
     means: dict[str, Score] = {}
     splits: dict[str, str] = {id: record["split"] for id, record in summary["tasks"].items()}
+    comparable = {task.id: run.examples_key(task) for task in run.tasks}
     averaged = [id for id in run.suite.averaged if id in samples]
     if averaged:
         means[AVERAGE] = _average(run, samples[AVERAGE], averaged)
         splits[AVERAGE] = splits_text({"tasks": {id: summary["tasks"][id] for id in averaged}})
-    missing = run.suite.lacking(scores)
-    reduced = summary["reduced"]
+        comparable[AVERAGE] = repr([(id, comparable[id]) for id in averaged])
+    marks, reasons = _marks(run, averaged, apart)
+    is_named = same_title and run.name != summary["folder"]
+    name = f", {run.name.removeprefix(summary['folder'] + ',')}" if is_named else ""
+    return Row(
+        name=run.name, label=summary["title"] + name, family=summary["family"],
+        split=splits_text(summary), splits=splits, scores=scores, means=means, further=further,
+        missing=run.suite.lacking(scores), reduced=summary["reduced"], apart=apart, marks=marks, reasons=reasons,
+        cost={key: summary["cost"].get(key) for key in RUN_COSTS},
+        run=run, samples=samples, comparable=comparable,
+    )  # fmt: skip
+
+
+def _marks(
+    run: FinishedRun, averaged: Sequence[str], apart: Mapping[str, str]
+) -> tuple[dict[str, str], dict[str, Hashable]]:
+    """The marks of a run's row and the reasons for them, both as in `Row`. `averaged` are the tasks of its average."""
+    scored = [task.id for task in run.tasks]
+    reduced, chosen = run.summary["reduced"], run.summary.get("chosen_on_scored", ())
+    marks = {id: "†" * (id in reduced) + "§" * (id in apart) + "¶" * (id in chosen) for id in scored}
+    reasons: dict[str, Hashable] = {id: (apart.get(id), id in chosen) for id in scored if id in apart or id in chosen}
+    missing = run.suite.lacking(scored)
     reduced_average = [id for id in reduced if id in averaged]
-    chosen = summary.get("chosen_on_scored", ())
     apart_average = [apart[id] for id in averaged if id in apart]
     chosen_average = [id for id in averaged if id in chosen]
-    marked_average = {"*": missing, "†": reduced_average, "§": apart_average, "¶": chosen_average}
-    comparable = {task.id: run.examples_key(task) for task in run.tasks}
-    if averaged:
-        comparable[AVERAGE] = repr([(id, comparable[id]) for id in averaged])
-    named = same_title and run.name != summary["folder"]
-    return Row(
-        name=run.name,
-        label=f"{summary['title']}, {run.name.removeprefix(summary['folder'] + ',')}" if named else summary["title"],
-        family=summary["family"],
-        split=splits_text(summary),
-        scores=scores,
-        means=means,
-        missing=missing,
-        reduced=reduced,
-        marks={
-            **{id: "†" * (id in reduced) + "§" * (id in apart) + "¶" * (id in chosen) for id in scores},
-            AVERAGE: "".join(mark for mark, tasks in marked_average.items() if tasks),
-        },
-        reasons={
-            **{id: (apart.get(id), id in chosen) for id in scores if id in apart or id in chosen},
-            AVERAGE: (*missing, "", *reduced_average, *apart_average, *chosen_average),
-        },
-        apart=apart,
-        splits=splits,
-        further=further,
-        cost={key: summary["cost"].get(key) for key in RUN_COSTS},
-        run=run,
-        samples=samples,
-        comparable=comparable,
-    )
+    marked = {"*": missing, "†": reduced_average, "§": apart_average, "¶": chosen_average}
+    marks[AVERAGE] = "".join(mark for mark, because in marked.items() if because)
+    reasons[AVERAGE] = (*missing, "", *reduced_average, *apart_average, *chosen_average)
+    return marks, reasons
 
 
 def _average(run: FinishedRun, sample: Sample, averaged: Sequence[str]) -> Score:
@@ -168,33 +163,29 @@ def _interval(sample: Sample, least: float) -> tuple[float, float]:
 def _published_row(row: Published, suite: Suite) -> Row:
     missing = suite.lacking(row.scores)
     return Row(
-        name=row.model,
-        label="published",
-        family=row.family,
-        split=row.split,
+        name=row.model, label="published", family=row.family, split=row.split,
         scores={id: single(value) for id, value in row.scores.items()},
         means={} if row.average is None else {AVERAGE: single(row.average)},
         further={id: {name: single(value) for name, value in also.items()} for id, also in row.also.items()},
-        missing=missing,
-        marks={AVERAGE: "*" if missing else ""},
-        reasons={AVERAGE: (*missing, "")},
-    )
+        missing=missing, marks={AVERAGE: "*" if missing else ""}, reasons={AVERAGE: (*missing, "")},
+    )  # fmt: skip
 
 
 def metric_groups(suite: Suite, rows: Sequence[Row]) -> list[Group]:
     """The tasks that have scores by one metric, as their metric or as a further one (`also`), in the suite's order. Only groups that say more than
     the table of scores: those with further metrics, and, where the tasks of a suite differ in their metric, those with more than one task."""
     tasks = suite.tasks.values()
-    main = list(dict.fromkeys(task.metric for task in tasks))
-    further = dict.fromkeys(name for row in rows for scores in row.further.values() for name in scores)
+    main_metrics = list(dict.fromkeys(task.metric for task in tasks))
+    further_metrics = dict.fromkeys(name for row in rows for scores in row.further.values() for name in scores)
     groups = []
-    for metric in dict.fromkeys([*main, *further]):
+    for metric in dict.fromkeys([*main_metrics, *further_metrics]):
         also = {id for row in rows for id, scores in row.further.items() if metric in scores}
         scored = [task for task in tasks if task.metric == metric or task.id in also]
-        if also or (len(main) > 1 and len(scored) > 1):
-            columns = {task.id: task.title for task in scored}
-            lines = [line for row in rows if (line := _group_line(metric, scored, row)).scores]
-            groups.append(Group(metric, metric_named(metric).title, columns, lines, len(scored) > 1))
+        if not also and (len(main_metrics) == 1 or len(scored) == 1):
+            continue
+        columns = {task.id: task.title for task in scored}
+        lines = [line for row in rows if (line := _group_line(metric, scored, row)).scores]
+        groups.append(Group(metric, metric_named(metric).title, columns, lines, has_mean=len(scored) > 1))
     return groups
 
 
@@ -202,9 +193,9 @@ def _group_line(metric: str, tasks: Sequence[Task], row: Row) -> GroupLine:
     """A row's scores by one metric. The mean is that of the medians; a row without all of the tasks has none."""
     scores = {}
     for task in tasks:
-        by_metric = row.scores.get(task.id) if task.metric == metric else row.further.get(task.id, {}).get(metric)
-        if by_metric:
-            scores[task.id] = by_metric
+        by_metric = {**row.further.get(task.id, {}), task.metric: row.scores.get(task.id)}
+        if score := by_metric.get(metric):
+            scores[task.id] = score
     mean = fmean(score.median for score in scores.values()) if len(scores) == len(tasks) > 1 else None
     ids = {task.id for task in tasks}
     return GroupLine(row, scores, mean, "†" * bool(ids & {*row.reduced}) + "§" * bool(ids & {*row.apart}))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from mtl.base.wording import MISSING, counted, escaped, markdown_table
-from mtl.reports.board import COSTS, Breakdown, Column, Group, Leaderboard, Row, SettingsSpread, cost_cell
+from mtl.reports.board import COSTS, Breakdown, Column, Group, Leaderboard, Row, cost_cell
 from mtl.tasks.suite import AVERAGE
 
 SIGNS = {"better": "▲", "worse": "▼", "undecided": "≈", "too few seeds": "?"}
@@ -24,6 +24,11 @@ SETTINGS_NOTE = (
 )
 
 
+def render_markdown(boards: Sequence[Leaderboard], generated: str, command: str) -> str:
+    """For each suite: scores, also by metric and by parts of tasks, ranges, tests, the spread over settings, costs, and what made each run."""
+    return "\n\n".join([f"Made on {generated} by {_code(command)}.", *map(_board, boards)]) + "\n"
+
+
 def scores_and_tests(board: Leaderboard) -> str:
     """The scores with the notes on their marks, and the paired tests."""
     parts = [f"## {escaped(board.title)}", _scores(board), "\n".join(f"- {escaped(note)}" for note in board.marks)]
@@ -32,79 +37,35 @@ def scores_and_tests(board: Leaderboard) -> str:
     return "\n\n".join(filter(None, parts))
 
 
-def group_section(board: Leaderboard, group: Group) -> str:
-    """A table of one group: a row for each row of the leaderboard, a column for each task, and the mean of several."""
-    show = board.scale.show
-    body = []
-    for line in group.lines:
-        row = line.row
-        scores = [(id, line.scores.get(id)) for id in group.columns]
-        cells = [show(score.median) + row.mark(id) if score else MISSING for id, score in scores]
-        if group.has_mean:
-            cells.insert(0, MISSING if line.mean is None else show(line.mean) + line.mark)
-        body.append([escaped(cell) for cell in (row.name, row.split, *cells)])
-    header = ["", "split", *(["mean"] if group.has_mean else []), *map(escaped, group.columns.values())]
-    return f"### {escaped(group.title)}\n\n{markdown_table([header, *body], left=2)}"
-
-
-def breakdown_section(board: Leaderboard, breakdown: Breakdown) -> str:
-    """A table of one task's scores by the values of a column: a row for each value, a column for each run."""
-    show = board.scale.show
-    names = [escaped(board.rows[number].name) for number in breakdown.scores]
-    body = [
-        [escaped(value), str(count), *(show(scores[part].median) for scores in breakdown.scores.values())]
-        for part, (value, count) in enumerate(breakdown.parts)
-    ]
-    title = f"### {escaped(breakdown.task.title)} by {escaped(breakdown.column)}"
-    rest = f"\n\nLess frequent values, not shown: {breakdown.left_out}." if breakdown.left_out else ""
-    return f"{title}\n\n{markdown_table([['', breakdown.counted, *names], *body])}{rest}"
-
-
-def settings_section(board: Leaderboard, spreads: Sequence[SettingsSpread]) -> str:
-    """A table of the standard deviations: a row for each model, a column for each task, and their average."""
-    show = board.scale.show
-    body = [["", "settings", *_titles(board.columns)]]
-    keys = []
-    for spread in spreads:
-        title = escaped(spread.title)
-        cells = [spread.average, *(spread.deviations.get(id) for id in board.columns if id != AVERAGE)]
-        body.append([title, str(spread.settings), *(MISSING if cell is None else show(cell) for cell in cells)])
-        keys.append(f"- {title}: the settings differ in {escaped(', '.join(spread.keys))}.")
-    return "\n\n".join([SETTINGS_NOTE, markdown_table(body), "\n".join(keys)])
-
-
-def render_markdown(boards: Sequence[Leaderboard], generated: str, command: str) -> str:
-    """For each suite: scores, also by metric and by parts of tasks, ranges, tests, the spread over settings, costs, and what made each run."""
-    return "\n\n".join([f"Made on {generated} by {_code(command)}.", *map(_board, boards)]) + "\n"
-
-
 def _board(board: Leaderboard) -> str:
     ours = [row for row in board.rows if row.ours]
     runs = [row for row in ours if row.run]
     parts = [f"# {escaped(board.title)}", _scores(board), "\n".join(f"- {escaped(note)}" for note in board.notes)]
-    if groups := board.groups:
-        parts += [f"## {board.groups_title or 'By metric'}", *(group_section(board, group) for group in groups)]
-    if tables := board.breakdowns:
-        parts += ["## By parts of the rows", *(breakdown_section(board, breakdown) for breakdown in tables)]
+    if board.groups:
+        parts += [f"## {board.groups_title or 'By metric'}", *(group_section(board, group) for group in board.groups)]
+    if board.breakdowns:
+        parts += ["## By parts of the rows", *(_breakdown(board, breakdown) for breakdown in board.breakdowns)]
     if runs:
-        parts += ["## Spread", _spread(board, runs)]
-    if spreads := board.settings:
-        parts += ["## Spread over settings", settings_section(board, spreads)]
+        parts += ["## Spread", _ranges(board, runs)]
+    if board.settings:
+        parts += ["## Spread over settings", _settings(board)]
     if len(ours) > 1:
         parts += ["## Paired tests", _tests(board)]
     if board.tests.ranks:
         parts += ["## Ranks", _ranks(board)]
     if costs := board.costs:
-        titles = ["", *(COSTS[key] for key in costs)]
-        cells = [[escaped(row.name), *(cost_cell(key, row.cost.get(key)) for key in costs)] for row in ours if row.cost]
-        parts += ["## Cost of a seed" if runs else "## Cost", markdown_table([titles, *cells])]
+        table = [["", *(COSTS[key] for key in costs)]]
+        table += [
+            [escaped(row.name), *(cost_cell(key, row.cost.get(key)) for key in costs)] for row in ours if row.cost
+        ]
+        parts += ["## Cost of a seed" if runs else "## Cost", markdown_table(table)]
     if runs:
         parts += ["## What made each run", "\n".join(_origin(row) for row in runs)]
     return "\n\n".join(parts)
 
 
 def _scores(board: Leaderboard) -> str:
-    """The scores in the layout of the paper's Table 3, below each task its metric; the best score of each split is bold."""
+    """A row for each row of the leaderboard, a column for each task, below it its metric; the best score of each split is bold."""
     columns = board.table or board.columns
     body = [["metric", "", "", *(escaped(column.metric) for column in columns.values())]]
     for row in board.rows:
@@ -122,16 +83,56 @@ def _titles(columns: Mapping[str, Column]) -> list[str]:
     return [escaped(column.title) for column in columns.values()]
 
 
-def _spread(board: Leaderboard, ours: Sequence[Row]) -> str:
-    body = []
+def group_section(board: Leaderboard, group: Group) -> str:
+    """A table of one group: a row for each row of the leaderboard, a column for each task, and the mean of several."""
     show = board.scale.show
-    for row in ours:
+    body = []
+    for line in group.lines:
+        scores = [(id, line.scores.get(id)) for id in group.columns]
+        cells = [show(score.median) + line.row.mark(id) if score else MISSING for id, score in scores]
+        if group.has_mean:
+            cells.insert(0, MISSING if line.mean is None else show(line.mean) + line.mark)
+        body.append([escaped(cell) for cell in (line.row.name, line.row.split, *cells)])
+    header = ["", "split", *(["mean"] if group.has_mean else []), *map(escaped, group.columns.values())]
+    return f"### {escaped(group.title)}\n\n{markdown_table([header, *body], left=2)}"
+
+
+def _breakdown(board: Leaderboard, breakdown: Breakdown) -> str:
+    """A table of one task's scores by the values of a column: a row for each value, a column for each run."""
+    names = [escaped(board.rows[number].name) for number in breakdown.scores]
+    body = []
+    for part, (value, count) in enumerate(breakdown.parts):
+        scores = [board.scale.show(by_part[part].median) for by_part in breakdown.scores.values()]
+        body.append([escaped(value), str(count), *scores])
+    title = f"### {escaped(breakdown.task.title)} by {escaped(breakdown.column)}"
+    rest = f"\n\nLess frequent values, not shown: {breakdown.left_out}." if breakdown.left_out else ""
+    return f"{title}\n\n{markdown_table([['', breakdown.counted, *names], *body])}{rest}"
+
+
+def _ranges(board: Leaderboard, runs: Sequence[Row]) -> str:
+    """Two rows for each run: the range over seeds, and the interval, of each score."""
+    show = board.scale.show
+    body = []
+    for row in runs:
         scores = [row.score(column) for column in board.columns]
-        ranges = [(s.min, s.max) if s else None for s in scores]
-        intervals = [s.interval if s else None for s in scores]
-        for name, what, pairs in ((escaped(row.name), "min – max", ranges), ("", "interval", intervals)):
-            body.append([name, what, *(" – ".join(map(show, pair)) if pair else MISSING for pair in pairs)])
+        ranges = [f"{show(score.min)} – {show(score.max)}" if score else MISSING for score in scores]
+        body.append([escaped(row.name), "min – max", *ranges])
+        intervals = [score.interval if score else None for score in scores]
+        body.append(["", "interval", *(" – ".join(map(show, ends)) if ends else MISSING for ends in intervals)])
     return markdown_table([["", "", *_titles(board.columns)], *body])
+
+
+def _settings(board: Leaderboard) -> str:
+    """A table of the standard deviations over settings: a row for each model, a column for each task, and their average."""
+    body = [["", "settings", *_titles(board.columns)]]
+    keys = []
+    for spread in board.settings:
+        title = escaped(spread.title)
+        deviations = [spread.average, *(spread.deviations.get(id) for id in board.columns if id != AVERAGE)]
+        cells = [MISSING if deviation is None else board.scale.show(deviation) for deviation in deviations]
+        body.append([title, str(spread.settings), *cells])
+        keys.append(f"- {title}: the settings differ in {escaped(', '.join(spread.keys))}.")
+    return "\n\n".join([SETTINGS_NOTE, markdown_table(body), "\n".join(keys)])
 
 
 def _tests(board: Leaderboard) -> str:
@@ -142,7 +143,7 @@ def _tests(board: Leaderboard) -> str:
     for (first, second), tests in board.tests.comparisons.items():
         cells = dict.fromkeys(board.columns, MISSING)
         for column, test in tests.items():
-            sign = SIGNS[test.verdict] * (1 + test.holds)
+            sign = SIGNS[test.verdict] * (2 if test.holds else 1)
             cells[column] = f"{board.scale.difference(test.difference)} {sign}"
         body.append([f"{escaped(board.rows[first].name)} − {escaped(board.rows[second].name)}", *cells.values()])
     return f"{TESTS_NOTE}\n\n" + markdown_table([["", *_titles(board.columns)], *body])
@@ -168,6 +169,7 @@ def rank_text(interval: tuple[int, int] | None) -> str:
 
 
 def _origin(row: Row) -> str:
+    """A line on what made a run: seeds, machine, versions, files and command."""
     assert row.run
     summary = row.run.summary
     seeds, machine = ", ".join(map(str, summary["seeds"])), "; ".join(summary["machine"])

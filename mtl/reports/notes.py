@@ -1,11 +1,12 @@
-"""The notes on a leaderboard's scores, marks and runs."""
+"""The notes on a leaderboard's scores, marks, tests and runs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from mtl.base.wording import listed
-from mtl.reports.board import Row
+from mtl.reports.board import PairTests, Row
+from mtl.reports.pair_tests import MOST_FOR_PAIRS
 from mtl.runs.summary import CONSTANT_NOTE, below_constant, same_answers
-from mtl.stats.comparison import COVERAGE, LEAST_SEEDS
+from mtl.stats.comparison import COVERAGE, LEAST_SEEDS, LEVEL
 from mtl.stats.resampling import RESAMPLES
 from mtl.tasks.suite import Suite
 
@@ -15,38 +16,41 @@ INTERVAL_NOTE = (
     f"The variance over examples comes from {RESAMPLES} bootstrap resamples of the scored examples (of groups, where examples belong "
     f"together); the variance over seeds is added. With fewer than {LEAST_SEEDS} seeds, an interval covers only the variance over examples."
 )
+ONE_SYSTEM_NOTE = (
+    "; but an ensemble of all seeds, imported predictions of one seed, and one seed of a deterministic method are one system, and its tests"
+    " say how it answers other examples, not how it would be with another seed"
+)
+SEEDS_NOTE = (
+    " For this, the correction takes from all runs together how much seeds differ, and no less for a run whose own few seeds happen to "
+    "agree. With three seeds, only large differences are significant."
+)
 
 
 def mark_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
     """The notes that explain the scores and marks in the table."""
-    heading = f"{suite.shown.heading}. Own runs: medians over seeds, AVG the mean of the medians, on the split that each row names."
-    runs = [(row.run, row.scores) for row in rows if row.run and row.run.summary["chosen_on_dev"]]
-    on_dev = [(run, ids) for run, ids in runs if not run.summary["config"].get("choosing_share")]
-    if any(run.split(task) == "dev" for run, ids in on_dev for id, task in suite.tasks.items() if id in ids):
-        heading += " Model selection was on dev, so dev scores are a little too high."
-    notes = [heading]
+    notes = [
+        f"{suite.shown.heading}. Own runs: medians over seeds, AVG the mean of the medians, on the split that each row names."
+    ]
+    if any(_shows_scores_of_selection(row) for row in rows):
+        notes[0] += " Model selection was on dev, so dev scores are a little too high."
     if suite.clean is not None:
         notes.append(f"Clean data: {suite.clean}. Compare with runs on the same copy.")
     if suite.average is not None:
         notes.append(f"AVG is the mean over {suite.average_text}.")
-    if splits := {row.split for row in rows if row.run is None}:
-        on = f"on the {splits.pop()} sets" if len(splits) == 1 else "on the split that they name"
-        notes.append(f"Published rows are scores {on}.")
-    partial = _by_text((row.name, ", ".join(row.missing)) for row in rows if row.average)
+    if published_splits := {row.split for row in rows if row.run is None}:
+        split = f"the {published_splits.pop()} sets" if len(published_splits) == 1 else "the split that they name"
+        notes.append(f"Published rows are scores on {split}.")
+    partial = _names_by_text((row.name, ", ".join(row.missing)) for row in rows if row.average)
     notes += [f"* AVG is partial, without {ids}: {listed(names, MOST_NAMED)}." for ids, names in partial.items()]
-    if reduced := sorted({id for row in rows for id in row.reduced}, key=list(suite.tasks).index):
-        files = {id for row in rows if row.run for id in row.run.summary.get("changed", ())}
-        named = ", ".join(id for id in suite.tasks if id in files)
-        changed = f", or changed files, by their checksums ({named})" if files else ""
-        is_sample = any(row.run and row.run.samples for row in rows)
-        sampled = ", or a sample of the examples, as the notes on runs say" if is_sample else ""
+    in_order = list(suite.tasks).index
+    if reduced := sorted({id for row in rows for id in row.reduced}, key=in_order):
         notes.append(
-            f"† other split sizes than the published ones{changed}{sampled}, not comparable with published scores: "
+            f"† other split sizes than the published ones{_other_data(suite, rows)}, not comparable with published scores: "
             f"{', '.join(reduced)}; an average with † includes such a task."
         )
-    if chosen := sorted({id for row in rows for id in row.scores if "¶" in row.mark(id)}, key=list(suite.tasks).index):
-        why = "its setting was chosen on the dev examples that score it, so it is too high"
-        notes.append(f"¶ {why}: {', '.join(chosen)}.")
+    if chosen := sorted({id for row in rows for id in row.scores if "¶" in row.mark(id)}, key=in_order):
+        reason = "its setting was chosen on the dev examples that score it, so it is too high"
+        notes.append(f"¶ {reason}: {', '.join(chosen)}.")
     bold = "Bold: the best of each split."
     if any(any(row.marks.values()) for row in rows):
         bold += " Marked scores compare only with those marked for the same reason."
@@ -55,7 +59,7 @@ def mark_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
 
 def apart_notes(rows: Sequence[Row]) -> list[str]:
     """The notes that name the runs which are scored on other examples than the other runs."""
-    apart = _by_text((row.name, ", ".join(row.apart)) for row in rows)
+    apart = _names_by_text((row.name, ", ".join(row.apart)) for row in rows)
     return [
         f"§ {listed(names, MOST_NAMED)}: scored on other examples of {ids} than the other runs, so not comparable with them (no test against them, "
         "no rank)."
@@ -63,26 +67,64 @@ def apart_notes(rows: Sequence[Row]) -> list[str]:
     ]
 
 
+def tests_notes(rows: Sequence[Row], tests: PairTests) -> list[str]:
+    """The notes on the paired tests that were made, and on the runs without a rank; none without tests."""
+    if not any(tests.comparisons.values()):
+        return []
+    samples = [sample for row in rows for sample in row.samples.values()]
+    one_system = ONE_SYSTEM_NOTE if any(sample.is_one_system for sample in samples) else ""
+    note = (
+        "Paired tests compare the means over seeds of two runs, so a difference may not equal that of the medians shown. Runs on "
+        f"the same examples are resampled together. A difference is significant, better or worse, if p is below {LEVEL:g}. The "
+        f"interval of the difference then does not contain 0; but with five groups of examples or fewer, p is never below {LEVEL:g}. If a run "
+        f"has fewer than {LEAST_SEEDS} seeds, there is no verdict{one_system}. Of tests "
+        f"between equal runs, {100 * LEVEL:g} % give better or worse by chance."
+    )
+    if not tests.made:
+        return [note]
+    references = ", ".join(rows[number].name for number in tests.references)
+    if tests.by_score:
+        note += (
+            f" Of more than {MOST_FOR_PAIRS} runs, only the tests of each one against the one with the best average of each split are shown "
+            f"({references}); mtl report --reference NAME names another. These were chosen by their scores on the same examples, so without "
+            f"Holm's correction, worse is too frequent. The correction, and the ranks, are therefore of the {tests.family:,} tests of every "
+            f"pair of runs, every task and the average, of which {tests.made:,} are shown. With it,"
+        )
+    else:
+        pairs = f"every run against {references}" if references else "every pair of runs"
+        note += (
+            f" With Holm's correction for the {tests.made:,} tests of this suite ({pairs}, every task and the average),"
+        )
+    note += f" the probability of even one false verdict is at most {100 * LEVEL:g} %."
+    if any(sample.varies for sample in samples):
+        note += SEEDS_NOTE
+    few_seeds = [row.name for row in rows if row.samples and not any(s.is_tested for s in row.samples.values())]
+    if not tests.ranks or not few_seeds:
+        return [note]
+    return [note, f"Runs with fewer than {LEAST_SEEDS} seeds have no rank: {listed(few_seeds, MOST_NAMED)}."]
+
+
 def run_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
     """What the runs recorded, and where their scores say little."""
     summaries = [(row.name, row.run.summary) for row in rows if row.run]
-    noted = _by_text((name, note) for name, summary in summaries for note in summary.get("notes", []))
-    notes = [f"{listed(names, MOST_NAMED)}: {note}" for note, names in noted.items()]
+    recorded = _names_by_text((name, note) for name, summary in summaries for note in summary.get("notes", []))
+    notes = [f"{listed(names, MOST_NAMED)}: {note}" for note, names in recorded.items()]
     if rest := len(notes[MOST_NAMED:]):
         notes[MOST_NAMED:] = [f"There are {rest:,} more notes of single runs, in the runs' summary.json."]
     if held_out := {id: count for _, summary in summaries for id, count in summary["held_out"].items()}:
         counts = ", ".join(f"{count} of {id}" for id, count in held_out.items())
         notes.append(f"Where a task has no dev file, dev is examples held out of the training file: {counts}.")
-    unanswered = _by_text((name, ", ".join(summary.get("unanswered") or ())) for name, summary in summaries)
+    unanswered = _names_by_text((name, ", ".join(summary.get("unanswered") or ())) for name, summary in summaries)
     lacking = [f"{listed(names, MOST_NAMED)}: {ids}" for ids, names in unanswered.items()]
     below = [f"{name}: {text}" for name, summary in summaries if (text := below_constant(summary, suite.shown))]
     constant = [f"{name}: {text}" for name, summary in summaries if (text := same_answers(summary))]
-    for title, tasks in (
+    for title, parts in (
         ("Unsupported tasks of a method", lacking),
         ("Not above the best constant answer, with its score", below),
         ("The same prediction for every example", constant),
     ):
-        notes += [f"{title}: {listed(tasks, MOST_NAMED, '; ')}."] if tasks else []
+        if parts:
+            notes.append(f"{title}: {listed(parts, MOST_NAMED, '; ')}.")
     if below or any(summary["is_constant"] for _, summary in summaries):
         notes.append(CONSTANT_NOTE)
     if suite.generated:
@@ -90,10 +132,27 @@ def run_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
     return notes
 
 
-def _by_text(texts: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """The names that have the same text, by text; empty texts are left out."""
-    by_text: dict[str, list[str]] = {}
+def _shows_scores_of_selection(row: Row) -> bool:
+    """Whether a row has scores on the dev examples on which its run chose models."""
+    if row.run is None or not row.run.summary["chosen_on_dev"] or row.run.summary["config"].get("choosing_share"):
+        return False
+    return any(row.run.split(task) == "dev" for task in row.run.tasks)
+
+
+def _other_data(suite: Suite, rows: Sequence[Row]) -> str:
+    """What else than the sizes of splits may differ from the published data: files of tasks, and samples of the examples."""
+    runs = [row.run for row in rows if row.run]
+    changed = {id for run in runs for id in run.summary.get("changed", ())}
+    named = ", ".join(id for id in suite.tasks if id in changed)
+    files = f", or changed files, by their checksums ({named})" if changed else ""
+    sampled = ", or a sample of the examples, as the notes on runs say" if any(run.samples for run in runs) else ""
+    return files + sampled
+
+
+def _names_by_text(texts: Iterable[tuple[str, str]]) -> Mapping[str, list[str]]:
+    """From names, each with a text: the names that have the same text, by text. Empty texts are left out."""
+    names: dict[str, list[str]] = {}
     for name, text in texts:
         if text:
-            by_text.setdefault(text, []).append(name)
-    return by_text
+            names.setdefault(text, []).append(name)
+    return names

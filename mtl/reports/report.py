@@ -30,7 +30,7 @@ def write_report(
     Args:
         command: the command line that the report names.
         cache_dir: resamples are kept in its subfolder `resampled`; None: not at all.
-        references: names of the runs to test every run against (`mtl.reports.leaderboard`).
+        references: names of the runs to test every run against (`mtl.reports.pair_tests`).
 
     Raises:
         InputError: if there is neither a finished run nor an evaluation, if there is no run of a reference's name, or
@@ -39,11 +39,11 @@ def write_report(
     check_written(out)
     cache = SampleCache(cache_dir and cache_dir / "resampled")
     runs = find_runs(runs_dir, cache.check)
-    further = [board for wing in wings() if wing.boards is not None for board in wing.boards(runs_dir)]
-    if not runs and not further:
+    wing_boards = [board for wing in wings() if wing.boards is not None for board in wing.boards(runs_dir)]
+    if not runs and not wing_boards:
         raise InputError("holds no finished run; make one with mtl baseline", path=runs_dir)
     check_references(references, runs)
-    boards = [*(leaderboard(group, cache, references) for group in by_suite(runs)), *further]
+    boards = [*(leaderboard(group, cache, references) for group in by_suite(runs)), *wing_boards]
     generated = now().strftime("%Y-%m-%d %H:%M UTC")
     forms = {
         "report.md": render_markdown(boards, generated, command),
@@ -57,7 +57,7 @@ def write_report(
 
 
 def check_references(references: Collection[str], runs: Sequence[FinishedRun]) -> None:
-    """Raise InputError unless each is the name of one of the runs."""
+    """Raise InputError unless each reference is the name of one of the runs."""
     names = {run.name for run in runs}
     for name in references:
         if name not in names:

@@ -17,28 +17,29 @@ SAME_MODEL = (*INDIFFERENT, "suite", "tasks", "seeds", "trainer.threads", "submi
 def settings_spreads(runs: Sequence[FinishedRun], suite: Suite) -> list[SettingsSpread]:
     """The spread of each model of which two or more settings have scores on the same tasks and rows. Runs with one title are of one model, as those
     of a sweep's grid. The score of a setting is the median over its seeds, and that of a seed the one of its best checkpoint, as in the paper."""
-    models: dict[tuple[Any, ...], list[FinishedRun]] = {}
+    models: dict[tuple[Any, ...], dict[str, list[FinishedRun]]] = {}
     for run in runs:
         rows = tuple((task.id, run.rows_key(task)) for task in run.tasks)
-        models.setdefault((run.summary["title"], rows), []).append(run)
-    spreads = []
-    for (title, _), alike in models.items():
-        by_setting: dict[str, list[FinishedRun]] = {}
-        for run in alike:
-            by_setting.setdefault(repr(sorted(_setting(run).items())), []).append(run)
-        settings = list(by_setting.values())
-        if len(settings) < 2:
-            continue
-        configs = [_setting(same_setting[0]) for same_setting in settings]
-        recorded = dict.fromkeys(key for config in configs for key in config)
-        keys = [key for key in recorded if any(config.get(key) != configs[0].get(key) for config in configs)]
-        deviations = {}
-        for task in alike[0].tasks:
-            scores = [[score for run in same_setting for score in run.dev_scores(task)] for same_setting in settings]
-            if all(scores):
-                deviations[task.id] = pstdev(map(median, scores))
-        spreads.append(SettingsSpread(title, len(settings), keys, deviations, suite.mean(deviations)))
-    return spreads
+        by_setting = models.setdefault((run.summary["title"], rows), {})
+        by_setting.setdefault(repr(sorted(_setting(run).items())), []).append(run)
+    return [
+        _spread(title, list(by_setting.values()), suite)
+        for (title, _), by_setting in models.items()
+        if len(by_setting) > 1
+    ]
+
+
+def _spread(title: str, settings: Sequence[Sequence[FinishedRun]], suite: Suite) -> SettingsSpread:
+    """The spread of one model over its settings, of each of which there are these runs."""
+    configs = [_setting(runs[0]) for runs in settings]
+    recorded = dict.fromkeys(key for config in configs for key in config)
+    keys = [key for key in recorded if any(config.get(key) != configs[0].get(key) for config in configs)]
+    deviations = {}
+    for task in settings[0][0].tasks:
+        scores = [[score for run in runs for score in run.dev_scores(task)] for runs in settings]
+        if all(scores):
+            deviations[task.id] = pstdev(map(median, scores))
+    return SettingsSpread(title, len(settings), keys, deviations, suite.mean(deviations))
 
 
 def _setting(run: FinishedRun) -> dict[str, Any]:

@@ -29,8 +29,7 @@ NUMBERS = re.compile(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?( [-+]?\d+(\.\d+)?(e[-+]?\d+)
 
 def render_csv(boards: Sequence[Leaderboard]) -> dict[str, str]:
     """The CSV files by name. A line begins with its suite; scores and differences are on the suite's scale, not rounded."""
-    Lines = Callable[[Leaderboard], Iterable[Sequence[Any]]]
-    files: dict[str, tuple[Sequence[str], Lines]] = {
+    files: dict[str, tuple[Sequence[str], Callable[[Leaderboard], Iterable[Sequence[Any]]]]] = {
         "scores.csv": (SCORE_COLUMNS, _score_rows),
         "comparisons.csv": (
             (*COMPARISON_COLUMNS, "scale"),
@@ -46,30 +45,22 @@ def render_csv(boards: Sequence[Leaderboard]) -> dict[str, str]:
     }
 
 
-def _averages(run: FinishedRun) -> list[float]:
-    """The average × 100 of each seed."""
-    tasks = run.summary["tasks"]
-    means = [run.suite.mean({id: tasks[id]["scores"][str(seed)] for id in tasks}) for seed in run.summary["seeds"]]
-    return [mean for mean in means if mean is not None]
-
-
 def _score_rows(board: Leaderboard) -> Iterator[list[Any]]:
-    """For each row a line for each task, for each further metric of a task, and for the average."""
+    """The values of SCORE_COLUMNS for each row and each task, each further metric of a task, and the average."""
     value = board.scale.value
     for row, (id, column) in product(board.rows, board.columns.items()):
         if (main := row.score(id)) is None:
             continue
-        recorded = row.run.summary["tasks"][id] if row.run and id != AVERAGE else None
         for metric, score in [(column.metric_id, main), *row.further.get(id, {}).items()]:
-            by_metric = recorded["also"][metric] if recorded and score is not main else recorded
-            by_seed = list(by_metric["scores"].values()) if by_metric else []
-            spread = by_seed or (_averages(row.run) if row.run else [])
+            by_seed = _scores_by_seed(row.run, id, None if score is main else metric) if row.run else []
+            low, high = map(value, score.interval) if score.interval else ("", "")
             yield [
                 *(row.name, row.label, row.family, "run" if row.run or row.ours else "published"),
                 *(row.split_of(id), id, metric, value(score.median), value(score.min), value(score.max)),
-                *(value(fmean(spread)) if spread else "", value(stdev(spread)) if len(spread) > 1 else ""),
-                *(map(value, score.interval) if score.interval else ("", "")),
-                " ".join(str(value(score)) for score in by_seed),
+                value(fmean(by_seed)) if by_seed else "",
+                value(stdev(by_seed)) if len(by_seed) > 1 else "",
+                *(low, high),
+                "" if id == AVERAGE else " ".join(str(value(seed_score)) for seed_score in by_seed),
                 "yes" if row.missing and id == AVERAGE else "no",
                 "yes" if "†" in row.mark(id) else "no",
                 row.run.summary.get("settings", {}).get(id, "") if row.run else "",
@@ -77,15 +68,27 @@ def _score_rows(board: Leaderboard) -> Iterator[list[Any]]:
             ]
 
 
+def _scores_by_seed(run: FinishedRun, id: str, further_metric: str | None) -> list[float]:
+    """The score × 100 of each seed on a task, by its own metric or by a further one; or the average of each seed."""
+    tasks = run.summary["tasks"]
+    if id != AVERAGE:
+        record = tasks[id] if further_metric is None else tasks[id]["also"][further_metric]
+        return list(record["scores"].values())
+    averages = [run.suite.mean({id: tasks[id]["scores"][str(seed)] for id in tasks}) for seed in run.summary["seeds"]]
+    return [average for average in averages if average is not None]
+
+
 def comparison_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:
-    """The values of COMPARISON_COLUMNS for each pair of runs that was tested and each task or average: one run minus the other, on the
+    """The values of COMPARISON_COLUMNS for each pair of runs that was compared and each task or average: one run minus the other, on the
     suite's scale, and the probability that the first is better. It and p are None if there is no verdict."""
     value = board.scale.value
     for (first, second), by_column in board.tests.comparisons.items():
         for column, test in by_column.items():
-            difference = map(value, (test.difference, test.low, test.high))
-            verdicts = (test.p, test.p_holm, test.verdict, test.verdict_holm, test.probability)
-            yield board.rows[first].name, board.rows[second].name, column, *difference, *verdicts
+            yield (
+                *(board.rows[first].name, board.rows[second].name, column),
+                *(value(test.difference), value(test.low), value(test.high)),
+                *(test.p, test.p_holm, test.verdict, test.verdict_holm, test.probability),
+            )
 
 
 def rank_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:
@@ -96,19 +99,21 @@ def rank_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:
 
 
 def _settings_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:
-    """For each model with several settings a line for each task and the average: the standard deviation."""
+    """The values of SETTINGS_COLUMNS for each model with several settings and each task and the average."""
     for spread in board.settings:
         average = {} if spread.average is None else {AVERAGE: spread.average}
         for id, deviation in {**average, **spread.deviations}.items():
-            sd = board.scale.value(deviation)
-            yield spread.title, spread.settings, " ".join(spread.keys), id, sd, board.scale.perfect
+            deviation_on_scale = board.scale.value(deviation)
+            yield spread.title, spread.settings, " ".join(spread.keys), id, deviation_on_scale, board.scale.perfect
 
 
 def _cost_rows(board: Leaderboard) -> Iterator[list[Any]]:
-    """A line for each run: parameters, seconds, bytes, texts per second."""
-    for summary, name in ((row.run.summary, row.name) for row in board.rows if row.run):
-        costs = ["" if (value := summary["cost"].get(key)) is None else value for key in RUN_COSTS]
-        yield [name, *costs, "; ".join(summary["machine"]), summary["command"]]
+    """The values of COST_COLUMNS for each run: numbers of parameters, seconds, bytes, and sentences per second."""
+    for row in board.rows:
+        if row.run:
+            summary = row.run.summary
+            costs = [summary["cost"].get(key) for key in RUN_COSTS]
+            yield [row.name, *costs, "; ".join(summary["machine"]), summary["command"]]
 
 
 def csv_text(lines: Iterable[Sequence[Any]]) -> str:
@@ -119,6 +124,7 @@ def csv_text(lines: Iterable[Sequence[Any]]) -> str:
 
 
 def _guarded(cell: Any) -> Any:
+    """A cell that a spreadsheet takes for no formula, in one line."""
     if not isinstance(cell, str) or NUMBERS.fullmatch(cell):
         return cell
     guard = "'" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else ""

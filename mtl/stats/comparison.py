@@ -18,7 +18,7 @@ from mtl.stats.resampling import RowSet
 COVERAGE = 95.0  # of an interval, in per cent
 LEVEL = 1 - COVERAGE / 100  # the significance level of a test
 LEAST_SEEDS = 3  # the number of seeds that each run needs for a verdict
-FREEDOM = 5.8  # where t(f) ∜f, the 97.5 % quantile by the degrees of freedom, is smallest; f grows with V²
+FREEDOM = 5.8  # the degrees of freedom f at which t(f) ∜f is smallest, with t(f) the 97.5 % quantile of Student's t; f grows with V²
 NEGLIGIBLE = 1e-6  # a difference × 100 that may come from rounding
 SAME = 0.01  # a standard deviation × 100 of seeds that give the same answers but for a few rows, as of an SVM's solver
 
@@ -67,7 +67,7 @@ class Estimate:
     value: float
     error: float
     freedom: float
-    groups: int  # how many of scored rows
+    groups: int  # the number of groups of scored rows, of the set with the fewest
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -109,7 +109,9 @@ class PairTest:
     def probability(self) -> float | None:
         """The probability that the first run is better with other seeds on other rows, if every difference is as likely as any other
         before the rows are seen; None without a test."""
-        return None if self.p is None else 1 - self.p / 2 if self.difference > 0 else self.p / 2
+        if self.p is None:
+            return None
+        return 1 - self.p / 2 if self.difference > 0 else self.p / 2
 
     @property
     def holds(self) -> bool:
@@ -117,8 +119,10 @@ class PairTest:
         return self.verdict_holm in ("better", "worse")
 
     def _verdict(self, p: float | None) -> str:
-        if p is None or p >= LEVEL:
-            return "too few seeds" if p is None else "undecided"
+        if p is None:
+            return "too few seeds"
+        if p >= LEVEL:
+            return "undecided"
         return "better" if self.difference > 0 else "worse"
 
 
@@ -129,19 +133,20 @@ def sample(by_seed: np.ndarray, resampled: Resampled) -> Sample:
 
 
 def counted_with_rows(resampled: Resampled) -> float:
-    """I of `Sample`."""
-    total, seeds = 0.0, 0
-    for rows, scores in resampled.items():
-        seeds = len(scores)
-        total += bessel(rows) * float((scores - scores.mean(axis=0)).var(axis=1).sum())
-    return total / (seeds * (seeds - 1)) if seeds > 1 else 0.0
+    """I of `Sample`: the variance over resamples of the seeds' scores around their mean, summed over seeds, divided by n (n - 1)."""
+    seeds = len(next(iter(resampled.values())))
+    if seeds == 1:
+        return 0.0
+    around_mean = {rows: scores - scores.mean(axis=0) for rows, scores in resampled.items()}
+    total = sum(bessel(rows) * float(deviations.var(axis=1).sum()) for rows, deviations in around_mean.items())
+    return total / (seeds * (seeds - 1))
 
 
 def mean_over_tasks(
     contributions: Sequence[Mapping[RowSet, np.ndarray]], divisors: Sequence[int] | None = None
 ) -> dict[RowSet, np.ndarray]:
-    """The mean over tasks of scores on resamples; `divisors` are what those of each task are divided by (`mtl.tasks.suite.Suite.divisors`), None: the
-    number of tasks. Tasks on the same scored rows have the same resamples."""
+    """The mean over tasks of scores on resamples, which each contribution has by their set of scored rows, (…, RESAMPLES). `divisors` are what those
+    of each task are divided by (`mtl.tasks.suite.Suite.divisors`); None: the number of tasks. Tasks on the same rows have the same resamples."""
     means: dict[RowSet, np.ndarray] = {}
     for contribution, divisor in zip(contributions, divisors or [len(contributions)] * len(contributions), strict=True):
         for rows, scores in contribution.items():

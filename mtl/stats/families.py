@@ -5,6 +5,7 @@ what the seeds of one run cannot say; docs/explanation/intervals-and-tests.md sa
 tail is one with Holm's correction. benchmarks/false_verdicts.py counts families with a false verdict.
 """
 
+from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -101,22 +102,21 @@ def family_tests(columns: Mapping[Column, Mapping[Run, Sample]]) -> dict[Column,
 
 def seed_parts(columns: Mapping[Column, Mapping[Run, Sample]]) -> dict[Column, SeedParts]:
     """The variance over seeds of each run on each column, as the family estimates it."""
-    pooled: dict[Column, tuple[np.ndarray, np.ndarray]] = {}
+    priors = {column: _priors(list(by_run.values())) for column, by_run in columns.items()}
     # Summed over columns, S² of the run and what the other runs let expect, both relative to the column's median.
-    observed: dict[Run, float] = {}
-    expected: dict[Run, float] = {}
+    observed: dict[Run, float] = defaultdict(float)
+    expected: dict[Run, float] = defaultdict(float)
     for column, by_run in columns.items():
-        pooled[column] = variance, prior = _priors(list(by_run.values()))
         scale = float(np.median([sample.variance for sample in by_run.values() if sample.varies] or [0.0])) or 1.0
-        for number, (run, sample) in enumerate(by_run.items()):
-            if prior[number]:
-                observed[run] = observed.get(run, 0.0) + sample.variance / scale
-                expected[run] = expected.get(run, 0.0) + float(variance[number]) / scale
+        for (run, sample), variance, prior in zip(by_run.items(), *priors[column], strict=True):
+            if prior:
+                observed[run] += sample.variance / scale
+                expected[run] += float(variance) / scale
     parts = {}
     for column, by_run in columns.items():
         samples = by_run.values()
-        variance, prior = pooled[column]
-        factors = [max(1.0, observed[run] / expected[run]) if expected.get(run) else 1.0 for run in by_run]
+        variance, prior = priors[column]
+        factors = [max(1.0, observed[run] / expected[run]) if expected[run] else 1.0 for run in by_run]
         seeds = np.array([len(sample.by_seed) for sample in samples])
         varies = np.array([sample.varies for sample in samples])
         alone = np.array([sample.variance for sample in samples])
@@ -132,8 +132,8 @@ def seed_parts(columns: Mapping[Column, Mapping[Run, Sample]]) -> dict[Column, S
 
 
 def _priors(samples: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray]:
-    """For each run, the variance that the other runs' seeds let expect of its own, and the degrees of freedom of this prior; 0 without others. Runs
-    differ in the errors of single seeds, which resamples tell. The rest of S², by which some seeds are better on all rows, is pooled."""
+    """For each run, the variance that the other runs' seeds let expect of its own, and the degrees of freedom of this prior, both (runs,); 0 without
+    others. Runs differ in the errors of single seeds, which resamples tell. The rest of S², by which some seeds are better on all rows, is pooled."""
     freedom = np.array([(len(sample.by_seed) - 1) * sample.varies for sample in samples], dtype=np.float64)
     errors = np.array([len(sample.by_seed) * sample.counted_with_rows for sample in samples])
     skill = freedom * ([sample.variance for sample in samples] - errors)
@@ -187,12 +187,13 @@ def rows_variance(samples: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _p_alone(samples: Sequence[Sample], difference: np.ndarray, rows: np.ndarray, spread: np.ndarray) -> np.ndarray:
-    """The p-values of the tests alone, as `mtl.stats.comparison.compare` computes them, but without their lower bound."""
+    """The p-values of the tests alone, (runs, runs), as `mtl.stats.comparison.compare` computes them, but without their lower bound. `rows` and
+    `spread` are those of `rows_variance`."""
     seeds = np.array([sample.seed_variance for sample in samples])
-    left = np.array([max(0.0, sample.seed_variance - sample.counted_with_rows) for sample in samples])
-    squares = seeds**2 / [max(1, len(sample.by_seed) - 1) for sample in samples]
-    spread = spread + (squares[:, None] + squares)
-    variance = total_variance(rows + (left[:, None] + left), rows + (seeds[:, None] + seeds), spread)
+    not_counted = np.array([max(0.0, sample.seed_variance - sample.counted_with_rows) for sample in samples])
+    seeds_spread = seeds**2 / [max(1, len(sample.by_seed) - 1) for sample in samples]
+    spread = spread + (seeds_spread[:, None] + seeds_spread)
+    variance = total_variance(rows + (not_counted[:, None] + not_counted), rows + (seeds[:, None] + seeds), spread)
     with np.errstate(divide="ignore", invalid="ignore"):
         freedom = np.where(spread > 0, variance**2 / spread, 1.0)
         p = 2 * stdtr(freedom, -np.abs(difference) / np.sqrt(variance))
@@ -203,12 +204,8 @@ def with_holm(
     tests: Mapping[Key, PairTest], tails: Mapping[Key, float], family: np.ndarray | None = None
 ) -> dict[Key, PairTest]:
     """The tests with Holm's step-down correction (1979) of their tails: the probability that any of the verdicts is false is at most 5 %. The
-    corrected p is never below that of the test alone.
-
-    Args:
-        tails: the tail of each test that has a p (`ColumnTests.tail`).
-        family: the tails of all tests that the correction is for, where these are more; None: `tails`.
-    """
+    corrected p is never below that of the test alone. `tails` has the tail of each test that has a p (`ColumnTests.tail`), `family` those
+    of all tests that the correction is for, where these are more."""
     ordered = np.sort(np.array(list(tails.values())) if family is None else family)
     corrected = _stepped_down(ordered)
     holm = {key: float(corrected[np.searchsorted(ordered, tail)]) for key, tail in tails.items()}

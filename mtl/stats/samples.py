@@ -27,7 +27,7 @@ class Reduced:
     """What remains of a run's resamples: about 16 KB a task."""
 
     # The set of scored rows of each task alone, and where it is a part of the average (`RowGroups.in_average`).
-    rows: Sequence[Sequence[RowSet]]
+    row_sets: Sequence[Sequence[RowSet]]
     # float64 (2, tasks, RESAMPLES), for both the mean over seeds of each task's score × 100 on each resample.
     means: np.ndarray
     # float64 (tasks + 1,), `Sample.counted_with_rows` of each task and of the average; NaN without an average.
@@ -36,19 +36,21 @@ class Reduced:
 
 def reduce_run(run: FinishedRun) -> Reduced:
     """Resample a run. Raises InputError for predictions that cannot be read."""
-    means, counted, averaged = [], [], []
-    groups = [row_groups(*run.recorded_rows(task)) for task in run.tasks]
-    for task, group in zip(run.tasks, groups, strict=True):
-        predictions, rows, part = run.predictions(task), run.rows(task), group.in_average
-        scores = resampled_scores(task, predictions, rows, group)
-        scores_in_average = scores if part is group else resampled_scores(task, predictions, rows, part)
-        means.append([scores.mean(axis=0), scores_in_average.mean(axis=0)])
-        counted.append(counted_with_rows({group.rows: scores}))
+    means, counted, contributions = [], [], []
+    alone = [row_groups(*run.recorded_rows(task)) for task in run.tasks]
+    in_average = [groups.in_average for groups in alone]
+    for task, groups, average_groups in zip(run.tasks, alone, in_average, strict=True):
+        predictions, rows = run.predictions(task), run.rows(task)
+        scores = average_scores = resampled_scores(task, predictions, rows, groups)
+        if average_groups is not groups:
+            average_scores = resampled_scores(task, predictions, rows, average_groups)
+        means.append([scores.mean(axis=0), average_scores.mean(axis=0)])
+        counted.append(counted_with_rows({groups.rows: scores}))
         if task.id in run.suite.averaged:
-            averaged.append({part.rows: scores_in_average})
+            contributions.append({average_groups.rows: average_scores})
     divisors = list(run.suite.divisors({task.id for task in run.tasks}).values())
-    counted.append(counted_with_rows(mean_over_tasks(averaged, divisors)) if averaged else np.nan)
-    row_sets = [group.rows for group in groups], [group.in_average.rows for group in groups]
+    counted.append(counted_with_rows(mean_over_tasks(contributions, divisors)) if contributions else np.nan)
+    row_sets = [groups.rows for groups in alone], [groups.rows for groups in in_average]
     return Reduced(row_sets, np.stack(means, axis=1), np.array(counted))
 
 
@@ -59,25 +61,27 @@ def samples_of(run: FinishedRun, reduced: Reduced) -> dict[str, Sample]:
     for number, task in enumerate(run.tasks):
         scores = run.summary["tasks"][task.id]["scores"]
         by_seed = np.array([scores[str(seed)] for seed in run.summary["seeds"]])
-        means = {reduced.rows[0][number]: reduced.means[0, number]}
+        means = {reduced.row_sets[0][number]: reduced.means[0, number]}
         samples[task.id] = Sample(by_seed, means, float(reduced.counted[number]), is_one_system)
     if divisors := run.suite.divisors(samples):
-        numbers = [number for number, task in enumerate(run.tasks) if task.id in divisors]
-        parts = [{reduced.rows[1][number]: reduced.means[1, number]} for number in numbers]
+        averaged = [number for number, task in enumerate(run.tasks) if task.id in divisors]
+        contributions = [{reduced.row_sets[1][number]: reduced.means[1, number]} for number in averaged]
         seeds = range(len(run.summary["seeds"]))
         by_seed = np.array([run.suite.mean({id: samples[id].by_seed[seed] for id in divisors}) for seed in seeds])
-        means = mean_over_tasks(parts, list(divisors.values()))
+        means = mean_over_tasks(contributions, list(divisors.values()))
         samples[AVERAGE] = Sample(by_seed, means, float(reduced.counted[-1]), is_one_system)
     return samples
 
 
 class SampleCache:
-    """One file a run, under a hash of all that its resamples follow from (`content_key`). A file is only written after the run's predictions were
-    checked, so a run with a file need not be checked. Files are not trusted: what is damaged is computed anew."""
+    """One file a run, under a hash of all that its resamples follow from (`content_key`). `check` a run first, then ask for what is `reduced`. A file
+    is only written after the run's predictions were checked, so a run with a file need not be checked. What is damaged is computed anew."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder  # without one, nothing is remembered
-        self._checked: dict[Path, tuple[Path, Reduced | None]] = {}  # by run folder: the file, and what it holds
+        self._checked: dict[
+            Path, tuple[Path, Reduced | None]
+        ] = {}  # by run folder: its file of the cache, and what that holds
         self._is_warned = False
 
     def check(self, run: FinishedRun) -> None:
@@ -105,23 +109,23 @@ class SampleCache:
             return None
         try:
             arrays, tasks = read_arrays(path), len(run.tasks)
-            expected = {"keys": ("U", (2, tasks)), "counts": ("i", (2, tasks)), "means": ("f", (2, tasks, RESAMPLES))}
             forms = {name: (array.dtype.kind, array.shape) for name, array in arrays.items()}
+            expected = {"keys": ("U", (2, tasks)), "counts": ("i", (2, tasks)), "means": ("f", (2, tasks, RESAMPLES))}
             if forms != {**expected, "counted": ("f", (tasks + 1,))}:
                 raise ValueError("other arrays than expected")
         except (OSError, ValueError, KeyError, InputError) as error:
             self._warn(path, error)
             return None
-        rows = [
+        row_sets = [
             [RowSet(str(key), int(count)) for key, count in zip(keys, counts, strict=True)]
             for keys, counts in zip(arrays["keys"], arrays["counts"], strict=True)
         ]
-        return Reduced(rows, arrays["means"], arrays["counted"])
+        return Reduced(row_sets, arrays["means"], arrays["counted"])
 
     def _write(self, path: Path, reduced: Reduced) -> None:
         arrays = {
-            "keys": np.array([[rows.key for rows in row_sets] for row_sets in reduced.rows]),
-            "counts": np.array([[rows.count for rows in row_sets] for row_sets in reduced.rows], dtype=np.int64),
+            "keys": np.array([[rows.key for rows in row_sets] for row_sets in reduced.row_sets]),
+            "counts": np.array([[rows.count for rows in row_sets] for row_sets in reduced.row_sets], dtype=np.int64),
             "means": reduced.means,
             "counted": reduced.counted,
         }

@@ -107,7 +107,7 @@ class Answer(TargetKind):
     """A part of the second text, which answers the first one, or no answer."""
 
     head_type = AnswerHead
-    several = True
+    has_several_codes = True
     by_unit = True
     types = (str, list)
     types_name = "a string, or a list of strings"

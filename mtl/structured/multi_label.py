@@ -131,7 +131,7 @@ class MultiLabel(TargetKind):
     """Any number of the task's labels, or none."""
 
     head_type = LabelSetHead
-    several = True
+    has_several_codes = True
     declared_by = "labels"
     has_indices = True
     has_parts = True

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from mtl.tasks.metrics import KEPT, Metric, Parts
+from mtl.tasks.metrics import CACHED_PAIRS, Metric, Parts
 from mtl.tasks.task import ScoredRows, Task
 
 OUTSIDE = "O"
@@ -57,7 +57,7 @@ def single_tags(tags: Sequence[str]) -> Iterator[Item]:
     return ((tag, place, place) for place, tag in enumerate(tags))
 
 
-@lru_cache(KEPT)
+@lru_cache(CACHED_PAIRS)
 def items_by_type(find: Find, gold: str, predicted: str) -> list[tuple[str, list[int]]]:
     """By type, how many items of a row's tags are right, gold and predicted."""
     marked, guessed = set(find(gold.split())), set(find(predicted.split()))

@@ -17,7 +17,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from mtl.structured.answer import gold
-from mtl.tasks.metrics import KEPT, Metric, mean_of_rows
+from mtl.tasks.metrics import CACHED_PAIRS, Metric, mean_of_rows
 from mtl.tasks.task import ScoredRows, Task
 
 ARTICLES = re.compile(r"\b(a|an|the)\b")
@@ -44,7 +44,7 @@ def normalized(answer: str) -> str:
     return " ".join(ARTICLES.sub(" ", answer.lower().translate(PUNCTUATION)).split())
 
 
-@lru_cache(KEPT)
+@lru_cache(CACHED_PAIRS)
 def _best(split: Callable[[str], Sequence[str]], target: str, predicted: str) -> float:
     """The highest F1 of the answer and one of the gold answers, both normalized, of the parts that they are split into."""
     answer = Counter(split(normalized(predicted)))

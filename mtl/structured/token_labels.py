@@ -92,7 +92,7 @@ class TokenLabels(TargetKind):
     head_type = TokenLabelsHead
     declared_by = "labels"
     has_indices = True
-    several = True
+    has_several_codes = True
     chart = "confusion"
     by_unit = True
     dtype = object

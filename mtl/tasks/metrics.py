@@ -21,25 +21,19 @@ from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Formula, ScoredRows, Task
 
 LOWEST = -100.0  # × 100, of correlations and of Krippendorff's α
-KEPT = 1 << 17  # the most pairs of texts whose score is kept: resampling asks for each many times
-# Scores × 100 that differ by less are equal, so that rounding errors, which differ between CPUs, do not choose between them.
-TIE = 1e-9
+CACHED_PAIRS = 1 << 17  # the most pairs of texts whose score is kept: resampling asks for each many times
+# Scores × 100 that differ by less, or in later decimals alone, are equal: rounding errors, which differ between CPUs, do not choose between them.
+TIE, DECIMALS = 1e-9, 9
 MEAN = "+"  # between the names of the metrics of a mean, as in accuracy+f1
-_BY_VALUE = ("labels", "choice", "word")  # kinds whose targets are equal or different
-DIGITS = 9  # decimals to which scores are compared, so that rounding errors do not choose between answers
+BY_VALUE = ("labels", "choice", "word")  # kinds whose targets are equal or different
 
 
 class Parts(NamedTuple):
-    """The parts of what a metric counts, as the types of entities.
+    """The parts of what a metric counts, as the types of entities."""
 
-    Args:
-        name: what one of them is, as in "type".
-        counted: what is counted in each, as in "entities".
-        scores: task, predictions (rows,), scored rows -> for each part with gold items their number and the score, at most 1.
-    """
-
-    name: str
-    counted: str
+    name: str  # what one of them is, as in "type"
+    counted: str  # what is counted in each, as in "entities"
+    # Task, predictions (rows,), scored rows -> for each part with gold items their number and the score, at most 1.
     scores: Callable[[Task, np.ndarray, ScoredRows], dict[str, tuple[int, float]]]
 
 
@@ -56,7 +50,7 @@ class Metric:
     problem: Callable[[Task], str | None] = lambda task: None
     # What a decision threshold changes: the output of the task's `positive`, of each label by itself, or of all alike; None: nothing.
     threshold: Literal["positive", "each", "all"] | None = None
-    parts: Parts | None = None  # of what it counts, which the report shows one by one
+    parts: Parts | None = None  # the parts of what it counts, which the report shows one by one; None: it has none
 
 
 @cache
@@ -66,18 +60,18 @@ def metric_named(name: str) -> Metric:
     if name in METRICS:
         return METRICS[name]
     names = name.split(MEAN)
-    parts = [METRICS[part] for part in names]
+    metrics = [METRICS[metric_name] for metric_name in names]
 
     def formula(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-        return np.asarray(np.mean([part.formula(task, predicted, rows, weights) for part in parts], axis=0))
+        return np.asarray(np.mean([metric.formula(task, predicted, rows, weights) for metric in metrics], axis=0))
 
     return Metric(
-        title=" + ".join(part.title for part in parts),
-        kinds=[kind for kind in parts[0].kinds if all(kind in part.kinds for part in parts)],
+        title=" + ".join(metric.title for metric in metrics),
+        kinds=[kind for kind in metrics[0].kinds if all(kind in metric.kinds for metric in metrics)],
         formula=formula,
-        lowest=lambda task: fmean(lowest_score(task.measured_by(part)) for part in names),
-        problem=lambda task: next(filter(None, (part.problem(task) for part in parts)), None),
-        threshold=next(filter(None, (part.threshold for part in parts)), None),
+        lowest=lambda task: fmean(lowest_score(task.measured_by(metric_name)) for metric_name in names),
+        problem=lambda task: next(filter(None, (metric.problem(task) for metric in metrics)), None),
+        threshold=next(filter(None, (metric.threshold for metric in metrics)), None),
     )
 
 
@@ -115,7 +109,7 @@ def weighted_scores(task: Task, predictions: np.ndarray, rows: ScoredRows, weigh
 def best_constant(task: Task, train: ScoredRows) -> Target:
     """The answer with the best score on the training rows if every row gets it; among equal scores, the first answer."""
     candidates = target_kind(task).constants(train.targets)
-    return max(candidates, key=lambda answer: round(constant_score(task, answer, train), DIGITS))
+    return max(candidates, key=lambda answer: round(constant_score(task, answer, train), DECIMALS))
 
 
 def constant_score(task: Task, answer: Target, rows: ScoredRows) -> float:
@@ -153,7 +147,8 @@ def _chance_problem(task: Task) -> str | None:
     return None
 
 
-def _below_chance(task: Task) -> float:
+def _lowest_pseudo_alpha(task: Task) -> float:
+    """Pseudo-α × 100 where no prediction is right."""
     chance = chance_share(task)
     return -100 * chance / (1 - chance)
 
@@ -161,7 +156,7 @@ def _below_chance(task: Task) -> float:
 def f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """F1 of the label `positive`: 2 tp / (2 tp + fp + fn), with its true positives, false positives and false negatives."""
     assert task.labels is not None and task.positive is not None
-    return _f1_of(task.labels.index(task.positive), predicted, rows.targets, weights)[0]
+    return _label_f1(task.labels.index(task.positive), predicted, rows.targets, weights)[0]
 
 
 def _f1_problem(task: Task) -> str | None:
@@ -174,15 +169,17 @@ def macro_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.nd
     """The mean of the labels' F1. Labels that neither occur nor are predicted do not count."""
     assert task.labels is not None
     labels = range(len(task.labels))
-    scores, present = zip(*(_f1_of(label, predicted, rows.targets, weights) for label in labels), strict=True)
+    scores, present = zip(*(_label_f1(label, predicted, rows.targets, weights) for label in labels), strict=True)
     return np.sum(scores, axis=0) / np.sum(present, axis=0)
 
 
-def _f1_of(label: int, predicted: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """F1 of one label, 0 where it neither occurs nor is predicted; and whether it occurs or is predicted."""
-    both = weights @ ((predicted == label) & (gold == label)).astype(np.float64)
-    either = weights @ (predicted == label).astype(np.float64) + weights @ (gold == label).astype(np.float64)
-    return np.divide(2 * both, either, out=np.zeros_like(both), where=either > 0), either > 0
+def _label_f1(
+    label: int, predicted: np.ndarray, gold: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """F1 of one label, 0 where it neither occurs nor is predicted; and whether it occurs or is predicted. Both are (sets,)."""
+    right = weights @ ((predicted == label) & (gold == label)).astype(np.float64)
+    occurrences = weights @ (predicted == label).astype(np.float64) + weights @ (gold == label).astype(np.float64)
+    return np.divide(2 * right, occurrences, out=np.zeros_like(right), where=occurrences > 0), occurrences > 0
 
 
 def matthews(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
@@ -316,7 +313,9 @@ def _triples(task: Task, predicted: np.ndarray, rows: ScoredRows) -> tuple[np.nd
     """For each row, whether its triple gets one label, as 1 or 0, and how many rows its triple has. Both float64, (rows,)."""
     assert task.columns is not None
     _, triple, sizes = np.unique(np.array(rows.columns[task.columns[0]]), return_inverse=True, return_counts=True)
-    labels = np.bincount(np.unique([triple, predicted], axis=1)[0].astype(np.int64))  # different ones of each triple
+    labels = np.bincount(
+        np.unique([triple, predicted], axis=1)[0].astype(np.int64)
+    )  # the number of different labels of each triple
     return (labels == 1).astype(np.float64)[triple], sizes.astype(np.float64)[triple]
 
 
@@ -333,13 +332,14 @@ def mean_of_rows(
     return weights @ values / weights.sum(axis=1)
 
 
-@lru_cache(KEPT)
+@lru_cache(CACHED_PAIRS)
 def _google_f1(target: str, predicted: str) -> float:
     return float(google_scorer()(target, predicted)["rouge1"].fmeasure)
 
 
 @cache
 def google_scorer() -> Callable[[str, str], dict[str, Any]]:
+    """The ROUGE-1 of Google's package, a function of target and prediction. Raises InputError if the package is not installed."""
     check_installed("rouge", key="metric", value="rouge1")
     from rouge_score.rouge_scorer import RougeScorer  # not at the top: it is optional, and imports nltk
 
@@ -350,16 +350,18 @@ def google_scorer() -> Callable[[str, str], dict[str, Any]]:
 # By the value of `metric` in a suite file.
 METRICS: Registry[Metric] = Registry(
     {
-        "accuracy": Metric("accuracy", _BY_VALUE, accuracy),
+        "accuracy": Metric("accuracy", BY_VALUE, accuracy),
         "f1": Metric("F1", ("labels",), f1, problem=_f1_problem, threshold="positive"),
         "macro_f1": Metric("macro F1", ("labels",), macro_f1),
         "matthews": Metric("Matthews", ("labels",), matthews, lowest=LOWEST),
         "spearman": Metric("Spearman", ("number",), spearman, lowest=LOWEST),
         "pearson": Metric("Pearson", ("number",), pearson, lowest=LOWEST),
         "one_minus_wmae": Metric("1 − wMAE", ("number",), one_minus_wmae),
-        "alpha_nominal": Metric("α nominal", _BY_VALUE, alpha_nominal, lowest=LOWEST),
+        "alpha_nominal": Metric("α nominal", BY_VALUE, alpha_nominal, lowest=LOWEST),
         "alpha_interval": Metric("α interval", ("number",), alpha_interval, lowest=LOWEST),
-        "pseudo_alpha": Metric("pseudo-α", _BY_VALUE, pseudo_alpha, lowest=_below_chance, problem=_chance_problem),
+        "pseudo_alpha": Metric(
+            "pseudo-α", BY_VALUE, pseudo_alpha, lowest=_lowest_pseudo_alpha, problem=_chance_problem
+        ),
         "gender_parity": Metric("gender parity", ("labels",), gender_parity, problem=parity_problem),
         "gender_parity_by_row": Metric(
             "gender parity by row", ("labels",), gender_parity_by_row, problem=parity_problem

@@ -25,101 +25,67 @@ LANGUAGE = re.compile(r"[a-z]{2,3}([-_][A-Za-z0-9]+)*")
 @dataclass
 class Submission:
     """The format of a suite's submissions, a key of `mtl.submissions.SUBMISSION_FORMATS`, and what the format needs to know. zip has no further keys.
-    The others are those of rows.
+    The others are those of rows."""
 
-    Args:
-        format: zip or glue (a zip with a file for each task; glue's have the index of each example), or rows (the official examples and an
-            entry).
-        template: the leaderboard's empty entry, a JSON file in the data folder.
-        template_source: where `mtl data` gets it.
-        fill: by dotted key of the entry, the fact of a run that stands there (`mtl.submissions.entry.FACTS`).
-        measures: by name in the entry, metrics, or "rows" for the number of examples; the first stands there if the task
-            has it, those after it only if they are the task's own `metric`.
-        ids: keys that identify examples; a task has the first of them that all its examples have.
-    """
-
-    format: str = "zip"
-    template: str | None = None
-    template_source: Source | None = None
-    fill: dict[str, str] = field(default_factory=dict)
-    measures: dict[str, list[str]] = field(default_factory=dict)
-    ids: list[str] = field(default_factory=list)
+    format: str = "zip"  # zip or glue (a zip with a file for each task; glue's have the index of each example), or rows
+    # (the official examples and an entry)
+    template: str | None = None  # the leaderboard's empty entry, a JSON file in the data folder
+    template_source: Source | None = None  # where `mtl data` gets it
+    fill: dict[str, str] = field(default_factory=dict)  # by dotted key of the entry, the fact of a run that stands
+    # there (`mtl.submissions.entry.FACTS`)
+    measures: dict[str, list[str]] = field(default_factory=dict)  # by name in the entry, metrics, or "rows" for the
+    # number of examples; the first stands there if the task has it, those after it only if they are the task's own `metric`
+    ids: list[str] = field(default_factory=list)  # keys that identify examples; a task has the first of them that all
+    # its examples have
 
 
 @dataclass
 class Published:
-    """A published row: scores × 100 on one split by task, and their average, which may be missing.
+    """A published row: scores × 100 on one split by task, and their average, which may be missing."""
 
-    Args:
-        model: the row's title.
-        family: its group of rows: floor (a simple baseline), lstm, transformer, …
-        split: the split that the scores are on, test or dev.
-        method: the method of this toolkit that is the same model, if there is one.
-        embeddings: the embeddings of that method.
-        variant: the variant of that method.
-        average: the printed average; None: none was printed.
-        scores: by task.
-        also: by task and metric, scores × 100 by other metrics than the task's own: one of the two that the task's is the mean of, or
-            one of the task's `also`.
-    """
-
-    model: str
-    family: str
-    split: Literal["test", "dev"] = "test"
-    method: str | None = None
-    embeddings: str | None = None
-    variant: str | None = None
-    average: float | None = None
-    scores: dict[str, float] = field(default_factory=dict)
-    also: dict[str, dict[str, float]] = field(default_factory=dict)
+    model: str  # the row's title
+    family: str  # its group of rows: floor (a simple baseline), lstm, transformer, …
+    split: Literal["test", "dev"] = "test"  # the split that the scores are on, test or dev
+    method: str | None = None  # the method of this toolkit that is the same model, if there is one
+    embeddings: str | None = None  # the embeddings of that method
+    variant: str | None = None  # the variant of that method
+    average: float | None = None  # the printed average; None: none was printed
+    scores: dict[str, float] = field(default_factory=dict)  # by task
+    also: dict[str, dict[str, float]] = field(default_factory=dict)  # by task and metric, scores × 100 by other metrics
+    # than the task's own: one of the two that the task's is the mean of, or one of the task's `also`
 
 
 @dataclass
 class Suite:
-    """A benchmark: its tasks by id, in the order of its table, and what was published on it.
+    """A benchmark: its tasks by id, in the order of its table, and what was published on it."""
 
-    Args:
-        name: names folders: letters, digits, `.`, `_`, `-`.
-        title: the suite's name in tables; default: `name`.
-        language: of the Moses tokenizer: a code such as `sv` (ISO 639); default: `en`.
-        files: file names for all tasks; default: `{train: train.tsv, dev: dev.tsv, test: test.tsv}`. `{task}` stands for the task's id, as
-            in `"{task}_train.jsonl"`.
-        source: of every task without its own `source`.
-        tasks: the tasks by id, in the order of the table.
-        average: the ids of the tasks that the average is the mean of; default: all. A list in it counts as one task, by its mean: `[cola,
-            [mnli-m, mnli-mm]]`. An average without one of them is marked as partial.
-        submission: what the suite's leaderboard takes; default: `{format: zip}`.
-        clean: which examples a copy leaves out; `mtl audit --write-clean` writes it, and reports show it.
-        allow_missing: `true`: a run leaves out tasks without any of their files, and says so in one line, and a task that lacks its test
-            file alone has no test predictions; default: both are errors.
-        embeddings: default vectors, as in `{fasttext: fasttext-pl}`: a recipe in `embeddings`, or a relative path.
-        config: settings for every run on the suite; no paths.
-        published: rows of published scores, shown beside ours: scores × 100 on `split` (`test` by default, or `dev`) and their `average`, if there is
-            one. `also` has scores by other metrics, as where only one of two was printed: `{mrpc: {f1: 81.8}}`.
-        scale: how scores are shown: `100` (default), as in 28.6, or `1`, as in 0.286.
-        generated: of suites that come with mtl: the data is in the package.
-        data: the folder of the data files, as a path from the suite file; default: data/{name} in the working directory.
-    """
-
-    name: str
-    title: str = ""
-    language: str = "en"
-    generated: bool = False
-    data: str | None = None
-    files: dict[str, str | None] = field(default_factory=lambda: {s: f"{s}.tsv" for s in SPLITS})
-    embeddings: dict[str, str] = field(default_factory=dict)
-    config: dict[str, Any] = field(default_factory=dict)
-    source: Source | None = None
-    tasks: dict[str, Task] = field(kw_only=True)
-    average: list[Any] | None = None
-    allow_missing: bool = False
-    published: list[Published] = field(default_factory=list)
-    submission: Submission = field(default_factory=Submission)
-    clean: str | None = None
-    scale: Literal[100, 1] = 100
+    name: str  # names folders: letters, digits, `.`, `_`, `-`
+    title: str = ""  # the suite's name in tables; default: `name`
+    language: str = "en"  # of the Moses tokenizer: a code such as `sv` (ISO 639); default: `en`
+    generated: bool = False  # of suites that come with mtl: the data is in the package
+    data: str | None = None  # the folder of the data files, as a path from the suite file; default: data/{name} in the
+    # working directory
+    files: dict[str, str | None] = field(default_factory=lambda: {s: f"{s}.tsv" for s in SPLITS})  # file names for all
+    # tasks; default: `{train: train.tsv, dev: dev.tsv, test: test.tsv}`. `{task}` stands for the task's id, as in `"{task}_train.jsonl"`
+    embeddings: dict[str, str] = field(default_factory=dict)  # default vectors, as in `{fasttext: fasttext-pl}`: a
+    # recipe in `embeddings`, or a relative path
+    config: dict[str, Any] = field(default_factory=dict)  # settings for every run on the suite; no paths
+    source: Source | None = None  # of every task without its own `source`
+    tasks: dict[str, Task] = field(kw_only=True)  # the tasks by id, in the order of the table
+    average: list[Any] | None = None  # the ids of the tasks that the average is the mean of; default: all. A list in it
+    # counts as one task, by its mean: `[cola, [mnli-m, mnli-mm]]`. An average without one of them is marked as partial
+    allow_missing: bool = False  # `true`: a run leaves out tasks without any of their files, and says so in one line,
+    # and a task that lacks its test file alone has no test predictions; default: both are errors
+    published: list[Published] = field(default_factory=list)  # rows of published scores, shown beside ours: scores ×
+    # 100 on `split` (`test` by default, or `dev`) and their `average`, if there is one. `also` has scores by other metrics, as where only one of two
+    # was printed: `{mrpc: {f1: 81.8}}`
+    submission: Submission = field(default_factory=Submission)  # what its leaderboard takes; default: `{format: zip}`
+    clean: str | None = None  # which examples a copy leaves out, as `mtl audit --write-clean` writes it; for reports
+    scale: Literal[100, 1] = 100  # how scores are shown: `100` (default), as in 28.6, or `1`, as in 0.286
 
     @property
     def shown(self) -> Scale:
+        """How scores are shown."""
         return SCALES[self.scale]
 
     @property
@@ -139,10 +105,11 @@ class Suite:
 
     @property
     def average_text(self) -> str:
-        if all(len(group) == 1 for group in self.average_groups):
-            return ", ".join(self.averaged)
+        """What the average is the mean of, as in "cola, (mnli-m + mnli-mm) / 2"."""
         groups = self.average_groups
-        return ", ".join(f"({' + '.join(group)}) / {len(group)}" if group[1:] else group[0] for group in groups)
+        if all(len(group) == 1 for group in groups):
+            return ", ".join(self.averaged)
+        return ", ".join(f"({' + '.join(group)}) / {len(group)}" if len(group) > 1 else group[0] for group in groups)
 
     def mean(self, scores: Mapping[str, float]) -> float | None:
         """The suite's score: the mean of these scores by task id, over the averaged tasks among them; None if there are none."""
@@ -151,8 +118,9 @@ class Suite:
         return fmean(means) if means else None
 
     def divisors(self, ids: Container[str]) -> dict[str, int]:
-        """By the averaged tasks among these ids, the number by which a score is divided in the mean over them."""
-        groups = [present for group in self.average_groups if (present := [id for id in group if id in ids])]
+        """By averaged task among these ids, the number by which its score is divided in the mean over them, in the suite's order."""
+        present = [[id for id in group if id in ids] for group in self.average_groups]
+        groups = [group for group in present if group]
         by_task = {id: len(groups) * len(group) for group in groups for id in group}
         return {id: by_task[id] for id in self.averaged if id in by_task}
 
@@ -205,6 +173,7 @@ def suite_from(raw: Mapping[Any, Any], path: Path) -> Suite:
         if task.decide:
             message = f"{counted(len(task.decide), 'question')} to answer; answer and delete it: {task.decide[0]}"
             raise InputError(f"tasks.{id}.decide: {message}", path=path)
+        # The kind comes first: the problems depend on it.
         problem = _complete_kind(task, suite) or _target_problem(task) or _rows_problem(task) or _path_problem(task)
         if problem:
             raise InputError(f"tasks.{id}.{problem}", path=path)
@@ -255,7 +224,7 @@ def _target_problem(task: Task) -> str | None:
         return "id: a task's id names files; use letters, digits, '.', '_' and '-'"
     if task.id == AVERAGE:
         return f"id: {AVERAGE!r} names the average of all tasks; choose another id"
-    if sum(value is not None for value in (task.labels, task.range, task.candidates)) > 1 or not task.kind:
+    if not task.kind or sum(value is not None for value in (task.labels, task.range, task.candidates)) > 1:
         keys = "labels (classification), range (regression) and candidates (choice)"
         return f"labels: exactly one of {keys} must be given, or kind: word or text"
     if task.kind not in TARGET_KINDS:

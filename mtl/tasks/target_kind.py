@@ -1,4 +1,4 @@
-"""What a target kind is: `TargetKind`, how targets are read, written, answered by floors and described; `HeadTargets`, what a head needs.
+"""What a target kind is: `TargetKind`, how targets are read, written, predicted by floors and described; `HeadTargets`, what a head needs.
 
 A target is a float (the index of a label, a number, or the index of a candidate) or a string (a word, a text, or several values in one
 cell). Arrays of targets have the shape (rows,) and the dtype float64, or object for strings. A row without a target has NaN, or None for
@@ -30,7 +30,7 @@ MOST_CONSTANTS = 20  # how many of the most frequent targets are tried as the be
 
 
 def is_unknown(target: Target | None) -> bool:
-    """Whether a target is that of a row without one: None, or NaN, which is unequal to itself."""
+    """Whether this stands for the target of a row without one: None, or NaN, which is unequal to itself."""
     return target is None or target != target
 
 
@@ -138,7 +138,9 @@ class TargetKind(ABC):
 
     # What a head needs; None if no head on text vectors, and no estimator, can predict it.
     head_type: ClassVar[type[HeadTargets] | None] = None
-    several: ClassVar[bool] = False  # whether a target has several codes; then outputs of other models are not added
+    has_several_codes: ClassVar[bool] = (
+        False  # whether a target has several codes; then outputs of other models are not added
+    )
     by_unit: ClassVar[bool] = False  # whether a head has outputs for each unit of a row's last text
     by_cosine: ClassVar[bool] = False  # whether a head may predict it from the cosine of a pair's two vectors alone
     # The key that declares it: labels, range or candidates; None: only `kind` does.

@@ -15,12 +15,13 @@ import numpy as np
 from mtl.base.untrusted import inside, is_web_address
 
 SPLITS = ("train", "dev", "test")
-# Words that name splits, in GLUE, KLEJ, Superlim, on the Hugging Face Hub, and in the folders of shared tasks.
+# The split that a word names, in GLUE, KLEJ, Superlim, on the Hugging Face Hub, and in the folders of shared tasks.
 SPLIT_OF = {
     **dict.fromkeys(("train", "training", "trn", "trainset"), "train"),
     **dict.fromkeys(("dev", "development", "devel", "valid", "validation", "val", "eval", "devset"), "dev"),
     **dict.fromkeys(("test", "testing", "tst", "testset"), "test"),
 }
+HUB_SPLITS = {"train": "train", "dev": "validation", "test": "test"}  # what most data sets on the Hub call them
 FORMS = ("tsv", "csv", "jsonl", "json", "parquet", "txt", "fasttext", "conll")  # the forms of data files
 PART = "#"  # in a file's name, before the part that is meant
 NUMBERED = "*"  # a part: this file and those that differ from it in their number alone
@@ -42,17 +43,11 @@ SCORES_DEPEND_ON = (
 @dataclass
 class Source:
     """Where a task's official data is: the address of a zip, or one with `{file}`, which stands for a single file's name. `{folder}` in the address
-    stands for the task's folder. The checksums of single files are the task's (`Task.checksums`).
+    stands for the task's folder. The checksums of single files are the task's (`Task.checksums`)."""
 
-    Args:
-        url: the address.
-        size: the size of a zip in bytes, where it is known.
-        sha256: the checksum of a zip, where it is known.
-    """
-
-    url: str
-    size: int | None = None
-    sha256: str | None = None
+    url: str  # the address
+    size: int | None = None  # the size of a zip in bytes, where it is known
+    sha256: str | None = None  # the checksum of a zip, where it is known
 
     @property
     def problem(self) -> str | None:
@@ -65,6 +60,7 @@ class Source:
 
     @property
     def single_files(self) -> bool:
+        """Whether each file of a task has an address of its own."""
         return "{file}" in self.url
 
     def address(self, folder: str, file: str) -> str:
@@ -74,42 +70,27 @@ class Source:
 
 @dataclass
 class HubSource:
-    """A copy of the task's data on the Hugging Face Hub, for when `source` is missing or cannot be downloaded.
+    """A copy of the task's data on the Hugging Face Hub, for when `source` is missing or cannot be downloaded."""
 
-    Args:
-        dataset: OWNER/NAME.
-        revision: a commit, 40 hexadecimal digits, as the data set's page shows it under Files, History. `mtl data` needs it.
-        splits: for each split, its name on the Hub, or the path of its file in the dataset's repository.
-        columns: for each column of the task whose name in the copy differs, that name.
-        mirror: `true`: the repository has the task's files, in the same folder, and they are copied as they are.
-    """
-
-    dataset: str
-    revision: str = ""
-    splits: dict[str, str] = field(default_factory=lambda: {"train": "train", "dev": "validation", "test": "test"})
-    columns: dict[str, str] = field(default_factory=dict)
-    mirror: bool = False
+    dataset: str  # OWNER/NAME
+    revision: str = ""  # a commit, 40 hexadecimal digits, shown under Files, History on its page; `mtl data` needs it
+    splits: dict[str, str] = field(default_factory=HUB_SPLITS.copy)  # for each split, its name on the Hub, or the path
+    # of its file in the dataset's repository
+    columns: dict[str, str] = field(default_factory=dict)  # by column of the task, its name in the copy, if another
+    mirror: bool = False  # `true`: the repository has the task's files, in the same folder; they are copied
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How data files are read, where their names do not say so.
+    """How data files are read, where their names do not say so."""
 
-    Args:
-        form: `tsv`, `csv`, `jsonl`, `json`, `parquet`; `txt`, with a text a line; `fasttext`, with `__label__` before the text; `conll`,
-            with a token and its labels a line; default: what the suffix says.
-        separator: between the cells of a tsv or csv file, as in `";"`; default: a tab, a comma.
-        quoted: whether cells of a tsv or csv file may stand in quotes; default: those of a csv file may.
-        encoding: of text, as in `cp1250`; default: `utf-8`, or what a byte order mark says.
-        spans: of files of objects: the column of a text, and of the first characters, the ends and the types of spans in it, as in
-            `"text + labels.start[] + labels.end[] + labels.type[]"`. They become the columns `tokens[]` and `tags[]`.
-    """
-
-    form: str | None = None
-    separator: str | None = None
-    quoted: bool | None = None
-    encoding: str | None = None
-    spans: str | None = None
+    form: str | None = None  # `tsv`, `csv`, `jsonl`, `json`, `parquet`; `txt`, with a text a line; `fasttext`, with
+    # `__label__` before the text; `conll`, with a token and its labels a line; default: what the suffix says
+    separator: str | None = None  # between the cells of a tsv or csv file, as in `";"`; default: a tab, a comma
+    quoted: bool | None = None  # whether cells of a tsv or csv file may stand in quotes; default: those of csv
+    encoding: str | None = None  # of text, as in `cp1250`; default: `utf-8`, or what a byte order mark says
+    spans: str | None = None  # of files of objects: the column of a text, and of the first characters, the ends and the
+    # types of spans in it, as in `"text + labels.start[] + labels.end[] + labels.type[]"`. They become the columns `tokens[]` and `tags[]`
 
     @property
     def problem(self) -> str | None:
@@ -132,7 +113,7 @@ def is_sha256(digest: str) -> bool:
 
 def _is_encoding(name: str) -> bool:
     try:
-        # Other codecs give bytes, which `decode` refuses. Those of domain names are of text, and not of files.
+        # Codecs that give bytes are refused by `decode`. These are codecs of text, but not of files.
         not_of_files = ("punycode", "idna", "undefined")
         return isinstance(b"a".decode(name, "ignore"), str) and lookup(name).name not in not_of_files
     except (LookupError, ValueError):
@@ -152,107 +133,77 @@ class Layout:
 
 @dataclass
 class Task:
-    """The declaration of one task, independent of any model; `mtl.tasks.targets` and `mtl.tasks.metrics` interpret it. None: not given.
+    """The declaration of one task, independent of any model; `mtl.tasks.targets` and `mtl.tasks.metrics` interpret it. None: not given."""
 
-    Args:
-        id: the key of the task in `tasks`.
-        title: the task's name in tables; default: its id.
-        folder: in `data_dir`; default: `data_dir` itself.
-        text: the text columns: one, or two for a pair; for a choice one or none (`[]`), beside the candidates; more only with `level:
-            word`, as three for an analogy. A column that holds lists of tokens, for kind token_labels, as in `tokens[]`.
-        spans: spans of a text: for each text column, the columns of its spans. A span in two columns is `start1 + end1`, or, with the
-            place of its words and the words, `place[words from 0] + words` or `place[characters from 0] + words`.
-        level: `text` (default), or `word`: the texts are single words or expressions. Only the method `word_vectors` supports such a task.
-        reading: how the files are read, where their names do not say so, as in `{separator: ";"}` or `{encoding: cp1250}`.
-        decide: questions of `mtl init-suite`: the suite does not run before they are answered and deleted.
-        target: the column with the right answer. Of kind multi_label also several columns, as in `anger + joy`.
-        kind: the kind of target: `labels`, `number`, `choice`, `word`, `text`, `answer` (a part of a passage), `token_labels` (a label for
-            each token) or `multi_label` (several labels). The first three follow from the next keys; the others need it.
-        starts: of kind answer: the column with the first character of each answer in its passage, from 0, as in `answers.answer_start[]`;
-            default: an answer is looked up in the passage.
-        labels: of the kinds labels, token_labels and multi_label: the labels as they stand in the files.
-        label_separator: of kind multi_label: what stands between the labels in a cell, as in `","`; default: `;`.
-        range: of kind number: the smallest and the largest number.
-        candidates: of kind choice: the columns of the candidates' texts, or one column that holds a list of texts, as in `options[]`.
-        indices: of kind choice: what stands in the target column for the first candidate, the second and so on, as in `[A, B, C, D]` or
-            `["1", "2"]`; default: 0, 1, 2 and so on. Of kind token_labels and multi_label: what stands there for each label; default: the
-            label itself.
-        header: the columns of files without a header line, as in `[source, label, mark, sentence]`. It holds for the `.tsv` and `.csv`
-            files whose first line names none of these columns, and for the form `conll`, whose columns are lists: `[tokens, tags]` are
-            `tokens[]` and `tags[]`.
-        metric: a name of a metric that fits the kind; `accuracy+f1` is the mean of the two.
-        positive: the label that metric `f1` is about.
-        chance: for metric `pseudo_alpha`: the accuracy of a guess, as in `0.2` or `109/2049`.
-        columns: further columns that the metrics read.
-        also: further metrics, as in `[accuracy, macro_f1]`: shown beside `metric`, but not part of any average or of model selection.
-        breakdown: columns, as in `[meta.logic]`: reports show the score on the examples with each of their values. An empty cell has no
-            value, and `;` separates several.
-        files: file names of this task: `train`, `dev`, `test`. `null`: there is no such file. A name may end in the part of the file that is
-            meant: `data.json#train`, a key of its object; `all.csv#split=train`, the examples with this value.
-            `part-0.jsonl#*` are all files of this name with other numbers. `text.txt + label.txt` are two files whose lines belong together.
-        scored: the split that is scored: `dev` (default) or `test`, which then needs targets; or `dev_or_test`: dev if its file is there,
-            else test; or `none`, for a task that another one's head predicts and whose labels nobody has: its test examples are only
-            predicted.
-        answered_by: for a task without training examples: the id of the task whose head predicts it. `labels` and `range` are then that
-            task's.
-        group: a column; examples with the same value stay together when examples are held out or resampled.
-        same_source: for pairs, instead of `group`: a label. Two texts have one source if a pair with this label connects them; examples of
-            one source stay together.
-        rows: the published number of examples, as in `{train: 8000, dev: 1000, test: 1000}`; other sizes are marked as reduced.
-        instructions: for people who annotate examples of the task; an empty line ends a paragraph.
-        license: of the data, for model cards of exports.
-        source: where `mtl data` downloads the task's zip: `{url: https://…}`; `size` (bytes) and `sha256` are checked if given. With
-            `{file}` in the address, each file has its own: `{url: "https://…/{folder}/{file}"}`.
-        checksums: of such single files, by split: `sha256:…`, or `git:…`, the id of the file's git blob (`git hash-object FILE`). A task
-            with another file is marked as a reduced one is, and as changed.
-        hub: a copy on the Hugging Face Hub, for when `source` is missing or does not answer: `{dataset: OWNER/NAME}`. `splits` and
-            `columns` say what splits and columns are called there, if otherwise.
-        withdrawn: `true`: the publisher has withdrawn the data. `mtl data` asks for its copy `hub` alone, and messages say so.
-    """
-
-    id: str = ""
-    title: str = ""
-    folder: str = ""
-    kind: str = ""
-    text: list[str] = field(kw_only=True)
-    level: Literal["text", "word"] = "text"
-    candidates: list[str] | None = None
-    indices: list[str] | None = None
-    spans: dict[str, list[str]] | None = None
-    header: list[str] | None = None
-    reading: Reading | None = None
-    decide: list[str] = field(default_factory=list)
-    target: str = field(kw_only=True)
-    starts: str | None = None
-    labels: list[str] | None = None
-    label_separator: str | None = None
-    range: list[float] | None = None
-    metric: str = field(kw_only=True)
-    positive: str | None = None
-    columns: list[str] | None = None
-    chance: str | None = None
-    also: list[str] | None = None
-    breakdown: list[str] | None = None
-    group: str | None = None
-    same_source: str | None = None
-    answered_by: str | None = None
-    scored: Literal["dev", "test", "dev_or_test", "none"] | None = None
-    files: dict[str, str | None] = field(default_factory=dict)
-    rows: dict[str, int] = field(default_factory=dict)
-    license: str | None = None
-    instructions: str | None = None
-    source: Source | None = None
-    checksums: dict[str, str] = field(default_factory=dict)
-    hub: HubSource | None = None
-    withdrawn: bool = False
+    id: str = ""  # the key of the task in `tasks`
+    title: str = ""  # the task's name in tables; default: its id
+    folder: str = ""  # in `data_dir`; default: `data_dir` itself
+    kind: str = ""  # the kind of target: `labels`, `number`, `choice`, `word`, `text`, `answer` (a part of a passage),
+    # `token_labels` (a label for each token) or `multi_label` (several labels). The first three follow from the next keys; the others need it
+    text: list[str] = field(kw_only=True)  # the text columns: one, or two for a pair; for a choice one or none (`[]`),
+    # beside the candidates; more only with `level: word`, as three for an analogy. A column that holds lists of tokens, for kind token_labels, as in
+    # `tokens[]`
+    level: Literal["text", "word"] = "text"  # `text` (default), or `word`: the texts are single words or expressions.
+    # Only the method `word_vectors` supports such a task
+    candidates: list[str] | None = None  # of kind choice: the candidates' columns, or one of lists, as in `options[]`
+    indices: list[str] | None = None  # of kind choice: what stands in the target column for the first candidate, the
+    # second and so on, as in `[A, B, C, D]` or `["1", "2"]`; default: 0, 1, 2 and so on. Of kind token_labels and multi_label: what stands there for
+    # each label; default: the label itself
+    spans: dict[str, list[str]] | None = None  # spans of a text: for each text column, the columns of its spans. A span
+    # in two columns is `start1 + end1`, or, with the place of its words and the words, `place[words from 0] + words` or
+    # `place[characters from 0] + words`
+    header: list[str] | None = None  # the columns of files without a header line, as in
+    # `[source, label, mark, sentence]`. It holds for the `.tsv` and `.csv` files whose first line names none of these columns, and for the form
+    # `conll`, whose columns are lists: `[tokens, tags]` are `tokens[]` and `tags[]`
+    reading: Reading | None = None  # how files are read, where their names do not say so, as in `{encoding: cp1250}`
+    decide: list[str] = field(default_factory=list)  # questions of `mtl init-suite` to answer and delete before a run
+    target: str = field(kw_only=True)  # the column with the right answer; several for multi_label, as in `anger + joy`
+    starts: str | None = None  # of kind answer: the column with the first character of each answer in its passage, from
+    # 0, as in `answers.answer_start[]`; default: an answer is looked up in the passage
+    labels: list[str] | None = None  # of the kinds labels, token_labels, multi_label: the labels as in the files
+    label_separator: str | None = None  # of kind multi_label: between the labels in a cell, as in `","`; default: `;`
+    range: list[float] | None = None  # of kind number: the smallest and the largest number
+    metric: str = field(kw_only=True)  # a name of a metric that fits the kind; `accuracy+f1` is the mean of the two
+    positive: str | None = None  # the label that metric `f1` is about
+    columns: list[str] | None = None  # further columns that the metrics read
+    chance: str | None = None  # for metric `pseudo_alpha`: the accuracy of a guess, as in `0.2` or `109/2049`
+    also: list[str] | None = None  # further metrics, as in `[accuracy, macro_f1]`: shown beside `metric`, but not part
+    # of any average or of model selection
+    breakdown: list[str] | None = None  # columns, as in `[meta.logic]`: reports show the score on the examples with
+    # each of their values. An empty cell has no value, and `;` separates several
+    group: str | None = None  # a column; examples with the same value are held out and resampled together
+    same_source: str | None = None  # for pairs, instead of `group`: a label. Two texts have one source if a pair with
+    # this label connects them; examples of one source stay together
+    answered_by: str | None = None  # for a task without training examples: the id of the task whose head predicts it.
+    # `labels` and `range` are then that task's
+    scored: Literal["dev", "test", "dev_or_test", "none"] | None = None  # the split that is scored: `dev` (default) or
+    # `test`, which then needs targets; or `dev_or_test`: dev if its file is there, else test; or `none`, for a task that another one's head predicts
+    # and whose labels nobody has: its test examples are only predicted
+    files: dict[str, str | None] = field(default_factory=dict)  # file names of this task: `train`, `dev`, `test`.
+    # `null`: there is no such file. A name may end in the part of the file that is meant: `data.json#train`, a key of its object;
+    # `all.csv#split=train`, the examples with this value. `part-0.jsonl#*` are all files of this name with other numbers. `text.txt + label.txt` are
+    # two files whose lines belong together
+    rows: dict[str, int] = field(default_factory=dict)  # the published number of examples, as in
+    # `{train: 8000, dev: 1000, test: 1000}`; other sizes are marked as reduced
+    license: str | None = None  # of the data, for model cards of exports
+    instructions: str | None = None  # for people who annotate examples of the task; an empty line ends a paragraph
+    source: Source | None = None  # where `mtl data` downloads the task's zip: `{url: https://…}`; `size` (bytes) and
+    # `sha256` are checked if given. With `{file}` in the address, each file has its own: `{url: "https://…/{folder}/{file}"}`
+    checksums: dict[str, str] = field(default_factory=dict)  # of such single files, by split: `sha256:…`, or `git:…`,
+    # the id of the file's git blob (`git hash-object FILE`). A task with another file is marked as a reduced one is, and as changed
+    hub: HubSource | None = None  # a copy on the Hugging Face Hub, for when `source` is missing or does not answer:
+    # `{dataset: OWNER/NAME}`. `splits` and `columns` say what splits and columns are called there, if otherwise
+    withdrawn: bool = False  # `true`: the publisher has withdrawn the data. `mtl data` asks for its copy `hub` alone,
+    # and messages say so
 
     @property
     def scored_split(self) -> str:
         """The split whose targets the predictions are compared with: dev or test. Of an unscored task, test."""
-        return "dev" if self.scored in (None, DEV_OR_TEST) else "test" if self.scored == UNSCORED else self.scored
+        return "dev" if self.scored in (None, "dev", DEV_OR_TEST) else "test"
 
     @property
     def is_scored(self) -> bool:
+        """Whether any split has targets to score the predictions with."""
         return self.scored != UNSCORED
 
     @property
@@ -289,7 +240,7 @@ class Task:
         return [end for _, column in self.marked for end in span_ends(column)]
 
     def read_columns(self, targets: bool) -> list[str]:
-        """The columns of a file that are read: those of texts and spans, and with targets those of target, group and `further_columns`."""
+        """The columns of a file that are read: those of texts and spans, and with targets those of target, starts, group and `further_columns`."""
         inputs = [*self.text_columns, *self.span_columns]
         if not targets:
             return inputs
@@ -298,6 +249,7 @@ class Task:
 
     @property
     def bounds(self) -> tuple[float, float]:
+        """The smallest and the largest number that may be a target; only of a task with `range`."""
         assert self.range is not None
         low, high = self.range
         return low, high
@@ -325,13 +277,13 @@ class Task:
         """The names of the split's files, without parts: one, two that are joined by " + ", or none."""
         return [name.partition(PART)[0] for name in (self.files.get(split) or "").split(BESIDE) if name]
 
-    def places(self, split: str) -> list[str]:
+    def relative_paths(self, split: str) -> list[str]:
         """The paths of the split's files (`file_names`) below the data folder."""
         return [(PurePosixPath(self.folder) / name).as_posix() for name in self.file_names(split)]
 
     def path(self, split: str, data_dir: Path) -> Path | None:
         """The split's file, or None where the task has none. Raises InputError as `mtl.base.untrusted.inside`."""
-        return next((inside(data_dir, name) for name in self.places(split)), None)
+        return next((inside(data_dir, name) for name in self.relative_paths(split)), None)
 
     @property
     def plain_layout(self) -> Layout:
@@ -340,15 +292,17 @@ class Task:
 
     def layout(self, split: str, data_dir: Path | None) -> Layout:
         """How the split's file is read; without a folder, as if no second file stood beside it. Raises InputError as `path`."""
-        part = (self.files.get(split) or "").partition(BESIDE)[0].partition(PART)[2] or None
-        second = None if data_dir is None else next((inside(data_dir, name) for name in self.places(split)[1:]), None)
-        return replace(self.plain_layout, part=part, beside=second)
+        first_name = (self.files.get(split) or "").partition(BESIDE)[0]
+        second = self.relative_paths(split)[1:]
+        beside = inside(data_dir, second[0]) if second and data_dir is not None else None
+        return replace(self.plain_layout, part=first_name.partition(PART)[2] or None, beside=beside)
 
     def fingerprint(self) -> str:
         """SHA-256 of the fields that scores depend on, but for those that are None, so that finished runs stay valid after a new field."""
         fields = {name: value for name in SCORES_DEPEND_ON if (value := getattr(self, name)) is not None}
         if self.reading is not None:
-            fields["reading"] = {k: v for k, v in vars(self.reading).items() if k != "spans" or v is not None}
+            keys = vars(self.reading).items()
+            fields["reading"] = {key: value for key, value in keys if key != "spans" or value is not None}
         if self.kind != self.implied_kind:
             fields["kind"] = self.kind
         return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()

@@ -1,4 +1,5 @@
-"""Loggers and callbacks that the user chooses: by the settings `trainer.logger` and `trainer.callbacks`, or as objects from Python."""
+"""Loggers and callbacks that the user chooses: by the settings `trainer.logger` and `trainer.callbacks`, or as objects from Python. An object serves
+all trainings: its state before the first one is kept as its attribute START_STATE, and each training begins with this state."""
 
 import copy
 import os
@@ -17,14 +18,13 @@ from mtl.base.errors import InputError
 from mtl.base.extras import missing_package
 from mtl.base.settings.schema import TrainerConfig
 from mtl.base.wings import resolve
-from mtl.training.trainer import WITHOUT, quiet
+from mtl.training.trainer import SILENT, quiet
 
 LOGGER, CALLBACKS = "trainer.logger", "trainer.callbacks"
 PACKAGES = {"tensorboard": "'mtl-baselines[tensorboard]'", "wandb": "wandb", "mlflow": "mlflow"}  # what pip installs
-OBJECTS = (Logger, pl.Callback)  # what stands for itself in a setting
+OBJECT_TYPES = (Logger, pl.Callback)
 PROJECT = "mtl"  # of W&B, where WANDB_PROJECT names none, and the experiment of MLflow, where MLFLOW_EXPERIMENT_NAME names none
-# An attribute of an object from Python: the state that it had before its first training (`_remember`).
-START = "_state_before_trainings"
+START_STATE = "_state_before_trainings"
 
 # By the key of the setting, the objects that trainings use in place of the classes that the setting names.
 _objects: ContextVar[dict[str, list[Any]]] = ContextVar("_objects")
@@ -32,25 +32,31 @@ _objects: ContextVar[dict[str, list[Any]]] = ContextVar("_objects")
 
 @contextmanager
 def attached(settings: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], list[str]]]:
-    """Let trainings within the block use the loggers and callbacks that are objects in these settings, by dotted key. Returns the settings with the
+    """Let trainings within the block use the loggers and callbacks that are objects in these settings, by dotted key. Yields the settings with the
     names of classes in place of objects, and the keys of those that hold objects."""
     named, by_key = dict(settings), {}
     for key in sorted({LOGGER, CALLBACKS} & settings.keys()):
         values = settings[key] if isinstance(settings[key], list) else [settings[key]]
-        if any(isinstance(item, OBJECTS) for item in values):
-            kinds = [type(item) if isinstance(item, OBJECTS) else item for item in values]
-            names = [f"{kind.__module__}:{kind.__qualname__}" if isinstance(kind, type) else kind for kind in kinds]
-            named[key], by_key[key] = names if key == CALLBACKS else ", ".join(map(str, names)), values
-    objects = [item for values in by_key.values() for item in values if isinstance(item, OBJECTS)]
-    for item in objects:
-        _remember(item)
+        if any(isinstance(value, OBJECT_TYPES) for value in values):
+            names = [_class_name(value) for value in values]
+            named[key] = names if key == CALLBACKS else ", ".join(map(str, names))
+            by_key[key] = values
+    objects = [value for values in by_key.values() for value in values if isinstance(value, OBJECT_TYPES)]
+    for attached_object in objects:
+        _remember_state(attached_object)
     token = _objects.set(by_key)
     try:
         yield named, list(by_key)
     finally:
         _objects.reset(token)
-        for item in filter(_is_reset, objects):
-            _forget_unchanged(item)
+        for attached_object in filter(_has_attribute_state, objects):
+            _forget_unchanged(attached_object)
+
+
+def _class_name(value: Any) -> Any:
+    """The name of a class, or of an object's class, as in "package.module:Class". Any other value is returned as it is."""
+    kind = type(value) if isinstance(value, OBJECT_TYPES) else value
+    return f"{kind.__module__}:{kind.__qualname__}" if isinstance(kind, type) else kind
 
 
 def check_attached(config: TrainerConfig) -> None:
@@ -58,7 +64,7 @@ def check_attached(config: TrainerConfig) -> None:
     callbacks = user_callbacks(config)
     try:
         with quiet():
-            pl.Trainer(accelerator="cpu", devices=1, callbacks=callbacks, logger=config.logger != "none", **WITHOUT)
+            pl.Trainer(accelerator="cpu", devices=1, callbacks=callbacks, logger=config.logger != "none", **SILENT)
     except Exception as error:
         raise InputError(" ".join(str(error).split())[:200], key=CALLBACKS) from None
     if ":" in config.logger and LOGGER not in _objects.get({}):
@@ -82,7 +88,7 @@ def stage_loggers(
     """The loggers of one training of a stage, for the block. Raises InputError if W&B or MLflow cannot log.
 
     Args:
-        folder: that of the stage. CSV files and TensorBoard's are in it, those of W&B and MLflow where these packages put them.
+        folder: RUN/seed-SEED/STAGE. CSV files and TensorBoard's are in it, those of W&B and MLflow where these packages put them.
         epoch: the first one that is trained: more than 0 if the stage continues.
         settings: those of the run, by dotted key, which W&B and MLflow show.
     """
@@ -97,12 +103,12 @@ def stage_loggers(
         loggers.append(TensorBoardLogger(folder, name="tensorboard", version=""))
     run, _, stage = folder.as_posix().partition(f"/seed-{seed}/")
     name = f"seed-{seed}/{stage}{f', continued after validation {epoch}' if epoch else ''}"
-    finish = None
+    finish_run = None
     try:
         if config.logger == "wandb":
             import wandb
 
-            finish = wandb.finish if wandb.run is None else None  # a run that the user began stays the user's
+            finish_run = wandb.finish if wandb.run is None else None  # a run that the user began stays the user's
         if config.logger in ("wandb", "mlflow"):
             loggers.append(_service_logger(config.logger, name, run, stage, settings))
     except Exception as error:
@@ -112,12 +118,12 @@ def stage_loggers(
     try:
         yield loggers
     finally:
-        if finish is not None:
-            finish()
+        if finish_run is not None:
+            finish_run()
 
 
 def _service_logger(service: str, name: str, run: str, stage: str, settings: Mapping[str, Any]) -> Logger:
-    """A logger of MLflow or W&B that has begun to log."""
+    """A logger of MLflow or W&B that has begun to log. `name` is what the service calls the training of this `stage` of a `run`."""
     if service == "wandb":
         project = os.environ.get("WANDB_PROJECT", PROJECT)
         logger = WandbLogger(name, project=project, group=run, job_type=stage, config=dict(settings))
@@ -132,14 +138,15 @@ def _service_logger(service: str, name: str, run: str, stage: str, settings: Map
 
 
 def _instance(value: Any, kind: Any, key: str) -> Any:
-    """An object of this kind, as a training begins with it, or a new one of the class with a name as in "package.module:Class"."""
+    """An object of this kind with the state that a training begins with, or a new one of the class that is named as in "package.module:Class". Raises
+    InputError, which names the setting `key`, for anything else."""
     problem = f"is not a subclass of pytorch_lightning's {kind.__name__}"
     try:
         if isinstance(value, kind):
-            return _reset(value)
-        named = resolve(value)
-        if isinstance(named, type) and issubclass(named, kind):
-            return named()
+            return _with_start_state(value)
+        named_class = resolve(value)
+        if isinstance(named_class, type) and issubclass(named_class, kind):
+            return named_class()
     except Exception as error:
         problem = f"cannot be made ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
     remedy = (
@@ -149,38 +156,42 @@ def _instance(value: Any, kind: Any, key: str) -> Any:
     raise InputError(f"{problem}; {remedy}", key=key, value=value)
 
 
-def _is_reset(item: Any) -> bool:
-    """Whether each training begins with the attributes that the user's object had: Lightning's callbacks, and loggers that number folders."""
-    if isinstance(item, CSVLogger | TensorBoardLogger):
-        return vars(item).get(START, vars(item)).get("_version") is None
-    kinds = (kind for kind in type(item).__mro__ if kind not in (pl.Callback, Checkpoint))
+def _has_attribute_state(attached_object: Any) -> bool:
+    """Whether the state of an object is all its attributes: of Lightning's callbacks, and of loggers that number their folders."""
+    if isinstance(attached_object, CSVLogger | TensorBoardLogger):
+        return vars(attached_object).get(START_STATE, vars(attached_object)).get("_version") is None
+    kinds = (kind for kind in type(attached_object).__mro__ if kind not in (pl.Callback, Checkpoint))
     return any(kind.__module__.startswith(f"{pl.__name__}.callbacks.") for kind in kinds)
 
 
-def _remember(item: Any) -> None:
-    """Keep the state that an object had before its first training, in this run or an earlier one: attributes, or what its `state_dict` returns."""
-    attributes = vars(item)
-    if _is_reset(item):
-        before = attributes.pop(START, {})
-        attributes[START] = {**attributes, **before}
-    elif isinstance(item, pl.Callback) and START not in attributes:
+def _remember_state(attached_object: Any) -> None:
+    """Keep the state that an object had before its first training, in this run or an earlier one: its attributes, or what `state_dict` returns."""
+    attributes = vars(attached_object)
+    if _has_attribute_state(attached_object):
+        remembered = attributes.pop(START_STATE, {})
+        attributes[START_STATE] = {**attributes, **remembered}
+    elif isinstance(attached_object, pl.Callback) and START_STATE not in attributes:
         with suppress(Exception):  # it has no state before `on_fit_start`, which then makes a new one
-            attributes[START] = copy.deepcopy(item.state_dict())
+            attributes[START_STATE] = copy.deepcopy(attached_object.state_dict())
 
 
-def _forget_unchanged(item: Any) -> None:
-    """Keep only what trainings have changed of the state: the user may set the other attributes before the next run."""
-    now, start = vars(item), vars(item)[START]
-    # Dictionaries are copied for each training.
-    same = {key for key, old in start.items() if now.get(key) is old or (type(old) is dict and now.get(key) == old)}
-    now[START] = {key: old for key, old in start.items() if key not in same}
+def _forget_unchanged(attached_object: Any) -> None:
+    """Of the attributes that are kept, forget those that trainings have not changed: the user may set them before the next run."""
+    attributes = vars(attached_object)
+    changed = {}
+    for name, start in attributes[START_STATE].items():
+        is_copied = type(start) is dict  # for each training
+        if attributes.get(name) is not start and not (is_copied and attributes.get(name) == start):
+            changed[name] = start
+    attributes[START_STATE] = changed
 
 
-def _reset(item: Any) -> Any:
-    """The object with the state that `_remember` kept. Dictionaries, which trainings fill, are copied; other values are the same objects."""
-    state = vars(item).get(START, {})
-    if _is_reset(item):
-        vars(item).update({name: copy.copy(value) if type(value) is dict else value for name, value in state.items()})
+def _with_start_state(attached_object: Any) -> Any:
+    """The object with the state that `_remember_state` kept. Dictionaries, which trainings fill, are copied; other values are the same objects."""
+    state = vars(attached_object).get(START_STATE, {})
+    if _has_attribute_state(attached_object):
+        copies = {name: copy.copy(value) if type(value) is dict else value for name, value in state.items()}
+        vars(attached_object).update(copies)
     elif state:
-        item.load_state_dict(copy.deepcopy(state))
-    return item
+        attached_object.load_state_dict(copy.deepcopy(state))
+    return attached_object

@@ -1,4 +1,4 @@
-"""Batches, each of one task: the order of the rows, and how rows become tensors.
+"""Batches, each of one task: the order of the rows, how rows become tensors, and what a network predicts for them in the order of the rows.
 
 Every random draw depends only on the seed and the number of the step, so training can resume at any step."""
 
@@ -20,59 +20,68 @@ from mtl.model.network import Batch, TaskNetwork
 from mtl.model.sequences import Sequences
 from mtl.tasks.target_kind import PAST
 
-Chosen = tuple[str, np.ndarray]  # a task's id, and indices of rows in its split: int64 (rows,)
+TaskRows = tuple[str, np.ndarray]  # a task's id, and the numbers of some rows of its split, from 0: int64 (rows,)
 
 # To give a batch rows of similar length, a pool of this many batches is drawn, sorted by length, and cut into batches.
 POOL = 32
-POOLS = 8  # of a pass over the rows, at least: fewer would make nearly the same batches in each pass
+LEAST_POOLS = 8  # in a pass over the rows: fewer would make nearly the same batches in each pass
 
 
 class BatchDataset(Dataset[Batch]):
-    """Makes a batch from a task and row numbers. It holds sequences for the encoder, or the texts' vectors if they are given."""
+    """Makes a batch from a task and the numbers of its rows. The splits are by task id, with codes as targets (`mtl.tasks.target_kind`). The texts
+    are either sequences for an encoder, or vectors, (texts, dim)."""
 
     def __init__(
         self, splits: Mapping[str, Split], sequences: Sequences | None = None, vectors: Tensor | None = None
     ) -> None:
-        """The splits are by task id, with codes as targets (`mtl.tasks.target_kind`); the vectors are (texts, dim)."""
         self.splits = splits
         self.texts = {task: torch.from_numpy(split.texts) for task, split in splits.items()}
         self.targets = {task: torch.from_numpy(split.targets).float() for task, split in splits.items()}
         self.sequences, self.vectors = sequences, vectors
 
-    def __getitem__(self, chosen: Chosen) -> Batch:
-        task, numbers = chosen
+    def __getitem__(self, task_rows: TaskRows) -> Batch:
+        task, numbers = task_rows
         split, rows = self.splits[task], torch.from_numpy(numbers)
         inputs = split.inputs(numbers)
 
-        def taken(array: np.ndarray | None) -> Tensor | None:
-            return None if array is None else torch.from_numpy(array[inputs])
+        def of_inputs(values: np.ndarray | None) -> Tensor | None:
+            return None if values is None else torch.from_numpy(values[inputs])
 
         batch = Batch(
-            *(task, rows, self.targets[task][rows]),
-            overlap=taken(split.overlap),
-            base=taken(split.base),
+            task,
+            rows,
+            self.targets[task][rows],
+            overlap=of_inputs(split.overlap),
+            base=of_inputs(split.base),
             units=None if split.steps is None else torch.from_numpy(split.steps[numbers]),
         )
         if split.sizes is not None:
-            firsts = first_equal(split.texts[inputs], split.sizes[numbers])
-            differ = (firsts != np.arange(len(firsts))).any()
-            sizes = torch.from_numpy(split.sizes[numbers])
-            batch = replace(batch, sizes=sizes, firsts=torch.from_numpy(firsts) if differ else None)
+            sizes = split.sizes[numbers]
+            batch = replace(batch, sizes=torch.from_numpy(sizes))
+            firsts = first_equal(split.texts[inputs], sizes)
+            if (firsts != np.arange(len(firsts))).any():
+                batch = replace(batch, firsts=torch.from_numpy(firsts))
         texts = self.texts[task][torch.from_numpy(inputs)].T.reshape(-1)
         if self.vectors is not None:
             return replace(batch, vectors=self.vectors[texts])
         assert self.sequences is not None
         tokens, lengths = self.sequences.gather(texts)
-        return replace(batch, tokens=tokens, lengths=lengths, spans=taken(split.token_spans))
+        return replace(batch, tokens=tokens, lengths=lengths, spans=of_inputs(split.token_spans))
 
-    def loader(self, order: list[Chosen], pin_memory: bool = False) -> DataLoader[Batch]:
+    def loader(self, order: list[TaskRows], pin_memory: bool = False) -> DataLoader[Batch]:
         """A loader of these batches. It runs in this process, because gathering a batch takes microseconds."""
         return DataLoader(self, batch_size=None, sampler=order, pin_memory=pin_memory)
 
 
 class Schedule:
     """The task and the rows of each training step. A step draws one task, with probability proportional to its number of training rows to the power
-    of `sampling` (1: jiant's; 0: all tasks equally often), and takes its next batch. Rows are shuffled again after each pass over them."""
+    of `sampling` (1: jiant's; 0: all tasks equally often), and takes its next batch. Rows are shuffled again after each pass over them.
+
+    Args:
+        lengths: by task id, the length of each training row in tokens, int64 (rows,).
+        batch_sizes: by task id, in rows.
+        pool: a batch has rows of similar length, drawn from the rows of so many batches; 1: rows are shuffled freely.
+    """
 
     def __init__(
         self,
@@ -83,47 +92,47 @@ class Schedule:
         sampling: float = 1.0,
         pool: int = POOL,
     ) -> None:
-        """Lengths are those of each task's training rows in tokens, int64 (rows,), batch sizes are in rows. A batch with rows of similar length is
-        made from the rows of `pool` batches; 1: rows are shuffled freely."""
         self.lengths, self.batch_sizes, self.seed, self.pool = lengths, batch_sizes, seed, pool
         self.tasks = list(lengths)
         sizes = np.array([len(rows) for rows in lengths.values()], dtype=np.float64) ** sampling
         draws = np.random.default_rng([seed, 0]).random(steps)
+        # For each step, the index of its task, and how often the task was drawn before.
         self.draws = np.searchsorted(np.cumsum(sizes / sizes.sum())[:-1], draws, side="right")
-        self._turns = np.zeros(steps, dtype=np.int64)  # for each step, how often its task was drawn before
+        self._turns = np.zeros(steps, dtype=np.int64)
         for task in range(len(self.tasks)):
             drawn = self.draws == task
             self._turns[drawn] = np.arange(drawn.sum())
-        self._passes = lru_cache(maxsize=2 * len(self.tasks))(self._pass)
+        self._cached_pass = lru_cache(maxsize=2 * len(self.tasks))(self._pass)
 
     def __len__(self) -> int:
         """The number of steps."""
         return len(self.draws)
 
-    def rows(self, step: int) -> Chosen:
-        """The task and rows of a step. Steps are counted from 0."""
+    def rows(self, step: int) -> TaskRows:
+        """The task and the rows of a step. Steps are counted from 0."""
         task = self.tasks[self.draws[step]]
-        batches = -(-len(self.lengths[task]) // self.batch_sizes[task])
+        batches = math.ceil(len(self.lengths[task]) / self.batch_sizes[task])
         number, batch = divmod(int(self._turns[step]), batches)
-        return task, self._passes(task, number)[batch]
+        return task, self._cached_pass(task, number)[batch]
 
-    def chosen(self, start: int, stop: int) -> list[Chosen]:
+    def steps(self, start: int, stop: int) -> list[TaskRows]:
         """The tasks and rows of the steps from `start` to `stop`, which is excluded, or to the last step."""
         return [self.rows(step) for step in range(start, min(stop, len(self)))]
 
     def _pass(self, task: str, number: int) -> list[np.ndarray]:
+        """The batches of one pass over a task's rows, in order. Passes are counted from 0."""
         rng = np.random.default_rng([self.seed, 1, zlib.crc32(task.encode()), number])
         return pooled_batches(self.lengths[task], self.batch_sizes[task], rng, self.pool)
 
 
 def pool_size(batches: int) -> int:
-    """From how many batches' rows those of similar length are put together: few, where a pass has few batches."""
-    return max(1, min(POOL, batches // POOLS))
+    """The number of batches in a pool, where a pass has so many batches."""
+    return max(1, min(POOL, batches // LEAST_POOLS))
 
 
 def pooled_batches(lengths: np.ndarray, size: int, rng: np.random.Generator, pool: int = POOL) -> list[np.ndarray]:
-    """Every row once, in batches of rows of similar length, in random order. Lengths are int64 (rows,); a batch has `size` rows, the last one drawn
-    perhaps fewer, and is made from the rows of `pool` batches."""
+    """Every row once, in batches of `size` rows of similar length, in random order. The batch that is made last may have fewer. Lengths are int64
+    (rows,); `pool` is the number of batches that are cut from one pool of rows."""
     batches = []
     order = rng.permutation(len(lengths))
     for start in range(0, len(order), pool * size):
@@ -133,13 +142,13 @@ def pooled_batches(lengths: np.ndarray, size: int, rng: np.random.Generator, poo
     return [batches[i] for i in rng.permutation(len(batches))]
 
 
-def sorted_batches(lengths: Mapping[str, np.ndarray], batch_sizes: Mapping[str, int]) -> list[Chosen]:
+def sorted_batches(lengths: Mapping[str, np.ndarray], batch_sizes: Mapping[str, int]) -> list[TaskRows]:
     """Every row of every task once, in order of length, so that batches need little padding. The arguments are as in `Schedule`."""
-    return [
-        (task, rows)
-        for task, sizes in lengths.items()
-        for rows in np.split(np.argsort(sizes, kind="stable"), range(batch_sizes[task], len(sizes), batch_sizes[task]))
-    ]
+    batches = []
+    for task, task_lengths in lengths.items():
+        order, size = np.argsort(task_lengths, kind="stable"), batch_sizes[task]
+        batches += [(task, rows) for rows in np.split(order, range(size, len(order), size))]
+    return batches
 
 
 def row_lengths(split: Split, lengths: np.ndarray) -> np.ndarray:
@@ -156,30 +165,32 @@ def batch_rows(split: Split, batch_size: int) -> int:
 
 
 def pass_batches(split: Split, batch_size: int) -> int:
-    """The number of batches in a pass over the rows. The last one drawn may have fewer rows."""
+    """The number of batches in a pass over the rows."""
     return math.ceil(len(split) / batch_rows(split, batch_size))
 
 
-def predict_rows(network: TaskNetwork, batches: BatchDataset, order: list[Chosen], device: torch.device) -> np.ndarray:
-    """The codes, float64 (rows,) or (rows, codes), that a network without dropout predicts for all rows of one task, in row order."""
+def predict_rows(
+    network: TaskNetwork, batches: BatchDataset, order: list[TaskRows], device: torch.device
+) -> np.ndarray:
+    """The codes that a network without dropout predicts, float64 (rows,) or (rows, codes). `order` has every row of one task once, batch by batch."""
     parts = [(batch.rows, network.predict(batch, outputs)) for batch, outputs in _run(network, batches, order, device)]
     return codes_in_order(parts)
 
 
 def codes_in_order(parts: Sequence[tuple[Tensor, Tensor]]) -> np.ndarray:
-    """Codes of all rows, float64 (rows,) or (rows, codes), from the numbers of some rows and their codes, part by part."""
+    """Codes of all rows, float64 (rows,) or (rows, codes), from those of each batch: the numbers of its rows, and their codes."""
     numbers = torch.cat([rows for rows, _ in parts]).cpu().numpy()
-    codes = [part.cpu().double() for _, part in parts]
+    codes = [batch_codes.cpu().double() for _, batch_codes in parts]
     if codes[0].ndim == 2:
-        most = max(part.shape[1] for part in codes)
-        codes = [functional.pad(part, (0, most - part.shape[1]), value=PAST) for part in codes]
-    result: np.ndarray = torch.cat(codes).numpy()
-    result[numbers] = result.copy()
-    return result
+        most = max(batch_codes.shape[1] for batch_codes in codes)
+        codes = [functional.pad(batch_codes, (0, most - batch_codes.shape[1]), value=PAST) for batch_codes in codes]
+    in_order: np.ndarray = torch.cat(codes).numpy()
+    in_order[numbers] = in_order.copy()
+    return in_order
 
 
-def row_outputs(network: TaskNetwork, batches: BatchDataset, order: list[Chosen], device: torch.device) -> np.ndarray:
-    """The outputs of a network without dropout, float32 (inputs, outputs), for all rows of a task without units, in row order."""
+def row_outputs(network: TaskNetwork, batches: BatchDataset, order: list[TaskRows], device: torch.device) -> np.ndarray:
+    """The outputs of a network without dropout, float32 (inputs, outputs), for a task without units. The arguments are as in `predict_rows`."""
     by_row: dict[int, Tensor] = {}
     for batch, outputs in _run(network, batches, order, device):
         sizes = [1] * len(batch.rows) if batch.sizes is None else batch.sizes.tolist()
@@ -189,9 +200,10 @@ def row_outputs(network: TaskNetwork, batches: BatchDataset, order: list[Chosen]
 
 @torch.no_grad()
 def _run(
-    network: TaskNetwork, batches: BatchDataset, order: list[Chosen], device: torch.device
+    network: TaskNetwork, batches: BatchDataset, order: list[TaskRows], device: torch.device
 ) -> Iterator[tuple[Batch, Tensor]]:
+    """Yield each batch with the network's outputs."""
     network.eval()
-    for chosen in progress(order, "predicting", "batches"):
-        batch = batches[chosen].to(device)
+    for task_rows in progress(order, "predicting", "batches"):
+        batch = batches[task_rows].to(device)
         yield batch, network(batch)

@@ -1,12 +1,11 @@
-"""Training a network with Lightning: losses, validation by the tasks' metrics, optimizers, learning rates, clipping of gradients."""
+"""What Lightning trains: a network on several tasks, validated by the tasks' metrics."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 import torchmetrics
-from torch import Tensor, nn
+from torch import Tensor
 
 from mtl.base.errors import DivergedError
 from mtl.base.memory import peak_memory
@@ -15,101 +14,17 @@ from mtl.tasks.metrics import score
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import ScoredRows, Task
 from mtl.training.batches import codes_in_order
+from mtl.training.optimizers import Optimization, clip_gradients
 from mtl.training.trainer import ValidatedModule
 
 
-@dataclass(frozen=True)
-class Optimization:
-    """How a stage changes the weights."""
-
-    optimizer: Callable[[nn.Module], torch.optim.Optimizer]  # makes the optimizer of a network's trained weights
-    factor: Callable[[int], float]  # the factor of all its learning rates at a step; steps are counted from 0
-
-
-def falling_adam(learning_rate: float, final_learning_rate: float, total_steps: int) -> Optimization:
-    """Adam with AMSGrad (jiant), its learning rate falling linearly over `total_steps` steps."""
-    last = final_learning_rate / learning_rate
-
-    def optimizer(network: nn.Module) -> torch.optim.Optimizer:
-        parameters = [parameter for parameter in network.parameters() if parameter.requires_grad]
-        return Adam(parameters, learning_rate, amsgrad=True, fused=fused(parameters))
-
-    def factor(step: int) -> float:
-        return 1 + (last - 1) * min(1.0, step / total_steps)
-
-    return Optimization(optimizer, factor)
-
-
-def fused(parameters: list[nn.Parameter]) -> bool:
-    """Whether the optimizer of these weights is a fused one: on a GPU it would undo the loss scaling of 16-mixed after gradients are clipped."""
-    return parameters[0].device.type == "cpu"
-
-
-class Adam(torch.optim.Adam):
-    """`torch.optim.Adam` that also takes sparse gradients, as tables of word vectors have (`embeddings.sparse`). It updates only the rows that they
-    have; the moments of other rows do not change, as in `torch.optim.SparseAdam`, which has no AMSGrad."""
-
-    @torch.no_grad()
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """One step. The closure computes the loss and the gradients, and returns the loss."""
-        loss = None
-        if closure is not None:
-            with torch.enable_grad():
-                loss = closure()
-        for group in self.param_groups:
-            for parameter in group["params"]:
-                if parameter.grad is not None and parameter.grad.is_sparse:
-                    self._update_rows(parameter, group)
-                    parameter.grad = None  # torch's Adam refuses a sparse gradient
-        super().step()
-        return loss
-
-    def _update_rows(self, table: Tensor, group: dict[str, Any]) -> None:
-        assert table.grad is not None
-        gradient = table.grad.coalesce()
-        rows, values = gradient.indices()[0], gradient.values()
-        state = self.state[table]
-        if not state:
-            names = ("exp_avg", "exp_avg_sq", *(["max_exp_avg_sq"] if group["amsgrad"] else []))
-            state["step"] = torch.tensor(0.0)
-            state.update({name: torch.zeros_like(table) for name in names})
-        state["step"] += 1
-        steps, (beta1, beta2) = float(state["step"]), group["betas"]
-        mean = state["exp_avg"][rows].lerp_(values, 1 - beta1)
-        square = state["exp_avg_sq"][rows].mul_(beta2).addcmul_(values, values, value=1 - beta2)
-        state["exp_avg"][rows], state["exp_avg_sq"][rows] = mean, square
-        if group["amsgrad"]:
-            square = torch.maximum(square, state["max_exp_avg_sq"][rows])
-            state["max_exp_avg_sq"][rows] = square
-        deviation = (square / (1 - beta2**steps)).sqrt_().add_(group["eps"])
-        table.index_add_(0, rows, mean / deviation, alpha=-float(group["lr"]) / (1 - beta1**steps))
-
-
-def clip_gradients(parameters: Iterable[nn.Parameter], limit: float) -> None:
-    """Scale all gradients so that the norm of all of them together is at most `limit`; a sparse gradient is summed by rows first."""
-    parameters = [parameter for parameter in parameters if parameter.grad is not None]
-    sparse = [parameter for parameter in parameters if parameter.grad is not None and parameter.grad.is_sparse]
-    if not sparse:
-        nn.utils.clip_grad_norm_(parameters, limit)
-        return
-    for parameter in sparse:
-        assert parameter.grad is not None
-        parameter.grad = parameter.grad.coalesce()
-    gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
-    dense = [gradient.values() if gradient.is_sparse else gradient for gradient in gradients]
-    norm = nn.utils.get_total_norm(dense)
-    factor = (limit / (norm + 1e-6)).clamp(max=1.0)
-    for gradient in dense:
-        gradient.mul_(factor)
-
-
 class TaskScore(torchmetrics.Metric):
-    """A task's metric × 100 over its whole dev split, collected batch by batch and computed by `mtl.tasks.metrics`."""
+    """A task's metric × 100 over its whole dev split, collected batch by batch and computed by `mtl.tasks.metrics`. `answers` and `texts` are those
+    of `mtl.tasks.target_kind.HeadTargets`."""
 
     full_state_update = False
 
     def __init__(self, task: Task, dev: ScoredRows, answers: Sequence[str], texts: Sequence[str] = ()) -> None:
-        """The answers and texts are those of `mtl.tasks.target_kind.HeadTargets`."""
         super().__init__(sync_on_compute=False)
         self.task, self.dev, self.answers, self.texts = task, dev, answers, texts
         self.codes: list[Tensor]
@@ -119,7 +34,7 @@ class TaskScore(torchmetrics.Metric):
             self.add_state(name, [], dist_reduce_fx="cat")
 
     def update(self, codes: Tensor, rows: Tensor, finite: Tensor) -> None:
-        """Add a batch: the predicted codes, the indices of their dev rows, (rows,) or (rows, codes), and whether all outputs are finite, ()."""
+        """Add a batch: predicted codes, (rows,) or (rows, codes), the numbers of their dev rows, (rows,), and whether all outputs are finite, ()."""
         self.codes.append(codes)
         self.rows.append(rows)
         self.finite.append(finite[None])
@@ -134,17 +49,17 @@ class TaskScore(torchmetrics.Metric):
 
 
 class MultitaskModule(ValidatedModule):
-    """Trains a network on batches of one task each (KLEJ, section 4.1). It logs `dev/{task}`, a task's metric × 100 over its validation split, and
-    `dev/average`, their plain mean. A row of its curve has the step, seconds, the train loss (none before the first step) and the dev scores."""
+    """Trains a network on batches of one task each (KLEJ, section 4.1). It logs `dev/{task}`, a task's metric × 100 over its dev split, and
+    `dev/average`, their plain mean. A row of its curve has the step, seconds, the train loss (none before the first step) and the dev scores. More
+    `parts` of a batch take less memory and, without dropout, give the same step up to rounding."""
 
     def __init__(
         self, network: TaskNetwork, scores: Mapping[str, TaskScore], optimization: Optimization, parts: int = 1
     ) -> None:
-        """The scores are by task id. More `parts` of a batch take less memory and, without dropout, give the same step up to rounding."""
         super().__init__()
         self.network, self.scores = network, dict(scores)
         self.optimization, self.parts = optimization, parts
-        # The parts of a step's batch after its first one, with their share in the loss.
+        # The parts of a step's batch after its first one, each with its share in the loss: `training_step` leaves them to `backward`.
         self._later_parts: list[tuple[Batch, Tensor]] = []
 
     def forward(self, batch: Batch) -> Tensor:
@@ -155,6 +70,7 @@ class MultitaskModule(ValidatedModule):
         return batch.to(device, non_blocking=True)
 
     def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
+        """The loss of a step, or that of the first part of its batch."""
         parts = batch.parts(self.parts)
         if len(parts) == 1:
             loss = self.network.loss(batch)
@@ -173,8 +89,8 @@ class MultitaskModule(ValidatedModule):
         for part, share in self._later_parts:
             with precision.train_step_context():
                 loss = self.network.loss(part) * share
-            task, before = self.losses.pop()
-            self.losses.append((task, before + loss.detach()))
+            task, earlier_loss = self.losses.pop()
+            self.losses.append((task, earlier_loss + loss.detach()))
             precision.pre_backward(loss, self).backward(*args, **kwargs)
         self._later_parts = []
 
@@ -209,7 +125,7 @@ class MultitaskModule(ValidatedModule):
         self.log_dict({name: value for name, value in row.items() if name not in ("step", "seconds")}, batch_size=1)
 
     def configure_optimizers(self) -> Any:
-        """The optimizer that the method gives, its learning rates changing at every step."""
+        """The optimizer, and the factor of its learning rates, which changes at every step."""
         optimizer = self.optimization.optimizer(self.network)
         scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, self.optimization.factor)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}

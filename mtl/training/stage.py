@@ -45,15 +45,15 @@ logger = logging.getLogger("mtl")
 class Stage:
     """What one call of `fit` trains."""
 
-    title: str
-    section: str  # of the configuration, with the stage's learning rate
+    title: str  # what messages call it
+    section: str  # the section of the configuration with the stage's learning rate
     folder: Path
     seed: int
-    epochs: int  # at most
-    total_steps: int
-    patience: int
-    gradient_clip: float
-    train: Callable[[int], DataLoader[Batch]]  # an epoch's number -> the loader of its batches
+    epochs: int  # the most that it may have
+    total_steps: int  # in so many epochs
+    patience: int  # the number of validations without a better average after which training stops
+    gradient_clip: float  # the largest norm of all gradients together
+    train: Callable[[int], DataLoader[Batch]]  # an epoch's number, from 0 -> the loader of its batches
     dev: DataLoader[Batch]  # the batches of dev
     resumable: bool = True  # whether to save the whole state after each epoch
     trained_only: bool = False  # whether to save only the weights that are trained
@@ -62,10 +62,13 @@ class Stage:
     start: str = "before training"  # when the validation before the first step takes place, for messages
     scale: Scale = PERCENT  # how progress shows scores
     facts: Mapping[str, Any] = field(default_factory=dict)  # entries that done.json gets besides the training's record
-    settings: Mapping[str, Any] = field(default_factory=dict)  # those of the run, for loggers that show them
+    settings: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # those of the run, by dotted key, for loggers that show them
 
     @property
     def weights(self) -> Path:
+        """The file of the weights that are saved."""
         return self.folder / WEIGHTS[self.checkpoint]
 
 
@@ -79,22 +82,25 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
         DivergedError: with the task and the step, if losses, weights or outputs are no longer finite. best.ckpt and last.ckpt are then
             those of earlier validations.
     """
-    kept = (BestWeights if stage.checkpoint == "best" else LastWeights)(stage.weights, stage.trained_only)
     resume = stage.folder / RESUME
-    start, steps = _done(resume, module, stage) if stage.resumable and resume.exists() else (0, 0)
-    if start:
-        logger.info("%s · continuing after validation %d", stage.title, start)
+    epochs, steps = _progress_of(resume, module, stage) if stage.resumable and resume.exists() else (0, 0)
+    if epochs:
+        logger.info("%s · continuing after validation %d", stage.title, epochs)
     else:
         shutil.rmtree(stage.folder, ignore_errors=True)
     bar = Progress(stage.title, stage.total_steps, "steps", steps, at_most=True)
+    saving = (BestWeights if stage.checkpoint == "best" else LastWeights)(stage.weights, stage.trained_only)
     patience = Patience(MONITOR, mode="max", min_delta=TIE, patience=stage.patience, check_on_train_epoch_end=True)
     seeding, progress = SeedEachEpoch(stage.seed, stage.folder.name), StageProgress(stage, bar)
-    callbacks = [seeding, patience, progress, kept, *user_callbacks(config)]
-    opened = stage_loggers(config, stage.folder, stage.seed, start, stage.settings)
+    callbacks = [seeding, patience, progress, saving, *user_callbacks(config)]
+    opened = stage_loggers(config, stage.folder, stage.seed, epochs, stage.settings)
     try:
         with deterministic(), bar, opened as loggers:
             train(
-                *(module, resume, start > 0, callbacks),
+                module,
+                resume,
+                continues=epochs > 0,
+                callbacks=callbacks,
                 data=_StageData(stage),
                 resumable=stage.resumable,
                 accelerator=device_of(config.accelerator).type,
@@ -102,29 +108,30 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
                 max_epochs=stage.epochs,
                 gradient_clip_val=stage.gradient_clip,
                 # Lightning calls a validation before the first step a sanity check; -1 means all batches.
-                num_sanity_val_steps=-1 if stage.validate_first and not start else 0,
+                num_sanity_val_steps=-1 if stage.validate_first and not epochs else 0,
                 log_every_n_steps=50,
                 logger=loggers,
             )
     except DivergedError as error:
-        kept_weights = f"{stage.weights} keeps the last good weights; " if stage.weights.exists() else ""
+        last_good = f"{stage.weights} keeps the last good weights; " if stage.weights.exists() else ""
         remedy = f"set a smaller {stage.section}.learning_rate=, and remove the run's folder or set run_dir="
-        raise DivergedError(f"training diverged ({error}); {kept_weights}{remedy}", unit=stage.title) from None
+        raise DivergedError(f"training diverged ({error}); {last_good}{remedy}", unit=stage.title) from None
     except MisconfigurationException as error:
         raise InputError(" ".join(str(error).split())[:200], key="trainer.callbacks") from None
     load_weights(module.network, stage.weights)
     module.to("cpu").eval()
-    write_json(stage.folder / DONE, {**stage.facts, "average": kept.score, **module.record()})
-    show(Detail(_outcome(module, stage, kept)))
+    write_json(stage.folder / DONE, {**stage.facts, "average": saving.score, **module.record()})
+    show(Detail(_outcome(module, stage, saving)))
     resume.unlink(missing_ok=True)  # only now: a stage that is killed before this line resumes and does not start over
 
 
 @contextmanager
 def deterministic() -> Iterator[None]:
     """Within the block, torch computes deterministically. Afterwards it is as before: a user may call it in a notebook."""
-    before = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    was_enabled = torch.are_deterministic_algorithms_enabled()
+    only_warned = torch.is_deterministic_algorithms_warn_only_enabled()
     memory: Any = torch.utils.deterministic
-    filled = memory.fill_uninitialized_memory
+    was_filled = memory.fill_uninitialized_memory
     os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"  # without which cuBLAS is not deterministic
     torch.use_deterministic_algorithms(True)
     # Deterministic mode would fill every new tensor with NaN. Nothing here reads a tensor before writing to it.
@@ -132,18 +139,18 @@ def deterministic() -> Iterator[None]:
     try:
         yield
     finally:
-        torch.use_deterministic_algorithms(before[0], warn_only=before[1])
-        memory.fill_uninitialized_memory = filled
+        torch.use_deterministic_algorithms(was_enabled, warn_only=only_warned)
+        memory.fill_uninitialized_memory = was_filled
 
 
-def _outcome(module: MultitaskModule, stage: Stage, kept: "BestWeights") -> str:
+def _outcome(module: MultitaskModule, stage: Stage, saving: "BestWeights") -> str:
     """A line on a stage that has ended."""
-    assert kept.score is not None
+    assert saving.score is not None
     first, last = module.curve[0], module.curve[-1]
-    before = f", {stage.scale.show(first[MONITOR])} {stage.start}" if stage.validate_first else ""
+    score = f"{'average ' if len(module.scores) > 1 else ''}{stage.scale.show(saving.score)}"
+    first_score = f", {stage.scale.show(first[MONITOR])} {stage.start}" if stage.validate_first else ""
     trained = f"{last['step']:,.0f} steps in {format_duration(last['seconds'])}"
-    score = f"{'average ' if len(module.scores) > 1 else ''}{stage.scale.show(kept.score)}"
-    return f"{stage.title} · finished: {score}{before} · {trained}"
+    return f"{stage.title} · finished: {score}{first_score} · {trained}"
 
 
 class _StageData(pl.LightningDataModule):
@@ -177,7 +184,8 @@ class StageProgress(Callback):
     """Shows how far a stage is, and the scores of each validation."""
 
     def __init__(self, stage: Stage, bar: Progress) -> None:
-        self.stage, self.bar, self.average = stage, bar, ""
+        self.stage, self.bar = stage, bar
+        self.average = ""  # of the last validation, as the bar shows it
 
     def on_train_batch_end(self, trainer: pl.Trainer, module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
         self.bar.reach(trainer.global_step, f"{self.average}{batch.task}")
@@ -194,11 +202,11 @@ class StageProgress(Callback):
 
 
 class BestWeights(Callback):
-    """Saves the weights of the validation with the best average; among equal averages, the first one."""
+    """Saves the weights of the validation with the best average; among equal averages, the first one. `trained_only` is as in `Stage`."""
 
     def __init__(self, path: Path, trained_only: bool) -> None:
         self.path, self.trained_only = path, trained_only
-        self.score: float | None = None
+        self.score: float | None = None  # the average × 100 of the validation whose weights were saved
 
     def on_sanity_check_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
         self.on_train_epoch_end(trainer, module)
@@ -233,8 +241,8 @@ class LastWeights(BestWeights):
 
 
 class Patience(EarlyStopping):
-    """Early stopping that starts from the score of the validation before the first step, if there is one. If a stage is killed when its patience is
-    already used up, it does not continue training when it resumes."""
+    """Early stopping that starts from the score of the validation before the first step, if there is one. A stage that is killed when its patience is
+    already used up does not train on when it resumes."""
 
     def on_sanity_check_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
         self.best_score = trainer.callback_metrics[MONITOR]
@@ -244,10 +252,11 @@ class Patience(EarlyStopping):
             trainer.should_stop = True
 
 
-def _done(checkpoint: Path, module: MultitaskModule, stage: Stage) -> tuple[int, int]:
-    """The epochs and the steps that are done. Raises InputError for a damaged checkpoint, and for that of another model or training."""
-    state = read_state(checkpoint, module)
-    done = int(state["epoch"]) + 1
-    if done > stage.epochs or not all({"step", "seconds", MONITOR} <= set(row) for row in state["curve"]):
-        raise InputError("is the state of another training; delete it", path=checkpoint)
-    return done, int(state["global_step"])
+def _progress_of(resume: Path, module: MultitaskModule, stage: Stage) -> tuple[int, int]:
+    """The numbers of epochs and of steps after which the state was saved. Raises InputError for a damaged file, and for the state of another model
+    or training."""
+    state = read_state(resume, module)
+    epochs = int(state["epoch"]) + 1
+    if epochs > stage.epochs or not all({"step", "seconds", MONITOR} <= set(row) for row in state["curve"]):
+        raise InputError("is the state of another training; delete it", path=resume)
+    return epochs, int(state["global_step"])

@@ -1,5 +1,5 @@
-"""Lightning's Trainer for every training. Each epoch ends with a validation and a file of the whole state, from which an interrupted
-training continues. SIGTERM ends the program as Ctrl-C does. A training that diverges ends before its weights are saved."""
+"""Lightning's Trainer for every training. Each epoch ends with a validation and a file of the whole state, from which an interrupted training
+continues. SIGTERM ends the program as Ctrl-C does. A training that diverges ends before its weights are saved."""
 
 import logging
 import math
@@ -24,10 +24,10 @@ from mtl.base.untrusted import Count, read_checkpoint
 from mtl.training.checkpoints import are_weights_of
 
 REMEDY = "; delete it"
-WITHOUT: dict[str, Any] = {"enable_model_summary": False, "enable_progress_bar": False}  # of what a Trainer shows
+SILENT: dict[str, Any] = {"enable_model_summary": False, "enable_progress_bar": False}  # options of a Trainer
 
 # Errors of Lightning while it reads a state that is not what it seems.
-UNREAD = (RuntimeError, LookupError, TypeError, ValueError, AttributeError, AssertionError)
+STATE_ERRORS = (RuntimeError, LookupError, TypeError, ValueError, AttributeError, AssertionError)
 
 # What Lightning needs to continue, with the curve that `ValidatedModule` adds.
 State = TypedDict(
@@ -42,31 +42,36 @@ State = TypedDict(
 
 
 class ValidatedModule(pl.LightningModule):
-    """A module that keeps a row for each validation, and notices when its training diverges."""
+    """A module that notices when its training diverges. A subclass adds to `curve` at each validation, and to `losses` at each step."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.curve: list[dict[str, float]] = []
-        self.losses: list[tuple[str, Tensor]] = []  # of the steps since the last validation: what was trained, the loss
+        self.curve: list[dict[str, float]] = []  # a row for each validation
+        self.losses: list[
+            tuple[str, Tensor]
+        ] = []  # for each step since the last validation, what was trained, and the loss
         self.mean_loss = math.nan  # between the last two validations
-        self._begun: float | None = None
+        self._begun: float | None = (
+            None  # when training would have begun without interruptions, in seconds of `time.monotonic`
+        )
 
     @property
     def seconds(self) -> float:
         """How long training has lasted. Time before an interruption counts, too."""
-        before = self.curve[-1].get("seconds", 0.0) if self.curve else 0.0
-        return before if self._begun is None else time.monotonic() - self._begun
+        if self._begun is not None:
+            return time.monotonic() - self._begun
+        return self.curve[-1].get("seconds", 0.0) if self.curve else 0.0
 
     def on_fit_start(self) -> None:
         self._begun = time.monotonic() - self.seconds
 
     def check_losses(self, step: int) -> None:
-        """Set `mean_loss`, after so many steps. Raise DivergedError, which names the step, if a loss or a weight is not finite. This waits for the
-        GPU, so it is called at validations alone."""
+        """Set `mean_loss` from the losses since the last validation, and forget these; `step` is the number of steps that are done. Raises
+        DivergedError, which names the step, if a loss or a weight is not finite. This waits for the GPU, so it is called at validations alone."""
         names, losses = [name for name, _ in self.losses], torch.stack([loss for _, loss in self.losses])
         self.losses = []
-        if (wrong := (~losses.isfinite()).nonzero()[:, 0].tolist()) != []:
-            first = wrong[0]
+        if diverged := (~losses.isfinite()).nonzero()[:, 0].tolist():
+            first = diverged[0]
             where = f"{names[first]}step {step - len(losses) + first + 1}"
             raise DivergedError(f"{where}: the loss is {float(losses[first])}")
         trained = [parameter for parameter in self.parameters() if parameter.requires_grad]
@@ -95,9 +100,10 @@ def train(
     Args:
         resume: the file of the whole state, which each epoch replaces.
         continues: whether to continue from this file, which `read_state` has checked.
+        callbacks: those that are called before the ones that every training has.
         data: the loaders, if the module has none.
         resumable: whether to save the whole state.
-        options: of Lightning's Trainer.
+        options: further options of Lightning's Trainer.
 
     Raises:
         InputError: if Lightning cannot continue from the state.
@@ -110,7 +116,7 @@ def train(
             reload_dataloaders_every_n_epochs=1,
             callbacks=[*callbacks, begun, *([StateOfEpoch(resume)] if resumable else [])],
             plugins=[AtomicCheckpointIO()],
-            **WITHOUT,
+            **SILENT,
             # Lightning saves its own checkpoints if this is true and no callback saves any, and refuses callbacks that save if it is false.
             enable_checkpointing=resumable or any(isinstance(callback, Checkpoint) for callback in callbacks),
             **options,
@@ -118,16 +124,16 @@ def train(
         module.train()  # Lightning leaves modules in evaluation mode as they are, and so without dropout
         try:
             trainer.fit(module, datamodule=data, ckpt_path=resume if continues else None, weights_only=True)
-        except (*UNREAD, SystemExit) as error:
+        except (*STATE_ERRORS, SystemExit) as error:
             if isinstance(error.__context__, KeyboardInterrupt):
                 # Lightning exits on Ctrl-C, or its own shutdown fails, as while it makes the loader of an epoch.
                 raise KeyboardInterrupt from None
-            if not trainer.received_sigterm:
-                if continues and not begun.value and isinstance(error, UNREAD) and not resource_problem(error):
-                    said = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-                    raise InputError(f"training cannot continue from it ({said}); delete it", path=resume) from None
+            if not trainer.received_sigterm:  # else it is a consequence of the signal, which is raised again below
+                if continues and not begun.value and isinstance(error, STATE_ERRORS) and not resource_problem(error):
+                    reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+                    raise InputError(f"training cannot continue from it ({reason}); delete it", path=resume) from None
                 raise
-        if trainer.received_sigterm:  # in the moment before `TrainingBegun`
+        if trainer.received_sigterm:  # before `TrainingBegun` took the signal from Lightning
             signal.raise_signal(signal.SIGTERM)
         if trainer.received_sigterm or trainer.interrupted:
             raise KeyboardInterrupt
@@ -146,7 +152,7 @@ class TrainingBegun(Callback):
     let the training end as if it had been finished."""
 
     def __init__(self) -> None:
-        self.value = False
+        self.value = False  # whether training has begun
         self.handler = signal.getsignal(signal.SIGTERM)
 
     def on_sanity_check_start(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
@@ -157,6 +163,7 @@ class TrainingBegun(Callback):
         self._leave_sigterm()
 
     def _leave_sigterm(self) -> None:
+        """Put back the handler that the program had before Lightning's."""
         if self.handler is not None and threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, self.handler)
 
@@ -184,8 +191,8 @@ class AtomicCheckpointIO(TorchCheckpointIO):
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence Lightning's messages about the hardware and about loaders without workers: both are intended here. Silence the traceback of
-    an OSError in the thread that writes TensorBoard's log: the next call of the logger raises it."""
+    """Within the block, silence Lightning's messages about the hardware and about loaders without workers, as both are intended here, and the
+    traceback of an OSError in the thread that writes TensorBoard's log: the next call of the logger raises it."""
     loggers = [logging.getLogger(name) for name in ("pytorch_lightning", "lightning_fabric", "lightning.pytorch")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:

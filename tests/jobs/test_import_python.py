@@ -76,6 +76,7 @@ def test_a_data_frame(home: Path) -> None:
     refused(lambda: imported({"grad": texts[::-1].reset_index(drop=True)}, "order"), file="order")  # another order
     frame.loc[2, "prediction"] = None
     refused(lambda: imported({"grad": frame}, "other"))
+    refused(lambda: imported({"grad": [True, *GRAD[1:]]}, "truth"))
 
 
 def test_an_index_has_ids_or_the_order_of_the_data(home: Path) -> None:

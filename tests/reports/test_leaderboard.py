@@ -270,6 +270,7 @@ def test_ranks_in_every_form(tmp_path: Path) -> None:
     rows = {row.name: number for number, row in enumerate(board.rows)}
     expected = {rows["good"]: (1, 2), rows["alike"]: (1, 2), rows["bad"]: (3, 3)}
     assert board.tests.ranks[AVERAGE] == expected
+    assert "Runs with fewer than 3 seeds have no rank: few." in board.facts
     lines = render_csv([board])["ranks.csv"].splitlines()
     assert lines[0] == "suite,name,task,low,high,runs" and "klej,bad,average,3,3,3" in lines
     assert not any(",few," in line for line in lines)
@@ -343,7 +344,6 @@ def test_beyond_some_runs_each_is_tested_against_the_best_whole_average(
     runs = find_runs(runs_dir)
     runs[0].suite.average = TASKS  # the suite of all runs
     rows = leaderboard(runs).rows
-    monkeypatch.setattr("mtl.reports.pair_tests.MOST_FOR_PAIRS", 5)
     assert [rows[place].name for place in pair_tests(rows).references] == ["best"]
     on_test = dict.fromkeys(["average", *TASKS], "test")
     rows = [replace(row, splits=on_test) if row.name in ("short", "worst") else row for row in rows]

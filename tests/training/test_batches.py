@@ -65,13 +65,13 @@ def test_sorted_batches_give_every_row_once_and_any_step_can_be_asked_for_alone(
         seen[task] += rows.tolist()
         assert (np.diff(lengths()[task][rows]) >= 0).all()
     assert {task: sorted(rows) for task, rows in seen.items()} == {t: list(range(len(x))) for t, x in lengths().items()}
-    whole = Schedule(lengths(), batch_sizes(32), 300, seed=5).chosen(0, 300)
-    part = Schedule(lengths(), batch_sizes(32), 300, seed=5).chosen(217, 1000)
+    whole = Schedule(lengths(), batch_sizes(32), 300, seed=5).steps(0, 300)
+    part = Schedule(lengths(), batch_sizes(32), 300, seed=5).steps(217, 1000)
     assert len(part) == 83
     for (task, rows), (other_task, other_rows) in zip(whole[217:], part, strict=True):
         assert task == other_task
         np.testing.assert_array_equal(rows, other_rows)
-    other = Schedule(lengths(), batch_sizes(32), 300, seed=6).chosen(0, 300)
+    other = Schedule(lengths(), batch_sizes(32), 300, seed=6).steps(0, 300)
     assert [task for task, _ in whole] != [task for task, _ in other]
 
 

@@ -23,7 +23,8 @@ from mtl.base.settings.schema import TrainerConfig
 from mtl.model.network import Batch, Heads, Network
 from mtl.training import stage as fitting
 from mtl.training.checkpoints import WEIGHTS, load_finished
-from mtl.training.module import MultitaskModule, Optimization
+from mtl.training.module import MultitaskModule
+from mtl.training.optimizers import Optimization
 from mtl.training.stage import Stage, fit
 
 

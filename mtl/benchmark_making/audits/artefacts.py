@@ -123,7 +123,7 @@ def find_artefacts(job: Job) -> list[Artefacts]:
     present = [task for task in job.tasks if task.id in with_files]
     dataset = load_dataset(job.suite, present or job.tasks, job.data_dir, job.config.held_out)
     scored = [task for task in dataset.trained_tasks if task.is_scored and METHODS["svm"].answers(task)]
-    tasks = [task for task in scored if not target_kind(task).several]
+    tasks = [task for task in scored if not target_kind(task).has_several_codes]
     if not tasks:
         raise InputError("no task has files, texts and targets that svm can learn; choose others", key="tasks")
     texts = tokenized(dataset.texts, job.suite.language, job.config.max_length, Path(job.config.cache_dir))

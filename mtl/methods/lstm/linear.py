@@ -120,7 +120,7 @@ def load_linear(request: LoadRequest) -> TrainedFloor:
 
 def _has_linear(task: Task, answers: Mapping[str, Sequence[str]]) -> bool:
     """Whether the task's head may be added to a linear model."""
-    return task.id not in answers and not target_kind(task).several
+    return task.id not in answers and not target_kind(task).has_several_codes
 
 
 def _list_file(seed_folder: Path) -> Path:

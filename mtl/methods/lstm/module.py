@@ -26,7 +26,8 @@ from mtl.tasks.metrics import score
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import ScoredRows
 from mtl.training.checkpoints import WEIGHTS, fill, read_weights
-from mtl.training.module import MultitaskModule, falling_adam
+from mtl.training.module import MultitaskModule
+from mtl.training.optimizers import falling_adam
 
 NO_STAGE = "must be a stage's checkpoint in a run's folder, as in RUN/seed-1/pretrain/best.ckpt, or a saved mtl.Module"
 

@@ -37,7 +37,7 @@ from mtl.model.network import Network
 from mtl.model.sequences import Sequences
 from mtl.runs.folder import FORMAT, read_stage
 from mtl.training.checkpoints import DONE, WEIGHTS, load_finished, weights_fit
-from mtl.training.module import falling_adam
+from mtl.training.optimizers import falling_adam
 from mtl.training.precision import training_precision
 
 # Settings that stage 1 does not read, beside those of other methods. A name that ends in a dot means all keys that begin with it.

@@ -13,7 +13,7 @@ from mtl.methods.transformer.pretrained import Pretrained
 from mtl.model.encoder import past_end
 from mtl.model.network import Batch, TaskNetwork
 from mtl.tasks.task import Task
-from mtl.training.module import Optimization, fused
+from mtl.training.optimizers import Optimization, fused
 from mtl.training.precision import choose_attention
 
 BETAS = (0.9, 0.999)

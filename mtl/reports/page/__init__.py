@@ -10,6 +10,7 @@ from string import Template
 from typing import Any
 
 HERE = Path(__file__).parent
+# Each with the files of its licences.
 LIBRARIES = (
     ("table-core.production.js", ("table-core.LICENSE",)),
     ("d3.min.js", ("d3.LICENSE",)),
@@ -49,8 +50,8 @@ def _library(file: str, licences: tuple[str, ...]) -> str:
     """A library's code with its licences, without the reference to a source map, which a browser would try to load."""
     lines = _read(f"vendor/{file}").splitlines()
     code = "\n".join(line for line in lines if not line.startswith("//# sourceMappingURL="))
-    terms = "\n".join(_read(f"vendor/{licence}").strip() for licence in licences)
-    return f"/*\n{terms}\n*/\n{code}\n"
+    licence_texts = "\n".join(_read(f"vendor/{licence}").strip() for licence in licences)
+    return f"/*\n{licence_texts}\n*/\n{code}\n"
 
 
 def content_policy(scripts: list[str]) -> str:
@@ -72,7 +73,7 @@ def embedded_json(content: dict[str, Any]) -> str:
 
 
 def _finite(value: Any) -> Any:
-    """Replace NaN and infinity, which JSON does not have, with None. (The correlation of a constant is NaN, for example.)"""
+    """Content without NaN and infinity, which JSON does not have: None stands in their place."""
     if isinstance(value, dict):
         return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

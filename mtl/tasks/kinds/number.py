@@ -82,6 +82,10 @@ class Number(TargetKind):
             raise ValueError(f"target {cell} is not finite, or beyond {LARGEST:g}")
         return number
 
+    def from_python(self, value: Any) -> Any:
+        """The value unchanged: a whole float is a number, and a truth value is none."""
+        return value
+
     def to_json(self, target: Target) -> float:
         return float(target)
 
