@@ -115,11 +115,15 @@ def source_note(path: Path) -> Path:
     return path.with_name(f"{path.name}.source")
 
 
+def noted_source(path: Path) -> str | None:
+    """What identifies the texts that the vectors at `path` were trained on, if it was noted."""
+    note = source_note(path)
+    return note.read_text(encoding="utf-8").partition("\n")[0].strip() if note.is_file() else None
+
+
 def check_source(suite: Suite, data_dir: Path, held_out: float, path: Path) -> None:
     """Raise InputError unless the vectors at `path` were trained on the texts that a recipe would train on now."""
-    note = source_note(path)
-    noted = note.read_text(encoding="utf-8").partition("\n")[0].strip() if note.is_file() else None
-    if noted != suite_source(suite, data_dir, held_out):
+    if noted_source(path) != suite_source(suite, data_dir, held_out):
         changed = "the data, the choice of held-out rows or the tokenizer has changed"
         remedy = "remove it, and the same command trains it again"
         raise InputError(f"was trained on other texts than the present training rows: {changed}; {remedy}", path=path)

@@ -91,13 +91,6 @@ def test_what_cannot_be_read_is_one_line(complaint: str, suite_file: Path, capsy
         assert len(printed.err.splitlines()) == 1 and complaint in printed.out + printed.err
 
 
-def test_files_in_a_folder_of_the_zip_are_one_problem(suite: Suite, tmp_path: Path) -> None:
-    path = pack(tmp_path / "s.zip", {f"mine/{name}": text for name, text in whole().items()})
-    problems = SUBMISSION_FORMATS["zip"].check(path, suite, tmp_path / "data").problems
-    assert len(problems) == 1 and problems[0].startswith(f"{path}: mine/test_pred_kansla.tsv is no such file")
-    assert problems[0].endswith("in no folder")
-
-
 def test_folders_that_are_not_there_are_named(suite_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = pack(suite_file.parent / "s.zip", whole())
     assert main(["score", str(path), "--gold", "nope", f"suite={suite_file}"]) == 2
