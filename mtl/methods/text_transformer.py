@@ -10,8 +10,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 class TextTransformer(TransformerMixin, BaseEstimator):
     """Turns texts into the vectors of a run's encoder (`Predictor.as_transformer`).
 
-    >>> transformer = mtl.load("runs/klej/fasttext-frozen").as_transformer()  # doctest: +SKIP >>> make_pipeline(transformer,
-    LogisticRegression()).fit(texts, labels)  # doctest: +SKIP"""
+    >>> transformer = mtl.load("runs/klej/fasttext-frozen").as_transformer()  # doctest: +SKIP
+    >>> make_pipeline(transformer, LogisticRegression()).fit(texts, labels)  # doctest: +SKIP
+    """
 
     def __init__(self, run: Any, pooling: str | None = None) -> None:
         """The run is a `mtl.methods.predictor.Predictor`, the pooling as in its `encode`."""
