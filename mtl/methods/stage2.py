@@ -1,8 +1,7 @@
 """Stage 2: train each task's head, on the frozen encoder or together with it; the task's metric selects the weights (KLEJ, section 4.1).
 
-The decision thresholds of a task that is scored by F1 of single labels (`finetune.threshold`) become part of the head: they are added to
-the biases of the labels' outputs, so that whatever reads the weights decides the same.
-"""
+The decision thresholds of a task that is scored by F1 of single labels (`finetune.threshold`) become part of the head: they are added to the biases
+of the labels' outputs, so that whatever reads the weights decides the same."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -5,9 +5,8 @@ classifiers to maximize F1 measure"). Where dev has a few dozen rows of the labe
 thresholds of many resamples (bagging, Breiman 1996) depends less on single rows.
 
 A threshold is a shift, which is added to the label's output. What has a threshold depends on the metric (`Metric.threshold`): the label that it is
-about, or several labels that a row may have: all of them together, or for a mean over labels each one that dev has FEWEST rows of, which was best
-on simulated labels (`experiments/thresholds/README.md`).
-"""
+about, or several labels that a row may have: all of them together, or for a mean over labels each one that dev has FEWEST rows of, which was best on
+simulated labels (`experiments/thresholds/README.md`)."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,17 +1,16 @@
 """A bidirectional LSTM over sequences of different lengths, with layers of our own for the CPU.
 
-PyTorch's own packed LSTM trains slowly on a CPU: the cost of its backward pass grows with the square of the length.
-A layer here computes the input products of many steps in one matrix product, keeps a step's arithmetic in memory that is
-still in the cache, and computes the gradient of each weight matrix in one matrix product.
+PyTorch's own packed LSTM trains slowly on a CPU: the cost of its backward pass grows with the square of the length. A layer here computes the input
+products of many steps in one matrix product, keeps a step's arithmetic in memory that is still in the cache, and computes the gradient of each weight
+matrix in one matrix product.
 
-Sequences are packed: a packed row is one step of one sequence: first step 0 of all sequences (the longest first), then step 1, and so on.
-Matrices are feature-major: one row for each feature, one column for each step of each sequence. The recurrent products have few sequences and many
-gates; in this layout they run up to twice as fast, and each of a step's four gates is one contiguous block of memory.
+Sequences are packed: a packed row is one step of one sequence: first step 0 of all sequences (the longest first), then step 1, and so on. Matrices
+are feature-major: one row for each feature, one column for each step of each sequence. The recurrent products have few sequences and many gates; in
+this layout they run up to twice as fast, and each of a step's four gates is one contiguous block of memory.
 
-If the data and the weight matrices are bfloat16 and the biases float32, the factors and results of all matrix products are
-bfloat16, with sums in float32 inside a product. Gates, cells and their gradients stay float32. The states and the gates'
-gradients are stored as bfloat16, because only products read them.
-"""
+If the data and the weight matrices are bfloat16 and the biases float32, the factors and results of all matrix products are bfloat16, with sums in
+float32 inside a product. Gates, cells and their gradients stay float32. The states and the gates' gradients are stored as bfloat16, because only
+products read them."""
 
 import copy
 from collections.abc import Callable

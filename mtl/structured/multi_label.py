@@ -3,8 +3,7 @@
 A target is one text: the row's labels in the order of the task's `labels`, with a separator between them. It is empty for a row without labels.
 
 The metrics are those of scikit-learn for indicator matrices, with `zero_division=0`: F1 is 0 where nothing is right and nothing is predicted. So
-`multi_macro_f1` counts labels that neither occur nor are predicted as 0; `macro_f1` of single labels leaves them out.
-"""
+`multi_macro_f1` counts labels that neither occur nor are predicted as 0; `macro_f1` of single labels leaves them out."""
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence

@@ -1,12 +1,11 @@
 """Scores of tags: precision, recall and F1 of the entities that tags mark, and the accuracy of the tags themselves.
 
-Entities count as conlleval (Tjong Kim Sang and Buchholz 2000) and seqeval count them. With B-, I- and O, any tags mark entities: one begins at
-a B-, and at an I- of another type than the tag before it; it ends before the next tag that does not continue it. If a task's labels also say
-where entities end, as E- and S- do (IOBES; L- and U- of BILOU, M- of BMES), an entity is S-, or B-, any number of I-, and E-, of one type, as in
-seqeval's strict mode; other tags mark none.
+Entities count as conlleval (Tjong Kim Sang and Buchholz 2000) and seqeval count them. With B-, I- and O, any tags mark entities: one begins at a B-,
+and at an I- of another type than the tag before it; it ends before the next tag that does not continue it. If a task's labels also say where entities
+end, as E- and S- do (IOBES; L- and U- of BILOU, M- of BMES), an entity is S-, or B-, any number of I-, and E-, of one type, as in seqeval's strict
+mode; other tags mark none.
 
-All scores come from the numbers of items that a row has, that are predicted for it, and that are both: sums of rows with any weights.
-"""
+All scores come from the numbers of items that a row has, that are predicted for it, and that are both: sums of rows with any weights."""
 
 import re
 from collections import Counter, defaultdict

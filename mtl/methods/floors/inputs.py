@@ -1,7 +1,6 @@
 """The model inputs of a split as estimators read them: which of them train an estimator, and the documents of each.
 
-A row has one input, in a choice one for each candidate, and in a task with units one for each unit.
-"""
+A row has one input, in a choice one for each candidate, and in a task with units one for each unit."""
 
 import zlib
 from collections.abc import Callable, Iterator, Sequence
