@@ -225,10 +225,9 @@ def build_dataset(parts: Sequence[TaskExamples]) -> Dataset:
     rows = [row for part in parts for rows in part.rows.values() for row in rows]
     index = {text: number for number, text in enumerate(dict.fromkeys(text for row in rows for text in row.texts))}
     splits: dict[str, dict[str, Split]] = {}
-    for part in parts:
-        splits[part.task.id] = {name: make_split(part.task, rows, index) for name, rows in part.rows.items()}
     answers: dict[str, list[str]] = {}
     for part in parts:
+        splits[part.task.id] = {name: make_split(part.task, rows, index) for name, rows in part.rows.items()}
         if "train" in part.rows and TARGET_KINDS[part.task.kind].head_type is not None:
             words = target_kind(part.task).head.answers(splits[part.task.id]["train"].targets)
             answers |= {part.task.id: words} if words else {}

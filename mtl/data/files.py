@@ -85,12 +85,7 @@ def data_lines(path: Path, encoding: str | None) -> Iterator[str]:
 
 def split_lines(content: bytes, name: str, before: int = 0, most: int = MOST_LINES) -> list[str]:
     """The lines of the content of a UTF-8 file, or of a part of it, without their ends. Raises InputError with the line that is not UTF-8, and for
-    more than `most` lines, before they take memory.
-
-    Args:
-        before: the number of lines of the file that precede the content.
-        most: the most lines that the content may have.
-    """
+    more than `most` lines, before they take memory. `before` is the number of lines of the file that precede the content."""
     ends = content.count(b"\n")
     count = ends if not content or content.endswith(b"\n") else ends + 1
     if count > most:

@@ -40,15 +40,10 @@ def read_records(
     layout: Layout = PLAIN,
     nullable: Sequence[str] = (),
 ) -> list[Record]:
-    """All rows of a file, none dropped, with the values of these columns, and then those of optional columns. Raises InputError, which names the
-    file and the line: for an unknown suffix, a file that cannot be read or is damaged, a missing column or value, a row with too few or too many
-    cells, and a file with no rows.
-
-    Args:
-        optional: further columns that the file has; the value is None where a row of objects has no text or number there.
-        layout: how the file is read.
-        nullable: those of the columns whose value is None where a row of objects has null.
-    """
+    """All rows of a file, none dropped, with the values of these columns, and then those of optional columns. Raises InputError, which names the file
+    and the line: for an unknown suffix, a file that cannot be read or is damaged, a missing column or value, a row with too few or too many cells,
+    and a file with no rows. `optional` are further columns that the file has; the value is None where a row of objects has no text or number there.
+    `nullable` are those of the columns whose value is None where a row of objects has null."""
     may_lack = set(optional) - set(columns)
 
     def lookup(row: object, column: str) -> Any:

@@ -1,8 +1,7 @@
 """One leaderboard: rows of scores (runs, evaluations of encoders, published systems), groups of scores, and tests between runs.
 
 `mtl.reports.leaderboard` makes it of runs, `mtl.vectors.boards` of evaluations of sentence encoders. Every form of the report (page, Markdown,
-LaTeX, CSV) reads this and nothing else.
-"""
+LaTeX, CSV) reads this and nothing else."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

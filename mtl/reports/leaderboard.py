@@ -1,7 +1,4 @@
-"""The leaderboard of all runs on one suite, beside the published rows.
-
-Its scores on parts of the rows come from `mtl.reports.breakdowns`, its paired tests from `mtl.reports.pair_tests`.
-"""
+"""The leaderboard of all runs on one suite, beside the published rows."""
 
 import logging
 from collections import Counter
@@ -146,8 +143,7 @@ def _average(run: FinishedRun, sample: Sample, averaged: Sequence[str]) -> Score
     """The mean of the scores of these tasks, with its range over seeds and its interval."""
     lowest = run.suite.mean({id: lowest_score(run.suite.tasks[id]) for id in averaged}) or 0.0
     median = run.suite.mean({id: run.summary["tasks"][id]["median"] for id in averaged}) or 0.0
-    by_seed = sample.by_seed
-    return Score(median, float(by_seed.min()), float(by_seed.max()), _interval(sample, lowest))
+    return Score(median, float(sample.by_seed.min()), float(sample.by_seed.max()), _interval(sample, lowest))
 
 
 def _score(record: MetricScores, interval: tuple[float, float] | None = None) -> Score:

@@ -2,8 +2,7 @@
 
 Holm's correction (1979) reads small p-values alone, and the seeds of two runs cannot give them. So it reads the tails, which take from the family
 what the seeds of one run cannot say; docs/explanation/intervals-and-tests.md says how and why. A verdict holds if it is one at 5 % alone and its
-tail is one with Holm's correction. benchmarks/false_verdicts.py counts families with a false verdict.
-"""
+tail is one with Holm's correction. benchmarks/false_verdicts.py counts families with a false verdict."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
@@ -41,8 +40,7 @@ class Variance:
 
         Where the variance over seeds is not 0, it is cut at RARE, and Student's t of the rows has `rows_freedom` degrees whatever the share of
         rows is, which errs on the safe side. The t is approximated by the normal distribution (Wallace 1959): by at most 1 % too small for
-        ten degrees and more, and 10 % too large down to p = 1e-6.
-        """
+        ten degrees and more, and 10 % too large down to p = 1e-6."""
         if len(values) > BLOCK:
             arrays = self.rows, self.rows_freedom, self.seeds, self.seeds_freedom, self.counted
             parts = [slice(start, start + BLOCK) for start in range(0, len(values), BLOCK)]

@@ -19,8 +19,7 @@ from mtl.tasks.task import Task
 
 MOST_SPELLINGS = 5000  # of all tasks
 
-# The cell of the label that an answer means, by task id and spelling.
-Labels = dict[str, dict[str, str]]
+Labels = dict[str, dict[str, str]]  # the cell of the label that an answer means, by task id and spelling
 
 
 def read_labels(path: Path, suite: Suite) -> Labels:
@@ -76,13 +75,9 @@ def _folded(answer: str) -> str:
 def answer_targets(
     task: Task, spellings: Mapping[str, str], answers: Sequence[str], gold: np.ndarray, candidates: np.ndarray | None
 ) -> tuple[np.ndarray, int]:
-    """The targets (rows,) that answers mean, and how many answers fit no label. For these, the target is `TargetKind.wrong`.
-
-    Args:
-        spellings: the task's part of what `check_labels` returns.
-        gold: (rows,), NaN or None where it is not known.
-        candidates: int64 (rows,), the number of candidates of each row of a choice.
-    """
+    """The targets (rows,) that answers mean, and how many answers fit no label. For these, the target is `TargetKind.wrong`. `spellings` is the
+    task's part of what `check_labels` returns. `gold`, (rows,), has NaN or None where it is not known, and `candidates`, int64 (rows,), is the number
+    of candidates of each row of a choice."""
     kind = target_kind(task)
     labels = task.labels or []
     # Of labels that differ in letter case alone, only the exact spelling counts.

@@ -45,13 +45,9 @@ class DataRows:
     def put(
         self, lines: PredictionLines, ids: Sequence[str], labels: Mapping[str, str] | None
     ) -> tuple[np.ndarray, int]:
-        """The targets of the rows' predictions, (rows,), and how many of these are answers that fit no label. Raises InputError, which names the
-        file and the line, for predictions that are not those of the rows.
-
-        Args:
-            ids: the columns that may hold the rows' ids; the first that the data file has does. After them, `id`.
-            labels: what answers mean (`mtl.submissions.answers`); None: a prediction is a target as it stands.
-        """
+        """The targets of the rows' predictions, (rows,), and how many of these are answers that fit no label. Raises InputError, which names the file
+        and the line, for predictions that are not those of the rows. `ids` are the columns that may hold the rows' ids; the first that the data file
+        has does, and after them, `id`. `labels` say what answers mean (`mtl.submissions.answers`); None: a prediction is a target as it stands."""
         order = self.order(lines, ids)
         if labels is not None:
             answers = [lines.answer(position) for position in order]
@@ -158,14 +154,12 @@ class DataRows:
         return rows
 
 
-# The rows that predictions are put to, by task id and split.
-Rows = Mapping[str, Mapping[str, DataRows]]
+Rows = Mapping[str, Mapping[str, DataRows]]  # that predictions are put to, by task id and split
 
 # Predictions as they stand in a file or a list, by task id and split.
 Sources = Mapping[tuple[str, str], PredictionLines]
 
-# Predicted targets (rows,), by task id and split.
-Predicted = dict[str, dict[str, np.ndarray]]
+Predicted = dict[str, dict[str, np.ndarray]]  # targets (rows,), by task id and split
 
 # The numbers of answers that fit no label, by task id and split. Only of tasks whose predictions are read as answers.
 Unfit = dict[str, dict[str, int]]

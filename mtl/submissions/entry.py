@@ -32,9 +32,7 @@ TOLERANCE = 0.005
 LARGEST = 1e15  # that a figure may be
 
 Content = Mapping[str, Any]  # of an entry
-
-# The entry's figures by task id, split and name.
-Figures = dict[str, dict[str, dict[str, float]]]
+Figures = dict[str, dict[str, dict[str, float]]]  # of an entry, by task id, split and name
 
 
 class EntryKeys(TypedDict, total=False):
@@ -190,12 +188,8 @@ def entry_problems(
 
 
 def _content_problems(suite: Suite, entry: Content, template: Content | None, figures: Figures) -> Iterator[str]:
-    """What is wrong with an entry, as "key: message". What the template has is right, except that the system needs a name.
-
-    Args:
-        template: the empty entry; None if it is not at hand, or the suite has none.
-        figures: those that the predictions give, for each task that the submission has.
-    """
+    """What is wrong with an entry, as "key: message". What the template has is right, except that the system needs a name. `template` is the empty
+    entry; None if it is not at hand, or the suite has none. `figures` are those that the predictions give, for each task that the submission has."""
     # Where the suite's template is not at hand, other tasks and figures may be right.
     is_open = template is None and suite.submission.template is not None
     yield from (f"{key}: must be the system's name" for key, name in system_names(suite, entry).items() if name is None)

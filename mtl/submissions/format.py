@@ -81,12 +81,8 @@ def write_zip(submitted: Submitted) -> list[str]:
 
 def check_lines(path: Path, suite: Suite, data_dir: Path, file_of: Callable[[Task], str], indexed: bool) -> Checked:
     """Compare a submission of test predictions, one on each line, with the suite. The numbers of rows must be the published ones, or, if none are
-    published, those of the test files in `data_dir`. Raises InputError as `read_files` does.
-
-    Args:
-        file_of: the name of the file that it must have for a task.
-        indexed: whether the number of the row stands before each prediction.
-    """
+    published, those of the test files in `data_dir`. Raises InputError as `read_files` does. `file_of` gives the name of the file that it must have
+    for a task. `indexed`: whether the number of the row stands before each prediction."""
     names = {file_of(task): task for task in suite.tasks.values() if task.files["test"] is not None}
     contents, foreign = read_files(path, names.__contains__)
     if not contents and foreign:

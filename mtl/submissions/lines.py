@@ -75,12 +75,8 @@ class PredictionLines:
     def targets(
         self, task: Task, order: Order | None = None, candidates: np.ndarray | None = None
     ) -> tuple[np.ndarray, list[InputError]]:
-        """The targets that predictions mean, (rows,), and what is wrong with the file. The targets are whole if nothing is.
-
-        Args:
-            order: None for that of the predictions.
-            candidates: int64 (rows,), the number of candidates of each row of a choice; None: unknown.
-        """
+        """The targets that predictions mean, (rows,), and what is wrong with the file. The targets are whole if nothing is. `order` is None for that
+        of the predictions; `candidates`, int64 (rows,), has the number of candidates of each row of a choice; None: unknown."""
         kind, targets = target_kind(task), list[Target]()
         errors: list[InputError] = []
         for row, position in enumerate(range(len(self.values)) if order is None else order):
@@ -142,12 +138,8 @@ def read_tsv(
     task: Task, content: bytes, name: str, indexed: bool | None = None, most: int = MOST_PREDICTIONS
 ) -> PredictionLines:
     """The predictions in the file `name`, a header and one prediction on each line. Raises InputError, which names the file and the line, for a file
-    without such a header, and for an index that is not the number of the row.
-
-    Args:
-        indexed: whether the number of the row stands before each prediction; None: the header says it.
-        most: the most lines that the file may have.
-    """
+    without such a header, and for an index that is not the number of the row. `indexed`: whether the number of the row stands before each prediction;
+    None: the header says it. The file may have at most `most` lines."""
     lines = split_lines(content, name, most=most)
     if not lines:
         raise InputError("the file is empty; it needs a header and one prediction for each row", path=name, line=1)
@@ -168,12 +160,8 @@ def read_tsv(
 def read_cells(task: Task, content: bytes, name: str, ids: Sequence[str], most: int) -> PredictionLines:
     """The predictions in the file `name`, a .csv or a .tsv with a header: in the column prediction, in its only column, or in one of two. Another one
     may have the rows' ids, or, unless `ids` name it, their numbers; further ones may be `row_columns`. A .tsv as mtl writes it is read by `read_tsv`.
-    Raises InputError, which names the header that is expected, for one that does not say which column has what, and for rows of other lengths.
-
-    Args:
-        ids: further names that the column of ids may have.
-        most: the most lines that the file may have.
-    """
+    Raises InputError, which names the header that is expected, for one that does not say which column has what, and for rows of other lengths. `ids`
+    are further names that the column of ids may have. The file may have at most `most` lines."""
     lines = split_lines(content, name, most=most)
     if name.endswith(".tsv") and (not lines or lines[0] in (HEADER, task.target, "target")):
         return read_tsv(task, content, name, most=most)

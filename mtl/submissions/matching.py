@@ -25,13 +25,8 @@ logger = logging.getLogger("mtl")
 
 def match_ids(lines: PredictionLines, rows: Mapping[str, int], described: str, is_sample: bool) -> list[int]:
     """The order in which each row gets the prediction with its id. Raises InputError for an id that no row has, or that stands twice, and for a row
-    without a prediction.
-
-    Args:
-        rows: the number of each row by its id.
-        described: the rows in messages.
-        is_sample: whether the rows are a sample, so that ids may be those of other rows of the split.
-    """
+    without a prediction. `rows` has the number of each row by its id, and `described` are the rows in messages. `is_sample`: whether the rows are a
+    sample, so that ids may be those of other rows of the split."""
     positions: dict[int, int] = {}
     for position, id in enumerate(lines.marks.ids or ()):
         if isinstance(id, bool) or not isinstance(id, str | int):
@@ -67,13 +62,8 @@ def match_columns(
 ) -> Order | None:
     """The order in which each row gets the prediction beside which its values stand: the presumed one if all values are equal in it, else another.
     Raises InputError for a row whose values stand beside no prediction, or beside fewer than there are such rows; for ids of rows with other values;
-    and for equal rows with different predictions, whose order the values leave open.
-
-    Args:
-        columns: those that stand in the data file and beside the predictions.
-        records: the rows of the file, with the values of these columns.
-        presumed: the order that ids, numbers or the lines say; None: they say none.
-    """
+    and for equal rows with different predictions, whose order the values leave open. `columns` are those that stand in the data file and beside the
+    predictions, and `records` are the rows of the file with their values. `presumed` is the order that ids, numbers or the lines say, if any."""
     values_beside = [*zip(*(lines.marks.columns[name] for name in columns), strict=True)]
     row_keys, line_keys = _shared_keys([record.values for record in records], values_beside)
     unlike = [row for row, key in enumerate(row_keys) if presumed is None or line_keys[presumed[row]] != key]
@@ -104,8 +94,7 @@ def match_columns(
 def _shared_keys(rows: Sequence[Values], lines: Sequence[Values]) -> tuple[list[str], list[str]]:
     """A key for each row and for each line, equal where they belong together.
 
-    A row whose values stand on a line as they are is that row; other values may have been changed on the way.
-    """
+    A row whose values stand on a line as they are is that row; other values may have been changed on the way."""
     exact_rows, exact_lines = [*map(exact_key, rows)], [*map(exact_key, lines)]
     unchanged = {*exact_rows} & {*exact_lines}
     row_keys = [key if key in unchanged else loose_key(row) for key, row in zip(exact_rows, rows, strict=True)]

@@ -2,8 +2,7 @@
 
 A metric takes weights of the rows, many sets of weights at once. If all weights are 1, the result is the metric itself. If a weight is the number
 of times that a resample draws the row, the result is the metric on that resample. A metric is computed once over a whole split, never averaged over
-batches. `best_constant` is the answer that every model must exceed.
-"""
+batches. `best_constant` is the answer that every model must exceed."""
 
 import re
 from collections.abc import Callable, Sequence

@@ -1,11 +1,9 @@
 """What a target kind is: `TargetKind`, how targets are read, written, predicted by floors and described; `HeadTargets`, what a head needs.
 
-A target is a float (the index of a label, a number, or the index of a candidate) or a string (a word, a text, or several values in one
-cell). Arrays of targets have the shape (rows,) and the dtype float64, or object for strings. A row without a target has NaN, or None for
-strings.
+A target is a float (the index of a label, a number, or the index of a candidate) or a string (a word, a text, or several values in one cell). Arrays
+of targets have the shape (rows,) and the dtype float64, or object for strings. A row without a target has NaN, or None for strings.
 
-A unit is a part of a row's last text that a head has outputs for: a token of a sentence, or a word of a passage (`TargetKind.by_unit`).
-"""
+A unit is a part of a row's last text that a head has outputs for: a token of a sentence, or a word of a passage (`TargetKind.by_unit`)."""
 
 import math
 from abc import ABC, abstractmethod
@@ -37,13 +35,11 @@ def is_unknown(target: Target | None) -> bool:
 class HeadTargets(ABC):
     """What a head needs of the targets of a task.
 
-    Head outputs have the shape (inputs, outputs). A row has one input; in a choice, it has one for each candidate. Kinds with units have
-    outputs for each unit, (units, outputs), those of units that a model does not read, because it cuts the text, left out. `sizes`,
-    int64 (rows,), is the number of inputs, or of units, of each row, or None if each row has one. A head is trained on codes, float
-    (rows,) or (rows, codes): a code is the index of an output, a number, or PAST after the last code of a row. `answers` are the words that
-    the outputs of a head mean; they come from the training rows. Kinds without words have no answers. `texts` are the last texts of the
-    rows, which only kinds with units read.
-    """
+    Head outputs have the shape (inputs, outputs). A row has one input; in a choice, it has one for each candidate. Kinds with units have outputs for
+    each unit, (units, outputs), those of units that a model does not read, because it cuts the text, left out. `sizes`, int64 (rows,), is the number
+    of inputs, or of units, of each row, or None if each row has one. A head is trained on codes, float (rows,) or (rows, codes): a code is the index
+    of an output, a number, or PAST after the last code of a row. `answers` are the words that the outputs of a head mean; they come from the training
+    rows. Kinds without words have no answers. `texts` are the last texts of the rows, which only kinds with units read."""
 
     def __init__(self, task: Task) -> None:
         self.task, self.labels = task, task.labels or []
@@ -138,9 +134,8 @@ class TargetKind(ABC):
 
     # What a head needs; None if no head on text vectors, and no estimator, can predict it.
     head_type: ClassVar[type[HeadTargets] | None] = None
-    has_several_codes: ClassVar[bool] = (
-        False  # whether a target has several codes; then outputs of other models are not added
-    )
+    # Whether a target has several codes; then outputs of other models are not added.
+    has_several_codes: ClassVar[bool] = False
     by_unit: ClassVar[bool] = False  # whether a head has outputs for each unit of a row's last text
     by_cosine: ClassVar[bool] = False  # whether a head may predict it from the cosine of a pair's two vectors alone
     # The key that declares it: labels, range or candidates; None: only `kind` does.

@@ -85,13 +85,9 @@ def user_callbacks(config: TrainerConfig) -> list[pl.Callback]:
 def stage_loggers(
     config: TrainerConfig, folder: Path, seed: int, epoch: int, settings: Mapping[str, Any]
 ) -> Iterator[list[Logger]]:
-    """The loggers of one training of a stage, for the block. Raises InputError if W&B or MLflow cannot log.
-
-    Args:
-        folder: RUN/seed-SEED/STAGE. CSV files and TensorBoard's are in it, those of W&B and MLflow where these packages put them.
-        epoch: the first one that is trained: more than 0 if the stage continues.
-        settings: those of the run, by dotted key, which W&B and MLflow show.
-    """
+    """The loggers of one training of a stage, for the block. Raises InputError if W&B or MLflow cannot log. `folder` is RUN/seed-SEED/STAGE. CSV
+    files and TensorBoard's are in it, those of W&B and MLflow where these packages put them. `epoch` is the first one that is trained: more than 0 if
+    the stage continues. `settings` are those of the run, by dotted key, which W&B and MLflow show."""
     objects = _objects.get({})
     if LOGGER in objects or ":" in config.logger:
         yield [_instance(value, Logger, LOGGER) for value in objects.get(LOGGER, [config.logger])]

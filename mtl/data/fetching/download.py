@@ -36,14 +36,9 @@ def download(
     url: str, path: Path, checksum: str | None = None, size: int | None = None, log_digest: bool = True
 ) -> None:
     """Download a file, unless it is there already, with this checksum if one is named. The bytes are written to `NAME.part` in the same folder, and
-    `path` is created when the file is complete and verified. A call after an interruption requests only the rest, unless the file has changed.
-    Raises UnavailableError if the server refuses the file, or has another one, and InputError if it cannot be downloaded or written otherwise.
-
-    Args:
-        checksum: as `checksum_problem` takes it.
-        size: the exact number of bytes.
-        log_digest: whether to log the SHA-256 of a new file that has no `checksum`.
-    """
+    `path` is created when the file is complete and verified. A call after an interruption requests only the rest, unless the file has changed. Raises
+    UnavailableError if the server refuses the file, or has another one, and InputError if it cannot be downloaded or written otherwise. `checksum` is
+    as `checksum_problem` takes it, `size` the exact number of bytes. `log_digest`: whether to log the SHA-256 of a new file without one."""
     try:
         if path.exists() and (checksum is None or checksum_problem(path, checksum) is None):
             return
