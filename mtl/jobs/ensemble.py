@@ -85,8 +85,7 @@ class Member:
 
     def content(self) -> tuple[object, ...]:
         """What its outputs follow from: its inputs, its configuration and its models, as plain values."""
-        seeds = map(self.folder.seed, self.summary["seeds"])
-        files = [path for seed in seeds for path in sorted(seed.rglob(MODELS))]
+        files = [path for seed in self.summary["seeds"] for path in sorted(self.folder.seed(seed).rglob(MODELS))]
         return sorted(self.inputs.items()), [sha256(path) for path in (self.folder.config, *files)]
 
     def outputs(
