@@ -38,8 +38,13 @@ from mtl.training.checkpoints import WEIGHTS
 
 RUNS = "ensemble.runs"
 FORMAT = 1  # increase it when the same members give other predictions
-# Settings that an ensemble takes from its first run.
-COPIED = ("suite", "data_dir", "held_out", "choosing_share", "tasks")
+COPIED = (
+    "suite",
+    "data_dir",
+    "held_out",
+    "choosing_share",
+    "tasks",
+)  # settings that an ensemble takes from its first run
 BLOCK = 4096  # rows
 MODELS = "*.ckpt"  # the files of a seed's models, in any of its folders
 

@@ -87,7 +87,6 @@ class ModelEncoder(SentenceEncoder):
 
     @cached_property
     def fingerprint(self) -> str:  # type: ignore[override]
-        """A hash of weights, word vectors or tokenizer, the pooling and the centre, but of no path."""
         centre = b"" if self.centre is None else self.centre.tobytes()
         return hashlib.sha256(f"{self.model.fingerprint()} {self.pooling}".encode() + centre).hexdigest()
 

@@ -93,8 +93,7 @@ def sinusoids(positions: int, dim: int) -> Tensor:
 
 def masked_outputs(model: "BertForMaskedLM", inputs: Tensor, positions: Tensor, padding: Tensor | None) -> Tensor:
     """The outputs (positions, vocabulary) at these positions of the flattened inputs (segments, time): others do not enter the loss."""
-    attended = None if padding is None else ~padding
-    hidden = model.bert(input_ids=inputs, attention_mask=attended).last_hidden_state
+    hidden = model.bert(input_ids=inputs, attention_mask=None if padding is None else ~padding).last_hidden_state
     return model.cls(hidden.flatten(0, 1)[positions])
 
 
