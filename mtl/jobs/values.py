@@ -81,7 +81,8 @@ def predicted_values(predictions: Sequence[Any], suite: Suite, indices: Indices)
                     marks = row_marks(suite.tasks[id], columns, suite.submission.ids)
                     if ids is not None:
                         marks = RowMarks(marks.columns, ids)
-                lines[id, split] = PredictionLines(f"{task_key}.{split}", [row[PREDICTION] for row in rows], marks)
+                    predicted = [row[PREDICTION] for row in rows]
+                    lines[id, split] = PredictionLines(f"{task_key}.{split}", predicted, marks)
         seeds.append(PredictedValues(f"predictions-{number + 1}", lines))
     return seeds
 
