@@ -134,8 +134,7 @@ def _fitting_display() -> "Display":
     """The display that fits standard error."""
     if draws(sys.stderr):
         return Terminal()
-    is_notebook = type(sys.stderr).__module__.startswith("ipykernel.")
-    return Terminal(Cell()) if is_notebook else Lines()
+    return Terminal(Cell()) if type(sys.stderr).__module__.startswith("ipykernel.") else Lines()
 
 
 @contextmanager
@@ -313,8 +312,7 @@ class Terminal(Display):
         cells = []
         for (run, seed), scored in self._scores.items():
             heading = (f"{run} {seed}" if run else f"seed {seed}") + ("" if scored.final else " …")
-            scores = [scored.scores.get(task, MISSING) for task in tasks]
-            cells.append([heading, *scores, scored.average or MISSING])
+            cells.append([heading, *(scored.scores.get(task, MISSING) for task in tasks), scored.average or MISSING])
         titles = ["scores", *tasks, "average"]
         first, width = max(map(len, titles)), max(len(cell) for column in cells for cell in column) + 2
         fitting = cells[-max(1, (columns - 1 - first) // width) :]

@@ -16,8 +16,7 @@ REMEDIES = {
     **dict.fromkeys((EACCES, EPERM), "; change its permissions, or name another place"),
     **dict.fromkeys((EEXIST, EISDIR, ENOTDIR), "; move away what stands there, or name another place"),
     EROFS: "; name another place",
-    ENOSPC: "; free some space; the same command continues",
-    EDQUOT: "; free some space; the same command continues",
+    **dict.fromkeys((ENOSPC, EDQUOT), "; free some space; the same command continues"),
     EMFILE: "; raise the limit of open files (ulimit -n); the same command continues",
     EFBIG: "; raise the limit of a file's size (ulimit -f); the same command continues",
 }
@@ -39,14 +38,9 @@ class UserError(Exception):
     """What ends a command with one line for its user, "UNIT: PATH:LINE: KEY=VALUE: MESSAGE", with the parts that are known. As a text, foreign
     characters in it control no terminal, and a long one is cut in its middle.
 
-    Attributes:
-        message: what is wrong and what to do, without the parts below.
-        unit: the run, the seed or the stage that failed, where there are several, or None.
-        path: the file or folder, or None.
-        line: the line in the file, from 1, or None.
-        key: the key in the file, or of the settings, as in "encoder.hidden_size", or None.
-        value: the key's value, or `NOT_GIVEN` where the message says enough without it.
-    """
+    `message` says what is wrong and what to do, without the other parts, which may be None: `unit` is the run, the seed or the stage that failed,
+    where there are several, `path` the file or folder, `line` the line in the file, from 1, and `key` the key in the file, or of the settings, as in
+    "encoder.hidden_size". `value` is the key's value, or `NOT_GIVEN` where the message says enough without it."""
 
     def __init__(
         self,

@@ -88,8 +88,7 @@ def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
     """Write tensors and plain values as torch does, atomically."""
     import torch
 
-    # If torch opens the file itself, it hides the error of a failed write. If it gets an open file, the error is in the chain of
-    # exceptions.
+    # If torch opens the file itself, it hides the error of a failed write. Of an open file, the error is in the chain of exceptions.
     with replacing(path) as partial, partial.open("wb") as file:
         torch.save(content, file)
 

@@ -95,13 +95,8 @@ def read_bytes(path: Path, limit: int) -> bytes:
 
 class OpenLines:
     """The lines of an open file, plain, gzipped, or the only file in a zip, one by one. Memory holds one line, of at most `limit` bytes, and
-    unpacking is bounded by the file's size.
-
-    Attributes:
-        packing: a key of PACKINGS, or None for a plain file.
-        number: the number of the last line that was read, from 1.
-        offset: where the next line begins, in bytes of the plain text.
-    """
+    unpacking is bounded by the file's size. `packing` is a key of PACKINGS, or None for a plain file; `number` that of the last line that was read,
+    from 1; `offset` where the next line begins, in bytes of the plain text."""
 
     def __init__(self, path: Path, file: io.BufferedReader, packing: str | None, limit: int) -> None:
         self._path, self._raw, self._lines, self.packing, self._limit = path, file, file, packing, limit

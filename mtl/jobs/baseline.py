@@ -186,8 +186,7 @@ def _predict(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str,
                 same_answer.append(task.id)
             show(Scored(seed, {task.id: job.suite.shown.show(by_task[task.id])}))
         if "dev" in predictions:
-            dev = dataset.splits[task.id]["dev"]
-            on_dev[task.id] = score(task, predictions["dev"], dev.scored)
+            on_dev[task.id] = score(task, predictions["dev"], dataset.splits[task.id]["dev"].scored)
         if task.id in dataset.choosing or CHOOSING in predictions:
             split, rows = dataset.choosing_split(task), dataset.choosing_rows(task)
             gold = dataset.splits[task.id][split].take(rows).scored
@@ -343,5 +342,4 @@ def _usual_logistic(job: Job) -> Job:
     name = f"{LOGISTIC},tasks={'+'.join(tasks)}"
     if len(name.encode()) > LONGEST_NAME:
         name = f"{LOGISTIC},tasks={sha256(name.encode()).hexdigest()[:16]}"
-    run_dir = on_all.folder.path.with_name(name)
-    return load_job({**settings, "tasks": tasks, "run_dir": str(run_dir)})
+    return load_job({**settings, "tasks": tasks, "run_dir": str(on_all.folder.path.with_name(name))})

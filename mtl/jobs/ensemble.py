@@ -38,8 +38,13 @@ from mtl.training.checkpoints import WEIGHTS
 
 RUNS = "ensemble.runs"
 FORMAT = 1  # increase it when the same members give other predictions
-# Settings that an ensemble takes from its first run.
-COPIED = ("suite", "data_dir", "held_out", "choosing_share", "tasks")
+COPIED = (
+    "suite",
+    "data_dir",
+    "held_out",
+    "choosing_share",
+    "tasks",
+)  # settings that an ensemble takes from its first run
 BLOCK = 4096  # rows
 MODELS = "*.ckpt"  # the files of a seed's models, in any of its folders
 
@@ -85,8 +90,7 @@ class Member:
 
     def content(self) -> tuple[object, ...]:
         """What its outputs follow from: its inputs, its configuration and its models, as plain values."""
-        seeds = map(self.folder.seed, self.summary["seeds"])
-        files = [path for seed in seeds for path in sorted(seed.rglob(MODELS))]
+        files = [path for seed in self.summary["seeds"] for path in sorted(self.folder.seed(seed).rglob(MODELS))]
         return sorted(self.inputs.items()), [sha256(path) for path in (self.folder.config, *files)]
 
     def outputs(

@@ -32,16 +32,10 @@ def run_together(
     expected: Seconds | None = None,
 ) -> None:
     """Make these runs: first prepare all of them, then train their seeds, several at a time, on the engine of their configuration. What several runs
-    need (data, caches, vectors) is made once while they are prepared, and what several of their seeds would train exactly alike is trained once.
-
-    Args:
-        runs: with the same `engine` and `seeds_in_parallel`.
-        command: the command line that the summaries record.
-        finished: called after each run whose summary is written.
-        expected: the seconds that seeds are expected to take, where known; those that take longest begin first. None: in order.
-
-    Raises UserError as `mtl.jobs.baseline.run_baseline` does; if a unit fails, only when all other runs have ended.
-    """
+    need (data, caches, vectors) is made once while they are prepared, and what several of their seeds would train exactly alike is trained once. The
+    runs have the same `engine` and `seeds_in_parallel`. The summaries record `command`, the command line; `finished` is called after each run whose
+    summary is written. Seeds that are `expected` to take the most seconds begin first; None: in order. Raises UserError as
+    `mtl.jobs.baseline.run_baseline` does; if a unit fails, only when all other runs have ended."""
     with ExitStack() as locks:
         unfinished = []
         for run in runs:

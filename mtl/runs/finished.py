@@ -69,8 +69,7 @@ class FinishedRun:
         """Each seed's score × 100 on dev; empty if they are not known, as for a task without dev rows."""
         seeds = self.summary["seeds"]
         if self.split(task) == "dev":
-            scores = self.summary["tasks"][task.id]["scores"]
-            return [scores[str(seed)] for seed in seeds]
+            return [self.summary["tasks"][task.id]["scores"][str(seed)] for seed in seeds]
         files = [file for seed in seeds if (file := self.folder.scores(seed)).exists()]
         by_seed = [read_json(file, SeedScores)["dev_scores"].get(task.id) for file in files]
         recorded = [score for score in by_seed if score is not None]

@@ -283,7 +283,6 @@ def recorded_groups(texts: str, groups: Sequence[int] | None, rows: int) -> tupl
 
 def scored_rows(task: Task, examples: Sequence[Example]) -> ScoredRows:
     """These rows, which all have targets, as metrics read them."""
-    kind = target_kind(task)
-    targets = np.array([example.target for example in examples], dtype=kind.dtype)
+    targets = np.array([example.target for example in examples], dtype=target_kind(task).dtype)
     columns = {name: [row.columns[number] for row in examples] for number, name in enumerate(task.further_columns)}
     return ScoredRows(targets, row_sizes(task, examples), columns)

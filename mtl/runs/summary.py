@@ -125,15 +125,9 @@ def summarize(
     constants: Mapping[str, float],
     changed: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Any]:
-    """The summary of a run, without what `mtl.jobs.baseline.sum_up` adds.
-
-    Args:
-        method: what the method says of itself (`mtl.methods.method.MethodKind.summary`).
-        seeds: the content of each seed's scores.json.
-        rows: the number of rows in the files, by task id and split.
-        constants: by task id, the score × 100 of the best constant answer (`mtl.tasks.metrics`) on the scored split.
-        changed: by task id, the splits whose files differ from those whose checksums the suite names (`mtl.data.files`).
-    """
+    """The summary of a run, without what `mtl.jobs.baseline.sum_up` adds: from what the method says of itself
+    (`mtl.methods.method.MethodKind.summary`), the content of each seed's scores.json, and by task id the number of rows by split, the score × 100 of
+    the best constant answer (`mtl.tasks.metrics`) on the scored split, and the splits whose files do not have the suite's checksums."""
     tasks = [task for task in tasks if task.is_scored]
     by_task = {task.id: _task_scores(task, seeds, constants[task.id], rows[task.id]) for task in tasks}
     published = {task.id: {name: n for name, n in task.rows.items() if task.files[name] is not None} for task in tasks}

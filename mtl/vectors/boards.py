@@ -130,8 +130,7 @@ class _Layout:
         self, evaluations: Sequence[Evaluation], column_of: Callable[[Evaluation, str], str | None]
     ) -> list[EncoderRow]:
         """The rows of evaluations. `column_of` gives the column of a task's score, if any. Shared titles have the seed; shared names are paths."""
-        names = Counter(evaluation.path.name for evaluation in evaluations)
-        titles = _titles(evaluations)
+        names, titles = Counter(evaluation.path.name for evaluation in evaluations), _titles(evaluations)
         rows = []
         for evaluation, title in zip(evaluations, titles, strict=True):
             summary, path = evaluation.summary, evaluation.path

@@ -65,8 +65,7 @@ def _train_embeddings(arguments: argparse.Namespace) -> None:
     from mtl.vectors.words.training import TrainingRequest, train_embeddings
 
     settings = _settings(arguments)
-    request = TrainingRequest.take(settings)
-    print(train_embeddings(arguments.embeddings, request, settings))
+    print(train_embeddings(arguments.embeddings, TrainingRequest.take(settings), settings))
 
 
 def _transformer(arguments: argparse.Namespace) -> None:

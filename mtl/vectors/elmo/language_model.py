@@ -24,20 +24,13 @@ class LanguageModel(nn.Module):
         self.bilm, self.corpus = bilm, corpus
         self.classes = FIRST + int((corpus.counts >= min_count).sum())
         lines, frequent = len(corpus.lengths), self.classes - FIRST
-        rare = corpus.counts[frequent:].sum()
-        counts = np.array([rare, lines, lines, *corpus.counts[:frequent]], dtype=np.int64)
+        counts = np.array([corpus.counts[frequent:].sum(), lines, lines, *corpus.counts[:frequent]], dtype=np.int64)
         self.softmax = SampledSoftmax(counts, bilm.options.projection_dim, draws)
 
     def losses(self, lines: np.ndarray, sample: Tensor | None) -> tuple[Tensor, Tensor]:
-        """The cross-entropies (in nats) of the forward and of the backward predictions on these lines of the corpus.
-
-        Args:
-            lines: the lines' indices, int64 (lines,).
-            sample: the classes of the softmax's denominator besides the target; None: all classes.
-
-        Returns:
-            two tensors (predictions,): a line has a prediction for each of its words and one for a boundary.
-        """
+        """The cross-entropies (in nats) of the forward and of the backward predictions on the lines of the corpus with these
+        indices, int64 (lines,): two tensors (predictions,). A line has a prediction for each of its words and one for a boundary. `sample` has the
+        classes of the softmax's denominator besides the target; None: all classes."""
         tokens, sizes = packed_lines(self.corpus, lines)
         vectors = PackedSequence(self.token_vectors(tokens), torch.from_numpy(sizes))
         numbers = np.where(tokens + FIRST < self.classes, tokens + FIRST, UNKNOWN).astype(np.int64)

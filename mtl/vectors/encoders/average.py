@@ -70,8 +70,7 @@ class AverageModel:
 
     def fingerprint(self) -> str:
         """A hash of the word vectors, and of the settings that make words of texts."""
-        content = repr((self.reader.fingerprint(), self.language, MAX_LENGTH))
-        return hashlib.sha256(content.encode()).hexdigest()
+        return hashlib.sha256(repr((self.reader.fingerprint(), self.language, MAX_LENGTH)).encode()).hexdigest()
 
     @torch.no_grad()
     def encode(self, texts: Sequence[str], pooling: str) -> np.ndarray:

@@ -44,19 +44,14 @@ class Description:
 
 
 class SentenceEncoder(ABC):
-    """Turns texts into vectors.
-
-    Attributes:
-        description: what the encoder is.
-        fingerprint: a hash of everything that the vectors depend on: weights, word vectors and settings, but no path and no version.
-        prompts: what may stand before a text, such as "query: ", by mteb's names: of tasks, of types of tasks, "query", "document".
-        similarity: how vectors are compared where a task does not say so: "cosine", "dot", "euclidean" or "manhattan".
-    """
+    """Turns texts into vectors."""
 
     description: Description
-    fingerprint: str
-    prompts: Mapping[str, str] = {}
-    similarity = "cosine"
+    fingerprint: str  # a hash of everything that the vectors depend on: weights, word vectors and settings, but no path and no version
+    prompts: Mapping[
+        str, str
+    ] = {}  # before a text, such as "query: ", by mteb's names: of tasks, their types, "query", "document"
+    similarity = "cosine"  # how vectors are compared where a task does not say so; or "dot", "euclidean", "manhattan"
 
     @abstractmethod
     def encode(self, texts: Sequence[str], progress: bool = False, prompt: str | None = None) -> np.ndarray:
@@ -92,7 +87,6 @@ class ModelEncoder(SentenceEncoder):
 
     @cached_property
     def fingerprint(self) -> str:  # type: ignore[override]
-        """A hash of weights, word vectors or tokenizer, the pooling and the centre, but of no path."""
         centre = b"" if self.centre is None else self.centre.tobytes()
         return hashlib.sha256(f"{self.model.fingerprint()} {self.pooling}".encode() + centre).hexdigest()
 

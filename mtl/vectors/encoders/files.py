@@ -60,5 +60,4 @@ def _lines(source: Path) -> Iterator[bytes]:
 
 def _write_header(file: IO[bytes], rows: int, dim: int) -> None:
     """Write NumPy's header, which has the same length for any number of rows: NumPy leaves space for it to grow."""
-    header = {"descr": "<f4", "fortran_order": False, "shape": (rows, dim)}
-    np.lib.format.write_array_header_1_0(file, header)
+    np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": (rows, dim)})

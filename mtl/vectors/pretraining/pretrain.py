@@ -129,8 +129,7 @@ def begin_training(
         raise InputError("is damaged; delete it, and run this again", path=path) from None
     if not (unfinished / ENDS).exists():
         write_tokens(texts.by_document(settings.documents, "tokenizing"), tokenizer, settings.min_tokens, unfinished)
-    begins = word_beginnings(tokenizer)
-    segments = Segments(*read_tokens(unfinished), settings.chunk)
+    begins, segments = word_beginnings(tokenizer), Segments(*read_tokens(unfinished), settings.chunk)
     bert = new_bert(settings, len(begins)).to(device)
     return tokenizer, MaskedLanguageModelling(bert, segments, begins, settings, unfinished)
 

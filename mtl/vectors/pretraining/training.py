@@ -33,18 +33,11 @@ MASKED, RANDOM = 0.8, 0.1  # of the chosen tokens: shares replaced by the mask, 
 
 
 def mask(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Choose words at random, at least one, as long as their tokens are at most MASK_SHARE of the batch's tokens of text:
-    the share holds for the batch, not for each segment, so a step's cost does not vary. A segment that begins within a
-    word has the rest of this word as its first one. A mask, a random token that is not special, or the token itself
-    replaces each chosen token.
-
-    Args:
-        ids: padded segments, int64 (segments, time).
-        begins: of each entry of the vocabulary, whether it begins a word, bool (vocabulary,).
-
-    Returns:
-        the inputs, and the tokens to predict, NOT_CHOSEN elsewhere: int64 (segments, time) each.
-    """
+    """The inputs, and the tokens to predict, NOT_CHOSEN elsewhere, int64 (segments, time) each, of the padded segments `ids`, int64 (segments, time).
+    `begins` says of each entry of the vocabulary whether it begins a word, bool (vocabulary,). Words are chosen at random, at least one, as long as
+    their tokens are at most MASK_SHARE of the batch's tokens of text: the share holds for the batch, not for each segment, so a step's cost does
+    not vary. A segment that begins within a word has the rest of this word as its first one. A mask, a random token that is not special, or the
+    token itself replaces each chosen token."""
     positions = np.flatnonzero(~np.isin(ids, (PAD, CLS, SEP)))
     tokens = ids.reshape(-1)[positions]
     # A word cannot go on across a special token, which every segment begins with.
@@ -100,8 +93,7 @@ def sinusoids(positions: int, dim: int) -> Tensor:
 
 def masked_outputs(model: "BertForMaskedLM", inputs: Tensor, positions: Tensor, padding: Tensor | None) -> Tensor:
     """The outputs (positions, vocabulary) at these positions of the flattened inputs (segments, time): others do not enter the loss."""
-    attended = None if padding is None else ~padding
-    hidden = model.bert(input_ids=inputs, attention_mask=attended).last_hidden_state
+    hidden = model.bert(input_ids=inputs, attention_mask=None if padding is None else ~padding).last_hidden_state
     return model.cls(hidden.flatten(0, 1)[positions])
 
 

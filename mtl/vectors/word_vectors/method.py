@@ -20,13 +20,8 @@ from mtl.vectors.word_vectors.neighbours import nearest_words, unit_rows
 
 
 class Expressions:
-    """Texts of one or more words.
-
-    Attributes:
-        vectors: float32 (texts, dim), the mean of the vectors of those words that have one; zeros if none has.
-        words: the words of each text.
-        known: by word, whether it has a vector.
-    """
+    """Texts of one or more words: `words` has those of each text, `known` by word whether it has a vector, and `vectors`, float32 (texts, dim), the
+    mean of the vectors of a text's known words; zeros if none is known."""
 
     def __init__(self, texts: Sequence[str], tokenize: Tokenizer, read: Callable[[Sequence[str]], WordVectors]) -> None:
         self.words = [tokenize(text) for text in texts]

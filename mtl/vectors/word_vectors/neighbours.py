@@ -20,14 +20,9 @@ def unit_rows(vectors: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
 def nearest_words(
     blocks: Iterable[tuple[Sequence[str], np.ndarray]], queries: np.ndarray, excluded: Sequence[Iterable[str]]
 ) -> list[str | None]:
-    """For each query, the word whose vector has the highest cosine with it; among equals, the first. None if no word is
-    left. Words that are no target (`mtl.tasks.kinds.text.is_word`) are no answer to any query.
-
-    Args:
-        blocks: words and their vectors, float32 (words, dim); the vectors are overwritten.
-        queries: float32 (queries, dim), not zero.
-        excluded: for each query, words that are no answer.
-    """
+    """For each query, float32 (queries, dim), not zero, the word whose vector has the highest cosine with it; among equals, the first. None if no
+    word is left. The blocks hold words and their vectors, float32 (words, dim), which are overwritten. Words that are no target
+    (`mtl.tasks.kinds.text.is_word`) are no answer to any query; `excluded` has further ones for each query."""
     directions = unit_rows(queries).T
     barred: dict[str, list[int]] = {}  # by word, the queries that it is no answer to
     for query, no_answers in enumerate(excluded):
