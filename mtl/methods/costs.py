@@ -18,14 +18,11 @@ from mtl.training.checkpoints import DONE
 ROWS = 16  # the most rows of a task in one batch
 SECONDS = 1.0  # the least time that is measured; each task is measured equally often
 
+Predict = Callable[[Task, Sequence[Row]], object]
+
 
 def networks_cost(
-    folder: Path,
-    dataset: Dataset,
-    predict: Callable[[Task, Sequence[Row]], object],
-    embeddings: int,
-    others: int,
-    further_seconds: float = 0.0,
+    folder: Path, dataset: Dataset, predict: Predict, embeddings: int, others: int, further_seconds: float = 0.0
 ) -> dict[str, Any]:
     """`mtl.methods.method.Method.cost` of the seed in `folder`, whose networks were trained in stages. `embeddings` and `others` are the numbers of
     parameters in word vectors or token embeddings, and of all others; `further_seconds` are what the seed took beside its stages."""
@@ -44,9 +41,7 @@ def networks_cost(
     }
 
 
-def sentences_per_second(
-    predict: Callable[[Task, Sequence[Row]], object], dataset: Dataset, tasks: Sequence[Task] | None = None
-) -> float:
+def sentences_per_second(predict: Predict, dataset: Dataset, tasks: Sequence[Task] | None = None) -> float:
     """Texts per second on one core, from text to prediction, of these tasks of the dataset (None: all). Each task in turn predicts a batch of its
     scored rows. Before each measured call, `predict` is called once with one row, so that loading a model is not measured."""
     count, seconds = 0, 0.0
