@@ -66,10 +66,8 @@ def agreement_text(task: Task, people: Sequence[str], answers: np.ndarray) -> st
 
 
 def majority(task: Task, answers: np.ndarray) -> tuple[np.ndarray, str]:
-    """The most frequent answer of each row of float64 (people, rows), or the mean of its numbers, and in one sentence how it was made.
-
-    Where several answers are the most frequent, the one of the person who agrees most with the others on all rows is taken.
-    """
+    """The most frequent answer of each row of float64 (people, rows), or the mean of its numbers, and in one sentence how it was made. Where several
+    answers are the most frequent, the one of the person who agrees most with the others on all rows is taken."""
     people = f"of {len(answers)} people"
     if level_of(task) != "nominal":
         return answers.mean(axis=0), f"The majority on {task.id} is the mean of the numbers {people}."

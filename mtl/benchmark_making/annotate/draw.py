@@ -53,11 +53,8 @@ def sample_id(suite: str, task: str, key: TaskKey) -> str:
 
 
 def write_forms(job: Job, settings: SampleSettings, out: Path) -> list[Path]:
-    """Write a form for each task, TASK.html, and key.json into a new folder, and return their paths. The same settings give the same bytes.
-
-    Raises:
-        InputError: for tasks that no form can ask for, fewer rows than are wanted, bad data, and a folder that is not empty. Nothing is written then.
-    """
+    """Write a form for each task, TASK.html, and key.json into a new folder, and return their paths. The same settings give the same bytes. Raises
+    InputError for tasks that no form can ask for, fewer rows than are wanted, bad data, and a folder that is not empty. Nothing is written then."""
     key = Key(suite=job.suite.name, tasks={})
     forms: dict[str, str] = {}  # pages by their file names
     for task in _chosen_tasks(job, settings):
@@ -111,12 +108,9 @@ def _chosen_tasks(job: Job, settings: SampleSettings) -> list[Task]:
 
 
 def draw_sample(examples: Sequence[Example], count: int, rng: np.random.Generator) -> list[int]:
-    """The numbers of `count` drawn rows, from 0, in ascending order.
-
-    Rows are put in the order of their targets, equal targets in random order. From a random place on, rows are drawn at equal distances
-    (systematic sampling). So every row is drawn with the same probability, each label has its share of the sample, to within a row, and
-    numbers are spread as in the data.
-    """
+    """The numbers of `count` drawn rows, from 0, in ascending order. Rows are put in the order of their targets, equal targets in random order. From
+    a random place on, rows are drawn at equal distances (systematic sampling). So every row is drawn with the same probability, each label has its
+    share of the sample, to within a row, and numbers are spread as in the data."""
     shuffled = rng.permutation(len(examples))
     targets = np.array([examples[number].target for number in shuffled], dtype=np.float64)
     drawn = (np.arange(count) * len(examples) + rng.integers(len(examples))) // count

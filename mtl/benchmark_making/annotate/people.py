@@ -109,10 +109,8 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
 
 
 def read_answers(paths: Sequence[Path], job: Job, key: Key, key_file: Path) -> list[Person]:
-    """What each person answered, in the order of the files. `key_file` is the path of the key, for messages.
-
-    Raises InputError for a file that no form exported, answers of another sample, a row with two answers or none, and what is no answer.
-    """
+    """What each person answered, in the order of the files. `key_file` is the path of the key, for messages. Raises InputError for a file that no
+    form exported, answers of another sample, a row with two answers or none, and what is no answer."""
     people: dict[str, Person] = {}
     for path in paths:
         records = read_records(path, COLUMNS)

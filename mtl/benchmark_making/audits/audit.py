@@ -127,11 +127,8 @@ def _sizes(config: Config, suite: Suite, data_dir: Path, tasks: Sequence[TaskFil
 def _unknown_tokens(
     config: Config, suite: Suite, data_dir: Path, texts: TokenizedTexts, training: np.ndarray
 ) -> np.ndarray:
-    """The number of tokens in each text that the embeddings do not know, int64 (texts,).
-
-    Args:
-        training: the numbers of the texts that a run trains on, int64 (training texts,).
-    """
+    """The number of tokens in each text that the embeddings do not know, int64 (texts,). `training`: the numbers of the texts that a run trains on,
+    int64 (training texts,)."""
     from mtl.base.device import device_of
     from mtl.embedders.find import find_vectors
 

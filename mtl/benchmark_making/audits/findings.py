@@ -152,11 +152,7 @@ def conflicts(part: Part) -> Iterator[Finding]:
 
 
 def id_findings(part: Part, data_dir: Path, ids: Sequence[str]) -> Iterator[Finding]:
-    """Rows of dev or test with the id of an earlier row.
-
-    Args:
-        ids: the columns that may hold ids, before `ID`; the first that the file has does.
-    """
+    """Rows of dev or test with the id of an earlier row. `ids`: the columns that may hold ids, before `ID`; the first that the file has does."""
     path, layout = data_dir / part.file, part.task.layout(part.split, data_dir)
     names = column_names(path, layout)
     column = next((name for name in (*ids, ID) if name in names and name != part.task.group), None)

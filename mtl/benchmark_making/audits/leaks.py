@@ -103,11 +103,8 @@ def shared_within(parts: dict[str, Part]) -> list[Finding]:
 
 
 def shared_across(tasks: Sequence[dict[str, Part]]) -> list[Finding]:
-    """Rows of one task's dev and test whose texts all occur in another task's training rows.
-
-    Rows that also occur in the task's own training rows are left to `shared_within`. Of several tasks with the same training
-    texts, only the first is compared.
-    """
+    """Rows of one task's dev and test whose texts all occur in another task's training rows. Rows that also occur in the task's own training rows are
+    left to `shared_within`. Of several tasks with the same training texts, only the first is compared."""
     sources: dict[frozenset[Key], Part] = {}  # the training rows to compare with, by all of their keys
     for parts in tasks:
         if "train" in parts:

@@ -55,13 +55,8 @@ def audit_near(job: Job) -> Audit:
 
 
 def find_near(job: Job) -> list[tuple[TaskFiles, list[Near]]]:
-    """The near duplicates of each task's rows, its held-out rows not set apart.
-
-    Tasks on single words are left out. The rows of a task that another one answers are compared with the other's training rows.
-
-    Raises:
-        InputError: if no task has texts that can be read.
-    """
+    """The near duplicates of each task's rows, its held-out rows not set apart. Tasks on single words are left out. The rows of a task that another
+    one answers are compared with the other's training rows. Raises InputError if no task has texts that can be read."""
     read = {task.id: read_files(job.suite, task, job.data_dir, job.config.held_out) for task in job.tasks}
     near_rows = []
     for files in read.values():

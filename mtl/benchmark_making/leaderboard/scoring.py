@@ -46,14 +46,8 @@ class LabelledRows:
 
 
 def read_labelled_rows(suite: Suite, gold: Path, split: str) -> dict[str, LabelledRows]:
-    """The rows of the tasks with labels in the folder, by task id.
-
-    Args:
-        gold: a data folder whose files of the split have the target column; a test file may also be called test.tsv.
-
-    Raises:
-        InputError: if no task has labels, and for files that cannot be read.
-    """
+    """The rows of the tasks with labels in the folder, by task id. `gold`: a data folder whose files of the split have the target column; a test file
+    may also be called test.tsv. Raises InputError if no task has labels, and for files that cannot be read."""
     tasks = {}
     for task in suite.tasks.values():
         if (path := labelled_file(task, split, gold)) is not None:

@@ -44,11 +44,8 @@ def find_submissions(folder: Path) -> list[Path]:
 
 
 def read_entrant(folder: Path) -> Entrant:
-    """What system.yaml in the folder of a submission says; nothing if there is none.
-
-    Raises:
-        InputError: that says why the submission is refused: for the name of its folder, for links in it, and for a bad system.yaml.
-    """
+    """What system.yaml in the folder of a submission says; nothing if there is none. Raises InputError with the reason of a refusal: for the name of
+    its folder, for links in it, and for a bad system.yaml."""
     if folder.is_symlink() or not FOLDER_NAME.fullmatch(folder.name):
         raise InputError("must be a folder whose name has only letters, digits, '.', '_', '+' and '-'", path=folder)
     check_plain_folder(folder)
@@ -76,12 +73,9 @@ def _is_day(text: str) -> bool:
 
 
 def read_predictions(folder: Path, suite: Suite, split: str, tasks: Mapping[str, DataRows]) -> dict[str, np.ndarray]:
-    """The predictions in the folder of a submission for the rows of each task that it has, (rows,) by task id, in the order of `tasks`.
-
-    Raises:
-        InputError: that says why the submission is refused: for files that are no predictions of the suite, for predictions that do not
-            fit the rows, and for none of these tasks. It says nothing of labels.
-    """
+    """The predictions in the folder of a submission for the rows of each task that it has, (rows,) by task id, in the order of `tasks`. Raises
+    InputError with the reason of a refusal: for files that are no predictions of the suite, for predictions that do not fit the rows, and for none of
+    these tasks. It says nothing of labels."""
     archives = sorted(folder.glob("*.zip"))
     if len(archives) > 1:
         raise InputError(f"has {len(archives)} zips; one submission has one", path=folder)

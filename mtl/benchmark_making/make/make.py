@@ -171,10 +171,8 @@ def _by_split(recipe: TaskRecipe, id: str, table: Table) -> dict[str, list[Sourc
 def _write_task(
     recipe: TaskRecipe, task: Task, table: Table, splits: Mapping[str, Sequence[SourceRow]], folder: Path
 ) -> int:
-    """Write a task's files; return how many of their cells differ from the values, since a tsv file has no tabs and line ends in cells.
-
-    What is written is read as a run does, test targets included. Raises InputError at the source of a row that no run could read.
-    """
+    """Write a task's files; return how many of their cells differ from the values, since a tsv file has no tabs and line ends in cells. What is
+    written is read as a run does, test targets included. Raises InputError at the source of a row that no run could read."""
     group = [task.group] if task.group else []
     declared = [*task.text_columns, *task.span_columns, *task.further_columns, *group, *task.target_columns]
     columns = recipe.written[task.id].columns or {name: name for name in declared}  # by column of a file, the table's

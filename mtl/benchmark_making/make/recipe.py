@@ -58,13 +58,9 @@ class RecipeSource:
             raise InputError(problem, key="reading")
 
     def read(self, name: str, data_dir: Path) -> Table:
-        """The rows of the source with all of its columns, those of lists included, as a table with this name.
-
-        A row may lack values. A sentence of a file of tokens whose text no comment says has its tokens with spaces between them as its text.
-
-        Raises:
-            InputError: as `mtl.data.records.read_records` does, and for a link that leads out of the data folder.
-        """
+        """The rows of the source with all of its columns, those of lists included, as a table with this name. A row may lack values. A sentence of a
+        file of tokens whose text no comment says has its tokens with spaces between them as its text. Raises InputError as
+        `mtl.data.records.read_records` does, and for a link that leads out of the data folder."""
         file, _, part = self.file.partition(PART)
         path, layout = inside(data_dir, file), Layout(self.header, self.reading or Reading(), part or None)
         columns = column_names(path, layout)
@@ -123,14 +119,8 @@ class TaskRecipe:
     written: dict[str, TaskFiles]  # by task
 
     def suite(self, rows: Mapping[str, Mapping[str, int]]) -> tuple[dict[str, Any], Suite]:
-        """The content of the suite file, and the suite that it declares.
-
-        Args:
-            rows: by task and split, their number.
-
-        Raises:
-            InputError: for what `mtl.tasks.suite.load_suite` refuses, with the recipe's path.
-        """
+        """The content of the suite file, and the suite that it declares. `rows`: by task and split, their number. Raises InputError for what
+        `mtl.tasks.suite.load_suite` refuses, with the recipe's path."""
         tasks = {}
         for id, declared in self.keys.tasks.items():
             names = {name: f"{name}.{self.written[id].format}" if name in rows[id] else None for name in SPLITS}
@@ -141,12 +131,8 @@ class TaskRecipe:
 
 
 def load_recipe(path: Path) -> TaskRecipe:
-    """Read and check a recipe, which is not trusted.
-
-    Raises:
-        InputError: that names the file and the key: for an unknown key, step or table, a bad option, a table that nothing reads, and
-            an error in what is for the suite file.
-    """
+    """Read and check a recipe, which is not trusted. Raises InputError with the file and the key for an unknown key, step or table, a bad option, a
+    table that nothing reads, and an error in what is for the suite file."""
     raw = read_yaml(path)
     try:
         keys = typed(RecipeKeys, raw)

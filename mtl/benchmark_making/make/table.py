@@ -137,10 +137,8 @@ class Work:
         return [row for row, reason in judged if reason is None]
 
     def shuffled(self, numbers: Iterable[int]) -> list[int]:
-        """These numbers in an order that depends on nothing but the recipe's seed and the step's place in the recipe.
-
-        It is the order of hashes, which every version of every library computes alike.
-        """
+        """These numbers in an order that depends on nothing but the recipe's seed and the step's place in the recipe. It is the order of hashes,
+        which every version of every library computes alike."""
         return sorted(numbers, key=lambda n: hashlib.sha256(f"{self.seed} {self.number} {n}".encode()).digest())
 
     def error(self, message: str, option: str | None = None) -> InputError:

@@ -52,10 +52,8 @@ def _begun(job: Job, folder: Path) -> list[str]:
 
 
 def expected_seconds(runs: Sequence[Job]) -> dict[str, dict[int, float]]:
-    """Seconds by run and by seed, of the seeds that are not done: the median of the run's finished seeds, if there are any.
-
-    A seed whose stage 1 is trained by another run, or trained already, takes less.
-    """
+    """Seconds by run and by seed, of the seeds that are not done: the median of the run's finished seeds, if there are any. A seed whose stage 1 is
+    trained by another run, or trained already, takes less."""
     expected: dict[str, dict[int, float]] = {}
     for run in runs:
         times = []
