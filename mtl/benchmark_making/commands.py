@@ -71,9 +71,8 @@ def add_commands(commands: Commands) -> None:
     add_report_dir(sweep, "the folder of the report")
 
     power_help = "the smallest differences that tests detect, and the examples and seeds that they need"
-    power = add("power", _power, power_help)
     power_settings = "a folder of runs, as runs/klej, else runs; difference=POINTS (else 2), seeds=N"
-    add_settings(power, power_settings, "RUNS_DIR | key=value")
+    add_settings(add("power", _power, power_help), power_settings, "RUNS_DIR | key=value")
 
 
 def _audit(arguments: argparse.Namespace) -> int:

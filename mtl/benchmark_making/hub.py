@@ -234,6 +234,5 @@ def _problem(error: Exception) -> str:
     if isinstance(error, OSError) and error.errno is not None:
         return str(resource_problem(error))
     reason = (str(error).splitlines() or [type(error).__name__])[0]
-    return (
-        f"the Hub does not answer as it should ({reason}); check the network and HF_ENDPOINT, and run again to continue"
-    )
+    advice = "check the network and HF_ENDPOINT, and run again to continue"
+    return f"the Hub does not answer as it should ({reason}); {advice}"

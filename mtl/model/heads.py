@@ -215,15 +215,12 @@ def span_features(vectors: Sequence[Tensor]) -> Tensor:
 
 
 def unit_vectors(states: Tensor, lengths: Tensor, units: Tensor) -> tuple[Tensor, Tensor]:
-    """The vectors of the units of all rows, and the row of each unit, int64 (units,).
+    """The vectors of the units of all rows, (sides * units, dim), and the row of each unit, int64 (units,). Of a pair, the vectors of the first text
+    for each unit come first, then those of the units.
 
     Args:
-        states: encoder outputs (sides * inputs, time, dim).
-        lengths: (sides * inputs,).
+        states: encoder outputs (sides * inputs, time, dim), with their `lengths` (sides * inputs,).
         units: the steps of each row's units in its last text, int64 (inputs, longest): PAST after the last one, WHOLE for the maximum over time.
-
-    Returns:
-        (sides * units, dim): of a pair, first the vector of the first text for each unit, then that of the unit.
     """
     rows, numbers = (units != PAST).nonzero(as_tuple=True)
     steps = units[rows, numbers]

@@ -23,14 +23,9 @@ def is_unit(sizes: Tensor, most: int, device: torch.device) -> Tensor:
 
 
 def sequence_loss(outputs: Tensor, codes: Tensor, sizes: Tensor, transitions: Tensor) -> Tensor:
-    """The sum over rows of minus the logarithm of the probability of their labels, ().
-
-    Args:
-        outputs: (units, labels).
-        codes: indices of labels, int64 (rows, at least most), of which the first `sizes` of each row count.
-        sizes: the number of units of each row, int64 (rows,) on the CPU.
-        transitions: (labels + 2, labels).
-    """
+    """The sum over rows of minus the logarithm of the probability of their labels, (), from `outputs` (units, labels) and `transitions`
+    (labels + 2, labels). `codes` are indices of labels, int64 (rows, at least most), of which the first `sizes` of each row count; `sizes` are the
+    numbers of units, int64 (rows,) on the CPU."""
     scores, transitions = by_row(outputs.float(), sizes), transitions.float()
     _, most, labels = scores.shape
     if not most:

@@ -29,13 +29,10 @@ def level_of(task: Task) -> Level:
 
 
 def alpha(answers: np.ndarray, level: Level) -> float:
-    """Krippendorff's α; 1 without any disagreement.
+    """Krippendorff's α of answers, float64 (people, rows), of two people or more; 1 without any disagreement.
 
     The mean squared distance of two answers is twice their variance, so α is a ratio of variances. Of nominal answers, it is that of
     indicators of each answer, summed; of ordinal ones, that of their mean ranks among all answers.
-
-    Args:
-        answers: float64 (people, rows), of two people or more.
 
     >>> alpha(np.array([[0.0, 1, 2, 2], [0, 1, 2, 1]]), "nominal")
     0.6666666666666667

@@ -48,11 +48,8 @@ def _answered_by_pairs(part: Part) -> Iterator[Finding]:
     for row in part.rows:
         pairs[plain(row.texts[0])][plain(row.texts[1])] += 1
     answers_by_word = {word: [answer for answer, _ in answers.most_common()] for word, answers in pairs.items()}
-    rows, count, first = (
-        len(part.rows),
-        0,
-        0,
-    )  # questions: all, with the right answer in the dictionary, and as its most frequent one
+    # questions: all, with the right answer in the dictionary, and as its most frequent one
+    rows, count, first = len(part.rows), 0, 0
     for row in part.rows:
         target, answers = plain(str(row.target)), answers_by_word.get(plain(row.texts[2]), [])
         count += target in answers

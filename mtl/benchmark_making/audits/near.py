@@ -90,11 +90,9 @@ def _near(parts: Mapping[str, Part]) -> list[Near]:
         similar[later].append((-similarity, earlier))
     near = []
     for part, row, number in rows:
-        best_first = sorted([(-1.0, number), *similar[number]])
+        ranked = sorted([(-1.0, number), *similar[number]])
         for source in sources:
-            matches = (
-                (match, -value) for value, text in best_first for match in with_text.get((source.split, text), ())
-            )
+            matches = ((match, -value) for value, text in ranked for match in with_text.get((source.split, text), ()))
             for match, similarity in matches:
                 is_other = source is not part or match.line < row.line
                 if is_other and source.marked(match) == part.marked(row):

@@ -84,8 +84,7 @@ def _common_reading(guess: Guess, sniffed: Mapping[str, Sniffed], known: Mapping
         remedy = "convert them to one, or leave one out, as with files.test=null"
         raise InputError(f"the files of the task are read in several ways ({ways}); {remedy}")
     reading = typed(Reading, {**_declared(distinct.pop()), **(known.get("reading") or {})})
-    questions = chain(guess.questions, *(file.questions for file in sniffed.values()))
-    guess.questions = list(dict.fromkeys(questions))
+    guess.questions = list(dict.fromkeys(chain(guess.questions, *(file.questions for file in sniffed.values()))))
     if keys := _declared(reading):
         guess.declare(next(filter(None, (file.why for file in sniffed.values())), ""), reading=keys)
     return reading

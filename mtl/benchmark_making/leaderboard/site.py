@@ -69,8 +69,7 @@ def _board(suite: Suite, tasks: Tasks, scored: Sequence[ScoredSubmission], split
     for id, labelled in tasks.items():
         if any(id in row.scores for row in rows):
             task = labelled.task
-            metric = metric_named(task.metric).title
-            columns[id] = Column(task.title, metric, task.metric, id, id in suite.averaged)
+            columns[id] = Column(task.title, metric_named(task.metric).title, task.metric, id, id in suite.averaged)
     title, scale, tests = f"{suite.title}, {split}", suite.shown, PairTests(ranks=pair_tests(rows).ranks)
     facts = [SYSTEMS_NOTE]
     return Leaderboard(suite.name, title, scale, columns, rows, marks=marks, facts=facts, tests=tests, noun="system")
