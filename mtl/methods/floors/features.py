@@ -146,8 +146,8 @@ def pair_features(method: str, sides: Sequence[Vectors], standardized: np.ndarra
     the cosines. Trees: the last three, and the sums of |u - v|. A forest: copies of the four that compare whole texts, too; of the sqrt(n) features
     that it draws at each split, two are such copies on average. Overlap: only the cosines.
 
-    `standardized` are the cosines of the two sides, (rows, 2), standardized by the mean and the standard deviation over the training rows, so that they
-    need no large weights; naive Bayes, which takes no negative number, and overlap read them as they are."""
+    `standardized` are the cosines of the two sides, (rows, 2), standardized by the mean and the standard deviation over the training rows, so that
+    they need no large weights; naive Bayes, which takes no negative number, and overlap read them as they are."""
     if method == "overlap":
         return cosines(sides)
     first, second = sides
