@@ -1,34 +1,19 @@
-"""Networks on the rows of tasks: what a task's head reads, the results of a network for it, and training."""
+"""What a task's head reads, and the results of a network for it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from torch import Tensor
 
 from mtl.base.device import device_of
-from mtl.base.settings.layers import flatten_config
-from mtl.base.settings.schema import Config, TrainerConfig
+from mtl.base.settings.schema import TrainerConfig
 from mtl.data.dataset import Split
-from mtl.methods.coded import Coded
 from mtl.model.encoder import Encoder
 from mtl.model.network import TaskNetwork
 from mtl.model.sequences import Sequences
-from mtl.training.batches import (
-    POOL,
-    BatchDataset,
-    Schedule,
-    TaskRows,
-    batch_rows,
-    predict_rows,
-    row_lengths,
-    sorted_batches,
-)
-from mtl.training.module import MultitaskModule
-from mtl.training.optimizers import Optimization
+from mtl.training.batches import BatchDataset, TaskRows, batch_rows, predict_rows, row_lengths, sorted_batches
 from mtl.training.precision import mixed_precision
-from mtl.training.stage import Stage, fit
 
 
 @dataclass(frozen=True)
@@ -81,56 +66,3 @@ class TaskInput:
                 codes[name] = self.computed(predict_rows, network, head, split, size, trainer)
         network.to("cpu")
         return codes
-
-
-def fit_tasks(
-    config: Config,
-    data: Coded,
-    network: TaskNetwork,
-    task_input: TaskInput,
-    rows: Mapping[str, Split],
-    optimization: Optimization,
-    *,
-    batch_size: int,
-    dev_batch_size: int,
-    epoch_steps: int,
-    total_steps: int,
-    seed: int,
-    sampling: float = 1.0,
-    pool: int = POOL,
-    parts: int = 1,
-    pin_memory: bool = True,
-    **stage: Any,
-) -> None:
-    """Train a network on rows of its tasks, each batch on those of one task.
-
-    Args:
-        rows: those to train on, by task id.
-        batch_size, dev_batch_size: model inputs in a batch of training and of validation.
-        epoch_steps: the steps between two validations.
-        sampling, pool, parts: see `mtl.training.batches.Schedule` and `MultitaskModule`.
-        pin_memory: whether batches for a GPU are copied from page-locked memory; they must not lie on the GPU already.
-        stage: the fields of a `Stage` that do not follow from the other arguments.
-    """
-    tasks = [task for task in data.dataset.trained_tasks if task.id in rows]
-    data.set_loss(network, config.loss)
-    sizes = {id: batch_rows(split, batch_size) for id, split in rows.items()}
-    schedule = Schedule(task_input.row_lengths(rows), sizes, total_steps, seed, sampling, pool)
-    dev = {task.id: data.dev(task) for task in tasks}
-    pinned = pin_memory and device_of(config.trainer.accelerator).type == "cuda"
-    train_batches, dev_batches = task_input.batches(rows), task_input.batches(dev)
-    fit(
-        MultitaskModule(network, {task.id: data.dev_score(task) for task in tasks}, optimization, parts),
-        Stage(
-            seed=seed,
-            total_steps=total_steps,
-            train=lambda epoch: train_batches.loader(
-                schedule.steps(epoch * epoch_steps, (epoch + 1) * epoch_steps), pinned
-            ),
-            dev=dev_batches.loader(task_input.ordered(dev, dev_batch_size), pinned),
-            scale=data.scale,
-            settings=flatten_config(config),
-            **stage,
-        ),
-        config.trainer,
-    )

@@ -14,10 +14,10 @@ from mtl.base.files import write_checkpoint
 from mtl.base.settings.schema import Config
 from mtl.base.untrusted import read_checkpoint
 from mtl.data.dataset import last_texts
-from mtl.methods.coded import Coded
+from mtl.methods.coded import Coded, fit_tasks
 from mtl.methods.heads import new_heads
 from mtl.methods.method import Predictions
-from mtl.methods.networks import TaskInput, fit_tasks
+from mtl.methods.networks import TaskInput
 from mtl.methods.thresholds import SHIFTS, chosen_shifts, recorded_shifts, shift_text, shifted_outputs
 from mtl.model.network import Heads, Network
 from mtl.tasks.targets import target_kind

@@ -28,10 +28,10 @@ from mtl.base.settings.schema import INDIFFERENT, Config
 from mtl.base.untrusted import read_json
 from mtl.base.version import VERSION
 from mtl.embedders.interface import Embeddings
-from mtl.methods.coded import Coded
+from mtl.methods.coded import Coded, fit_tasks
 from mtl.methods.lstm.entry import LSTM
 from mtl.methods.lstm.trained import new_network
-from mtl.methods.networks import TaskInput, fit_tasks
+from mtl.methods.networks import TaskInput
 from mtl.model.network import Network
 from mtl.model.sequences import Sequences
 from mtl.runs.folder import FORMAT, read_stage

@@ -14,10 +14,10 @@ from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
 from mtl.base.files import check_space
-from mtl.methods.coded import Coded
+from mtl.methods.coded import Coded, fit_tasks
 from mtl.methods.costs import networks_cost
 from mtl.methods.method import BuildRequest, Method, Predictions
-from mtl.methods.networks import TaskInput, fit_tasks
+from mtl.methods.networks import TaskInput
 from mtl.methods.transformer.inputs import InputReader, longest_input, read_dataset
 from mtl.methods.transformer.network import TransformerNetwork, fine_tuning, warmup_steps
 from mtl.methods.transformer.opening import open_origin
