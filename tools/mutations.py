@@ -56,8 +56,8 @@ MUTATIONS = (
     Mutation(
         "lock: a lock that another process holds is taken",
         "base/locks.py",
-        "held = _system_lock(path, timeout=0)",
-        "held = nullcontext()",
+        "system_lock = _system_lock(path, timeout=0)",
+        "system_lock = nullcontext()",
         ("base/test_locks.py", "runs/test_folder.py", "jobs/test_together_baseline.py"),
     ),
     Mutation(

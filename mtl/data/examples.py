@@ -99,7 +99,8 @@ def make_spans(task: Task, texts: Sequence[str], ends: Sequence[object]) -> tupl
         if not isinstance(span, list | tuple) or len(span) != 2 or not all(type(end) is int for end in span):
             raise ValueError(f"span {column!r}: two integers are expected, start and stop, not {span!r}")
         start, stop = span
-        if not 0 <= start < stop <= (length := len(texts[side])):
+        length = len(texts[side])
+        if not 0 <= start < stop <= length:
             problem = f"{start} to {stop} is not within its text, which has {length} characters"
             raise ValueError(f"span {column!r}: {problem}")
         spans.append((start, stop))
