@@ -63,7 +63,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if hasattr(value, "tolist") and not isinstance(value, type):
-        return value.tolist()
+        value = value.tolist()
     if isinstance(value, list | tuple | range):
         if len(value) > MOST_ITEMS:
             raise InputError(f"a list of {len(value):,} values; settings have at most {MOST_ITEMS:,}")

@@ -1,6 +1,6 @@
 """A run from its beginning to its end: begin, train each seed, sum up; before it, the simple baseline of its table.
 
-`run_baseline` is the recipe, and what it calls stands below it in this order. What a run is made from, and whether a finished run still is what
+`run_baseline` is the recipe; what it calls stands below it. What a run is made from, and whether a finished run still is what
 would be made, is in `mtl.jobs.inputs`; `mtl.jobs.together` does the same in several processes, for one run or many."""
 
 import json

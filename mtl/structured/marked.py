@@ -72,7 +72,7 @@ def with_tags(
     number = cut = left_out = 0
     for line, row in rows:
         try:
-            spans = list(_spans(row, span_columns))
+            spans = list(dict.fromkeys(_spans(row, span_columns)))
             tagged = tag(text(value_of(row, name)), spans)
         except ValueError as error:
             raise InputError(f"reading.spans: {error}", path=path, line=line) from None

@@ -1,4 +1,4 @@
-"""The precision in which the LSTM trains, encodes and predicts: what `trainer.precision` means on a device."""
+"""The precision in which networks train, encode and predict: what `trainer.precision` means on a device."""
 
 import logging
 from typing import Any

@@ -38,7 +38,13 @@ def test_the_recorded_call_gives_the_same_settings() -> None:
 
 @pytest.mark.parametrize(
     ("settings", "named", "key"),
-    [([3], {}, None), (["suite"], {}, None), ([{1: 2}], {}, None), ([], {"encoder": {2: 3}}, None)],
+    [
+        ([3], {}, None),
+        (["suite"], {}, None),
+        ([{1: 2}], {}, None),
+        ([], {"encoder": {2: 3}}, None),
+        ([], {"seeds": np.arange(10_001)}, None),
+    ],
 )
 def test_settings_of_another_form(settings: list[Any], named: dict[str, Any], key: str | None) -> None:
     refused(lambda: plain_settings(settings, named), key=key)

@@ -80,8 +80,8 @@ def test_spans_that_are_none(tmp_path: Path, span: list[Any]) -> None:
 
 
 def test_spans_of_which_none_counts_are_refused(tmp_path: Path) -> None:
-    """Their starts and ends are in each other's place."""
-    rows = [{"text": "and Anna", "spans": []}, {"text": "and Anna", "spans": [[8, 4, "P"]]}]
+    """Their starts and ends are in each other's place. A span that stands twice is one."""
+    rows = [{"text": "and Anna", "spans": []}, {"text": "and Anna", "spans": [[8, 4, "P"], [8, 4, "P"]]}]
     path = write_jsonl(tmp_path / "a.jsonl", rows)
     with raises_input_error(file="a.jsonl"):
         marked(path, "text + spans.0[] + spans.1[] + spans.2[]")
