@@ -73,8 +73,8 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
 
 
 def file_problems(file: RowFile, data: RowFile) -> list[str]:
-    """The problems of a submission's file, in order of lines; of more than 11, the first 10 and how many follow. Rows are the same if their values are, of
-    equal type: 3 is not 3.0. The order of keys and white space do not count."""
+    """The problems of a submission's file, in order of lines; of more than 11, the first 10 and how many follow. Rows are the same if their values
+    are, of equal type: 3 is not 3.0. The order of keys and white space do not count."""
     try:
         _, errors = file.targets_and_errors
     except InputError as error:  # a line is no row
