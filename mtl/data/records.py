@@ -10,8 +10,9 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.data.columns import LIST, Value, names_in, nullable_value, optional_value, printable_names, value_of
+from mtl.data.forms import PLAIN, SEPARATORS, TABLES, form_of, read_table, separator_of, value_part
 from mtl.data.parquet import parquet_names
-from mtl.data.rows import PLAIN, SEPARATORS, TABLES, form_of, read_table, separator_of, stream_rows, value_part
+from mtl.data.rows import stream_rows
 from mtl.tasks.task import NUMBERED, Layout
 
 FIRST_ROWS = 100  # of a file of objects are read for its columns' names

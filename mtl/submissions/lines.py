@@ -11,8 +11,8 @@ from mtl.base.errors import InputError
 from mtl.base.untrusted import parse_json
 from mtl.data.columns import LIST, optional_value, text
 from mtl.data.files import split_lines
+from mtl.data.forms import quoted_rows
 from mtl.data.json_rows import parse_row
-from mtl.data.rows import quoted_rows
 from mtl.submissions.files import MOST_PREDICTIONS
 from mtl.submissions.row_files import PREDICTION, show, value_target
 from mtl.tasks.target_kind import Target

@@ -13,7 +13,7 @@ import pytest
 from data_files import write_rows
 from input_errors import refused
 
-from mtl.data import files, rows
+from mtl.data import files, forms
 from mtl.data import files as module
 from mtl.data.files import read_lines, split_lines
 from mtl.data.hashes import hash_files
@@ -174,7 +174,7 @@ def test_what_is_in_the_place_of_data_is_named(tmp_path: Path, name: str, conten
 def test_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bomb = write(tmp_path / "a.jsonl.gz", gzip.compress(b" " * 2**27))
     refused(lambda: list(stream_rows(bomb)), file="a.jsonl.gz")
-    names = [f"c{number}" for number in range(rows.MOST_COLUMNS + 1)]
+    names = [f"c{number}" for number in range(forms.MOST_COLUMNS + 1)]
     refused(lambda: column_names(write(tmp_path / "wide.csv", ",".join(names) + "\n")), file="wide.csv", line=1)
     wide = write(tmp_path / "wide.jsonl", json.dumps(dict.fromkeys(names, 1)))
     refused(lambda: list(stream_rows(wide)), file="wide.jsonl", line=1)

@@ -19,7 +19,7 @@ from mtl.benchmark_making.audits.near import SHARE, Near, find_near
 from mtl.benchmark_making.audits.parts import TaskFiles
 from mtl.benchmark_making.text_units import NGRAM_SIZE
 from mtl.data.files import read_bytes
-from mtl.data.rows import PACKED, form_of
+from mtl.data.forms import PACKED, form_of
 from mtl.jobs.job import Job
 from mtl.tasks.suite import load_suite
 from mtl.tasks.task import Layout

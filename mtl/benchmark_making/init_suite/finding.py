@@ -17,8 +17,8 @@ from mtl.benchmark_making.init_suite.guess import Guess
 from mtl.benchmark_making.init_suite.reading import sniff
 from mtl.benchmark_making.init_suite.tables import read_table
 from mtl.data.files import data_lines, numbered_names
+from mtl.data.forms import PACKED, SUFFIXES, form_of
 from mtl.data.json_rows import parse_object
-from mtl.data.rows import PACKED, SUFFIXES, form_of
 from mtl.tasks.suite import AVERAGE
 from mtl.tasks.task import BESIDE, NUMBERED, PART, SPLIT_OF, SPLITS, Layout
 

@@ -18,7 +18,7 @@ from mtl.benchmark_making.init_suite.document import KEYS, SHOWN, suite_document
 from mtl.benchmark_making.init_suite.finding import file_name, files_of_tasks
 from mtl.benchmark_making.init_suite.guess import Guess, quoted_names
 from mtl.benchmark_making.init_suite.guessing import guess_task
-from mtl.data.rows import SUFFIXES
+from mtl.data.forms import SUFFIXES
 from mtl.tasks.suite import suite_from
 from mtl.tasks.task import SPLITS, Task
 

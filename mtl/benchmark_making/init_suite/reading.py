@@ -18,7 +18,7 @@ from mtl.benchmark_making.init_suite.file_column import LABEL_NAMES, LONG, NUMBE
 from mtl.benchmark_making.init_suite.guess import GIVEN, Guess, count, quoted
 from mtl.benchmark_making.init_suite.tables import SplitTables, read_table
 from mtl.data.files import declared_encoding, unpacked_lines
-from mtl.data.rows import SEPARATORS, TABLES, form_of
+from mtl.data.forms import SEPARATORS, TABLES, form_of
 from mtl.tasks.task import BESIDE, Layout, Reading, Task
 
 HEAD = 2**18  # the bytes at the beginning of a file that are read

@@ -14,9 +14,10 @@ from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.file_column import FileColumn
 from mtl.benchmark_making.init_suite.guess import count, quoted, quoted_names
 from mtl.data.columns import INTEGER_LIMIT, LIST, is_list, items_of, kind_of, lists_below, text
+from mtl.data.forms import MOST_COLUMNS, TABLES, form_of
 from mtl.data.parquet import opened_parquet
 from mtl.data.records import OBJECTS, column_names
-from mtl.data.rows import MOST_COLUMNS, TABLES, form_of, stream_rows
+from mtl.data.rows import stream_rows
 from mtl.tasks.task import Layout
 
 SAMPLE_ROWS = 50_000  # of a file that are looked at

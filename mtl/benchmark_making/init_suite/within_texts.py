@@ -12,7 +12,7 @@ from mtl.benchmark_making.init_suite.file_column import INDEX, LABEL_NAMES, NO_S
 from mtl.benchmark_making.init_suite.guess import Guess, count, quoted, quoted_names, share
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
 from mtl.data.columns import LIST
-from mtl.data.rows import form_of
+from mtl.data.forms import form_of
 from mtl.tasks.task import BESIDE
 
 TOKEN_LABELS = "token_labels"  # the kind of such a task in a suite file
