@@ -16,7 +16,7 @@ from timing import alternate, ratio
 from torch import Tensor
 from torch.nn.utils.rnn import pack_padded_sequence
 
-from mtl.embedders.elmo.model import reorder_gates
+from mtl.embedders.elmo.weights import reorder_gates
 from mtl.vectors.elmo.lstm import ProjectedLSTMLayer
 
 CLIP = 3.0

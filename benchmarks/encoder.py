@@ -186,7 +186,7 @@ def klej(data: Path, batch: int, shuffled: bool) -> list[Workload]:
 
     shuffled: replace the rows of each batch by random ones, of any length.
     """
-    from mtl.data.dataset import load_dataset
+    from mtl.data.loading import load_dataset
     from mtl.data.text import tokenized
     from mtl.jobs.job import load_job
     from mtl.training.batches import Schedule, row_lengths

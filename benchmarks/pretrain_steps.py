@@ -23,7 +23,7 @@ from timing import ratio
 from torch.nn import functional
 
 from mtl.base.extras import import_transformers
-from mtl.data.dataset import training_texts
+from mtl.data.loading import training_texts
 from mtl.data.sample import write_sample
 from mtl.jobs.job import load_job
 from mtl.vectors.pretraining.pretrain import begin_training

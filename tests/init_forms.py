@@ -9,7 +9,7 @@ from golden import check_golden
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.init_suite import init_suite
-from mtl.data.dataset import load_dataset
+from mtl.data.loading import load_dataset
 from mtl.tasks.suite import load_suite
 
 Columns = dict[str, Any]

@@ -6,7 +6,8 @@ from typing import Any
 from command_line import job
 from data_files import write_jsonl
 
-from mtl.data.dataset import Dataset, load_dataset
+from mtl.data.dataset import Dataset
+from mtl.data.loading import load_dataset
 from mtl.jobs.job import Job
 
 SUITE = """\

@@ -12,8 +12,9 @@ from embedding_requests import vectors_of
 from small_suite import SMALL, rows
 
 from mtl.base.settings.schema import Config
-from mtl.data.dataset import Dataset, build_dataset
+from mtl.data.dataset import Dataset
 from mtl.data.examples import Example
+from mtl.data.loading import build_dataset
 from mtl.data.splits import TaskExamples
 from mtl.data.text import TokenizedTexts, tokenized
 from mtl.embedders import EMBEDDERS

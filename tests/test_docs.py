@@ -22,7 +22,8 @@ from mtl.base.settings.schema import Config
 from mtl.base.typed import declared_keys
 from mtl.benchmark_making.make.recipe import load_recipe
 from mtl.benchmark_making.sweeps.sweep import load_sweep
-from mtl.data.examples import read_examples, span_texts
+from mtl.data.examples import read_examples
+from mtl.data.marked_spans import span_texts
 from mtl.embedders import EMBEDDERS
 from mtl.jobs.job import load_job
 from mtl.tasks.suite import load_suite

@@ -1,7 +1,6 @@
 """The rows of a task's files as texts and targets."""
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
@@ -13,19 +12,16 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.data.columns import text
 from mtl.data.files import read_lines
-from mtl.data.records import Value, column_names, is_typed, read_records
+from mtl.data.marked_spans import Span, _check_words, _span, _words_columns, make_spans
+from mtl.data.records import Value, is_typed, read_records
 from mtl.tasks.target_kind import Target, TargetKind
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import COUNTED, Layout, Task, span_ends
-
-# The characters of a text, which are Unicode code points, from the first number to before the second.
-Span = tuple[int, int]
+from mtl.tasks.task import Layout, Task, span_ends
 
 # A row as a user gives it: its texts (`Example.texts`), and the (start, stop) of each span, in the order of `Task.marked`.
 Row = Sequence[str | Sequence[int]]
 
 MOST_CANDIDATES = 1000  # of one row; a model reads all of them at once
-INTEGER = re.compile(r"[0-9]{1,18}")
 
 
 @dataclass(frozen=True)
@@ -89,27 +85,6 @@ def make_example(task: Task, row: Row) -> Example:
         raise ValueError("has something else than a text where a text is expected")
     inputs = make_inputs(task, [text for text in texts if isinstance(text, str)])
     return Example(0, inputs, spans=make_spans(task, inputs[0], ends))
-
-
-def make_spans(task: Task, texts: Sequence[str], ends: Sequence[object]) -> tuple[Span, ...]:
-    """The spans of a row with these texts, from start and stop of each span, in the order of `Task.marked`. Raises ValueError, which names the
-    span's column, for a span that is not within its text."""
-    spans = []
-    for (side, column), span in zip(task.marked, ends, strict=True):
-        if not isinstance(span, list | tuple) or len(span) != 2 or not all(type(end) is int for end in span):
-            raise ValueError(f"span {column!r}: two integers are expected, start and stop, not {span!r}")
-        start, stop = span
-        length = len(texts[side])
-        if not 0 <= start < stop <= length:
-            problem = f"{start} to {stop} is not within its text, which has {length} characters"
-            raise ValueError(f"span {column!r}: {problem}")
-        spans.append((start, stop))
-    return tuple(spans)
-
-
-def span_texts(task: Task, texts: Sequence[str], spans: Sequence[Span]) -> tuple[str, ...]:
-    """The text of each span (`Example.spans`) in the texts of an input."""
-    return tuple(texts[side][start:stop] for (side, _), (start, stop) in zip(task.marked, spans, strict=True))
 
 
 def read_examples(task: Task, path: Path, targets: bool = True, layout: Layout | None = None) -> list[Example]:
@@ -199,39 +174,6 @@ def target_value(task: Task, values: Mapping[str, Any]) -> Value:
 def target_cell(kind: TargetKind, value: Value) -> str:
     """A target of a file with types as its cell. Raises ValueError for a value that no cell holds."""
     return kind.join([text(item) for item in value]) if isinstance(value, list) else text(value)
-
-
-def _words_columns(task: Task, path: Path, layout: Layout) -> dict[str, str]:
-    """The columns of the file that hold the words that spans mark, each with its span's column."""
-    possible = {f"{column.rpartition('.')[0]}.text": column for _, column in task.marked if "." in column}
-    names = set(column_names(path, layout)) if possible else set()
-    return {words: column for words, column in possible.items() if words in names and words not in task.text_columns}
-
-
-def _check_words(task: Task, example: Example, words: Mapping[str, Value | None]) -> None:
-    """Raise ValueError for a span that marks other words than those of its column."""
-    for (_, column), marked in zip(task.marked, span_texts(task, example.inputs[0], example.spans), strict=True):
-        value = words.get(column)
-        if isinstance(value, str) and value != marked:
-            raise ValueError(f"span {column!r} marks {marked!r}, but the text beside it is {value!r}")
-
-
-def _span(column: str, text: str, cells: Sequence[Value], typed: bool) -> tuple[Value, Value]:
-    """Start and stop of a span: what its two columns hold, or what follows from the words and their place in them. Raises ValueError, which names
-    the column, if the words do not stand at this place."""
-    if not typed:
-        cells = [int(cell) if isinstance(cell, str) and INTEGER.fullmatch(cell) else cell for cell in cells]
-    first, second = cells
-    match = COUNTED.search(column)
-    if match is None:
-        return first, second
-    # The places are those of words, with spaces between them, or of characters.
-    starts = [word.start() for word in re.finditer(r"\S+", text)] if match[1] == "words" else range(len(text))
-    words = str(cells[1])
-    number = first - int(match[2]) if isinstance(first, int) else -1
-    if not 0 <= number < len(starts) or not text.startswith(words, starts[number]):
-        raise ValueError(f"span {column!r}: {words!r} does not stand at {first} of its text")
-    return starts[number], starts[number] + len(words)
 
 
 def _text(values: Mapping[str, Any], column: str) -> str:

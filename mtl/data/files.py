@@ -3,43 +3,17 @@
 import codecs
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress
-from mtl.base.untrusted import inside, open_lines, open_regular, read_errors
+from mtl.base.untrusted import open_lines, open_regular, read_errors
 
 FILE_LIMIT = 2**31  # bytes of a file that is read as a whole
 LINE_LIMIT = 2**26  # bytes of a line of a file that is read line by line
 MOST_LINES = 20_000_000  # of a data file
 WIDE = re.compile("utf[-_]?(16|32)", re.IGNORECASE)  # encodings whose line feeds have several bytes
-
-
-def numbered_files(path: Path) -> list[Path]:
-    """The files that differ from this one in their number alone, in the order of their numbers. Raises InputError if one is missing."""
-    try:
-        names = numbered_names(path.name, [file.name for file in path.parent.iterdir()])
-        return [inside(path.parent, name) for name in names]
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot be read in parts: {error}", path=path) from None
-
-
-def numbered_names(name: str, names: Iterable[str]) -> list[str]:
-    """Those names that differ from this one in the number before the suffix alone, as train-00000-of-00003.parquet, part-0.jsonl, in the
-    order of their numbers; they may also differ in a hash of 16 digits after it. Raises ValueError if a number is missing, or stands twice."""
-    number = re.search(r"(\d+)(-of-(\d+))?(-[0-9a-f]{16})?((\.[A-Za-z]+)?(\.(gz|bz2|xz|zst))?)$", name)
-    if number is None:
-        raise ValueError("its name has no number")
-    digest = "-[0-9a-f]{16}" if number[4] else ""
-    pattern = rf"{re.escape(name[: number.start()])}(\d+){number[2] or ''}{digest}{re.escape(number[5])}"
-    parts = sorted((int(match[1]), part) for part in names if (match := re.fullmatch(pattern, part)))
-    numbers, count = [part_number for part_number, _ in parts], len(parts)
-    is_complete = numbers in ([*range(count)], [*range(1, count + 1)]) and count == int(number[3] or count)
-    if not parts or not is_complete:
-        shown = ", ".join(map(str, numbers[:20]))
-        raise ValueError(f"its parts have the numbers {shown}; one is missing, or stands twice")
-    return [part for _, part in parts]
 
 
 def read_lines(path: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""The hashes of data files, and the checksums that a suite names."""
+"""The hashes of data files, the checksums that a suite names, and all that results depend on."""
 
 import hashlib
 from collections.abc import Sequence
@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mtl.base.files import sha256
-from mtl.data.files import numbered_files
+from mtl.data.rows import numbered_files
+from mtl.tasks.suite import Suite
 from mtl.tasks.task import NUMBERED, SPLITS, Task
 
 GIT = "git:"  # before a checksum that is the id of a git blob
@@ -49,9 +50,7 @@ def changed_splits(files: Sequence[HashedFile]) -> dict[str, list[str]]:
 
 def is_changed(path: Path, checksum: str | None) -> bool:
     """Whether a file has another checksum than this one; False if none is named."""
-    if checksum is None:
-        return False
-    return checksum != (GIT + git_blob_id(path) if checksum.startswith(GIT) else f"sha256:{sha256(path)}")
+    return checksum is not None and checksum_problem(path, checksum) is not None
 
 
 def git_blob_id(path: Path) -> str:
@@ -60,3 +59,27 @@ def git_blob_id(path: Path) -> str:
     digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: digest).hexdigest()
+
+
+def fingerprints(
+    suite: Suite, tasks: Sequence[Task], data_dir: Path, files: Sequence[HashedFile] | None = None
+) -> dict[str, str]:
+    """What results depend on, by name: the suite's language, the tasks that its score is the mean of if it names them, and SHA-256 of
+    each of these tasks' declarations and of each of their files that exists. The files may be hashed already."""
+    files = hash_files(tasks, data_dir) if files is None else files
+    marks = {"language": suite.language, **{f"tasks.{task.id}": task.fingerprint() for task in tasks}}
+    if suite.average is not None:
+        marks["average"] = suite.average_text
+    return {**marks, **{file.name: file.sha256 for file in files}}
+
+
+def checksum_problem(path: Path, checksum: str) -> str | None:
+    """What is wrong with the content of a downloaded file; None if it has this checksum: the SHA-256, 64 hexadecimal digits with or without
+    `sha256:`, or `git:` and the id of a git blob."""
+    if checksum.startswith(GIT):
+        name, expected, actual = "git blob id", checksum.removeprefix(GIT), git_blob_id(path)
+    else:
+        name, expected, actual = "SHA-256", checksum.removeprefix("sha256:"), sha256(path)
+    if actual == expected.lower():
+        return None
+    return f"the {name} of the downloaded file is {actual}, not the expected {expected}"

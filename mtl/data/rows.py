@@ -1,15 +1,16 @@
 """The rows of a split as a stream, each with its line: those of its file (`mtl.data.forms`), as its layout says (`mtl.tasks.task.Layout`): in
 numbered parts, with marked spans as tags, with a column of a second file, or only those with one value in a column."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 
 from mtl.base.errors import InputError
+from mtl.base.untrusted import inside
 from mtl.base.wings import wings
 from mtl.data.columns import LIST, TAGS, TOKENS, text, value_of
-from mtl.data.files import numbered_files
 from mtl.data.forms import PLAIN, NumberedRows, file_rows, form_of, row_lines, value_part
 from mtl.tasks.task import BESIDE, NUMBERED, Layout
 
@@ -82,3 +83,29 @@ def _select_rows(path: Path, rows: NumberedRows, name: str, value: str) -> Numbe
             yield line, row
     if not has_rows:
         raise InputError(f"no row has {value!r} in a column {name!r}", path=path)
+
+
+def numbered_files(path: Path) -> list[Path]:
+    """The files that differ from this one in their number alone, in the order of their numbers. Raises InputError if one is missing."""
+    try:
+        names = numbered_names(path.name, [file.name for file in path.parent.iterdir()])
+        return [inside(path.parent, name) for name in names]
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot be read in parts: {error}", path=path) from None
+
+
+def numbered_names(name: str, names: Iterable[str]) -> list[str]:
+    """Those names that differ from this one in the number before the suffix alone, as train-00000-of-00003.parquet, part-0.jsonl, in the
+    order of their numbers; they may also differ in a hash of 16 digits after it. Raises ValueError if a number is missing, or stands twice."""
+    number = re.search(r"(\d+)(-of-(\d+))?(-[0-9a-f]{16})?((\.[A-Za-z]+)?(\.(gz|bz2|xz|zst))?)$", name)
+    if number is None:
+        raise ValueError("its name has no number")
+    digest = "-[0-9a-f]{16}" if number[4] else ""
+    pattern = rf"{re.escape(name[: number.start()])}(\d+){number[2] or ''}{digest}{re.escape(number[5])}"
+    parts = sorted((int(match[1]), part) for part in names if (match := re.fullmatch(pattern, part)))
+    numbers, count = [part_number for part_number, _ in parts], len(parts)
+    is_complete = numbers in ([*range(count)], [*range(1, count + 1)]) and count == int(number[3] or count)
+    if not parts or not is_complete:
+        shown = ", ".join(map(str, numbers[:20]))
+        raise ValueError(f"its parts have the numbers {shown}; one is missing, or stands twice")
+    return [part for _, part in parts]

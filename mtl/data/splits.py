@@ -149,3 +149,9 @@ def check_present(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
         remedy += f"; or run the tasks that have their files: tasks=[{','.join(present)}]"
     problem = f"no such file; tasks of suite {suite.name} without their files: {', '.join(task.id for task in lacking)}"
     raise InputError(f"{problem}; {remedy}", path=missing[lacking[0].id])
+
+
+def present_tasks(suite: Suite, data_dir: Path) -> list[Task]:
+    """The tasks of the suite that have all their files."""
+    missing = missing_tasks(suite, data_dir)
+    return [task for id, task in suite.tasks.items() if id not in missing]

@@ -61,7 +61,7 @@ class Embeddings(TokenVectors, Protocol):
 
     @property
     def coverage(self) -> Any:
-        """How many words of the dataset's texts have a vector (`mtl.embedders.words.Coverage`)."""
+        """How many words of the dataset's texts have a vector (`mtl.embedders.coverage.Coverage`)."""
 
     def embedder(self) -> Any:
         """A new `mtl.model.sequences.Embedder`."""
@@ -95,25 +95,15 @@ class Reader(TokenVectors, Protocol):
 
 @dataclass(frozen=True)
 class EmbedderKind:
-    """One kind of embeddings: an entry of `mtl.embedders.EMBEDDERS`.
+    """One kind of embeddings: an entry of `mtl.embedders.EMBEDDERS`."""
 
-    Attributes:
-        title: as in the table row "LSTM, fastText, frozen".
-        options: its keys below `embeddings.` and their types.
-        build: makes the embeddings of a run.
-        load: makes the reader of a finished run.
-        exists: whether a path holds complete vectors; None if the vectors are not pretrained.
-        by_word: whether the vectors are a file with one vector for each word, which `VectorFile` reads (`vector_files/`).
-        extra: the extra of mtl-baselines with the packages that `build` and `load` need; None if there are none.
-    """
-
-    title: str
-    options: type[EmbedderOptions]
-    build: Callable[[EmbeddingsRequest], Embeddings]
-    load: Callable[[RunReaderRequest], Reader]
-    exists: Callable[[Path], bool] | None = None
-    by_word: bool = False
-    extra: str | None = None
+    title: str  # as in the table row "LSTM, fastText, frozen"
+    options: type[EmbedderOptions]  # its keys below `embeddings.` and their types
+    build: Callable[[EmbeddingsRequest], Embeddings]  # makes the embeddings of a run
+    load: Callable[[RunReaderRequest], Reader]  # makes the reader of a finished run
+    exists: Callable[[Path], bool] | None = None  # whether a path holds complete vectors; None: they are not pretrained
+    by_word: bool = False  # whether the vectors are a file with one vector for each word, which `VectorFile` reads
+    extra: str | None = None  # the extra of mtl-baselines with the packages that `build` and `load` need
 
     def check_installed(self, name: str) -> None:
         """Raise InputError, which says what to install, if a package that the embeddings `name` need is missing."""

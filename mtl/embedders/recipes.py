@@ -13,8 +13,9 @@ from mtl.base.settings.layers import find_yaml, shipped
 from mtl.base.typed import typed
 from mtl.base.untrusted import is_inside, is_web_address
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.data.dataset import fingerprints, present_tasks
+from mtl.data.hashes import fingerprints
 from mtl.data.held_out import FORMAT
+from mtl.data.splits import present_tasks
 from mtl.data.text import moses_version
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import is_sha256

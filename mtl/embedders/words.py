@@ -1,7 +1,7 @@
 """A vector for each word of a run's vocabulary, drawn at random or read from a file."""
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from torch.nn import functional as F
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
+from mtl.embedders.coverage import Coverage, coverage
 from mtl.embedders.interface import EmbeddingsRequest
 from mtl.embedders.vector_files.vector_file import VectorFile
 from mtl.model.sequences import ArraySequences
@@ -75,23 +76,15 @@ def check_dim(path: Path, dim: int, wanted: int | None) -> None:
 
 @dataclass(frozen=True)
 class WordEmbeddings:
-    """The vocabulary, its initial vectors, and how many words of the dataset they cover.
+    """The vocabulary, its initial vectors, and how many words of the dataset they cover."""
 
-    Attributes:
-        vocabulary: the words that have a vector.
-        vectors: float32 (len(vocabulary), dim), or None if each seed draws its own vectors from N(0, 1).
-        trainable: whether stage 1 trains the vectors.
-        drawn: bool (len(vocabulary),), the rows of `vectors` that each seed draws from N(0, 1) instead; None: no row.
-        sparse: as in `WordEmbedder`.
-    """
-
-    vocabulary: Vocabulary
+    vocabulary: Vocabulary  # of the words that have a vector
     dim: int
-    vectors: np.ndarray | None
+    vectors: np.ndarray | None  # float32 (len(vocabulary), dim); None: each seed draws its own ones from N(0, 1)
     coverage: "Coverage"
-    trainable: bool
-    drawn: np.ndarray | None = None
-    sparse: bool = False
+    trainable: bool  # in stage 1
+    drawn: np.ndarray | None = None  # bool (len(vocabulary),), the vectors that each seed draws from N(0, 1) instead
+    sparse: bool = False  # as in `WordEmbedder`
 
     def fingerprint(self) -> str:
         """A hash of the vocabulary and the initial vectors."""
@@ -164,14 +157,9 @@ class WordEmbedder(nn.Module):
 def frequent_words(
     texts: TokenizedTexts, training_texts: np.ndarray, min_count: int, max_words: int | None
 ) -> list[str]:
-    """The words that get a vector of their own, in the order of `texts.types`: boundary words, and frequent words.
-
-    Args:
-        training_texts: int64 (texts,), the indices of the texts that occur in training rows.
-        min_count: how often a frequent word occurs at least in the training texts.
-        max_words: the number of frequent words at most, the most frequent ones; of equally frequent words, the first in
-            `texts.types`, which is in order of first occurrence. None: no limit.
-    """
+    """The words that get a vector of their own, in the order of `texts.types`: boundary words, and words that occur at least `min_count` times in
+    the training texts, int64 (texts,), whose indices these are. Of frequent words, there are at most `max_words`, if it is not None: the most
+    frequent ones, of equally frequent ones the first in `texts.types`, which is in order of first occurrence."""
     counts = texts.counts(training_texts)
     is_boundary = np.array([word in BOUNDARIES for word in texts.types], dtype=bool)
     is_frequent = (counts >= max(1, min_count)) & ~is_boundary
@@ -179,50 +167,3 @@ def frequent_words(
         indices = np.flatnonzero(is_frequent)
         is_frequent[indices[np.argsort(-counts[indices], kind="stable")[max_words:]]] = False
     return [texts.types[index] for index in np.flatnonzero(is_frequent | is_boundary)]
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """How many types (distinct words) and tokens of the dataset's distinct texts have vectors, and from where: each a pair (types, tokens). Boundary
-    words are not counted.
-
-    Attributes:
-        found: of words with a vector.
-        from_ngrams: of words whose vectors come from their character n-grams.
-        unknown: of words without a vector in the embeddings' file or vocabulary, also if they get a random one (`embeddings.missing=random`).
-        unknown_types: bool (types,), the words without a vector.
-    """
-
-    found: tuple[int, int]
-    from_ngrams: tuple[int, int]
-    unknown: tuple[int, int]
-    unknown_types: np.ndarray = field(repr=False, compare=False)
-
-    def __str__(self) -> str:
-        counts = {"known": self.found, "from n-grams": self.from_ngrams, "unknown": self.unknown}
-        all_types, all_tokens = map(sum, zip(*counts.values(), strict=True))
-        return "; ".join(
-            f"{name} {types:,} types ({types / all_types:.1%}), {tokens:,} tokens ({tokens / all_tokens:.1%})"
-            for name, (types, tokens) in counts.items()
-            if types
-        )
-
-    def as_dict(self) -> dict[str, dict[str, int]]:
-        """The numbers as in summary.json: {"found": {"types": …, "tokens": …}, …}."""
-        counts = {"found": self.found, "from_ngrams": self.from_ngrams, "unknown": self.unknown}
-        return {name: {"types": types, "tokens": tokens} for name, (types, tokens) in counts.items()}
-
-
-def coverage(texts: TokenizedTexts, has_vector: np.ndarray, from_ngrams: np.ndarray | None = None) -> Coverage:
-    """Count the types and tokens of the dataset's distinct texts, by the types with a vector of their own, bool (types,), and those whose vectors
-    come from their n-grams, bool (types,), or None for embeddings without n-grams."""
-    counts = np.bincount(texts.tokens, minlength=len(has_vector))
-    words = np.array([word not in BOUNDARIES for word in texts.types], dtype=bool)
-    from_ngrams = np.zeros_like(has_vector) if from_ngrams is None else from_ngrams
-    unknown = ~(has_vector | from_ngrams)
-
-    def count(chosen: np.ndarray) -> tuple[int, int]:
-        """The types and the tokens among the chosen types, bool (types,)."""
-        return int((chosen & words).sum()), int(counts[chosen & words].sum())
-
-    return Coverage(count(has_vector), count(from_ngrams), count(unknown), unknown)

@@ -13,7 +13,9 @@ from mtl.base.settings.schema import SOURCES, Config
 from mtl.base.untrusted import read_json
 from mtl.base.wings import lazy
 from mtl.base.wording import listed
-from mtl.data.dataset import Dataset, fingerprints, load_dataset
+from mtl.data.dataset import Dataset
+from mtl.data.hashes import fingerprints
+from mtl.data.loading import load_dataset
 from mtl.data.repeats import without_repeats
 from mtl.jobs.imported import fingerprint_name
 from mtl.jobs.job import Job

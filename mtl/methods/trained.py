@@ -7,8 +7,9 @@ import numpy as np
 import torch
 
 from mtl.base.settings.schema import Config
-from mtl.data.dataset import Split, make_split
+from mtl.data.dataset import Split
 from mtl.data.examples import Row, make_example
+from mtl.data.loading import make_split
 from mtl.methods.networks import TaskInput
 from mtl.methods.overlap import with_overlap
 from mtl.model.network import TaskNetwork

@@ -18,8 +18,8 @@ from mtl.base.settings.layers import differences, save_config
 from mtl.base.settings.schema import Config
 from mtl.base.untrusted import AGAIN, Amount, Count, Seed, check_plain_folder, read_bytes, read_json
 from mtl.base.untrusted_yaml import YAML_LIMIT
-from mtl.data.dataset import row_sizes
 from mtl.data.examples import Example, read_targets
+from mtl.data.loading import row_sizes
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import ScoredRows, Task
 

@@ -1,26 +1,16 @@
 """Answer spans: the answer to a question is a part of a passage, or there is none.
 
-A target is a JSON object in one cell, `{"text": [...], "answer_start": [...], "words": [...]}`:
+A target is a cell of `mtl.structured.answer_cells`. A prediction is the text of one answer, or an empty text for a row without an answer."""
 
-- text: the gold answers; a row without an answer has none, and its lists are empty.
-- answer_start: the position of each answer's first character in the passage; null if the answer occurs several times and the data does not
-  say which occurrence is meant. Models learn the first one, and a warning counts such rows.
-- words: the first and the last unit of the first answer.
-
-A prediction is the text of one answer, or an empty text for a row without an answer.
-"""
-
-import json
 import logging
 import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mtl.base.wording import counted
+from mtl.structured.answer_cells import Gold, answer_cell, answer_length, answer_position, gold, is_target, parse_starts
 from mtl.structured.passages import LONGEST, best_run, unit_features, unit_text, units_of, units_within, window_answer
 from mtl.tasks.kinds.text import escape, unescape
 from mtl.tasks.target_kind import LEAST_PROBABILITY, PAST, HeadTargets, Target, TargetKind
@@ -31,13 +21,8 @@ if TYPE_CHECKING:
 
 NONE = ""  # the prediction for a row without an answer
 NONE_ALLOWED = "no answer"  # recorded with a head if some of its training rows have no answer
-CELL = '"answer_start"'  # tells a target in JSON from the text of an answer
-PARSED = 1 << 12  # the most targets that stay parsed
-SHOWN = 60  # the most characters of an answer in a message
 
 logger = logging.getLogger("mtl")
-
-Gold = dict[str, list[Any]]  # a target as an object
 
 
 class AnswerHead(HeadTargets):
@@ -129,25 +114,25 @@ class Answer(TargetKind):
 
     def parse(self, cell: str, candidates: int | None = None) -> str:
         """The target in a cell, which is JSON as this kind writes it, or the text of one answer. `located` adds the positions."""
-        return _cell(**gold(cell)) if _is_object(cell) else self.join([cell])
+        return answer_cell(**gold(cell)) if is_target(cell) else self.join([cell])
 
     def join(self, values: Sequence[str]) -> str:
         texts = [text for text in values if text.strip()]
-        return _cell(texts, [None] * len(texts))
+        return answer_cell(texts, [None] * len(texts))
 
     def located(self, target: Target, texts: Sequence[str], starts: Sequence[str] | None) -> str:
         declared, passage = gold(str(target)), texts[-1]
         answers = declared["text"]
         if not answers:
-            return _cell([], [])
-        positions = declared["answer_start"] if starts is None else _starts(starts, len(answers))
-        checked = [_position(answer, start, passage) for answer, start in zip(answers, positions, strict=True)]
+            return answer_cell([], [])
+        positions = declared["answer_start"] if starts is None else parse_starts(starts, len(answers))
+        checked = [answer_position(answer, start, passage) for answer, start in zip(answers, positions, strict=True)]
         first = passage.find(answers[0]) if checked[0] is None else checked[0]
-        return _cell(answers, checked, units_within(passage, first, first + len(answers[0])))
+        return answer_cell(answers, checked, units_within(passage, first, first + len(answers[0])))
 
     def parse_prediction(self, cell: str, candidates: int | None = None) -> str:
         """The text of an answer. Raises ValueError for a list of answers, and for a target in JSON."""
-        if _is_object(cell):
+        if is_target(cell):
             message = "is a list of answers, as targets are; a prediction is one text, which is empty for no answer"
             raise ValueError(message)
         return cell
@@ -187,7 +172,7 @@ class Answer(TargetKind):
     def draw(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
         """Codes (rows, 3) of runs at random positions. Their lengths are drawn from those of the training answers; 0 is no answer."""
         assert sizes is not None
-        lengths = rng.choice([_length(target) for target in train.tolist()], size=rows)
+        lengths = rng.choice([answer_length(target) for target in train.tolist()], size=rows)
         lengths = np.minimum(lengths, sizes - 1)
         first = 1 + rng.integers(np.maximum(sizes - lengths, 1))
         return np.stack([first, first + lengths - 1, lengths == 0], axis=1).astype(np.float64)
@@ -210,7 +195,7 @@ class Answer(TargetKind):
         self, train: np.ndarray, texts: Sequence[str], rows: Sequence[str], firsts: Sequence[str] = ()
     ) -> np.ndarray:
         """A sliding window (`window_answer`) of the median length of the training answers."""
-        lengths = [length for length in map(_length, train.tolist()) if length]
+        lengths = [length for length in map(answer_length, train.tolist()) if length]
         median = int(np.median(lengths)) if lengths else 1
         predicted = [window_answer(*pair, median) for pair in zip(firsts, rows, strict=True)]
         return np.array(predicted, dtype=object)
@@ -230,7 +215,7 @@ class Answer(TargetKind):
         return repr(texts[0]) if texts else "no answer"
 
     def distribution(self, targets: np.ndarray) -> str:
-        lengths = list(map(_length, targets.tolist()))
+        lengths = list(map(answer_length, targets.tolist()))
         answered = [length for length in lengths if length] or [0]
         median, most = f"{np.median(answered):.0f} words (median)", f"90 % up to {np.percentile(answered, 90):.0f}"
         without = f"{lengths.count(0) / len(lengths):.1%} without an answer"
@@ -244,78 +229,9 @@ def _codes(answers: Gold | None) -> tuple[float, ...]:
     return (*answers["words"], False) if answers["words"] else (0, 0, True)
 
 
-def _is_object(cell: str) -> bool:
-    """Whether a cell is a target in JSON, and not the text of an answer."""
-    return cell.startswith("{") and CELL in cell
-
-
-@lru_cache(PARSED)
-def gold(cell: str) -> Gold:
-    """The object in a target's cell. Raises ValueError for a cell of another form."""
-    try:
-        value = json.loads(cell)
-        texts, starts, words = value["text"], value["answer_start"], value.get("words", [])
-        is_right = (
-            all(isinstance(text, str) and text.strip() for text in texts)
-            and all(start is None or type(start) is int for start in starts)
-            and all(type(word) is int and word > 0 for word in words)
-            and len(texts) == len(starts)
-            and len(words) in (0, 2)
-        )
-    except (ValueError, KeyError, TypeError, RecursionError):
-        is_right = False
-    if not is_right:
-        form = '{"text": ["Warsaw"], "answer_start": [17]}'
-        raise ValueError(f"target {_shown(cell)} is not of the form {form}")
-    return {"text": texts, "answer_start": starts, "words": words}
-
-
-def _cell(text: Sequence[str], answer_start: Sequence[int | None], words: Sequence[int] = ()) -> str:
-    """The cell of a target with these lists."""
-    target = {"text": list(text), "answer_start": list(answer_start), "words": list(words)}
-    return json.dumps(target, ensure_ascii=False)
-
-
-def _starts(cells: Sequence[str], answers: int) -> list[int]:
-    """The numbers in the cells of starts, one for each of so many answers. Raises ValueError for other cells, or another number of them."""
-    if not answers:
-        return []
-    if len(cells) != answers:
-        raise ValueError(f"{counted(answers, 'answer')} and {counted(len(cells), 'start')}; each answer has one")
-    if bad := [cell for cell in cells if not (cell.isdecimal() and cell.isascii() and len(cell) < 12)]:
-        raise ValueError(f"start {_shown(bad[0])} is not the number of a character, from 0")
-    return list(map(int, cells))
-
-
-def _position(answer: str, start: int | None, passage: str) -> int | None:
-    """The position of the answer's first character; None if it occurs several times and there is no `start`. Raises ValueError if the answer does
-    not stand at `start`, or nowhere in the passage."""
-    first = passage.find(answer)
-    if start is None:
-        if first < 0:
-            raise ValueError(f"answer {_shown(answer)} is no part of the passage")
-        return first if passage.find(answer, first + 1) < 0 else None
-    if not passage.startswith(answer, start):
-        stands = _shown(passage[start : start + len(answer)])
-        nearest = f"; it stands at {first}" if first >= 0 else "; it is no part of the passage"
-        raise ValueError(f"answer {_shown(answer)} must stand at character {start}, where {stands} stands{nearest}")
-    return start
-
-
-def _shown(text: str) -> str:
-    """The text in quotes, as messages show it, without its end if it is long."""
-    return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}…")
-
-
-@lru_cache(PARSED)
-def _length(target: str) -> int:
-    """The number of words of the first gold answer; 0 if there is no answer."""
-    answers = gold(target)["text"]
-    return len(units_of(answers[0])) - 1 if answers else 0
-
-
 def _by_row(outputs: "Tensor", sizes: "Tensor | None") -> "tuple[Tensor, ...]":
     """Head outputs (units, 2) as two matrices (rows, most units), the scores of first and of last units; -inf after a row's last unit."""
     from mtl.structured.crf import by_row
 
+    assert sizes is not None
     return by_row(outputs.float(), sizes, -math.inf).unbind(dim=2)

@@ -11,57 +11,57 @@ from torch.nn.utils.rnn import pad_sequence
 from mtl.tasks.target_kind import PAST
 
 
-def by_row(outputs: Tensor, sizes: Tensor | None, padding: float = 0) -> Tensor:
-    """Outputs (units, …) as (rows, most, …), `padding` after the last unit of a row. sizes: int64 (rows,) on the CPU."""
-    assert sizes is not None
+def by_row(outputs: Tensor, sizes: Tensor, padding: float = 0) -> Tensor:
+    """Outputs (units, …) as (rows, steps, …), `padding` after the last unit of a row. `sizes` are the numbers of units, int64 (rows,) on the CPU."""
     return pad_sequence(list(outputs.split(sizes.tolist())), batch_first=True, padding_value=padding)
 
 
-def is_unit(sizes: Tensor, most: int, device: torch.device) -> Tensor:
-    """Which places of padded rows hold units, bool (rows, most)."""
-    return torch.arange(most, device=device) < sizes.to(device)[:, None]
+def is_unit(sizes: Tensor, steps: int, device: torch.device) -> Tensor:
+    """Which steps of padded rows hold units, bool (rows, steps)."""
+    return torch.arange(steps, device=device) < sizes.to(device)[:, None]
 
 
 def sequence_loss(outputs: Tensor, codes: Tensor, sizes: Tensor, transitions: Tensor) -> Tensor:
     """The sum over rows of minus the logarithm of the probability of their labels, (), from `outputs` (units, labels) and `transitions`
-    (labels + 2, labels). `codes` are indices of labels, int64 (rows, at least most), of which the first `sizes` of each row count; `sizes` are the
+    (labels + 2, labels). `codes` are indices of labels, int64 (rows, at least steps), of which the first `sizes` of each row count; `sizes` are the
     numbers of units, int64 (rows,) on the CPU."""
     scores, transitions = by_row(outputs.float(), sizes), transitions.float()
-    _, most, labels = scores.shape
-    if not most:
+    _, steps, labels = scores.shape
+    if not steps:
         return scores.sum()
-    units = is_unit(sizes, most, scores.device)
-    codes = torch.where(units, codes[:, :most], 0)
+    units = is_unit(sizes, steps, scores.device)
+    codes = torch.where(units, codes[:, :steps], 0)
     between, start, end = transitions[:labels], transitions[labels], transitions[labels + 1]
-    right = (scores.gather(2, codes[..., None])[..., 0] * units).sum(dim=1)
-    right = right + (between[codes[:, :-1], codes[:, 1:]] * units[:, 1:]).sum(dim=1)
+    gold_score = (scores.gather(2, codes[..., None])[..., 0] * units).sum(dim=1)
+    gold_score = gold_score + (between[codes[:, :-1], codes[:, 1:]] * units[:, 1:]).sum(dim=1)
     last = codes.gather(1, (sizes.to(codes.device) - 1).clamp(min=0)[:, None])[:, 0]
-    right = right + start[codes[:, 0]] + end[last]
+    gold_score = gold_score + start[codes[:, 0]] + end[last]
     # The logarithm of the sum over all sequences up to this step that end in each label, (rows, labels).
     total = start + scores[:, 0]
-    for step in range(1, most):
+    for step in range(1, steps):
         longer = (total[:, :, None] + between).logsumexp(dim=1) + scores[:, step]
         total = torch.where(units[:, step, None], longer, total)
-    return (((total + end).logsumexp(dim=1) - right) * units[:, 0]).sum()
+    return (((total + end).logsumexp(dim=1) - gold_score) * units[:, 0]).sum()
 
 
 def best_sequences(outputs: Tensor, sizes: Tensor, transitions: Tensor) -> Tensor:
-    """The most probable labels of each row (Viterbi), int64 (rows, most), PAST after the last unit. Arguments: as in `sequence_loss`."""
+    """The most probable labels of each row (Viterbi), int64 (rows, steps), PAST after the last unit. Arguments: as in `sequence_loss`."""
     scores, transitions = by_row(outputs.float(), sizes), transitions.float()
-    _, most, labels = scores.shape
+    _, steps, labels = scores.shape
     codes = torch.full(scores.shape[:2], PAST, device=scores.device)
-    if not most:
+    if not steps:
         return codes
     between, start, end = transitions[:labels], transitions[labels], transitions[labels + 1]
-    units = is_unit(sizes, most, scores.device)
-    total, before = start + scores[:, 0], []
-    for step in range(1, most):
+    units = is_unit(sizes, steps, scores.device)
+    # The score of the best sequence up to this step that ends in each label, (rows, labels), and its label before, by step.
+    total, best_previous = start + scores[:, 0], []
+    for step in range(1, steps):
         longer, previous = (total[:, :, None] + between).max(dim=1)
         total = torch.where(units[:, step, None], longer + scores[:, step], total)
-        before.append(previous)
+        best_previous.append(previous)
     label = (total + end).argmax(dim=1)
-    for step in range(most - 1, -1, -1):
+    for step in range(steps - 1, -1, -1):
         codes[:, step] = torch.where(units[:, step], label, PAST)
         if step:  # a row that has ended before this step keeps its last label
-            label = torch.where(units[:, step], before[step - 1].gather(1, label[:, None])[:, 0], label)
+            label = torch.where(units[:, step], best_previous[step - 1].gather(1, label[:, None])[:, 0], label)
     return codes

@@ -14,6 +14,7 @@ from unicodedata import category
 
 from mtl.base.errors import InputError
 from mtl.data.columns import LIST, TAGS, TOKENS, items_of, nested_value, text, value_of
+from mtl.data.forms import NumberedRows
 from mtl.tasks.task import BESIDE
 
 OUTSIDE = "O"
@@ -21,6 +22,9 @@ OUTSIDE = "O"
 UNSPACED = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 
 logger = logging.getLogger("mtl")
+reported = set[
+    tuple[Path, int, int]
+]()  # the files, and their numbers of spans, that the log has told of in this process
 
 Span = tuple[int, int, str]  # its first character, the one after its last, and its type
 
@@ -63,48 +67,45 @@ def tag(content: str, spans: Sequence[Span]) -> Tagged:
     return Tagged([content[first:end] for first, end in places], tags, cut, left_out)
 
 
-def with_tags(
-    path: Path, rows: Iterator[tuple[int, dict[str, Any]]], columns: str
-) -> Iterator[tuple[int, dict[str, Any]]]:
+def with_tags(path: Path, rows: NumberedRows, columns: str) -> NumberedRows:
     """The rows with two further columns, of tokens and of tags. `columns` are those of the text and of the spans, as in `Reading.spans`. Raises
     InputError, which names the line, for a row without the text, and for spans without two integers and a type; and if no span counts."""
-    name, *span_columns = columns.split(BESIDE)
-    number = cut = left_out = 0
+    text_column, *span_columns = columns.split(BESIDE)
+    span_count = cut = left_out = 0
     for line, row in rows:
         try:
             spans = list(dict.fromkeys(_spans(row, span_columns)))
-            tagged = tag(text(value_of(row, name)), spans)
+            tagged = tag(text(value_of(row, text_column)), spans)
         except ValueError as error:
             raise InputError(f"reading.spans: {error}", path=path, line=line) from None
-        number, cut, left_out = number + len(spans), cut + tagged.cut, left_out + tagged.left_out
+        span_count, cut, left_out = span_count + len(spans), cut + tagged.cut, left_out + tagged.left_out
         yield line, {**row, TOKENS: tagged.tokens, TAGS: tagged.tags}
-    if number and number == left_out:
-        problem = f"reading.spans: none of {number} spans is within its text and has a word"
+    if span_count and span_count == left_out:
+        problem = f"reading.spans: none of {span_count} spans is within its text and has a word"
         remedy = "name its first character, from 0, and the one after its last, in this order"
         raise InputError(f"{problem}; {remedy}", path=path)
-    if cut or left_out:
-        _report(path, cut, left_out)
-
-
-@cache
-def _report(path: Path, cut: int, left_out: int) -> None:
-    """Log the numbers of spans, once for each file."""
-    logger.warning(
-        "%s: marked spans that begin or end within a word, and have the whole word: %s; that do not count: %s",
-        *(path, cut, left_out),
-    )
+    if (cut or left_out) and (path, cut, left_out) not in reported:
+        reported.add((path, cut, left_out))
+        message = "%s: marked spans that begin or end within a word, and have the whole word: %s; that do not count: %s"
+        logger.warning(message, path, cut, left_out)
 
 
 def _spans(row: dict[str, Any], columns: Sequence[str]) -> Iterator[Span]:
     """The spans of a row. A row without the list, or with null, has none; a span without a start begins at 0. The columns are paths such as
-    `spans.start[]`: the list is the first value on the way that is no object, and the rest of each path leads into its items."""
+    `spans.start[]`: `_list_and_depth` finds the list, and the rest of each path leads into its items."""
     paths = [column.removesuffix(LIST).split(".") for column in columns]
-    spans, depth = row.get(paths[0][0]), 1
-    while isinstance(spans, dict) and depth < len(paths[0]) and paths[0][depth] in spans:
-        spans, depth = spans[paths[0][depth]], depth + 1
+    spans, depth = _list_and_depth(row, paths[0])
     for item in items_of(spans):
         start, stop, type = (nested_value(item, path[depth:]) for path in paths)
         start = 0 if start is None else start
         if not isinstance(start, int) or not isinstance(stop, int) or not isinstance(type, str) or not type.strip():
             raise ValueError(f"a span has two integers and a type, not {start!r}, {stop!r} and {type!r}")
         yield start, stop, type
+
+
+def _list_and_depth(row: dict[str, Any], path: Sequence[str]) -> tuple[Any, int]:
+    """The first value on a path that is no object, or has not the next key, and how many keys of the path lead to it."""
+    value, depth = row.get(path[0]), 1
+    while isinstance(value, dict) and depth < len(path) and path[depth] in value:
+        value, depth = value[path[depth]], depth + 1
+    return value, depth

@@ -1,9 +1,6 @@
 """Any number of labels for each row, from a fixed list.
 
-A target is one text: the row's labels in the order of the task's `labels`, with a separator between them. It is empty for a row without labels.
-
-The metrics are those of scikit-learn for indicator matrices, with `zero_division=0`: F1 is 0 where nothing is right and nothing is predicted. So
-`multi_macro_f1` counts labels that neither occur nor are predicted as 0; `macro_f1` of single labels leaves them out."""
+A target is one text: the row's labels in the order of the task's `labels`, with a separator between them. It is empty for a row without labels."""
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
@@ -14,17 +11,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from mtl.data.columns import text
-from mtl.structured.span_f1 import ratio
-from mtl.tasks.metrics import Metric, Parts, accuracy
 from mtl.tasks.target_kind import HeadTargets, Target, TargetKind, is_unknown
-from mtl.tasks.task import ScoredRows, Task
+from mtl.tasks.task import Task
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
     from torch import Tensor
 
 SEPARATOR = ";"  # between the labels of a set, unless the task names another one
-KIND = ("multi_label",)
 # The cells of a column that is named after a label, in lower case: whether the row has the label.
 TRUTH = {**dict.fromkeys(("1", "true", "yes", "1.0"), True), **dict.fromkeys(("0", "false", "no", "0.0"), False)}
 MOST_SHOWN = 20  # the most labels in a message or a report
@@ -50,33 +44,6 @@ def indicators(task: Task, targets: Sequence[Target | None] | np.ndarray) -> "cs
     starts = np.cumsum([0, *(len(sets[target]) for target in targets)])
     columns = np.array([number for target in targets for number in sets[target]], dtype=np.int64)
     return csr_matrix((np.ones(len(columns)), columns, starts), shape=(len(targets), len(numbers)))
-
-
-def micro_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """F1 over all decisions on a label of an example: 2 tp / (2 tp + fp + fn)."""
-    both, either = _label_counts(task, predicted, rows, weights).sum(axis=2)
-    return ratio(2 * both, either)
-
-
-def multi_macro_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The mean of the F1 of all labels; 0 for a label that neither occurs nor is predicted."""
-    both, either = _label_counts(task, predicted, rows, weights)
-    return ratio(2 * both, either).mean(axis=1)
-
-
-def label_scores(task: Task, predicted: np.ndarray, rows: ScoredRows) -> dict[str, tuple[int, float]]:
-    """For each label that some rows have, their number and its F1."""
-    ones = np.ones((1, len(predicted)))
-    both, either = _label_counts(task, predicted, rows, ones)
-    numbers = np.asarray(ones @ indicators(task, rows.targets))[0]
-    by_label = zip(task.labels or (), numbers, ratio(2 * both, either)[0], strict=True)
-    return {label: (int(number), float(score)) for label, number, score in by_label if number}
-
-
-def _label_counts(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The rows that have a label and get it, and the sum of those that have it and that get it: float64 (2, sets, labels)."""
-    gold, guessed = indicators(task, rows.targets), indicators(task, predicted)
-    return np.stack([(gold.multiply(guessed).T @ weights.T).T, ((gold + guessed).T @ weights.T).T])
 
 
 class LabelSetHead(HeadTargets):
@@ -260,9 +227,3 @@ class MultiLabel(TargetKind):
     def _counts(self, targets: np.ndarray) -> np.ndarray:
         """How many of the targets (rows,) have each label, float64 (labels,)."""
         return np.asarray(indicators(self.task, targets).sum(axis=0)).ravel()
-
-
-LABELS = Parts("label", "labels", label_scores)
-MICRO_F1 = Metric("micro F1", KIND, micro_f1, threshold="all", parts=LABELS)
-MULTI_MACRO_F1 = Metric("macro F1 of all labels", KIND, multi_macro_f1, threshold="each", parts=LABELS)
-EXACT_MATCH = Metric("exact match", KIND, accuracy)

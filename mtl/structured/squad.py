@@ -16,7 +16,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from mtl.structured.answer import gold
+from mtl.structured.answer_cells import gold
 from mtl.tasks.metrics import CACHED_PAIRS, Metric, mean_of_rows
 from mtl.tasks.task import ScoredRows, Task
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from copy import copy
 from functools import cached_property
 from itertools import zip_longest
-from sys import intern
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from mtl.structured.span_f1 import OUTSIDE
+from mtl.structured.token_features import token_features
 from mtl.tasks.target_kind import PAST, ClassesHead, Target, TargetKind
 from mtl.tasks.task import Task
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 TOKEN = re.compile(r"[^ \t\r\n]+")  # other white space, as U+00A0, may stand within a token
 NO_BREAK, BLANK = "\u00a0", "_"
-WINDOW = 2  # tokens before and after a token that a linear model reads
-AFFIX = 4  # characters of its longest prefix and suffix
 SHOWN = 10  # tags in a description of targets
 
 
@@ -128,24 +126,7 @@ class TokenLabels(TargetKind):
         return np.array([match.span() for match in TOKEN.finditer(text)], dtype=np.int64).reshape(-1, 2)
 
     def unit_features(self, texts: Sequence[str]) -> list[list[str]]:
-        """The words around each token, its first and last characters, and its shape, as usual for linear taggers (Ratnaparkhi 1996)."""
-        words = tokens_of(texts[-1])
-        lower = [*["<s>"] * WINDOW, *map(str.lower, words), *["</s>"] * WINDOW]
-        shapes = list(map(shape, words))
-        features = []
-        for place, word in enumerate(words):
-            window = lower[place : place + 2 * WINDOW + 1]
-            before, lower_word, after = window[WINDOW - 1 : WINDOW + 2]
-            sizes = range(1, min(AFFIX, len(lower_word) - 1) + 1)  # of affixes, which are shorter than the word
-            named = [f"{step}:{near}" for step, near in enumerate(window, -WINDOW)]
-            named += [f"-1,0:{before}|{lower_word}", f"0,1:{lower_word}|{after}"]
-            named += [f"^{size}:{lower_word[:size]}" for size in sizes]
-            named += [f"${size}:{lower_word[-size:]}" for size in sizes]
-            named += [f"word:{word}", f"shape:{shapes[place]}"]
-            named += [f"shape{step}:{shapes[place + step]}" for step in (-1, 1) if 0 <= place + step < len(words)]
-            named += [name for name, end in (("first", 0), ("last", len(words) - 1)) if place == end]
-            features.append(list(map(intern, named)))  # most of them are those of other tokens, too
-        return features
+        return token_features(tokens_of(texts[-1]))
 
     # How a target is read and written.
 
@@ -240,9 +221,3 @@ class TokenLabels(TargetKind):
     def absent(self, targets: np.ndarray) -> list[str]:
         present = {tag for target in targets for tag in target.split()}
         return [label for label in self.labels if label not in present]
-
-
-def shape(word: str) -> str:
-    """The kinds of a word's characters, runs of one kind as one: A for capitals, a for other letters, 0 for digits."""
-    kinds = ("A" if sign.isupper() else "a" if sign.isalpha() else "0" if sign.isdigit() else sign for sign in word)
-    return re.sub(r"(.)\1+", r"\1+", "".join(kinds))

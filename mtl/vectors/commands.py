@@ -70,7 +70,7 @@ def _train_embeddings(arguments: argparse.Namespace) -> None:
 
 def _transformer(arguments: argparse.Namespace) -> None:
     from mtl.base.device import device_of
-    from mtl.data.dataset import training_texts
+    from mtl.data.loading import training_texts
     from mtl.vectors.pretraining.settings import read_settings
     from mtl.vectors.words.training import TrainingRequest
 

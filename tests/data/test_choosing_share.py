@@ -10,8 +10,9 @@ from data_files import read_json
 from input_errors import refused
 from kinds_suite import kinds_job, write_kinds_suite
 
-from mtl.data.dataset import Dataset, load_dataset
+from mtl.data.dataset import Dataset
 from mtl.data.examples import Example
+from mtl.data.loading import load_dataset
 from mtl.data.splits import CHOOSING
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.ensemble import ensemble_job

@@ -4,17 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
-from mtl.data.dataset import (
-    Dataset,
-    Split,
-    build_dataset,
-    describe_rows,
-    load_dataset,
-    make_split,
-    marked_texts,
-    with_one_wrong,
-)
+from mtl.data.dataset import Dataset, Split, marked_texts, with_one_wrong
 from mtl.data.examples import Example
+from mtl.data.loading import build_dataset, describe_rows, load_dataset, make_split
 from mtl.data.splits import TaskExamples
 from mtl.tasks.suite import load_suite
 from mtl.tasks.task import Task

@@ -6,7 +6,8 @@ import pytest
 from data_files import write_jsonl, write_rows, write_table
 from input_errors import refused
 
-from mtl.data.examples import Example, make_example, read_examples, read_rows, read_targets, span_texts
+from mtl.data.examples import Example, make_example, read_examples, read_rows, read_targets
+from mtl.data.marked_spans import span_texts
 from mtl.tasks.task import Task
 
 LABELS = Task(id="t", kind="labels", text=["sentence"], target="target", labels=["0", "1"], metric="accuracy")

@@ -15,8 +15,9 @@ from tiny_transformers import write_bert
 
 import mtl.data.repeats as repeats
 from mtl.base.files import write_json
-from mtl.data.dataset import Dataset, Split, build_dataset
+from mtl.data.dataset import Dataset, Split
 from mtl.data.examples import Example
+from mtl.data.loading import build_dataset
 from mtl.data.repeats import choosing_notes, without_repeats
 from mtl.data.splits import TaskExamples
 from mtl.jobs.baseline import run_baseline

@@ -5,8 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mtl.data.dataset import Dataset, build_dataset, marked_texts
-from mtl.data.examples import Example, Span
+from mtl.data.dataset import Dataset, marked_texts
+from mtl.data.examples import Example
+from mtl.data.loading import build_dataset
+from mtl.data.marked_spans import Span
 from mtl.data.spans import nearest_tokens, span_tokens, token_characters, with_token_spans
 from mtl.data.splits import TaskExamples
 from mtl.data.text import UNKNOWN, TokenizedTexts, moses

@@ -6,7 +6,8 @@ import torch
 from embedding_requests import VECTORS, two_words
 
 from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
-from mtl.embedders.words import WordEmbedder, coverage, frequent_words
+from mtl.embedders.coverage import coverage
+from mtl.embedders.words import WordEmbedder, frequent_words
 from mtl.model.encoder import Encoder
 
 COUNTED = TokenizedTexts(["kot kot", "kot pies", "dom dom"], "pl", 10)

@@ -4,8 +4,8 @@ import pytest
 import torch
 from command_line import job
 
-from mtl.data.dataset import build_dataset, load_dataset
 from mtl.data.examples import Example
+from mtl.data.loading import build_dataset, load_dataset
 from mtl.data.splits import TaskExamples
 from mtl.methods import costs
 from mtl.methods.costs import sentences_per_second

@@ -14,7 +14,8 @@ from input_errors import raises_input_error
 from scipy.special import log_softmax
 
 from mtl.data.examples import read_examples
-from mtl.structured.answer import NONE_ALLOWED, gold
+from mtl.structured.answer import NONE_ALLOWED
+from mtl.structured.answer_cells import gold
 from mtl.structured.passages import LONGEST, unit_text, units_of
 from mtl.tasks.targets import TARGET_KINDS, target_kind
 from mtl.tasks.task import Task

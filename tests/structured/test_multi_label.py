@@ -16,7 +16,8 @@ from torch.nn import functional
 
 from mtl.data.examples import read_examples
 from mtl.methods.thresholds import chosen_shifts, shifted_outputs
-from mtl.structured.multi_label import MultiLabel, indicators, label_scores
+from mtl.structured.label_f1 import label_scores
+from mtl.structured.multi_label import MultiLabel, indicators
 from mtl.tasks.metrics import METRICS, best_constant, metric_named, score, weighted_scores
 from mtl.tasks.suite import suite_from
 from mtl.tasks.targets import target_kind

@@ -21,7 +21,9 @@ from mtl.base.progress import hidden_progress, progress
 from mtl.base.wording import MISSING, inert, markdown_table
 from mtl.benchmark_making.audits.audit import Audit
 from mtl.benchmark_making.audits.parts import Finding
-from mtl.data.dataset import Dataset, Split, load_dataset, present_tasks
+from mtl.data.dataset import Dataset, Split
+from mtl.data.loading import load_dataset
+from mtl.data.splits import present_tasks
 from mtl.data.text import TokenizedTexts, tokenized
 from mtl.jobs.job import Job, load_job
 from mtl.methods import METHODS

@@ -16,9 +16,10 @@ from mtl.benchmark_making.init_suite.file_column import TEXT_WORDS
 from mtl.benchmark_making.init_suite.guess import Guess
 from mtl.benchmark_making.init_suite.reading import sniff
 from mtl.benchmark_making.init_suite.tables import read_table
-from mtl.data.files import data_lines, numbered_names
+from mtl.data.files import data_lines
 from mtl.data.forms import PACKED, SUFFIXES, form_of
 from mtl.data.json_rows import parse_object
+from mtl.data.rows import numbered_names
 from mtl.tasks.suite import AVERAGE
 from mtl.tasks.task import BESIDE, NUMBERED, PART, SPLIT_OF, SPLITS, Layout
 

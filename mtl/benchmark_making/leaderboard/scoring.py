@@ -9,8 +9,8 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.leaderboard.submission import Entrant, read_predictions
-from mtl.data.dataset import describe_rows, row_sizes
 from mtl.data.examples import Example, read_examples
+from mtl.data.loading import describe_rows, row_sizes
 from mtl.data.splits import read_split
 from mtl.runs.folder import recorded_groups, scored_rows
 from mtl.stats.comparison import Sample, mean_over_tasks

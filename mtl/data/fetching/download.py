@@ -13,7 +13,7 @@ from urllib3 import exceptions as urllib3_errors
 from mtl.base.errors import InputError
 from mtl.base.files import check_space, sha256, write_text
 from mtl.base.progress import Progress
-from mtl.data.hashes import GIT, git_blob_id
+from mtl.data.hashes import checksum_problem
 
 ATTEMPTS = 4  # failures in a row that end a download; an attempt that received new bytes starts the count again at 1
 PAUSE = 1.0  # seconds before the first retry; each further retry in a row waits one pause longer
@@ -56,18 +56,6 @@ def download(
             logger.info("%s: not verified, since no SHA-256 is given; the file's is %s", part.shown, sha256(path))
     except OSError as error:
         raise InputError(f"cannot be written: {error}; fix this and run again", path=path) from error
-
-
-def checksum_problem(path: Path, checksum: str) -> str | None:
-    """What is wrong with the content of a downloaded file; None if it has this checksum: the SHA-256, 64 hexadecimal digits with or without
-    `sha256:`, or `git:` and the id of a git blob."""
-    if checksum.startswith(GIT):
-        name, expected, actual = "git blob id", checksum.removeprefix(GIT), git_blob_id(path)
-    else:
-        name, expected, actual = "SHA-256", checksum.removeprefix("sha256:"), sha256(path)
-    if actual == expected.lower():
-        return None
-    return f"the {name} of the downloaded file is {actual}, not the expected {expected}"
 
 
 def without_login(text: str) -> str:
@@ -113,21 +101,20 @@ class _Part:
 
 
 def _fetch(part: _Part, size: int | None) -> None:
-    """Download the rest of `part`; after each broken connection try again, up to ATTEMPTS times in a row."""
-    failures, furthest = 0, part.length
+    """Download the rest of the part. After each broken connection try again, up to ATTEMPTS times in a row without new bytes."""
+    failures, most_received = 0, part.length
     while True:
         try:
             return _transfer(part, size)
         except (_TemporaryError, requests.ConnectionError, requests.Timeout, urllib3_errors.HTTPError) as error:
-            have = part.length
-            failures = 1 if have > furthest else failures + 1
-            furthest = max(furthest, have)
-            reason = _reason(error)
+            received, reason = part.length, _reason(error)
+            failures = 1 if received > most_received else failures + 1
+            most_received = max(most_received, received)
             if failures >= ATTEMPTS:
                 advice = "check the network and run again"
-                if have:
+                if received:
                     of_total = f" of {total}" if (total := part.total or size) else ""
-                    advice = f"{have}{of_total} bytes are kept; run the same command again to continue"
+                    advice = f"{received}{of_total} bytes are kept; run the same command again to continue"
                 raise InputError(f"{part.shown}: {reason}; {advice}") from error
             logger.warning("%s: %s; trying again", part.shown, reason)
             time.sleep(PAUSE * failures)
@@ -159,8 +146,8 @@ def _transfer(part: _Part, size: int | None) -> None:
             length = response.headers.get("Content-Length", "")
             part.start(_validator(response), int(length) if length.isdecimal() else None)
             return _append(part, response, size)
-        first, whole = _stated_range(response)
-        total = part.total if whole is None else whole
+        first, stated_total = _stated_range(response)
+        total = part.total if stated_total is None else stated_total
         if status == 416 and total == offset:  # nothing is left
             return None
         is_same = part.total in (None, total) and _validator(response) in (None, part.validator)
@@ -189,22 +176,22 @@ def _append(part: _Part, response: requests.Response, size: int | None) -> None:
     offset, total = part.length, size if part.total is None else part.total
     if total is not None:
         check_space(part.path.parent, total - offset, "download to another disk")
-    most = UNSTATED if total is None else total
+    limit = UNSTATED if total is None else total
     bar = Progress(f"downloading {part.path.stem}", total, "B", offset)
     with bar, part.path.open("ab") as file:
         # Not `iter_content`, which would unpack a .gz file that the server declares as "Content-Encoding: gzip".
         while chunk := response.raw.read(CHUNK, decode_content=False):
             file.write(chunk)
             bar.advance(len(chunk))
-            if bar.done > most:
+            if bar.done > limit:
                 break
     if total is not None and part.length < total:
         raise _TemporaryError("the connection broke (the file is truncated)")
-    if part.length > most:
+    if part.length > limit:
         part.remove()
-        problem = f"received more bytes than the {most} that are expected; run again to start over"
+        problem = f"received more bytes than the {limit} that are expected; run again to start over"
         if total is None:
-            problem = f"sends more than {most // 2**30} GiB without stating a length; state size: beside its address, or download it yourself"
+            problem = f"sends more than {limit // 2**30} GiB without stating a length; state size: beside its address, or download it yourself"
         raise InputError(f"{part.shown}: {problem}")
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.base.files import sha256
 from mtl.base.untrusted import open_regular
-from mtl.embedders.vector_files.fasttext_binary import MAGIC, IndexedModel
+from mtl.embedders.vector_files.fasttext_binary import IndexedModel
+from mtl.embedders.vector_files.fasttext_layout import MAGIC
 from mtl.embedders.vector_files.text import IndexedText, read_text
 from mtl.embedders.vector_files.word2vec_binary import IndexedWord2Vec, is_word2vec_binary
 from mtl.embedders.vector_files.word_index import Arrays, OpenVectors
@@ -25,17 +26,11 @@ BLOCK_BYTES = 1 << 27  # of the vectors that `VectorFile.blocks` reads at once
 
 @dataclass(frozen=True)
 class WordVectors:
-    """Vectors of words, in the order of the words.
+    """Vectors of words, in the order of the words."""
 
-    Attributes:
-        vectors: float32 (words, dim), zeros for words without a vector.
-        in_file: bool (words,), whether the word itself is in the file.
-        from_ngrams: bool (words,), whether the word is not in the file and its vector comes from its character n-grams.
-    """
-
-    vectors: np.ndarray
-    in_file: np.ndarray
-    from_ngrams: np.ndarray
+    vectors: np.ndarray  # float32 (words, dim), zeros for words without a vector
+    in_file: np.ndarray  # bool (words,), whether the word itself is in the file
+    from_ngrams: np.ndarray  # bool (words,), whether it is not, and its vector comes from its character n-grams
 
     @property
     def has_vector(self) -> np.ndarray:

@@ -8,8 +8,9 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.settings.schema import Config
-from mtl.data.dataset import Split, first_choices, last_texts, make_split
+from mtl.data.dataset import Split, first_choices, last_texts
 from mtl.data.examples import Row, make_example
+from mtl.data.loading import make_split
 from mtl.data.text import UNKNOWN, moses
 from mtl.methods.floors.features import Matrix
 from mtl.methods.floors.guesses import guess_for

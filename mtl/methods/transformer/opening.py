@@ -11,7 +11,7 @@ from mtl.base.extras import import_transformers
 from mtl.base.memory import check_fits
 from mtl.base.wings import wings
 from mtl.base.wording import counted
-from mtl.data.dataset import training_texts
+from mtl.data.loading import training_texts
 from mtl.methods.method import BuildRequest
 from mtl.methods.transformer import model_files
 from mtl.methods.transformer.entry import TINY

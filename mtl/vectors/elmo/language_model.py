@@ -8,7 +8,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import PackedSequence
 
-from mtl.embedders.elmo.model import BACKWARD, BOUNDARIES, FORWARD, BiLM, character_ids
+from mtl.embedders.elmo.model import BOUNDARIES, character_ids
+from mtl.embedders.elmo.network import BACKWARD, FORWARD, BiLM
 from mtl.vectors.elmo.corpus import BEGIN_ID, END_ID, Corpus, packed_lines
 
 ROWS = 512  # how many rows of the full softmax are computed at once

@@ -1,11 +1,11 @@
-"""The LSTM layers of an ELMo while they are trained: their first weights, and the gradient of `mtl.embedders.elmo.model.run_layer`."""
+"""The LSTM layers of an ELMo while they are trained: their first weights, and the gradient of `mtl.embedders.elmo.network.run_layer`."""
 
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from mtl.embedders.elmo.model import ProjectedLSTM, run_layer
+from mtl.embedders.elmo.network import ProjectedLSTM, run_layer
 from mtl.embedders.elmo.options import Options
 from mtl.model.lstm import Steps, packed_steps
 
@@ -30,7 +30,7 @@ class TrainedLSTM(ProjectedLSTM):
 
 
 class ProjectedLSTMLayer(torch.autograd.Function):
-    """data (rows, input_size) -> projected states (rows, projection_size), as `mtl.embedders.elmo.model.run_layer` computes them."""
+    """data (rows, input_size) -> projected states (rows, projection_size), as `mtl.embedders.elmo.network.run_layer` computes them."""
 
     @staticmethod
     def forward(ctx: Any, data: Tensor, sizes: list[int], reverse: bool, *weights_and_clips: Any) -> Tensor:

@@ -19,8 +19,9 @@ from mtl.base.files import replacing, write_json, write_text
 from mtl.base.folders import new_folder
 from mtl.base.memory import check_fits
 from mtl.base.typed import AT_LEAST_ONE, LAYERS, NOT_NEGATIVE, PART, SHARE
-from mtl.embedders.elmo.model import BiLM, to_file
+from mtl.embedders.elmo.network import BiLM
 from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, Content, Options, options_of
+from mtl.embedders.elmo.weights import to_file
 from mtl.vectors.elmo.corpus import Corpus, batches, build_corpus
 from mtl.vectors.elmo.language_model import LanguageModel
 from mtl.vectors.elmo.lstm import TrainedLSTM

@@ -16,8 +16,9 @@ from mtl.base.settings.layers import find_suite
 from mtl.base.settings.schema import EmbedderOptions
 from mtl.base.typed import typed
 from mtl.base.version import VERSION
-from mtl.data.dataset import present_tasks, training_texts
 from mtl.data.files import read_lines
+from mtl.data.loading import training_texts
+from mtl.data.splits import present_tasks
 from mtl.data.text import UNKNOWN, TokenizedTexts, moses_version
 from mtl.embedders import EMBEDDERS, embedder_kind, read_embeddings
 from mtl.embedders.interface import Reader

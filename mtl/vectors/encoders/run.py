@@ -8,7 +8,7 @@ from typing import Any, Literal
 from mtl.base.errors import InputError
 from mtl.base.files import sha256
 from mtl.base.typed import typed
-from mtl.data.dataset import training_texts
+from mtl.data.loading import training_texts
 from mtl.methods import METHODS, method_name
 from mtl.methods.predictor import Predictor
 from mtl.runs.summary import read_summary

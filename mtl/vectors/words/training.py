@@ -17,9 +17,9 @@ from mtl.base.files import sha256, write_text
 from mtl.base.locks import waiting_lock
 from mtl.base.typed import PART, typed
 from mtl.base.wings import resolve
-from mtl.data.dataset import training_texts
 from mtl.data.fetching.fetch import write_generated
 from mtl.data.files import text_lines
+from mtl.data.loading import training_texts
 from mtl.data.text import moses, moses_version, tokenized
 from mtl.embedders import embedder_kind
 from mtl.embedders.recipes import Recipe, source_note, suite_source

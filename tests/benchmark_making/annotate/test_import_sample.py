@@ -13,7 +13,7 @@ from kinds_suite import write_kinds_suite
 from rows_suite import write_rows_suite
 
 from mtl.api.cli import main
-from mtl.data.dataset import load_dataset
+from mtl.data.loading import load_dataset
 from mtl.data.sampled import read_key
 from mtl.jobs.job import load_job
 

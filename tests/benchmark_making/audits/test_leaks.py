@@ -12,7 +12,7 @@ from mtl.benchmark_making.audits.fields import FOLDS, field_findings, guess, non
 from mtl.benchmark_making.audits.leaks import question_findings, shared_across, shared_within
 from mtl.benchmark_making.audits.parts import Finding, Part
 from mtl.benchmark_making.data_files import write_records
-from mtl.data.examples import Span
+from mtl.data.marked_spans import Span
 from mtl.tasks.scale import PERCENT, SCALES, Scale
 from mtl.tasks.target_kind import Target
 from mtl.tasks.task import Task

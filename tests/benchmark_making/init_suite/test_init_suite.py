@@ -14,7 +14,7 @@ from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.document import scalar, suite_document
 from mtl.benchmark_making.init_suite.guess import Guess
 from mtl.benchmark_making.init_suite.init_suite import init_suite, known_answers
-from mtl.data.dataset import load_dataset
+from mtl.data.loading import load_dataset
 from mtl.tasks.suite import load_suite
 
 TEXTS, OTHERS = sentences(40), sentences(40, "another")

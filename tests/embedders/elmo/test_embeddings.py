@@ -13,7 +13,8 @@ from mtl.base.errors import InputError
 from mtl.data.text import TokenizedTexts
 from mtl.embedders.elmo import ELMO, ElmoOptions
 from mtl.embedders.elmo import embeddings as cache
-from mtl.embedders.elmo.embeddings import ElmoEmbeddings, ElmoReader, LayerCache, elmo_embeddings, run_elmo
+from mtl.embedders.elmo.embeddings import ElmoEmbeddings, ElmoReader, elmo_embeddings, run_elmo
+from mtl.embedders.elmo.layer_cache import LayerCache
 from mtl.embedders.elmo.model import ELMo
 from mtl.embedders.interface import EmbeddingsRequest, RunReaderRequest
 from mtl.model.sequences import ArraySequences

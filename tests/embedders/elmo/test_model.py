@@ -15,8 +15,10 @@ from input_errors import refused
 from mutations import damaged
 
 from mtl.base.errors import InputError
-from mtl.embedders.elmo.model import BiLM, ELMo, character_ids, read_weights, to_file
+from mtl.embedders.elmo.model import ELMo, character_ids
+from mtl.embedders.elmo.network import BiLM
 from mtl.embedders.elmo.options import read_options
+from mtl.embedders.elmo.weights import read_weights, to_file
 
 
 @pytest.mark.parametrize(

@@ -169,8 +169,8 @@ def test_damaged_headers_refused(model: Path, tmp_path: Path, place: int, value:
 
 
 def test_endless_words_are_rejected(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mtl.embedders.vector_files.fasttext_binary._LONGEST_ENTRY", 1000)
-    monkeypatch.setattr("mtl.embedders.vector_files.fasttext_binary._CHUNK", 1000)
+    monkeypatch.setattr("mtl.embedders.vector_files.fasttext_layout._LONGEST_ENTRY", 1000)
+    monkeypatch.setattr("mtl.embedders.vector_files.fasttext_layout._CHUNK", 1000)
     path = tmp_path / "endless.bin"
     path.write_bytes(model.read_bytes()[:100] + b"a" * 5000)
     assert_rejected(path)

@@ -17,7 +17,8 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
 import mtl.methods.lstm.linear as linear
-from mtl.data.dataset import Dataset, Split, input_rows, load_dataset
+from mtl.data.dataset import Dataset, Split, input_rows
+from mtl.data.loading import load_dataset
 from mtl.data.splits import read_task
 from mtl.jobs.baseline import run_baseline
 from mtl.methods.floors.features import Document, TaskFeatures

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from mtl.embedders.elmo.model import BiLM
+from mtl.embedders.elmo.network import BiLM
 from mtl.vectors.elmo.corpus import build_corpus, packed_lines
 from mtl.vectors.elmo.language_model import BEGIN, END, FIRST, UNKNOWN, LanguageModel, SampledSoftmax
 from mtl.vectors.elmo.lstm import TrainedLSTM

@@ -12,8 +12,9 @@ from elmo_files import OPTIONS
 from input_errors import raises_input_error
 
 from mtl.base.errors import DivergedError
-from mtl.embedders.elmo.model import ELMo, read_weights
+from mtl.embedders.elmo.model import ELMo
 from mtl.embedders.elmo.options import read_options
+from mtl.embedders.elmo.weights import read_weights
 from mtl.vectors.elmo import training as module
 from mtl.vectors.elmo.training import ELMoTraining, write_weights
 from mtl.vectors.pretraining.resumable import unfinished_folder

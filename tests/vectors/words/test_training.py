@@ -10,7 +10,7 @@ import torch
 from input_errors import raises_input_error
 
 from mtl.api.cli import main
-from mtl.data.dataset import load_dataset
+from mtl.data.loading import load_dataset
 from mtl.data.text import tokenized
 from mtl.embedders.recipes import check_source, load_recipe
 from mtl.tasks.suite import load_suite

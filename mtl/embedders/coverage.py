@@ -1,0 +1,49 @@
+"""How many words of a run's texts have vectors, and where these come from."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mtl.data.text import BOUNDARIES, TokenizedTexts
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How many types (distinct words) and tokens of the dataset's distinct texts have vectors, and from where: each a pair (types, tokens). Boundary
+    words are not counted."""
+
+    found: tuple[int, int]  # with a vector of their own
+    from_ngrams: tuple[int, int]  # with a vector from their character n-grams
+    unknown: tuple[
+        int, int
+    ]  # without one in the file or the vocabulary, also if they get a random one (`embeddings.missing=random`)
+    unknown_types: np.ndarray = field(repr=False, compare=False)  # bool (types,), the words without a vector
+
+    def __str__(self) -> str:
+        counts = {"known": self.found, "from n-grams": self.from_ngrams, "unknown": self.unknown}
+        all_types, all_tokens = map(sum, zip(*counts.values(), strict=True))
+        return "; ".join(
+            f"{name} {types:,} types ({types / all_types:.1%}), {tokens:,} tokens ({tokens / all_tokens:.1%})"
+            for name, (types, tokens) in counts.items()
+            if types
+        )
+
+    def as_dict(self) -> dict[str, dict[str, int]]:
+        """The numbers as in summary.json: {"found": {"types": …, "tokens": …}, …}."""
+        counts = {"found": self.found, "from_ngrams": self.from_ngrams, "unknown": self.unknown}
+        return {name: {"types": types, "tokens": tokens} for name, (types, tokens) in counts.items()}
+
+
+def coverage(texts: TokenizedTexts, has_vector: np.ndarray, from_ngrams: np.ndarray | None = None) -> Coverage:
+    """Count the types and tokens of the dataset's distinct texts, by the types with a vector of their own, bool (types,), and those whose vectors
+    come from their n-grams, bool (types,), or None for embeddings without n-grams."""
+    counts = np.bincount(texts.tokens, minlength=len(has_vector))
+    words = np.array([word not in BOUNDARIES for word in texts.types], dtype=bool)
+    from_ngrams = np.zeros_like(has_vector) if from_ngrams is None else from_ngrams
+    unknown = ~(has_vector | from_ngrams)
+
+    def count(chosen: np.ndarray) -> tuple[int, int]:
+        """The types and the tokens among the chosen types, bool (types,)."""
+        return int((chosen & words).sum()), int(counts[chosen & words].sum())
+
+    return Coverage(count(has_vector), count(from_ngrams), count(unknown), unknown)

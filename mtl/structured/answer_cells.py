@@ -1,0 +1,90 @@
+"""The cells of answer spans. A target is a JSON object in one cell, `{"text": [...], "answer_start": [...], "words": [...]}`:
+
+- text: the gold answers; a row without an answer has none, and its lists are empty.
+- answer_start: the position of each answer's first character in the passage; null if the answer occurs several times and the data does not
+  say which occurrence is meant. Models learn the first one, and a warning counts such rows.
+- words: the first and the last unit of the first answer."""
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from mtl.base.wording import counted
+from mtl.structured.passages import units_of
+
+Gold = dict[str, list[Any]]  # a target as an object
+CELL = '"answer_start"'  # tells a target in JSON from the text of an answer
+PARSED = 1 << 12  # the most targets that stay parsed
+MOST_DIGITS = 11  # of the number of a character
+SHOWN = 60  # the most characters of an answer in a message
+
+
+@lru_cache(PARSED)
+def gold(cell: str) -> Gold:
+    """The object in a target's cell. Raises ValueError for a cell of another form."""
+    try:
+        value = json.loads(cell)
+        texts, starts, words = value["text"], value["answer_start"], value.get("words", [])
+        is_valid = (
+            all(isinstance(text, str) and text.strip() for text in texts)
+            and all(start is None or type(start) is int for start in starts)
+            and all(type(word) is int and word > 0 for word in words)
+            and len(texts) == len(starts)
+            and len(words) in (0, 2)
+        )
+    except (ValueError, KeyError, TypeError, RecursionError):
+        is_valid = False
+    if not is_valid:
+        form = '{"text": ["Warsaw"], "answer_start": [17]}'
+        raise ValueError(f"target {_shown(cell)} is not of the form {form}")
+    return {"text": texts, "answer_start": starts, "words": words}
+
+
+def is_target(cell: str) -> bool:
+    """Whether a cell is a target in JSON, and not the text of an answer."""
+    return cell.startswith("{") and CELL in cell
+
+
+def answer_cell(text: Sequence[str], answer_start: Sequence[int | None], words: Sequence[int] = ()) -> str:
+    """The cell of a target with these lists."""
+    target = {"text": list(text), "answer_start": list(answer_start), "words": list(words)}
+    return json.dumps(target, ensure_ascii=False)
+
+
+@lru_cache(PARSED)
+def answer_length(target: str) -> int:
+    """The number of words of the first gold answer; 0 if there is no answer."""
+    answers = gold(target)["text"]
+    return len(units_of(answers[0])) - 1 if answers else 0
+
+
+def parse_starts(cells: Sequence[str], answers: int) -> list[int]:
+    """The numbers in the cells of starts, one for each of so many answers. Raises ValueError for other cells, or another number of them."""
+    if not answers:
+        return []
+    if len(cells) != answers:
+        raise ValueError(f"{counted(answers, 'answer')} and {counted(len(cells), 'start')}; each answer has one")
+    if bad := [cell for cell in cells if not (cell.isdecimal() and cell.isascii() and len(cell) <= MOST_DIGITS)]:
+        raise ValueError(f"start {_shown(bad[0])} is not the number of a character, from 0")
+    return list(map(int, cells))
+
+
+def answer_position(answer: str, start: int | None, passage: str) -> int | None:
+    """The position of the answer's first character; None if it occurs several times and there is no `start`. Raises ValueError if the answer does
+    not stand at `start`, or nowhere in the passage."""
+    first = passage.find(answer)
+    if start is None:
+        if first < 0:
+            raise ValueError(f"answer {_shown(answer)} is no part of the passage")
+        return first if passage.find(answer, first + 1) < 0 else None
+    if not passage.startswith(answer, start):
+        stands = _shown(passage[start : start + len(answer)])
+        nearest = f"; it stands at {first}" if first >= 0 else "; it is no part of the passage"
+        raise ValueError(f"answer {_shown(answer)} must stand at character {start}, where {stands} stands{nearest}")
+    return start
+
+
+def _shown(text: str) -> str:
+    """The text in quotes, as messages show it, without its end if it is long."""
+    return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}…")
