@@ -12,7 +12,7 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.data.columns import text
 from mtl.data.files import read_lines
-from mtl.data.marked_spans import Span, _check_words, _span, _words_columns, make_spans
+from mtl.data.marked_spans import Span, check_words, make_spans, parse_span, words_columns
 from mtl.data.records import Value, is_typed, read_records
 from mtl.tasks.target_kind import Target, TargetKind
 from mtl.tasks.targets import target_kind
@@ -92,7 +92,7 @@ def read_examples(task: Task, path: Path, targets: bool = True, layout: Layout |
     as any file with rows of the task. A span must mark what stands in the column `text` beside it, if there is one: `pronoun.text` beside
     `pronoun.location`. Raises InputError as `mtl.data.records.read_records` does, and for a span or a target that is not valid, with its line."""
     layout = layout or task.plain_layout
-    words, columns = _words_columns(task, path, layout), task.read_columns(targets)
+    words, columns = words_columns(task, path, layout), task.read_columns(targets)
     kind, typed = target_kind(task), is_typed(path, layout)
     examples = []
     nullable = task.target_columns if len(task.target_columns) > 1 else []
@@ -100,7 +100,8 @@ def read_examples(task: Task, path: Path, targets: bool = True, layout: Layout |
         values = dict(zip([*columns, *words], record.values, strict=True))
         try:
             example = _example(task, kind, record.line, values, targets, typed)
-            _check_words(task, example, {column: values[name] for name, column in words.items()})
+            marked_words = {column: values[name] for name, column in words.items()}
+            check_words(task, example.inputs[0], example.spans, marked_words)
         except ValueError as error:
             raise InputError(str(error), path=path, line=record.line) from None
         examples.append(example)
@@ -142,7 +143,7 @@ def _example(task: Task, kind: TargetKind, line: int, values: Mapping[str, Any],
         problem = f"has {len(inputs)} candidates; a row must have 1 to {MOST_CANDIDATES}"
         raise ValueError(f"column {task.text_columns[-1]!r}: {problem}")
     cells = [(side, name, [values[end] for end in span_ends(name)]) for side, name in task.marked]
-    spans = make_spans(task, inputs[0], [_span(name, inputs[0][side], pair, typed) for side, name, pair in cells])
+    spans = make_spans(task, inputs[0], [parse_span(name, inputs[0][side], pair, typed) for side, name, pair in cells])
     if not targets:
         return Example(line, inputs, spans=spans)
     try:

@@ -1,16 +1,40 @@
-"""DOC"""
+"""Spans that the columns of a row mark in its texts: read from cells, checked, and their texts."""
 
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from mtl.data.examples import Example
 from mtl.data.records import Value, column_names
 from mtl.tasks.task import COUNTED, Layout, Task
 
 INTEGER = re.compile(r"[0-9]{1,18}")
 # The characters of a text, which are Unicode code points, from the first number to before the second.
 Span = tuple[int, int]
+
+
+def words_columns(task: Task, path: Path, layout: Layout) -> dict[str, str]:
+    """The columns of the file that hold the words that spans mark, each with its span's column."""
+    possible = {f"{column.rpartition('.')[0]}.text": column for _, column in task.marked if "." in column}
+    names = set(column_names(path, layout)) if possible else set()
+    return {words: column for words, column in possible.items() if words in names and words not in task.text_columns}
+
+
+def parse_span(column: str, text: str, cells: Sequence[Value], typed: bool) -> tuple[Value, Value]:
+    """Start and stop of a span: what its two columns hold, or what follows from the words and their place in them. Raises ValueError, which names
+    the column, if the words do not stand at this place."""
+    if not typed:
+        cells = [int(cell) if isinstance(cell, str) and INTEGER.fullmatch(cell) else cell for cell in cells]
+    first, second = cells
+    match = COUNTED.search(column)
+    if match is None:
+        return first, second
+    # Words are counted with white space between them, or characters.
+    starts = [word.start() for word in re.finditer(r"\S+", text)] if match[1] == "words" else range(len(text))
+    words = str(second)
+    number = first - int(match[2]) if isinstance(first, int) else -1
+    if not 0 <= number < len(starts) or not text.startswith(words, starts[number]):
+        raise ValueError(f"span {column!r}: {words!r} does not stand at {first} of its text")
+    return starts[number], starts[number] + len(words)
 
 
 def make_spans(task: Task, texts: Sequence[str], ends: Sequence[object]) -> tuple[Span, ...]:
@@ -34,34 +58,9 @@ def span_texts(task: Task, texts: Sequence[str], spans: Sequence[Span]) -> tuple
     return tuple(texts[side][start:stop] for (side, _), (start, stop) in zip(task.marked, spans, strict=True))
 
 
-def _words_columns(task: Task, path: Path, layout: Layout) -> dict[str, str]:
-    """The columns of the file that hold the words that spans mark, each with its span's column."""
-    possible = {f"{column.rpartition('.')[0]}.text": column for _, column in task.marked if "." in column}
-    names = set(column_names(path, layout)) if possible else set()
-    return {words: column for words, column in possible.items() if words in names and words not in task.text_columns}
-
-
-def _check_words(task: Task, example: Example, words: Mapping[str, Value | None]) -> None:
-    """Raise ValueError for a span that marks other words than those of its column."""
-    for (_, column), marked in zip(task.marked, span_texts(task, example.inputs[0], example.spans), strict=True):
+def check_words(task: Task, texts: Sequence[str], spans: Sequence[Span], words: Mapping[str, Value | None]) -> None:
+    """Raise ValueError for a span that marks other words in the texts of an input than those of its column."""
+    for (_, column), marked in zip(task.marked, span_texts(task, texts, spans), strict=True):
         value = words.get(column)
         if isinstance(value, str) and value != marked:
             raise ValueError(f"span {column!r} marks {marked!r}, but the text beside it is {value!r}")
-
-
-def _span(column: str, text: str, cells: Sequence[Value], typed: bool) -> tuple[Value, Value]:
-    """Start and stop of a span: what its two columns hold, or what follows from the words and their place in them. Raises ValueError, which names
-    the column, if the words do not stand at this place."""
-    if not typed:
-        cells = [int(cell) if isinstance(cell, str) and INTEGER.fullmatch(cell) else cell for cell in cells]
-    first, second = cells
-    match = COUNTED.search(column)
-    if match is None:
-        return first, second
-    # The places are those of words, with spaces between them, or of characters.
-    starts = [word.start() for word in re.finditer(r"\S+", text)] if match[1] == "words" else range(len(text))
-    words = str(cells[1])
-    number = first - int(match[2]) if isinstance(first, int) else -1
-    if not 0 <= number < len(starts) or not text.startswith(words, starts[number]):
-        raise ValueError(f"span {column!r}: {words!r} does not stand at {first} of its text")
-    return starts[number], starts[number] + len(words)
