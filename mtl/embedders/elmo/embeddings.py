@@ -39,7 +39,7 @@ def run_elmo(request: RunReaderRequest) -> "ElmoReader":
 
 def new_mix(elmo: ELMo) -> "ElmoEmbedder":
     """An embedder of this ELMo's layers; before training, it gives their mean."""
-    return ElmoEmbedder(elmo.options.n_layers, elmo.options.projection_dim)
+    return ElmoEmbedder(elmo.options.lstm.n_layers, elmo.options.lstm.projection_dim)
 
 
 def load_elmo(folder: Path | None, exact: bool, device: torch.device) -> tuple[ELMo, str]:

@@ -41,12 +41,12 @@ class ELMo:
     @property
     def dim(self) -> int:
         """The size of a token's vector in each layer."""
-        return 2 * self.options.projection_dim
+        return 2 * self.options.lstm.projection_dim
 
     @property
     def width(self) -> int:
         """The size of a token's row in `rows`."""
-        return (2 * self.options.n_layers + 1) * self.options.projection_dim
+        return (2 * self.options.lstm.n_layers + 1) * self.options.lstm.projection_dim
 
     def to(self, device: torch.device) -> "ELMo":
         """Move the weights to a device and return self. Stays on the CPU for Apple GPUs, which have no float64."""
@@ -57,7 +57,7 @@ class ELMo:
     def layers(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
         """All layers of each sentence: float32 (n_layers + 1, tokens, dim). The first is the token layer, without context, concatenated with itself;
         then the LSTM layers, each the forward states and then the backward states."""
-        return [torch.stack(split_layers(rows, self.options.projection_dim)) for rows in self.rows(sentences)]
+        return [torch.stack(split_layers(rows, self.options.lstm.projection_dim)) for rows in self.rows(sentences)]
 
     @torch.no_grad()
     @exact_arithmetic()
@@ -84,8 +84,8 @@ class ELMo:
 
     def token_vectors(self, words: Sequence[str]) -> Tensor:
         """The token layer of the two boundary words, then of these words: (2 + words, projection_dim)."""
-        length = self.options.max_characters
-        vectors = torch.empty(2 + len(words), self.options.projection_dim, dtype=self.dtype, device=self.device)
+        length = self.options.char_cnn.max_characters_per_token
+        vectors = torch.empty(2 + len(words), self.options.lstm.projection_dim, dtype=self.dtype, device=self.device)
         order = np.argsort([len(word.encode("utf-8", "ignore")) for word in words], kind="stable")
         for part in np.split(order, range(WORDS, len(order), WORDS)):
             ids = torch.from_numpy(character_ids([words[i] for i in part], length))

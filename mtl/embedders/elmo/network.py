@@ -23,13 +23,13 @@ class CharacterEncoder(nn.Module):
 
     def __init__(self, options: Options) -> None:
         super().__init__()
-        dim = options.character_dim
+        dim = options.char_cnn.embedding.dim
         self.embedding = nn.Embedding(CHARACTERS, dim, padding_idx=0)
-        self.convolutions = nn.ModuleList(nn.Conv1d(dim, number, width) for width, number in options.filters)
-        self.widest = max(width for width, _ in options.filters)
-        self.activation = {"relu": torch.relu, "tanh": torch.tanh}[options.activation]
-        self.highway = Highway(options.n_filters, options.n_highway, activation=torch.relu)
-        self.projection = nn.Linear(options.n_filters, options.projection_dim)
+        self.convolutions = nn.ModuleList(nn.Conv1d(dim, number, width) for width, number in options.char_cnn.filters)
+        self.widest = max(width for width, _ in options.char_cnn.filters)
+        self.activation = {"relu": torch.relu, "tanh": torch.tanh}[options.char_cnn.activation]
+        self.highway = Highway(options.char_cnn.n_filters, options.char_cnn.n_highway, activation=torch.relu)
+        self.projection = nn.Linear(options.char_cnn.n_filters, options.lstm.projection_dim)
 
     def forward(self, characters: Tensor) -> Tensor:
         """Character ids (words, max_characters) -> (words, projection_dim)."""
@@ -96,12 +96,12 @@ class ProjectedLSTM(nn.Module):
     def __init__(self, options: Options, reverse: bool) -> None:
         super().__init__()
         self.reverse = reverse
-        self.clips = options.cell_clip, options.state_clip
-        wide, narrow = 4 * options.lstm_dim, options.projection_dim
+        self.clips = options.lstm.cell_clip or None, options.lstm.proj_clip or None
+        wide, narrow = 4 * options.lstm.dim, options.lstm.projection_dim
         self.w_input = nn.Parameter(torch.empty(wide, narrow))
         self.w_state = nn.Parameter(torch.empty(wide, narrow))
         self.bias = nn.Parameter(torch.empty(wide))
-        self.w_projection = nn.Parameter(torch.empty(narrow, options.lstm_dim))
+        self.w_projection = nn.Parameter(torch.empty(narrow, options.lstm.dim))
 
     @property
     def weights(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -121,7 +121,7 @@ class BiLM(nn.Module):
         self.options = options
         self.characters = CharacterEncoder(options)
         self.directions = nn.ModuleList(
-            nn.ModuleList(layer(options, reverse=direction == BACKWARD) for _ in range(options.n_layers))
+            nn.ModuleList(layer(options, reverse=direction == BACKWARD) for _ in range(options.lstm.n_layers))
             for direction in DIRECTIONS
         )
         self.dropout = nn.Dropout(dropout)
@@ -134,6 +134,6 @@ class BiLM(nn.Module):
         layers = []
         for number, layer in enumerate(stack):
             states = layer(self.dropout(data), sizes)
-            data = states + data if number and self.options.skip_connections else states
+            data = states + data if number and self.options.lstm.use_skip_connections else states
             layers.append(data)
         return layers

@@ -1,10 +1,10 @@
 """The sizes of an ELMo, read from AllenNLP's options.json."""
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, TypedDict
+from typing import Annotated, Any, Literal
 
-from msgspec import Meta
+import msgspec
+from msgspec import Meta, Struct
 
 from mtl.base.errors import InputError
 from mtl.base.untrusted import read_json
@@ -16,80 +16,55 @@ Size = Annotated[int, Meta(ge=1, le=LARGEST)]
 Clip = Annotated[float, Meta(ge=0)] | None  # 0: none
 
 
-class _Lstm(TypedDict):
-    dim: Size
-    projection_dim: Size
+class Lstm(Struct, frozen=True):
+    """The language model in one direction."""
+
+    dim: Size  # cells
+    projection_dim: Size  # of a token's vector and of the states
     cell_clip: Clip
-    proj_clip: Clip
+    proj_clip: Clip  # of the states
     n_layers: Annotated[int, Meta(ge=1, le=100)]
     use_skip_connections: bool
 
 
-class _Embedding(TypedDict):
+class Embedding(Struct, frozen=True):
+    """The vectors of characters."""
+
     dim: Size
 
 
-class _CharCnn(TypedDict):
+class CharCnn(Struct, frozen=True):
+    """The character convolution."""
+
     activation: Literal["relu", "tanh"]
-    embedding: _Embedding
-    filters: Annotated[list[tuple[Size, Size]], Meta(min_length=1, max_length=100)]
-    max_characters_per_token: Annotated[int, Meta(ge=3, le=2**12)]
+    embedding: Embedding
+    filters: Annotated[
+        tuple[tuple[Size, Size], ...], Meta(min_length=1, max_length=100)
+    ]  # widths and numbers of filters
+    max_characters_per_token: Annotated[int, Meta(ge=3, le=2**12)]  # bytes, including the begin and end markers
     n_characters: Annotated[int, Meta(ge=261, le=262)]
     n_highway: Annotated[int, Meta(ge=0, le=100)]
-
-
-class Content(TypedDict):
-    """The content of an options.json, as far as it is read."""
-
-    lstm: _Lstm
-    char_cnn: _CharCnn
-
-
-@dataclass(frozen=True)
-class Options:
-    """Sizes of the character convolution and of the language model (Peters et al. 2018)."""
-
-    character_dim: int
-    filters: tuple[tuple[int, int], ...]  # (width in characters, number of filters)
-    n_highway: int
-    activation: str
-    max_characters: int  # bytes of a word, including its begin and end markers
-    projection_dim: int  # size of a token's vector and of the states of one direction
-    lstm_dim: int  # cells per direction
-    n_layers: int
-    cell_clip: float | None
-    state_clip: float | None
-    skip_connections: bool
 
     @property
     def n_filters(self) -> int:
         return sum(number for _, number in self.filters)
 
 
+class Options(Struct, frozen=True):
+    """The content of an options.json, as far as it is read (Peters et al. 2018)."""
+
+    lstm: Lstm
+    char_cnn: CharCnn
+
+
 def read_options(path: Path) -> Options:
     """Read an options.json. Raises InputError that names the key that is missing or wrong."""
     if not path.exists():
         raise InputError("no such file", path=path)
-    options = options_of(read_json(path, Content, "it must be AllenNLP's options.json of an ELMo"))
-    if (widest := max(width for width, _ in options.filters)) > options.max_characters:
-        length = f"max_characters_per_token is only {options.max_characters}"
+    content: Any = read_json(path, Options, "it must be AllenNLP's options.json of an ELMo")
+    options = msgspec.convert(content, Options)
+    characters = options.char_cnn
+    if (widest := max(width for width, _ in characters.filters)) > characters.max_characters_per_token:
+        length = f"max_characters_per_token is only {characters.max_characters_per_token}"
         raise InputError(f"char_cnn.filters are up to {widest} wide, but {length}", path=path)
     return options
-
-
-def options_of(content: Content) -> Options:
-    """The sizes in the content of an options.json."""
-    lstm, characters = content["lstm"], content["char_cnn"]
-    return Options(
-        character_dim=characters["embedding"]["dim"],
-        filters=tuple((width, number) for width, number in characters["filters"]),
-        n_highway=characters["n_highway"],
-        activation=characters["activation"],
-        max_characters=characters["max_characters_per_token"],
-        projection_dim=lstm["projection_dim"],
-        lstm_dim=lstm["dim"],
-        n_layers=lstm["n_layers"],
-        cell_clip=float(lstm["cell_clip"] or 0) or None,
-        state_clip=float(lstm["proj_clip"] or 0) or None,
-        skip_connections=lstm["use_skip_connections"],
-    )

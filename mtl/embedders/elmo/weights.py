@@ -82,11 +82,11 @@ def to_file(model: BiLM) -> dict[str, Tensor]:
     """Convert the model's weights to the file's datasets, by name."""
     state = model.state_dict()
     datasets = {"char_embed": state["characters.embedding.weight"][1:]}  # without the row of padding
-    for i in range(len(model.options.filters)):
+    for i in range(len(model.options.char_cnn.filters)):
         # (filters, in, width) -> (1, width, in, filters)
         datasets[f"CNN/W_cnn_{i}"] = state[f"characters.convolutions.{i}.weight"].permute(2, 1, 0)[None]
         datasets[f"CNN/b_cnn_{i}"] = state[f"characters.convolutions.{i}.bias"]
-    for i in range(model.options.n_highway):
+    for i in range(model.options.char_cnn.n_highway):
         # The file's gate is the share that is transformed, Highway's gate the share that is carried.
         w_transform, w_carry = state[f"characters.highway._layers.{i}.weight"].chunk(2)
         b_transform, b_carry = state[f"characters.highway._layers.{i}.bias"].chunk(2)
@@ -106,10 +106,10 @@ def _from_file(model: BiLM, datasets: dict[str, Tensor]) -> None:
     """Load the file's datasets into the model: the inverse of `to_file`."""
     characters = datasets["char_embed"]
     state = {"characters.embedding.weight": torch.cat([torch.zeros_like(characters[:1]), characters])}
-    for i in range(len(model.options.filters)):
+    for i in range(len(model.options.char_cnn.filters)):
         state[f"characters.convolutions.{i}.weight"] = datasets[f"CNN/W_cnn_{i}"][0].permute(2, 1, 0)
         state[f"characters.convolutions.{i}.bias"] = datasets[f"CNN/b_cnn_{i}"]
-    for i in range(model.options.n_highway):
+    for i in range(model.options.char_cnn.n_highway):
         part = {name: datasets[f"CNN_high_{i}/{name}"] for name in ("W_carry", "b_carry", "W_transform", "b_transform")}
         layer = f"characters.highway._layers.{i}"
         state[f"{layer}.weight"] = torch.cat([part["W_transform"].T, -part["W_carry"].T])
@@ -127,7 +127,7 @@ def _from_file(model: BiLM, datasets: dict[str, Tensor]) -> None:
 def _layer_names(options: Options) -> Iterator[tuple[str, str]]:
     """The name of each LSTM layer in the model, and in the file."""
     for direction in DIRECTIONS:
-        for layer in range(options.n_layers):
+        for layer in range(options.lstm.n_layers):
             yield f"directions.{direction}.{layer}", f"RNN_{direction}/RNN/MultiRNNCell/Cell{layer}/LSTMCell"
 
 

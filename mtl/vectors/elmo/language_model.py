@@ -26,7 +26,7 @@ class LanguageModel(nn.Module):
         self.classes = FIRST + int((corpus.counts >= min_count).sum())
         lines, frequent = len(corpus.lengths), self.classes - FIRST
         counts = np.array([corpus.counts[frequent:].sum(), lines, lines, *corpus.counts[:frequent]], dtype=np.int64)
-        self.softmax = SampledSoftmax(counts, bilm.options.projection_dim, draws)
+        self.softmax = SampledSoftmax(counts, bilm.options.lstm.projection_dim, draws)
 
     def losses(self, lines: np.ndarray, sample: Tensor | None) -> tuple[Tensor, Tensor]:
         """The cross-entropies (in nats) of the forward and of the backward predictions on the lines of the corpus with these
@@ -51,7 +51,7 @@ class LanguageModel(nn.Module):
     def token_vectors(self, tokens: np.ndarray) -> Tensor:
         """Word ids (rows,), among them BEGIN_ID and END_ID -> token vectors (rows, projection_dim)."""
         distinct, indices = np.unique(tokens, return_inverse=True)
-        length = self.bilm.options.max_characters
+        length = self.bilm.options.char_cnn.max_characters_per_token
         words = character_ids([self.corpus.types[id] for id in distinct[distinct >= 0]], length)
         boundaries = character_ids([list(BOUNDARIES)[id - BEGIN_ID] for id in distinct[distinct < 0]], length)
         device = self.softmax.weight.weight.device

@@ -16,13 +16,13 @@ class TrainedLSTM(ProjectedLSTM):
     def __init__(self, options: Options, reverse: bool) -> None:
         """Draw from Glorot's uniform distribution over the joint matrix of input and state, as TensorFlow does."""
         super().__init__(options, reverse)
-        limit = (6 / (2 * options.projection_dim + 4 * options.lstm_dim)) ** 0.5
+        limit = (6 / (2 * options.lstm.projection_dim + 4 * options.lstm.dim)) ** 0.5
         nn.init.uniform_(self.w_input, -limit, limit)
         nn.init.uniform_(self.w_state, -limit, limit)
         nn.init.xavier_uniform_(self.w_projection)
         nn.init.zeros_(self.bias)
         with torch.no_grad():
-            self.bias[2 * options.lstm_dim : 3 * options.lstm_dim] = 1.0
+            self.bias[2 * options.lstm.dim : 3 * options.lstm.dim] = 1.0
 
     def forward(self, data: Tensor, sizes: list[int]) -> Tensor:
         """As `ProjectedLSTM.forward`, with a gradient."""

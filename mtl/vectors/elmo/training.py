@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import h5py
 import numpy as np
 import torch
-from msgspec import Meta
+from msgspec import Meta, convert
 from torch import Tensor, nn
 
 from mtl.base.device import exact_arithmetic
@@ -20,7 +20,7 @@ from mtl.base.folders import new_folder
 from mtl.base.memory import check_fits
 from mtl.base.typed import AT_LEAST_ONE, LAYERS, NOT_NEGATIVE, PART, SHARE
 from mtl.embedders.elmo.network import BiLM
-from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, Content, Options, options_of
+from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, Options
 from mtl.embedders.elmo.weights import to_file
 from mtl.vectors.elmo.corpus import Corpus, batches, build_corpus
 from mtl.vectors.elmo.language_model import LanguageModel
@@ -95,7 +95,7 @@ class ELMoTraining:
 
         train_once(path, self, source, train_in)
 
-    def content(self) -> Content:
+    def content(self) -> dict[str, Any]:
         """The content of options.json: these sizes, with the clips and skip connections of the original."""
         return {
             "lstm": {
@@ -111,7 +111,7 @@ class ELMoTraining:
 
     def options(self) -> Options:
         """The sizes of the network."""
-        return options_of(self.content())
+        return convert(self.content(), Options)
 
 
 class ElmoTrainer(ResumableTraining):

@@ -16,7 +16,7 @@ from mutations import damaged
 
 from mtl.base.errors import InputError
 from mtl.embedders.elmo.model import ELMo, character_ids
-from mtl.embedders.elmo.network import BiLM
+from mtl.embedders.elmo.network import BiLM, ProjectedLSTM
 from mtl.embedders.elmo.options import read_options
 from mtl.embedders.elmo.weights import read_weights, to_file
 
@@ -203,9 +203,14 @@ def write(path: Path, **changes: Any) -> Path:
 
 def test_options_are_read_also_without_a_clip(tmp_path: Path) -> None:
     options = read_options(write(tmp_path / "a.json"))
-    assert (options.n_filters, options.lstm_dim, options.projection_dim, options.cell_clip) == (12, 14, 6, 0.8)
+    assert (options.char_cnn.n_filters, options.lstm.dim, options.lstm.projection_dim, options.lstm.cell_clip) == (
+        12,
+        14,
+        6,
+        0.8,
+    )
     options = read_options(write(tmp_path / "a.json", lstm={"cell_clip": None, "proj_clip": 0}))
-    assert options.cell_clip is None and options.state_clip is None
+    assert ProjectedLSTM(options, reverse=False).clips == (None, None)
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def test_written_options_have_the_form_of_allennlp(tmp_path: Path) -> None:
     (tmp_path / "options.json").write_text(json.dumps(settings().content()))
     content, options = read_json(tmp_path / "options.json"), read_options(tmp_path / "options.json")
     assert {part: values.keys() for part, values in content.items()} == {part: OPTIONS[part].keys() for part in OPTIONS}
-    assert options == settings().options() and (options.lstm_dim, options.filters) == (16, ((1, 4), (2, 8)))
+    assert options == settings().options() and (options.lstm.dim, options.char_cnn.filters) == (16, ((1, 4), (2, 8)))
 
 
 @pytest.mark.slow
