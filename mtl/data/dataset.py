@@ -18,8 +18,7 @@ INPUT_ARRAYS = ("overlap", "base")  # the arrays of a split, (inputs, …), that
 
 @dataclass(frozen=True)
 class Split:
-    """The rows of one task in one split. A row has one model input; in a choice, it has one for each candidate. An array is None where the task
-    has no such thing, or no head reads it."""
+    """The rows of one task in one split. A row has one model input; in a choice, it has one for each candidate. What a task lacks is None."""
 
     texts: np.ndarray  # int64 (inputs, sides), indices into the dataset's texts; 1 side, or 2 for a pair
     targets: np.ndarray  # (rows,), see `mtl.tasks.target_kind`; NaN or None where they are not known

@@ -110,8 +110,7 @@ def _decoded(content: bytes, encoding: str, path: Path, line: int) -> str:
 
 
 def text_lines(files: Sequence[Path], title: str) -> Iterator[str]:
-    """Yield each line of text files, plain or packed, without the white space around it, and show the progress with this title. Raises InputError
-    for a file that cannot be read, and for a line of more than 16 MiB."""
+    """The lines of text files, plain or packed, without white space around them; a progress bar has this title. Raises InputError, with the line."""
     for path in files:
         with read_errors(path), open_lines(path) as lines, Progress(f"{title} {path}", path.stat().st_size, "B") as bar:
             for line in lines:

@@ -7,8 +7,7 @@
 - conll: `mtl.data.conll`; a row is a sentence, and each column a list.
 - txt: a text a line; fasttext: labels as `__label__NAME`, then the text.
 
-Any of them may be packed by gzip, bzip2, xz, zstd or zip. Column names of json, jsonl and parquet may name nested keys and lists of texts,
-see `mtl.data.columns`."""
+Any of them may be packed by gzip, bzip2, xz, zstd or zip. In json, jsonl and parquet, columns may be nested keys and lists (`mtl.data.columns`)."""
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
@@ -54,8 +53,7 @@ def form_of(path: Path, layout: Layout = PLAIN) -> str:
 
 
 def file_rows(path: Path, layout: Layout, columns: Sequence[str] | None) -> NumberedRows:
-    """The rows of a file, each with its line, without what other files or the spans of its layout add. Of a parquet file, `columns` are decoded, or
-    all. Raises InputError, which names the file and the line."""
+    """The rows of the file itself, each with its line. Of parquet, these columns are decoded, or all. Raises InputError, with the file and line."""
     form = form_of(path, layout)
     if form == "parquet":
         yield from enumerate(parquet_rows(path, parquet_names(path) if columns is None else columns), start=1)

@@ -54,8 +54,7 @@ def is_changed(path: Path, checksum: str | None) -> bool:
 
 
 def git_blob_id(path: Path) -> str:
-    """The id that git gives a file's content, as `git hash-object` prints it: 40 hexadecimal digits. It is the SHA-1 of the word "blob", a space,
-    the size, a zero byte, and the content (Pro Git, section 10.2)."""
+    """The id of a file's content in git, 40 hexadecimal digits: the SHA-1 of "blob", a space, the size, a zero byte, and the content."""
     digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: digest).hexdigest()
@@ -74,8 +73,7 @@ def fingerprints(
 
 
 def checksum_problem(path: Path, checksum: str) -> str | None:
-    """What is wrong with the content of a downloaded file; None if it has this checksum: the SHA-256, 64 hexadecimal digits with or without
-    `sha256:`, or `git:` and the id of a git blob."""
+    """What is wrong with a downloaded file; None if it has this checksum: its SHA-256, with or without `sha256:`, or its git blob's id after GIT."""
     if checksum.startswith(GIT):
         name, expected, actual = "git blob id", checksum.removeprefix(GIT), git_blob_id(path)
     else:

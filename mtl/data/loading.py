@@ -1,4 +1,4 @@
-"""The files of a suite's tasks as the data of a run."""
+"""The data of a run, read from the files of its tasks: their rows, indexed by the distinct texts of all tasks."""
 
 import hashlib
 import json
@@ -28,13 +28,9 @@ def load_dataset(
     lines: Mapping[str, Sequence[int]] | None = None,
     choosing_share: float | None = None,
 ) -> Dataset:
-    """Read these tasks of the suite. Raises InputError for files that are missing or not valid.
-
-    Args:
-        held_out: the share of the training rows to hold out where a task has no dev file.
-        lines: by task id, the lines of the rows to score the task on; None, or a task that is not named: all rows.
-        choosing_share: the share of the dev rows that choose, where dev rows are scored; None: all choose, and all are scored.
-    """
+    """Read these tasks of the suite, and hold out this share of the training rows where a task has no dev file. Raises InputError for files that
+    are missing or not valid. `lines` are, by task id, those of the rows to score the task on; None, or a task that is not named: all rows.
+    `choosing_share` is the share of the dev rows that choose, where dev rows are scored; None: all choose, and all are scored."""
     check_present(suite, tasks, data_dir)
     parts = [read_task(task, data_dir, held_out) for task in tasks]
     samples: dict[str, RowSample] = {}
@@ -52,8 +48,7 @@ def load_dataset(
 
 
 def training_texts(suite: Suite, data_dir: Path, held_out: float, tasks: Sequence[Task] | None = None) -> list[str]:
-    """The distinct texts of the training rows of these tasks, or of all tasks that have their files, without held-out rows. Raises InputError for
-    files that are missing or not valid, and if no task has training rows."""
+    """The distinct texts of the training rows of these tasks, or of all that have their files, without held-out rows. Raises InputError if none."""
     if tasks is None:
         tasks = present_tasks(suite, data_dir)
     dataset = load_dataset(suite, tasks or list(suite.tasks.values()), data_dir, held_out)

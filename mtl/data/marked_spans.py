@@ -20,8 +20,7 @@ def words_columns(task: Task, path: Path, layout: Layout) -> dict[str, str]:
 
 
 def parse_span(column: str, text: str, cells: Sequence[Value], typed: bool) -> tuple[Value, Value]:
-    """Start and stop of a span: what its two columns hold, or what follows from the words and their place in them. Raises ValueError, which names
-    the column, if the words do not stand at this place."""
+    """Start and stop of a span: what its columns hold, or what their words and place mean. Raises ValueError if the words do not stand there."""
     if not typed:
         cells = [int(cell) if isinstance(cell, str) and INTEGER.fullmatch(cell) else cell for cell in cells]
     first, second = cells
@@ -38,8 +37,7 @@ def parse_span(column: str, text: str, cells: Sequence[Value], typed: bool) -> t
 
 
 def make_spans(task: Task, texts: Sequence[str], ends: Sequence[object]) -> tuple[Span, ...]:
-    """The spans of a row with these texts, from start and stop of each span, in the order of `Task.marked`. Raises ValueError, which names the
-    span's column, for a span that is not within its text."""
+    """The spans of a row with these texts, from their ends, in the order of `Task.marked`. Raises ValueError for one that is not within its text."""
     spans = []
     for (side, column), span in zip(task.marked, ends, strict=True):
         if not isinstance(span, list | tuple) or len(span) != 2 or not all(type(end) is int for end in span):

@@ -17,8 +17,7 @@ LEAST_ROWS = 50  # without a repeat; fewer rows choose worse than all rows do
 
 
 def without_order(task: Task, texts: Sequence[str]) -> tuple[str, ...]:
-    """A row's texts without the order that has no meaning: of the two texts of a pair, and of a choice's candidates. The order of three or more
-    texts has one: in an analogy, it says what is asked."""
+    """A row's texts without the order of a pair's texts and of candidates, which means nothing. In an analogy, the order says what is asked."""
     return tuple(texts) if task.candidates is None and len(texts) > 2 else tuple(sorted(texts))
 
 

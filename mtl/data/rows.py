@@ -54,8 +54,7 @@ def _rows_of_parts(path: Path, layout: Layout, columns: Sequence[str] | None) ->
 
 
 def _add_lines(path: Path, second: Path, layout: Layout, rows: NumberedRows) -> NumberedRows:
-    """Rows with a further column: the lines of a second file. Raises InputError if one of the files has more rows, and if the rows
-    have this column already."""
+    """Rows with a further column: the lines of a second file. Raises InputError if one file has more rows, or if the rows have such a column."""
     header = layout.header or ()
     name = header[1] if len(header) == 2 and form_of(path, layout) == "txt" else "label"
     added_cells = row_lines(second, Layout(reading=layout.reading))

@@ -6,8 +6,7 @@ The tokens of a span are those that share at least one character with it. If the
 A text with spans that is longer than `max_length` is not cut at its end: it keeps the `max_length` tokens that are nearest to its
 spans, in their order. So the spans are always read, each with the words around it.
 
-The first token of a unit (`mtl.tasks.target_kind`) stands for it. A text with units is cut at its end, and a model does not read the units
-after the cut."""
+The first token of a unit (`mtl.tasks.target_kind`) stands for it. A text with units is cut at its end; no model reads the units after the cut."""
 
 import logging
 from collections.abc import Sequence
@@ -40,8 +39,7 @@ def with_token_spans(
 
 class SpanPlacer:
     """Finds the tokens of spans, and cuts long texts around their spans. A text that is cut becomes a new text, because other rows may read the
-    same text around other spans. The numbers of new texts follow those of the existing ones. So `texts` and `warn` are called after all splits are
-    placed."""
+    same text around other spans. The numbers of new texts follow those of the existing ones. Call `texts` and `warn` after all splits are placed."""
 
     def __init__(
         self, texts: TokenizedTexts, raw: Sequence[str], language: str, max_length: int, boundary_words: bool = False

@@ -9,8 +9,7 @@ from mtl.data.text import BOUNDARIES, TokenizedTexts
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many types (distinct words) and tokens of the dataset's distinct texts have vectors, and from where: each a pair (types, tokens). Boundary
-    words are not counted."""
+    """How many types (distinct words) and tokens of the dataset's distinct texts have vectors, as pairs, without boundary words."""
 
     found: tuple[int, int]  # with a vector of their own
     from_ngrams: tuple[int, int]  # with a vector from their character n-grams

@@ -24,8 +24,7 @@ getattr(fasttext, sys.argv[4])(**arguments).save_model(sys.argv[2])
 
 def training_process(function: str, arguments: dict[str, Any], out: Path) -> "subprocess.Popen[str]":
     """A process in which fastText trains a model, and the C library allocates memory that is set to zero. So all initial vectors have defined values
-    with one thread, too: only one thread gives the same vectors each time. The function is train_unsupervised or train_supervised, and `out` is the
-    file to write the model to."""
+    with one thread, too: only one thread gives the same vectors each time. The function, train_unsupervised or train_supervised, writes `out`."""
     command = [sys.executable, "-c", TRAIN, json.dumps(arguments), str(out), str(os.getpid()), function]
     environment = {**os.environ, "MALLOC_PERTURB_": "255"}
     return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True, errors="replace")

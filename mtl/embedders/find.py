@@ -57,8 +57,7 @@ class Vectors:
         raise InputError(f"no such vectors; {'; '.join(remedies)}", path=self.path)
 
     def train_if_missing(self, suite: Suite, data_dir: Path, held_out: float, device: "torch.device") -> None:
-        """Train the vectors of a run as their recipe says, if they do not exist; they must be obtainable. Raises InputError if they cannot be
-        trained, and for vectors of other texts than the training rows of now."""
+        """Train a run's vectors as their recipe says, if they do not exist. Raises InputError if this fails, and for vectors of other texts."""
         recipe = self.recipe
         if recipe is None or not recipe.train:
             return

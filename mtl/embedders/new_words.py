@@ -56,8 +56,7 @@ class FileSource:
     """A file of vectors. If it does not exist, no word has a vector."""
 
     def __init__(self, path: Path, dim: int | None, ngrams: bool) -> None:
-        """Open the file when it is first read. It must exist if no size of the vectors, `dim`, is to be expected. `ngrams` says whether words that it
-        lacks may get vectors from their character n-grams."""
+        """Open the file at the first read; without the size of its vectors, `dim`, it must exist. `ngrams`: also vectors from character n-grams."""
         self.file, self.dim, self.ngrams = VectorFile(path), dim, ngrams
 
     def read(self, words: Sequence[str]) -> WordVectors:

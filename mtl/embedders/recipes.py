@@ -66,13 +66,8 @@ def fetchable(embeddings: str) -> list[str]:
 
 def fetch_embeddings(name: str, recipe: str | None = None, embeddings_dir: str = "embeddings") -> Path:
     """Download the pretrained vectors of a recipe, unless they are there, and return their path. Raises InputError if there is no such recipe, if it
-    names no address, or if the download fails.
-
-    Args:
-        name: the kind of embeddings: fasttext, glove or elmo.
-        recipe: a name or a path; None: the first recipe of published vectors for this kind of embeddings, by its name.
-        embeddings_dir: the folder of embeddings, which receives the file.
-    """
+    names no address, or if the download fails. The name is the kind of embeddings: fasttext, glove or elmo. The recipe is a name or a path; None: the
+    first recipe of published vectors for this kind of embeddings, by its name. `embeddings_dir` is the folder that receives the file."""
     if recipe is None:
         names = fetchable(name)
         if not names:
@@ -100,8 +95,7 @@ def fetch_embeddings(name: str, recipe: str | None = None, embeddings_dir: str =
 
 
 def vector_path(name: str, embeddings_dir: Path, held_out: float) -> tuple[Path, Recipe | None]:
-    """The file or folder of the vectors that a path or a recipe's name means, and the recipe. It need not exist. Vectors that a recipe trains have a
-    different file for each share of training rows that are held out."""
+    """The file or folder, which need not exist, that a path or a recipe's name means, and the recipe. Trained ones differ by the share held out."""
     if Path(name).exists() or Path(name).suffix in VECTOR_SUFFIXES or "/" in name:
         return Path(name), None
     recipe = load_recipe(name)

@@ -34,9 +34,9 @@ def static_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
 
     With the options min_count=1 and max_words=None, these are all words of all texts. Otherwise, they are the words of `frequent_words`; all other
     words are unknown. A word that is not in the file: with missing=unknown, it gets a vector from its character n-grams if the file is a .bin,
-    otherwise it is unknown. With missing=random, each seed draws its vector from N(0, 1), as that of the unknown word, and n-grams are not used:
-    GLUE's baselines and jiant read all vectors as text, and all other words start from N(0, 1). Boundary words are not looked up; each seed draws
-    theirs. Raises InputError for a file that cannot be read, or whose vectors do not have `options.dim` numbers (None: any)."""
+    otherwise it is unknown. With missing=random, as in GLUE's baselines and jiant, each seed draws its vector from N(0, 1), as that of the unknown
+    word, and n-grams are not used. Boundary words are not looked up; each seed draws theirs.
+    Raises InputError for a file that cannot be read, or whose vectors do not have `options.dim` numbers (None: any)."""
     options, texts, path = request.options, request.texts, request.path
     assert path is not None
     types = texts.types

@@ -71,8 +71,7 @@ def parse_starts(cells: Sequence[str], answers: int) -> list[int]:
 
 
 def answer_position(answer: str, start: int | None, passage: str) -> int | None:
-    """The position of the answer's first character; None if it occurs several times and there is no `start`. Raises ValueError if the answer does
-    not stand at `start`, or nowhere in the passage."""
+    """The answer's first character; None if it occurs several times and there is no `start`. Raises ValueError if it does not stand there."""
     first = passage.find(answer)
     if start is None:
         if first < 0:

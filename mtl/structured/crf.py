@@ -23,8 +23,7 @@ def is_unit(sizes: Tensor, steps: int, device: torch.device) -> Tensor:
 
 def sequence_loss(outputs: Tensor, codes: Tensor, sizes: Tensor, transitions: Tensor) -> Tensor:
     """The sum over rows of minus the logarithm of the probability of their labels, (), from `outputs` (units, labels) and `transitions`
-    (labels + 2, labels). `codes` are indices of labels, int64 (rows, at least steps), of which the first `sizes` of each row count; `sizes` are the
-    numbers of units, int64 (rows,) on the CPU."""
+    (labels + 2, labels). `codes` are indices of labels, int64 (rows, steps or more), of which the first ones count. `sizes`: as in `by_row`."""
     scores, transitions = by_row(outputs.float(), sizes), transitions.float()
     _, steps, labels = scores.shape
     if not steps:

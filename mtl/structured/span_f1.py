@@ -1,9 +1,8 @@
 """Scores of tags: precision, recall and F1 of the entities that tags mark, and the accuracy of the tags themselves.
 
 Entities count as conlleval (Tjong Kim Sang and Buchholz 2000) and seqeval count them. With B-, I- and O, any tags mark entities: one begins at a B-,
-and at an I- of another type than the tag before it; it ends before the next tag that does not continue it. If a task's labels also say where entities
-end, as E- and S- do (IOBES; L- and U- of BILOU, M- of BMES), an entity is S-, or B-, any number of I-, and E-, of one type, as in seqeval's strict
-mode; other tags mark none.
+and at an I- of another type than the tag before it; it ends before the next tag that does not continue it. If labels also say where entities end, as
+E- and S- do (IOBES; L- and U- of BILOU, M- of BMES), only S-, or B-, any number of I-, and E- of one type are an entity (seqeval's strict mode).
 
 All scores come from the numbers of items that a row has, that are predicted for it, and that are both: sums of rows with any weights."""
 
@@ -88,8 +87,7 @@ def ratio(part: np.ndarray, total: np.ndarray) -> np.ndarray:
 
 
 def span_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """F1 of the entities of all types together (micro): 2 right / (gold + predicted). Entities count as conlleval and seqeval count them; if
-    labels say where entities end (E-, S-), as seqeval's strict mode does."""
+    """F1 of the entities of all types together (micro): 2 right / (gold + predicted)."""
     right, gold, guessed = counts(finder(task), predicted, rows, weights).sum(axis=2)
     return ratio(2 * right, gold + guessed)
 

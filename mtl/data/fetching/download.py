@@ -124,8 +124,7 @@ def _fetch(part: _Part, size: int | None) -> None:
 
 
 def _transfer(part: _Part, size: int | None) -> None:
-    """Request the rest of `part` and append it, or request the whole file if the part cannot be continued. Raises InputError, _TemporaryError, and
-    the errors of requests and urllib3."""
+    """Request the rest of `part` and append it, or the whole file if it cannot be continued. Raises also the errors of requests and urllib3."""
     offset = part.length
     # Request the file without compression: ranges and lengths would refer to the compressed bytes.
     headers = {"Accept-Encoding": "identity"}

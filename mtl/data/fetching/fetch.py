@@ -27,8 +27,7 @@ def awaits_generation(suite: Suite, data_dir: Path) -> bool:
 
 
 def write_generated(suite: Suite, data_dir: Path) -> None:
-    """Write the data of an embedded suite, unless it is there. Nothing happens for other suites. Raises InputError for a folder that the user has
-    named and that does not exist: its name may be misspelled."""
+    """Write the data of an embedded suite, unless it is there. Raises InputError if the user has named a folder that does not exist: a slip?"""
     if data_dir != suite.data_dir and not data_dir.is_dir():
         remedy = f"correct it, drop it, or write the data there: mtl data {suite.name} data_dir={data_dir}"
         raise InputError(f"no such folder; {remedy}", key="data_dir", value=data_dir)
@@ -39,10 +38,9 @@ def write_generated(suite: Suite, data_dir: Path) -> None:
 def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     """Put the files of these tasks below `data_dir`; tasks that have all their files are skipped.
 
-    A task is downloaded from its `source`. If it has none, or the download fails, its copy on the Hugging Face Hub is used. Of a task
-    that its publisher has withdrawn, only the copy is used; if that fails, a line says so. If the server does not have a single file of a
-    task, a line says so, and the other files are downloaded before the error is raised. Raises InputError if the suite names neither, or if
-    a task still lacks a file."""
+    A task is downloaded from its `source`. If it has none, or the download fails, its copy on the Hugging Face Hub is used. Of a task that its
+    publisher has withdrawn, only the copy is used; if that fails, a line says so. If the server does not have a single file of a task, a line says
+    so, and the other files are downloaded before the error is raised. Raises InputError if the suite names neither, or if a task lacks a file."""
     if suite.generated:
         _generate(suite, data_dir)
         return

@@ -1,7 +1,6 @@
 """The embedded suites, whose data is part of the package: they serve to run the whole toolkit without a download.
 
-The texts are generated (`tools/make_samples.py`). They are not those of the benchmarks whose layout they have, and scores on them cannot be
-compared with published scores."""
+The texts are generated (`tools/make_samples.py`). Their benchmarks have other texts: scores cannot be compared with published ones."""
 
 import tarfile
 from pathlib import Path

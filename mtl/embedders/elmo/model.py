@@ -27,8 +27,7 @@ class ELMo:
         >>> elmo.layers([["Ala", "ma", "kota", "."]])[0].shape  # doctest: +SKIP
         torch.Size([3, 4, 1024])
 
-    A sentence's vectors depend on its own words only: no state is carried from one call or batch to the next, unlike in
-    AllenNLP's module."""
+    A sentence's vectors depend on its own words only: unlike in AllenNLP's module, no state is carried from one call or batch to the next."""
 
     def __init__(self, options_file: Path | str, weights_file: Path | str, exact: bool = True) -> None:
         """Load files in AllenNLP's format; if exact, compute in float64, so that the vectors, rounded to float32, are always the same. Float32 is

@@ -90,8 +90,7 @@ def run_layer(data: Tensor, steps: list[Step], weights: Sequence[Tensor], clips:
 
 
 class ProjectedLSTM(nn.Module):
-    """One layer in one direction. The order of its gates is output, input, forget, candidate. The forget gate's bias includes the 1.0 that
-    TensorFlow's cell adds. The weights are to be loaded."""
+    """One layer in one direction, with gates in the order o, i, f, g. The forget gate's bias includes the 1.0 that TensorFlow's cell adds."""
 
     def __init__(self, options: Options, reverse: bool) -> None:
         super().__init__()

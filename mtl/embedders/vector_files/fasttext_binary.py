@@ -1,9 +1,7 @@
-"""Read the vectors of given words from a fastText `.bin` model without loading the model.
+"""Read the vectors of given words from a fastText `.bin` model (`mtl.embedders.vector_files.fasttext_layout`) without loading the model.
 
-The file holds, in this order and little-endian: magic number and version, the training arguments, the dictionary
-(words in row order), and the input matrix: one row for each word, then one for each n-gram bucket. The official
-models hold gigabytes of such rows, so the dictionary is streamed, and only the blocks of the matrix that hold needed rows
-are read, all into one buffer. The matrix is not memory-mapped, since the pages read would count as resident memory."""
+The official models hold gigabytes of rows, so the dictionary is streamed, and only the blocks of the matrix that hold needed rows are read, all into
+one buffer. The matrix is not memory-mapped, since the pages read would count as resident memory."""
 
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -14,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from mtl.base.progress import Progress, hidden_progress
-from mtl.embedders.vector_files.fasttext_layout import _find_matrix, _Header, _read_header, dictionary_entries
+from mtl.embedders.vector_files.fasttext_layout import Header, dictionary_entries, find_matrix, read_header
 from mtl.embedders.vector_files.word_index import Arrays, WordIndex
 
 _END_OF_SENTENCE = b"</s>"  # a token that fastText adds; it has no n-grams
@@ -31,11 +29,11 @@ class IndexedModel:
     def __init__(self, path: Path) -> None:
         self.path = path
         with path.open("rb") as file, Progress(f"indexing {path.name}", None, "B") as bar:
-            self._header = _read_header(path, file)
+            self._header = read_header(path, file)
             entries = dictionary_entries(path, file, self._header, bar)
             self._index = WordIndex.build(islice(entries, self._header.words))
             deque(entries, maxlen=0)  # the matrix follows the last entry
-            self._start = _find_matrix(path, file, self._header)
+            self._start = find_matrix(path, file, self._header)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -56,12 +54,12 @@ class IndexedModel:
     def blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
         """As `OpenVectors.blocks`. Each block reads most n-gram rows, so large blocks are faster."""
         with path.open("rb") as dictionary, path.open("rb") as file:
-            header = _read_header(path, file)
+            header = read_header(path, file)
             with hidden_progress():  # the parts are too small to show
                 no_bar = Progress(path.name, None, "B")
             deque(dictionary_entries(path, file, header, no_bar), maxlen=0)  # only to find the matrix after it
-            start = _find_matrix(path, file, header)
-            _read_header(path, dictionary)
+            start = find_matrix(path, file, header)
+            read_header(path, dictionary)
             words = (word for word, _ in islice(dictionary_entries(path, dictionary, header, no_bar), header.words))
             done = 0
             with Progress(f"searching {path.name}", header.words, "words") as bar:
@@ -73,7 +71,7 @@ class IndexedModel:
 
 
 def _vectors(
-    file: BufferedReader, header: _Header, start: int, words: Sequence[bytes], rows: np.ndarray, bar: Progress
+    file: BufferedReader, header: Header, start: int, words: Sequence[bytes], rows: np.ndarray, bar: Progress
 ) -> Arrays:
     """The result of `IndexedModel.read`, for words with these rows of the matrix (-1: not in the dictionary)."""
     keys, counts = _pairs(words, rows, header)
@@ -85,7 +83,7 @@ def _vectors(
     return sums, in_file, ~in_file & (counts > 0)
 
 
-def _pairs(words: Sequence[bytes], rows: np.ndarray, header: _Header) -> tuple[np.ndarray, np.ndarray]:
+def _pairs(words: Sequence[bytes], rows: np.ndarray, header: Header) -> tuple[np.ndarray, np.ndarray]:
     """The rows of the matrix whose mean is each word's vector, as pairs of row and word, and the number of rows of each word. A pair is row *
     len(words) + word, int64; pairs are sorted, and so in the file's order, and may occur twice."""
     in_file = np.flatnonzero(rows >= 0)

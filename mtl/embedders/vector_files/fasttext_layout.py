@@ -1,4 +1,5 @@
-"""DOC"""
+"""The layout of a fastText `.bin` model. The file holds, in this order and little-endian: magic number and version, the training arguments, the
+dictionary (words in row order), and the input matrix: one row for each word, then one for each n-gram bucket."""
 
 import struct
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ _LONGEST_ENTRY = 1 << 24  # bytes; a longer dictionary entry means that the file
 _CHUNK = 1 << 20  # bytes of the dictionary read at once
 
 
-class _Header(NamedTuple):
+class Header(NamedTuple):
     """The sizes that a model's training arguments and its dictionary state."""
 
     dim: int
@@ -31,7 +32,7 @@ class _Header(NamedTuple):
     matrix_rows: int  # the least number of rows: words + the buckets of the training arguments
 
 
-def _read_header(path: Path, file: BufferedReader) -> _Header:
+def read_header(path: Path, file: BufferedReader) -> Header:
     """Read the header; the file's position is then at the first word of the dictionary."""
     if file.read(len(MAGIC)) != MAGIC:
         problem = "not a fastText model (maybe written by another program, or before 2017)"
@@ -48,10 +49,10 @@ def _read_header(path: Path, file: BufferedReader) -> _Header:
         raise InputError(QUANTIZED, path=path)
     if version == 11 and kind == _SUPERVISED:
         maxn = 0  # these models had no character n-grams, even if their arguments have a maxn
-    return _Header(dim, words, labels, buckets if maxn > 0 else 0, minn, maxn, words + buckets)
+    return Header(dim, words, labels, buckets if maxn > 0 else 0, minn, maxn, words + buckets)
 
 
-def dictionary_entries(path: Path, file: BufferedReader, header: _Header, bar: Progress) -> Iterator[tuple[bytes, int]]:
+def dictionary_entries(path: Path, file: BufferedReader, header: Header, bar: Progress) -> Iterator[tuple[bytes, int]]:
     """Yield each entry of the dictionary and its offset in the file, in bytes; then move the file's position to the end of the last entry."""
     begin = file.tell()  # offset of the chunk in the file
     chunk, offset = b"", 0  # offset of the next entry in the chunk
@@ -71,7 +72,7 @@ def dictionary_entries(path: Path, file: BufferedReader, header: _Header, bar: P
     file.seek(begin + offset)
 
 
-def _find_matrix(path: Path, file: BufferedReader, header: _Header) -> int:
+def find_matrix(path: Path, file: BufferedReader, header: Header) -> int:
     """Check that the matrices fit into the file. Returns the offset of the input matrix's first row, in bytes."""
     if _take(path, file, "<?")[0]:
         raise InputError(QUANTIZED, path=path)

@@ -73,8 +73,7 @@ class VectorFile:
         return self._read(words, read)
 
     def blocks(self, block_bytes: int = BLOCK_BYTES) -> Iterator[tuple[list[str], np.ndarray]]:
-        """All words of the file with their vectors, in blocks: the words, and float32 (words, dim) of at most `block_bytes` bytes. In a text file, a
-        word may occur more than once. Raises InputError as `read`."""
+        """All words with their vectors, in blocks: float32 (words, dim) of at most so many bytes. A text file may repeat words. Errors: as `read`."""
         with self._errors_reported():
             for words, vectors in self._format().blocks(self.path, block_bytes):
                 self._check_finite(words, vectors)

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import h5py
 import numpy as np
 import torch
-from msgspec import Meta, convert
+from msgspec import Meta, to_builtins
 from torch import Tensor, nn
 
 from mtl.base.device import exact_arithmetic
@@ -20,7 +20,7 @@ from mtl.base.folders import new_folder
 from mtl.base.memory import check_fits
 from mtl.base.typed import AT_LEAST_ONE, LAYERS, NOT_NEGATIVE, PART, SHARE
 from mtl.embedders.elmo.network import BiLM
-from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, Options
+from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, CharCnn, Embedding, Lstm, Options
 from mtl.embedders.elmo.weights import to_file
 from mtl.vectors.elmo.corpus import Corpus, batches, build_corpus
 from mtl.vectors.elmo.language_model import LanguageModel
@@ -96,22 +96,15 @@ class ELMoTraining:
         train_once(path, self, source, train_in)
 
     def content(self) -> dict[str, Any]:
-        """The content of options.json: these sizes, with the clips and skip connections of the original."""
-        return {
-            "lstm": {
-                "dim": self.lstm_dim, "projection_dim": self.projection_dim, "cell_clip": 3.0, "proj_clip": 3.0,
-                "n_layers": self.n_layers, "use_skip_connections": True,
-            },
-            "char_cnn": {
-                "activation": "relu", "embedding": {"dim": self.character_dim},
-                "filters": [(width, number) for width, number in self.filters],
-                "max_characters_per_token": MAX_CHARACTERS, "n_characters": 262, "n_highway": 1,
-            },
-        }  # fmt: skip
+        """The content of options.json."""
+        return to_builtins(self.options())
 
     def options(self) -> Options:
-        """The sizes of the network."""
-        return convert(self.content(), Options)
+        """The sizes of the network, with the clips and skip connections of the original."""
+        lstm = Lstm(self.lstm_dim, self.projection_dim, 3.0, 3.0, self.n_layers, use_skip_connections=True)
+        filters = tuple((width, number) for width, number in self.filters)
+        embedding = Embedding(self.character_dim)
+        return Options(lstm, CharCnn("relu", embedding, filters, MAX_CHARACTERS, n_characters=262, n_highway=1))
 
 
 class ElmoTrainer(ResumableTraining):
