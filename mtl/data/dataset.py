@@ -25,15 +25,14 @@ class Split:
     sizes: np.ndarray | None = None  # int64 (rows,), inputs of each row, which are adjacent in `texts`; None: one each
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)  # `further_columns`, by name, a string per row
     groups: np.ndarray | None = None  # int64 (rows,), equal for the rows of an `Example.group`, -1 for a row without
-    # float32 (inputs, features), how much a pair's texts overlap (`mtl.methods.overlap`).
-    overlap: np.ndarray | None = None
-    # float32 (inputs, outputs) of a linear model, to which those of a head are added (`mtl.methods.lstm.linear`).
-    base: np.ndarray | None = None
+    overlap: np.ndarray | None = None  # float32 (inputs, features) of a pair's texts (`mtl.methods.overlap`)
+    base: np.ndarray | None = (
+        None  # float32 (inputs, outputs) of a linear model, beside a head's (`mtl.methods.lstm.linear`)
+    )
     spans: np.ndarray | None = None  # int64 (rows, spans, 2), in characters of their texts, as in `Task.marked`
     token_spans: np.ndarray | None = None  # the same in tokens of what a model reads (`mtl.data.spans`)
     units: np.ndarray | None = None  # int64 (rows,), how many units each row has, if targets depend on it
-    # int64 (rows, most units): the first token of each unit that a model reads (`mtl.data.spans`).
-    steps: np.ndarray | None = None
+    steps: np.ndarray | None = None  # int64 (rows, most units), the first token of each unit (`mtl.data.spans`)
 
     def __len__(self) -> int:
         """The number of rows."""
@@ -71,8 +70,7 @@ class Dataset:
     texts: list[str]
     splits: dict[str, dict[str, Split]]  # by split name
     held_out: dict[str, list[int]]  # the lines of the train file that are used as dev rows
-    # The words that the outputs of a head mean (`mtl.tasks.target_kind`), for tasks that have them.
-    answers: dict[str, list[str]] = field(default_factory=dict)
+    answers: dict[str, list[str]] = field(default_factory=dict)  # the words that the outputs of a head mean
     fingerprints: dict[str, str] = field(default_factory=dict)  # as `fingerprints` returns
     changed: dict[str, list[str]] = field(default_factory=dict)  # splits whose files have another checksum
     scored_rows: dict[str, dict[str, Any]] = field(default_factory=dict)  # `describe_rows`; `lines` of `samples`

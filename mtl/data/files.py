@@ -1,4 +1,4 @@
-"""Text files: their lines, with errors that name file and line, and the files of one table in numbered parts."""
+"""Text files: their lines, with errors that name file and line."""
 
 import codecs
 import os

@@ -1,5 +1,4 @@
-"""The rows of a split as a stream, each with its line: those of its file (`mtl.data.forms`), as its layout says (`mtl.tasks.task.Layout`): in
-numbered parts, with marked spans as tags, with a column of a second file, or only those with one value in a column."""
+"""The rows of a split as a stream, as its layout says: of numbered parts, with spans as tags, a second file's column, or one value of a column."""
 
 import re
 from collections.abc import Iterable, Sequence

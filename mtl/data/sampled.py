@@ -79,8 +79,7 @@ def read_key(path: Path, suite: Suite, data_dir: Path) -> Key:
 
 
 def take_sample(part: TaskExamples, lines: Sequence[int]) -> tuple[TaskExamples, RowSample]:
-    """A task with only those of the rows that score it that stand on these lines of their file; the rows of other splits stay. Raises InputError
-    for a line that has no such row, or that is named twice."""
+    """A task of whose scored rows only those on these lines of their file are left. Raises InputError for a line without one, or named twice."""
     split, wanted = part.task.scored_split, set(lines)
     key = f"imported.rows.{part.task.id}"
     positions = [number for number, example in enumerate(part.rows[split]) if example.line in wanted]

@@ -51,12 +51,12 @@ class SpanPlacer:
         self.sources: list[int] = []  # for each new text, the text that it is cut from
         self.missed = 0  # the number of spans that share no character with a token
         self.cut_units = 0  # the number of units that are after the cut
-        self._cut: dict[
-            tuple[int, bytes], int
-        ] = {}  # the numbers of new texts, by source and the tokens that they keep
+        # The numbers of new texts, by their source and the tokens that they keep.
+        self._cut: dict[tuple[int, bytes], int] = {}
         self._new_texts: list[list[str]] = []  # the tokens of each new text
-        # By text with spans, its tokens and their characters.
-        self._tokens: dict[int, tuple[list[str], np.ndarray]] = {}
+        self._tokens: dict[
+            int, tuple[list[str], np.ndarray]
+        ] = {}  # by text with spans, its tokens and their characters
 
     def place(self, task: Task, split: Split) -> Split:
         """The split with its token spans, where new texts replace those that are cut; for kinds with units, with the steps of its units."""

@@ -59,8 +59,7 @@ def split_files(task: Task, data_dir: Path, share: float) -> dict[str, bytes]:
 
 
 def _divided_file(task: Task, path: Path, by_split: Mapping[str, list[Example]], layout: Layout) -> dict[str, bytes]:
-    """The contents of two files by their paths, each with the header of a training file: the lines of the rows that train, and of those that serve
-    as dev. Raises InputError if they are not read as the same rows there."""
+    """The contents of two files by path, with the header of a training file and the lines of either split. Raises InputError as `split_files`."""
     lines = re.findall(rb"[^\n]*\n|[^\n]+", read_bytes(path))
     starts = sorted(row.line for rows in (by_split["train"], by_split["dev"]) for row in rows)
     ends = dict(zip(starts, [*starts[1:], len(lines) + 1], strict=True))

@@ -83,8 +83,7 @@ class TokenizedTexts:
     `types[j] for j in tokens[starts[i]:starts[i + 1]]`. Of the texts, `empty` have no token, so they get an unknown one, and `cut` were cut."""
 
     def __init__(self, texts: Sequence[str], language: str, max_length: int, cache_dir: Path | None = None) -> None:
-        """Tokenize the distinct texts among `texts` (Moses); each keeps its first `max_length` tokens. A cached result is a file in the folder
-        `cache_dir`, if there is one, whose name is a hash of all inputs."""
+        """Tokenize the distinct texts (Moses), each cut to `max_length` tokens, or read them from a file in `cache_dir` named by their hash."""
         self.index = {text: number for number, text in enumerate(dict.fromkeys(texts))}
         if cache_dir is None:
             self._tokenize(moses(language), max_length)

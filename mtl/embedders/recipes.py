@@ -23,8 +23,7 @@ from mtl.tasks.task import is_sha256
 logger = logging.getLogger("mtl")
 
 VECTOR_SUFFIXES = (".bin", ".vec", ".txt", ".gz", ".zip", ".kv")  # a name with one of them is a path, not a recipe
-# The default share of held-out rows (configs/baseline.yaml). Vectors trained with it have the file name of the recipe.
-PLAIN_HELD_OUT = 0.1
+PLAIN_HELD_OUT = 0.1  # the default share (configs/baseline.yaml): vectors trained with it have the recipe's file name
 
 
 @dataclass

@@ -28,9 +28,8 @@ logger = logging.getLogger("mtl")
 class AnswerHead(HeadTargets):
     """Two outputs for each unit: the scores of an answer that begins with the unit, and of one that ends with it.
 
-    Unit 0 is the whole passage, which stands for "no answer"; the others are its words. A row has three codes: the first and the last unit of the
-    answer, and 1 if there is none, else 0. A target without an answer has the units 0 and 0. A prediction always has the best run of words, and its
-    third code is 1 if the whole passage scores at least as high."""
+    Unit 0, the whole passage, stands for "no answer"; the others are its words. A row has three codes: the first and the last unit of the answer, and
+    whether there is none: then a target has the units 0 and 0, and a prediction the best run of words, which scores no higher than the passage."""
 
     def answers(self, train: np.ndarray) -> list[str]:
         """`NONE_ALLOWED` if some training rows have no answer: only then, rows are predicted to have none."""

@@ -1,6 +1,5 @@
-"""Estimators of several labels of a row: a scikit-learn estimator for each label, or one that predicts all of them. Targets are int64 (rows, labels)
-of 0 and 1, and so are predictions. Trees and forests predict all labels at once, as scikit-learn has it. Linear models are trained for each label,
-and are one matrix of weights afterwards, which a run can keep."""
+"""Estimators of several labels of a row: a scikit-learn estimator for each label, or one for all, as trees and forests are. Targets and predictions
+are int64 (rows, labels) of 0 and 1. Linear models are trained for each label, and are one matrix of weights afterwards, which a run can keep."""
 
 import warnings
 from typing import Any

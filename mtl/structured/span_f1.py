@@ -87,7 +87,8 @@ def ratio(part: np.ndarray, total: np.ndarray) -> np.ndarray:
 
 
 def span_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """F1 of the entities of all types together (micro): 2 right / (gold + predicted)."""
+    """F1 of the entities of all types together (micro): 2 right / (gold + predicted). Entities count as conlleval and seqeval count them; if
+    labels say where entities end (E-, S-), as seqeval's strict mode does."""
     right, gold, guessed = counts(finder(task), predicted, rows, weights).sum(axis=2)
     return ratio(2 * right, gold + guessed)
 

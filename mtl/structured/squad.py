@@ -2,8 +2,7 @@
 
 Before answers are compared, they are put in lower case, and ASCII punctuation, the English words a, an and the (in every language) and repeated
 spaces are removed. A row has the score of the gold answer that fits best. Gold answers that become empty do not count. If all of them become
-empty, the row is like one without an answer: a prediction that becomes empty is right, and any other one is wrong. (There, the F1 of SQuAD 1.1's
-script is 0, but no gold answer of its data becomes empty.)
+empty, as none in the data of SQuAD 1.1, the row is like one without an answer: a prediction that becomes empty is right, and any other one is wrong.
 
 XQuAD, KLUE-MRC (exact match) and ParsiNLU use these metrics. MLQA's script removes the articles of the row's language instead, which mtl does not
 support. For languages without spaces between words, `squad_f1_characters` counts characters instead of words, as KorQuAD and JSQuAD do."""

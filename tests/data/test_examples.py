@@ -31,8 +31,7 @@ def test_a_choice_has_one_input_for_each_candidate_wherever_they_stand(tmp_path:
         {"id": "n2", "question": "q2", "answers": ["d"], "right": 0},
     ]
     first, second = read_examples(LISTS, write_jsonl(tmp_path / "x.jsonl", rows))
-    assert first.inputs == (("q1", "a"), ("q1", "b"), ("q1", "c"))
-    assert first.texts == ("q1", "a", "b", "c")
+    assert first.inputs == (("q1", "a"), ("q1", "b"), ("q1", "c")) and first.texts == ("q1", "a", "b", "c")
     assert (first.target, first.columns, second.inputs, second.target) == (2.0, ("n1",), (("q2", "d"),), 0.0)
     task = Task(kind="choice", text=[], candidates=["one", "two"], target="right", metric="accuracy")
     path = write_table(tmp_path / "x.tsv", ("right", "two", "one"), [("1", "b", "a")])

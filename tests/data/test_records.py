@@ -126,8 +126,7 @@ def test_names_of_nested_columns_of_first_rows_and_of_those_left_out(tmp_path: P
     assert column_names(path) == ["a", "b"]
     row = '{"a.b": 1, "c[]": 2, "d": [1.5], "e": [{"f": {}}], "h": {}, "i": "\\ud83d\\ude00"}'
     path = write(tmp_path / "x.jsonl", row)
-    assert column_names(path) == ["i"]
-    assert values(path, "i") == [("😀",)]
+    assert column_names(path) == ["i"] and values(path, "i") == [("😀",)]
 
 
 def test_damaged_jsonl(tmp_path: Path) -> None:
@@ -242,8 +241,7 @@ def test_a_file_without_a_header_has_the_columns_that_are_named(tmp_path: Path, 
     path = write(tmp_path / f"a.{suffix}", "gj04\t1\t\tOne\nx\t0\t*\tTwo\n".replace("\t", separator))
     records = read_records(path, ["sentence", "label"], layout=HEADED)
     assert records == [Record(1, ("One", "1")), Record(2, ("Two", "0"))]
-    assert column_names(path, HEADED) == HEADER
-    assert read_fields(path, HEADED)["mark"] == ["", "*"]
+    assert column_names(path, HEADED) == HEADER and read_fields(path, HEADED)["mark"] == ["", "*"]
 
 
 def test_a_header_stays_one_and_rows_without_one_have_their_lines(tmp_path: Path) -> None:

@@ -24,8 +24,7 @@ TEXTS = ["a b a", "c", "a b a", "", "d e f g h", " "]
 def check(texts: TokenizedTexts) -> None:
     words = [texts.words(texts.index[text]) for text in ("a b a", "c", "", "d e f g h")]
     assert words == [["a", "b", "a"], ["c"], [UNKNOWN], ["d", "e", "f"]]
-    assert (texts.empty, texts.cut, len(texts)) == (2, 1, 5)
-    assert texts.lengths.tolist() == [3, 1, 1, 3, 1]
+    assert (texts.empty, texts.cut, len(texts)) == (2, 1, 5) and texts.lengths.tolist() == [3, 1, 1, 3, 1]
     counts = dict(zip(texts.types, texts.counts(np.array([0, 1])).tolist(), strict=True))
     assert counts == {**dict.fromkeys([UNKNOWN, "d", "e", "f"], 0), **{"a": 2, "b": 1, "c": 1}}
 

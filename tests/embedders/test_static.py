@@ -167,8 +167,7 @@ def test_random_vectors_of_rare_words_boundary_words_and_seeds(suite_file: Path)
     assert not [word for word in made.vocabulary.words if word.isdigit()]
     assert "solen" in made.vocabulary.words and "nummer" in made.vocabulary.words
     assert made.vocabulary.ids(["17"]).tolist() == [Vocabulary.UNKNOWN]
-    assert made.coverage.unknown == (100, 100)
-    assert made.coverage.unknown_types.sum() == 100
+    assert made.coverage.unknown == (100, 100) and made.coverage.unknown_types.sum() == 100
     words = embeddings(suite_file, min_count=1).vocabulary.words
     assert "17" in words and "77" not in words
     few = embeddings(suite_file, min_count=1, max_words=5)

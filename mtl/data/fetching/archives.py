@@ -106,8 +106,7 @@ def _pieces(source: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[bytes]
 
 
 def gunzip(archive: Path, path: Path) -> None:
-    """Unpack the gzip file `archive` to `path`, atomically. Raises InputError if the archive is truncated, corrupt or no gzip file, if it unpacks
-    to more than GZIP_RATIO times its size, or if the disk is too small."""
+    """Unpack a gzip file to `path`, atomically. Raises InputError if it is damaged, if it unpacks to too much, or if the disk is too small."""
     try:
         with replacing(path) as partial, archive.open("rb") as packed:
             size = archive.stat().st_size

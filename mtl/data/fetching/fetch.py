@@ -146,8 +146,7 @@ def _fetch_copy(task: Task, hub: HubSource, data_dir: Path) -> None:
 
 
 def _fetch_files(task: Task, source: Source, data_dir: Path, report: _Report) -> None:
-    """Download the files of a task that are not there, each from an address, and report on them. Raises UnavailableError for a file that the
-    server does not have if the task has a copy on the Hub."""
+    """Download a task's missing files one by one, and add to the report. Raises UnavailableError for one that only a copy on the Hub can replace."""
     downloaded, is_complete = list[str](), True
     for split, name in [(key, name) for key in task.files for name in task.file_names(key)]:
         path = data_dir / task.folder / name

@@ -80,8 +80,7 @@ class LayerCache:
             message = "computing ELMo's layers of %d texts, %d tokens: %s on disk in %s"
             logger.info(message, len(missing), tokens, format_bytes(size), self.folder)
             check_space(self.folder, size, "set embeddings.cache=false to compute them in every step")
-            # Texts of similar length are computed together.
-            missing.sort(key=lambda key: (len(texts[key]), key))
+            missing.sort(key=lambda key: (len(texts[key]), key))  # texts of similar length are computed together
             with Progress("computing ELMo's layers", tokens, "tokens") as bar:
                 tokens_per_shard = max(1, SHARD // (self.elmo.width * self.dtype.itemsize))
                 shards = np.cumsum([len(texts[key]) for key in missing]) // tokens_per_shard

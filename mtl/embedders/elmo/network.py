@@ -59,9 +59,8 @@ def run_layer(data: Tensor, steps: list[Step], weights: Sequence[Tensor], clips:
     The gates o, i, f are sigmoids and the candidate g is a tanh, each of a linear function of the input and the previous
     state h: c = clip(f * c + i * g, cell_clip), h = clip(P (o * tanh(c)), state_clip).
 
-    The steps are as `packed_steps` gives them. The weights are those of `ProjectedLSTM.weights`: w_input (4 * hidden, input_size), w_state
-    (4 * hidden, projection_size) and bias (4 * hidden,), with their gates in the order o, i, f, g, and w_projection (projection_size, hidden). The
-    clips are cell_clip and state_clip; None means no clipping."""
+    The steps are as in `packed_steps`, the weights w_input (4 * hidden, input_size), w_state (4 * hidden, projection_size), bias (4 * hidden,) with
+    gates in the order o, i, f, g, and w_projection (projection_size, hidden), the clips cell_clip and state_clip; None means no clipping."""
     w_input, w_state, bias, w_projection = weights
     cell_clip, state_clip = clips
     hidden = w_projection.shape[1]

@@ -28,9 +28,7 @@ class Lstm(Struct, frozen=True):
 
 
 class Embedding(Struct, frozen=True):
-    """The vectors of characters."""
-
-    dim: Size
+    dim: Size  # of a character's vector
 
 
 class CharCnn(Struct, frozen=True):

@@ -16,8 +16,7 @@ from mtl.embedders.elmo.options import Options
 
 # The file has the gates in the order i, g (candidate), f, o; the model o, i, f, g. Indices for `reorder_gates`.
 TO_MODEL, TO_FILE = (3, 0, 2, 1), (1, 3, 2, 0)
-# The prefixes of a biLM's datasets. A file may hold other datasets, such as those of a softmax.
-PREFIXES = ("char_embed", "CNN", "RNN_")
+PREFIXES = ("char_embed", "CNN", "RNN_")  # of a biLM's datasets; a file may hold others, such as those of a softmax
 MATCH = "take the options.json that belongs to these weights"
 
 

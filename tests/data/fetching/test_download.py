@@ -95,8 +95,7 @@ def test_download_continues_after_a_dropped_connection_in_the_same_call(server: 
     download(server.url, target, SHA256)
     starts = [request.get("range") for request in server.requests]
     assert starts == [None, *(f"bytes={CUT + number}-" for number in (0, 100, 100, 100, 150))]
-    assert sum(server.sent) == len(CONTENT)
-    assert target.read_bytes() == CONTENT
+    assert sum(server.sent) == len(CONTENT) and target.read_bytes() == CONTENT
 
 
 def test_error_after_repeated_cuts_by_a_server_without_ranges(server: DownloadServer, target: Path) -> None:
@@ -155,8 +154,7 @@ def test_complete_part_is_not_downloaded_again(server: DownloadServer, target: P
     with (target.parent / "file.bin.part").open("ab") as part:
         part.write(CONTENT[CUT:])
     download(server.url, target, SHA256)
-    assert server.sent == [0]
-    assert target.read_bytes() == CONTENT
+    assert server.sent == [0] and target.read_bytes() == CONTENT
 
 
 def test_body_of_unknown_length_is_downloaded_and_continued(server: DownloadServer, target: Path) -> None:

@@ -12,7 +12,7 @@ from processes import CONTEXT
 from mtl.base.errors import InputError
 from mtl.data.text import TokenizedTexts
 from mtl.embedders.elmo import ELMO, ElmoOptions
-from mtl.embedders.elmo import embeddings as cache
+from mtl.embedders.elmo import layer_cache as cache
 from mtl.embedders.elmo.embeddings import ElmoEmbeddings, ElmoReader, elmo_embeddings, run_elmo
 from mtl.embedders.elmo.layer_cache import LayerCache
 from mtl.embedders.elmo.model import ELMo
@@ -43,8 +43,7 @@ def test_cached_layers_equal_computed_ones_of_all_words(elmo_files: tuple[Path, 
     build(folder, tmp_path / "none", cache=False).sequences(TEXTS)
     assert not (tmp_path / "none").exists()
     made = build(elmo_files[0].parent, tmp_path)
-    assert made.coverage.unknown == (0, 0)
-    assert made.coverage.found == (len(TEXTS.types), len(TEXTS.tokens))
+    assert made.coverage.unknown == (0, 0) and made.coverage.found == (len(TEXTS.types), len(TEXTS.tokens))
 
 
 def test_a_run_reads_only_the_elmo_that_it_was_made_with(tmp_path: Path) -> None:

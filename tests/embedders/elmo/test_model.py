@@ -203,12 +203,8 @@ def write(path: Path, **changes: Any) -> Path:
 
 def test_options_are_read_also_without_a_clip(tmp_path: Path) -> None:
     options = read_options(write(tmp_path / "a.json"))
-    assert (options.char_cnn.n_filters, options.lstm.dim, options.lstm.projection_dim, options.lstm.cell_clip) == (
-        12,
-        14,
-        6,
-        0.8,
-    )
+    lstm = options.lstm
+    assert (options.char_cnn.n_filters, lstm.dim, lstm.projection_dim, lstm.cell_clip) == (12, 14, 6, 0.8)
     options = read_options(write(tmp_path / "a.json", lstm={"cell_clip": None, "proj_clip": 0}))
     assert ProjectedLSTM(options, reverse=False).clips == (None, None)
 

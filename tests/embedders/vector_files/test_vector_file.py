@@ -83,8 +83,7 @@ def test_model_gives_the_same_vectors_as_fasttext(tmp_path: Path, settings: dict
     np.testing.assert_allclose(read.vectors[short], expected[short], rtol=2e-6, atol=1e-6)
     # fastText adds the hundreds of n-grams of a long word one by one, in float32, which rounds more
     np.testing.assert_allclose(read.vectors[~short], expected[~short], rtol=1e-4, atol=1e-5)
-    assert read.vectors.dtype == np.float32
-    assert read.dim == DIM
+    assert read.vectors.dtype == np.float32 and read.dim == DIM
     assert read.in_file.tolist() == [word in vocabulary for word in words]
     has_ngrams = [word not in vocabulary and len(reference.get_subwords(word)[1]) > 0 for word in words]
     assert read.from_ngrams.tolist() == has_ngrams
@@ -96,12 +95,12 @@ def test_long_lists_and_wide_gaps_between_rows(tmp_path: Path, monkeypatch: pyte
     path = train(tmp_path / "model.bin", minn=2, maxn=4)
     words = LEXICON + [word for word in OUTSIDE if not has_surrogates(word)]
     whole = VectorFile(path).read_once(words)
-    for name, value in {"_CHUNK": 7, "_BLOCK": 1000, "_GAP": 100, "_BLOCK_PAIRS": 20, "_HASHED_WORDS": 5}.items():
+    monkeypatch.setattr("mtl.embedders.vector_files.fasttext_layout._CHUNK", 7)
+    for name, value in {"_BLOCK": 1000, "_GAP": 100, "_BLOCK_PAIRS": 20, "_HASHED_WORDS": 5}.items():
         monkeypatch.setattr(f"mtl.embedders.vector_files.fasttext_binary.{name}", value)
     in_parts = VectorFile(path).read_once(words)
     np.testing.assert_allclose(in_parts.vectors, whole.vectors, atol=1e-6)
-    assert (in_parts.in_file == whole.in_file).all()
-    assert (in_parts.from_ngrams == whole.from_ngrams).all()
+    assert (in_parts.in_file == whole.in_file).all() and (in_parts.from_ngrams == whole.from_ngrams).all()
 
 
 def test_labels_of_a_classifier_are_not_words(tmp_path: Path) -> None:
