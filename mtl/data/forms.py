@@ -25,7 +25,6 @@ from mtl.tasks.task import Layout
 # Rows, each with its line: objects or cells by column, and the cells of tables alone.
 NumberedRows = Iterator[tuple[int, dict[str, Any]]]
 NumberedCells = Iterator[tuple[int, list[str]]]
-
 MOST_COLUMNS = 10_000
 SUFFIXES = {
     **{".tsv": "tsv", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json"},

@@ -16,7 +16,6 @@ from mtl.embedders.vector_files.fasttext_layout import Header, dictionary_entrie
 from mtl.embedders.vector_files.word_index import Arrays, WordIndex
 
 _END_OF_SENTENCE = b"</s>"  # a token that fastText adds; it has no n-grams
-
 _BLOCK = 1 << 22  # bytes of the matrix read at once
 _GAP = 1 << 17  # bytes; shorter gaps between needed rows are read, since a seek would take longer
 _BLOCK_PAIRS = 1 << 13  # (row, word) pairs summed at once, to limit the size of temporary arrays
