@@ -26,9 +26,7 @@ class Split:
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)  # `further_columns`, by name, a string per row
     groups: np.ndarray | None = None  # int64 (rows,), equal for the rows of an `Example.group`, -1 for a row without
     overlap: np.ndarray | None = None  # float32 (inputs, features) of a pair's texts (`mtl.methods.overlap`)
-    base: np.ndarray | None = (
-        None  # float32 (inputs, outputs) of a linear model, beside a head's (`mtl.methods.lstm.linear`)
-    )
+    base: np.ndarray | None = None  # float32 (inputs, outputs) that a head's are added to (`mtl.methods.lstm.linear`)
     spans: np.ndarray | None = None  # int64 (rows, spans, 2), in characters of their texts, as in `Task.marked`
     token_spans: np.ndarray | None = None  # the same in tokens of what a model reads (`mtl.data.spans`)
     units: np.ndarray | None = None  # int64 (rows,), how many units each row has, if targets depend on it

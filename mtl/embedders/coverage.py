@@ -9,13 +9,11 @@ from mtl.data.text import BOUNDARIES, TokenizedTexts
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many types (distinct words) and tokens of the dataset's distinct texts have vectors, as pairs, without boundary words."""
+    """How many types (distinct words) and tokens of the dataset's distinct texts have vectors, each a pair (types, tokens), without boundary words."""
 
     found: tuple[int, int]  # with a vector of their own
     from_ngrams: tuple[int, int]  # with a vector from their character n-grams
-    unknown: tuple[
-        int, int
-    ]  # without one in the file or the vocabulary, also if they get a random one (`embeddings.missing=random`)
+    unknown: tuple[int, int]  # without one in the file or vocabulary, also if they get a random one
     unknown_types: np.ndarray = field(repr=False, compare=False)  # bool (types,), the words without a vector
 
     def __str__(self) -> str:

@@ -63,7 +63,8 @@ def static_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
     is_drawn[Vocabulary.UNKNOWN] = draws_missing
     is_in_file = np.array([word in in_file or word in BOUNDARIES for word in texts.types])
     from_ngrams = np.array([word in known for word in texts.types]) & ~is_in_file
-    covered, drawn = coverage(texts, is_in_file, from_ngrams), is_drawn if is_drawn.any() else None
+    covered = coverage(texts, is_in_file, from_ngrams)
+    drawn = is_drawn if is_drawn.any() else None
     return WordEmbeddings(vocabulary, file.dim, vectors, covered, options.trainable, drawn, options.sparse)
 
 

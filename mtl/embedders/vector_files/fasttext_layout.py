@@ -41,6 +41,7 @@ def read_header(path: Path, file: BufferedReader) -> Header:
     if version not in _VERSIONS:
         message = f"fastText model of version {version}; only versions 11 and 12 are supported; give the .vec file"
         raise InputError(message, path=path)
+    # fastText's dim, ws, epoch, minCount, neg, wordNgrams, loss, model, bucket, minn, maxn, lrUpdateRate and t.
     dim, _, _, _, _, _, _, kind, buckets, minn, maxn, _, _ = _take(path, file, "<12id")
     size, words, labels, _, pruned = _take(path, file, "<3i2q")
     if dim < 1 or buckets < 0 or words < 0 or labels < 0 or size != words + labels:
