@@ -54,9 +54,7 @@ class SpanPlacer:
         # The numbers of new texts, by their source and the tokens that they keep.
         self._cut: dict[tuple[int, bytes], int] = {}
         self._new_texts: list[list[str]] = []  # the tokens of each new text
-        self._tokens: dict[
-            int, tuple[list[str], np.ndarray]
-        ] = {}  # by text with spans, its tokens and their characters
+        self._tokens: dict[int, tuple[list[str], np.ndarray]] = {}  # by text, its tokens and their characters
 
     def place(self, task: Task, split: Split) -> Split:
         """The split with its token spans, where new texts replace those that are cut; for kinds with units, with the steps of its units."""

@@ -9,7 +9,7 @@ from mtl.data.text import BOUNDARIES, TokenizedTexts
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many types (distinct words) and tokens of the dataset's distinct texts have vectors, each a pair (types, tokens), without boundary words."""
+    """How many types (distinct words) and tokens of the dataset's distinct texts have vectors: pairs (types, tokens), without boundary words."""
 
     found: tuple[int, int]  # with a vector of their own
     from_ngrams: tuple[int, int]  # with a vector from their character n-grams

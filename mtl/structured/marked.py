@@ -22,9 +22,7 @@ OUTSIDE = "O"
 UNSPACED = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 
 logger = logging.getLogger("mtl")
-reported = set[
-    tuple[Path, int, int]
-]()  # the files, and their numbers of spans, that the log has told of in this process
+reported = set[tuple[Path, int, int]]()  # the files and their numbers of spans that the log has told of
 
 Span = tuple[int, int, str]  # its first character, the one after its last, and its type
 

@@ -27,7 +27,7 @@ def awaits_generation(suite: Suite, data_dir: Path) -> bool:
 
 
 def write_generated(suite: Suite, data_dir: Path) -> None:
-    """Write the data of an embedded suite, unless it is there. Raises InputError if the user has named a folder that does not exist: a slip?"""
+    """Write the data of an embedded suite, unless it is there. Raises InputError for a folder that the user named and that does not exist."""
     if data_dir != suite.data_dir and not data_dir.is_dir():
         remedy = f"correct it, drop it, or write the data there: mtl data {suite.name} data_dir={data_dir}"
         raise InputError(f"no such folder; {remedy}", key="data_dir", value=data_dir)
@@ -107,7 +107,7 @@ def _fetch_withdrawn(task: Task, data_dir: Path) -> None:
 
 
 class _Report(NamedTuple):
-    """The names of single files that the user is told of at the end."""
+    """The names of single files that the user is told of at the end; each download adds to them."""
 
     unavailable: list[str]  # those that the server does not have
     unverified: list[str]  # those of which the suite names no checksum

@@ -1,6 +1,6 @@
 """A pretrained ELMo (Peters et al. 2018): all layers of tokens, computed for batches of sentences of similar length."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -65,12 +65,9 @@ class ELMo:
         # The ids 0 and 1 are those of the boundary words.
         word_ids = {word: id for id, word in enumerate(dict.fromkeys(chain.from_iterable(sentences)), start=2)}
         rows: list[Tensor] = [torch.empty(0)] * len(sentences)
-        left = sorted(range(len(sentences)), key=lambda number: len(sentences[number]))
         with torch.autocast(self.device.type, enabled=False):
             vectors = self.token_vectors(list(word_ids))
-            while left:
-                batch = left[-max(1, TOKENS // (len(sentences[left[-1]]) + 2)) :][::-1]  # the longest first
-                del left[-len(batch) :]
+            for batch in batches(list(map(len, sentences))):
                 ids = [[0, *(word_ids[word] for word in sentences[number]), 1] for number in batch]
                 tokens = pack_sequence([vectors[sentence] for sentence in ids])
                 by_direction = [self.model.states(tokens, direction) for direction in DIRECTIONS]
@@ -91,6 +88,15 @@ class ELMo:
             vectors[torch.from_numpy(part).to(self.device) + 2] = self.model.characters(ids.to(self.device))
         vectors[:2] = self.model.characters(torch.from_numpy(character_ids(list(BOUNDARIES), length)).to(self.device))
         return vectors
+
+
+def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """The numbers of the sentences that are computed at once, the longest first: at most TOKENS tokens with boundary words, or one sentence."""
+    ascending = sorted(range(len(lengths)), key=lambda number: lengths[number])
+    while ascending:
+        first = max(0, len(ascending) - max(1, TOKENS // (lengths[ascending[-1]] + 2)))
+        yield ascending[first:][::-1]
+        del ascending[first:]
 
 
 def split_layers(rows: Tensor, projection_dim: int) -> list[Tensor]:

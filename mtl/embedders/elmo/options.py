@@ -36,9 +36,7 @@ class CharCnn(Struct, frozen=True):
 
     activation: Literal["relu", "tanh"]
     embedding: Embedding
-    filters: Annotated[
-        tuple[tuple[Size, Size], ...], Meta(min_length=1, max_length=100)
-    ]  # widths and numbers of filters
+    filters: Annotated[tuple[tuple[Size, Size], ...], Meta(min_length=1, max_length=100)]  # (width, number)
     max_characters_per_token: Annotated[int, Meta(ge=3, le=2**12)]  # bytes, including the begin and end markers
     n_characters: Annotated[int, Meta(ge=261, le=262)]
     n_highway: Annotated[int, Meta(ge=0, le=100)]
