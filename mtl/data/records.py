@@ -1,4 +1,4 @@
-"""All rows of a data file as records, with the values of the columns that are asked for. `mtl.data.rows` describes the forms of files."""
+"""All rows of a data file as records, with the values of the columns that are asked for. `mtl.data.forms` describes the forms of files."""
 
 import json
 from collections import Counter
