@@ -13,7 +13,7 @@ import pytest
 from data_files import write_rows
 from input_errors import refused
 
-from mtl.data import files, forms
+from mtl.data import files, forms, rows
 from mtl.data.files import read_lines, split_lines
 from mtl.data.hashes import hash_files
 from mtl.data.records import column_names, read_records
@@ -129,7 +129,7 @@ def test_numbered_parts_are_one_file(tmp_path: Path, suffix: str) -> None:
     refused(lambda: read_records(first, ["n"], layout=layout), file=names[0])
     many = f"a-0-of-{10**20}{suffix}"
     with pytest.raises(ValueError, match="one is missing"):  # at once: so many numbers would fill any memory
-        files.numbered_names(many, [many])
+        rows.numbered_names(many, [many])
 
 
 def test_two_files_line_by_line(tmp_path: Path) -> None:
