@@ -14,10 +14,11 @@ from mtl.base.extras import check_installed
 from mtl.base.files import write_text
 from mtl.base.settings.layers import shipped
 from mtl.base.typed import typed
-from mtl.benchmark_making.init_suite.document import KEYS, SHOWN, suite_document, summary, warnings
+from mtl.benchmark_making.init_suite.document import KEYS, suite_document
 from mtl.benchmark_making.init_suite.finding import file_name, files_of_tasks
 from mtl.benchmark_making.init_suite.guess import Guess, quoted_names
 from mtl.benchmark_making.init_suite.guessing import guess_task
+from mtl.benchmark_making.init_suite.summary import MOST_FILES, summary, warnings
 from mtl.data.rows import SUFFIXES
 from mtl.tasks.suite import suite_from
 from mtl.tasks.task import SPLITS, Task
@@ -85,7 +86,7 @@ def init_suite(
         language = language or (source.language if source else None)
         guessed = guess_suite(folder, language, suite_name, path, known, source)
     if not guessed.has_task:
-        problems = "; ".join(f"{id}: {problem}" for id, problem in [*guessed.problems.items()][:SHOWN])
+        problems = "; ".join(f"{id}: {problem}" for id, problem in [*guessed.problems.items()][:MOST_FILES])
         raise InputError(f"no task could be guessed, and no suite file is written: {problems}", path=folder)
     if guessed.questions and not allow_questions:
         id, question = next(iter(guessed.questions.items()))
@@ -140,7 +141,7 @@ def guess_suite(
     content = source.content if source else files_of_tasks(data_dir)
     address = source.address if source else ""
     if not content.tasks:
-        seen = f"; {quoted_names(content.unreadable[:SHOWN])} cannot be read" if content.unreadable else ""
+        seen = f"; {quoted_names(content.unreadable[:MOST_FILES])} cannot be read" if content.unreadable else ""
         remedy = f"its name has one of the words {', '.join(SPLITS)}, and ends in {', '.join(SUFFIXES)}"
         raise InputError(f"no file of a split below it{seen}; {remedy}", path=address or data_dir)
     ids = [task.id for task in content.tasks]

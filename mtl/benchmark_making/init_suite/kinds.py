@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
 from mtl.base.errors import InputError
@@ -87,6 +87,12 @@ def label_questions(main: FileColumn, joined: FileColumn, by_split: Mapping[str,
             where = f"no training row has {quoted_names(strange)}, which {count(rows, 'row')} of {split} have"
             questions.append(f"labels: {where}: other spellings of the same labels, or labels that cannot be learnt?")
     return questions
+
+
+def indices_of_names(labels: Iterable[str], names: Sequence[str]) -> list[str]:
+    """The indices of all names of labels as the files have them, if labels are such indices; else none."""
+    are_indices = all(INDEX.fullmatch(label) and int(label) < len(names) for label in labels)
+    return [str(number) for number in range(len(names))] if are_indices else []
 
 
 def _without_variants(label: str) -> str:

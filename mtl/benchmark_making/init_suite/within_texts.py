@@ -7,10 +7,11 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.columns import possible_targets, unread_columns
+from mtl.benchmark_making.init_suite.columns import unread_columns
 from mtl.benchmark_making.init_suite.file_column import INDEX, LABEL_NAMES, NO_SPACES, FileColumn
 from mtl.benchmark_making.init_suite.guess import Guess, count, quoted, quoted_names, share
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
+from mtl.benchmark_making.init_suite.target_column import possible_targets
 from mtl.data.columns import LIST
 from mtl.data.rows import form_of
 from mtl.tasks.task import BESIDE
