@@ -15,7 +15,8 @@ from mtl.base.files import write_text
 from mtl.base.settings.layers import shipped
 from mtl.base.typed import typed
 from mtl.benchmark_making.init_suite.document import KEYS, suite_document
-from mtl.benchmark_making.init_suite.finding import file_name, files_of_tasks
+from mtl.benchmark_making.init_suite.file_names import file_name
+from mtl.benchmark_making.init_suite.finding import files_of_tasks
 from mtl.benchmark_making.init_suite.guess import Guess, quoted_names
 from mtl.benchmark_making.init_suite.guessing import guess_task
 from mtl.benchmark_making.init_suite.summary import MOST_FILES, summary, warnings
