@@ -170,9 +170,10 @@ class Suite:
 
     @cached_property
     def _rows(self) -> list[list[Any]]:
+        tasks = self.content.tasks.values()
         return [
             [task.id, task.kind, task.metric, ", ".join(task.text), task.target, *map(task.rows.get, SPLITS)]
-            for task in self.content.tasks.values()
+            for task in tasks
         ]
 
     @property

@@ -3,7 +3,7 @@
 import operator
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.file_column import CANDIDATE, TOKEN_NAMES, FileColumn
@@ -16,14 +16,6 @@ MARKS_SPANS = "may mark spans, for the key spans"
 GROUPED = 0.9  # the most distinct values, as a share of the rows, that a column of groups has
 
 
-class TextColumns(NamedTuple):
-    """The guess of the texts' columns."""
-
-    names: list[str]
-    why: str = ""  # the reason for the guess
-    question: str | None = None  # which asks the user, if further columns may be texts
-
-
 def guess_inputs(guess: Guess, tables: SplitTables, known: Mapping[str, Any], taken: Collection[str]) -> None:
     """Guess the columns of groups, and of texts unless they are known. Raises InputError if no column looks like a text."""
     main, test = tables.main, tables.test
@@ -33,10 +25,10 @@ def guess_inputs(guess: Guess, tables: SplitTables, known: Mapping[str, Any], ta
     if (names := known.get("text")) is not None:
         guess.keys["text"] = [known_column(main, name).name for name in names]
     else:
-        texts = _guess_text(tables, target, used, most=1 if candidates else 2)
-        guess.declare(texts.why, text=texts.names)
-        guess.questions += [texts.question] if texts.question else []
-        if not texts.names and not candidates:
+        texts, why, question = _guess_text(tables, target, used, most=1 if candidates else 2)
+        guess.declare(why, text=texts)
+        guess.questions += [question] if question else []
+        if not texts and not candidates:
             raise InputError(_no_text(main, test, target))
     used |= set(guess.keys["text"])
     if "spans" not in known and not candidates and (ends := _span_columns(main)):
@@ -65,8 +57,10 @@ def unread_columns(table: FileTable, test: FileTable | None, target: FileColumn,
     return reasons | dict.fromkeys(table.incomplete, "no value in some rows") | table.unread
 
 
-def _guess_text(tables: SplitTables, target: FileColumn, exclude: set[str], most: int) -> TextColumns:
-    """The columns of texts, at most `most`, with a question where other columns may be texts, too. A column of texts
+def _guess_text(
+    tables: SplitTables, target: FileColumn, exclude: set[str], most: int
+) -> tuple[list[str], str, str | None]:
+    """The columns of texts, at most `most`, the reason, and the question where other columns may be texts, too. A column of texts
     holds no numbers, categories or ids, does not follow from the target, is not below a key `meta`, and has values in the test file, too. Columns
     with several words in most rows are preferred to columns with single words."""
     columns = [column for column in tables.main.columns.values() if column.name not in exclude]
@@ -84,7 +78,7 @@ def _guess_text(tables: SplitTables, target: FileColumn, exclude: set[str], most
     elif chosen:
         numbers = dict.fromkeys(f"{len(column.counts):,}" for column in chosen)
         why = f"words, {' and '.join(numbers)} distinct in {rows}"
-    return TextColumns([column.name for column in chosen], why, question)
+    return [column.name for column in chosen], why, question
 
 
 def _no_text(table: FileTable, test: FileTable | None, target: FileColumn) -> str:

@@ -1,5 +1,5 @@
-"""The configurations of a data set of the Hugging Face Hub, as its card or the names of its files say them, and the tasks of a suite from them. A card
-is not trusted: what is not of the form that the Hub documents ("Data files configuration") does not count."""
+"""The configurations of a data set of the Hugging Face Hub, from its card or the names of its files, and the tasks of a suite from them. A card is
+not trusted: what is not of the form that the Hub documents ("Data files configuration") does not count."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -109,9 +109,7 @@ def tasks_of(chosen: Sequence[Configuration], dataset: str, is_only: bool) -> li
 def _task(id: str, configuration: Configuration) -> Guess:
     """The files of a configuration as those of a task. What the names of its splits do not say is a question."""
     guess = Guess(id, "", {})
-    by_split: dict[
-        str, dict[str, Sequence[str]]
-    ] = {}  # and by the name on the Hub, of which several may mean one split
+    by_split: dict[str, dict[str, Sequence[str]]] = {}  # then by the name on the Hub: several may mean one split
     for name, paths in configuration.splits.items():
         words = {SPLIT_OF[word] for word in WORD.findall(name.lower())}
         if len(words) == 1:

@@ -32,8 +32,6 @@ MOST_TEXTS = 20  # .txt files in a folder whose names say no split; if there are
 MOST_FILES = 20  # that are tasks where no name says a split
 MOST_PARTS = 20  # keys of an object with words of splits; more of them are the ids of rows
 SPLIT_COLUMNS = ("split", "set", "partition", "fold", "subset")
-
-
 FilesByTask = dict[tuple[str, str], dict[str, list[NamedFile]]]  # by folder and name of a task, its files by split
 
 

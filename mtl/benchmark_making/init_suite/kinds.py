@@ -26,16 +26,13 @@ METRICS = {"text": "rouge1", MULTI_LABEL: "micro_f1"}  # of kinds that only the 
 def guess_kind(
     guess: Guess, by_split: Mapping[str, FileColumn], candidates: Sequence[FileColumn], names: Mapping[str, str] | None
 ) -> None:
-    """Guess the kind of a target unless it is known, its labels or range, and a metric.
+    """Declare in a guess the kind of a target, unless it is known, its labels or range, and a metric, with questions. Raises InputError for constant
+    targets, and those that a suite file cannot declare.
 
     Args:
-        guess: gets the keys, the kind and the questions.
         by_split: the targets of each file that has them. All decide the labels and the range, the first the kind and the metric.
         candidates: the columns of candidates in the rows of all files that have targets; empty if the task cannot be a choice.
         names: the names of labels that are numbers, by number, from another column or the file's metadata.
-
-    Raises:
-        InputError: for constant targets, and those that a suite file cannot declare.
     """
     main, *_ = by_split.values()
     joined, kind = FileColumn.joined([*by_split.values()]), guess.kind

@@ -16,9 +16,7 @@ SEPARATOR = ";"  # between labels, unless a task names another one
 SEPARATORS = (",", ";", "|", " ")  # of several labels in a cell
 SPARE = (SEPARATOR, "|", " / ", " # ")  # between the labels of lists, some of which may hold a semicolon
 MOST_PARTS = 200  # different labels that cells with several labels may have
-LEAST_REPEATED = (
-    3  # how often labels in lists occur on average, at least: words and names of other things do so less often
-)
+LEAST_REPEATED = 3  # how often labels in lists occur on average, at least: words and names do so less often
 LEAST_ALONE = 0.5  # the least share of the parts of cells that are a cell alone, too: words of a text hardly are
 
 

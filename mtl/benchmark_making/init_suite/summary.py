@@ -9,9 +9,15 @@ from mtl.benchmark_making.init_suite.document import scalar, suite_settings, unr
 from mtl.benchmark_making.init_suite.finding import FolderContent
 from mtl.benchmark_making.init_suite.guess import Guess, count, printable, quoted, quoted_names
 from mtl.benchmark_making.init_suite.kinds import MULTI_LABEL
+from mtl.benchmark_making.init_suite.token_tags import TOKEN_LABELS
 from mtl.tasks.task import SPLITS
 
 MOST_FILES = 3  # the most names of files, or of tasks, in a line
+KINDS = {
+    "labels": "{} labels",
+    TOKEN_LABELS: "{} tags of tokens",
+    MULTI_LABEL: "several of {} labels",
+}  # where a kind has another name
 
 
 def summary(
@@ -85,13 +91,8 @@ def _answer(guess: Guess, question: str) -> str:
 
 def _described(guess: Guess) -> str:
     """One task in one line."""
-    keys, size = guess.keys, len(guess.keys.get("labels") or ())
-    kinds = {
-        "labels": f"{size} labels",
-        "token_labels": f"{size} tags of tokens",
-        MULTI_LABEL: f"several of {size} labels",
-    }
-    kind = kinds.get(guess.kind, guess.kind)
+    keys = guess.keys
+    kind = KINDS.get(guess.kind, guess.kind).format(len(keys.get("labels") or ()))
     if "answered_by" in keys:
         kind = f"answered by {keys['answered_by']}"
     elif guess.kind == "number":

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.file_column import INDEX, LABEL_NAMES, FileColumn
 from mtl.benchmark_making.init_suite.guess import Guess, count, quoted
+from mtl.benchmark_making.init_suite.kinds import indices_of_names
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
 from mtl.benchmark_making.init_suite.target_column import possible_targets
 from mtl.data.columns import LIST
@@ -66,9 +67,8 @@ def guess_tokens(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mappi
         for column in possible_targets(main):
             may_be_labels = not column.numbers or column.words[-1] in LABEL_NAMES
             if may_be_labels and not column.is_source and column.name not in (tagged.tokens, *tagged.tags):
-                candidates.append(
-                    f"{quoted(column.name)} ({count(len(column.counts), 'value')}, one for the whole text)"
-                )
+                values = count(len(column.counts), "value")
+                candidates.append(f"{quoted(column.name)} ({values}, one for the whole text)")
     if len(candidates) > 1:
         remedy = "declare a task for each that counts"
         guess.questions.append(f"target: {', '.join(candidates)} may be the target; {remedy}")
@@ -117,9 +117,8 @@ def _columns_of_tags(table: FileTable, rows: Mapping[str, Rows], tokens: str, is
         elif unequal and are_few and is_certain and column.lists:
             number = unequal[0]
             sizes = f"{count(len(rows[name][number]), 'tag')} for {count(len(rows[tokens][number]), 'word')} of {quoted(tokens)}"
-            raise InputError(
-                f"{quoted(name)} has {sizes} in row {number} (from 0), and so in {count(len(unequal), 'row')}"
-            )
+            affected = count(len(unequal), "row")
+            raise InputError(f"{quoted(name)} has {sizes} in row {number} (from 0), and so in {affected}")
     return tags
 
 
@@ -170,9 +169,9 @@ def _tags_by_split(guess: Guess, tables: SplitTables, target: str) -> dict[str, 
 def _declare_tags(guess: Guess, tags: Collection[str], names: Sequence[str]) -> list[str]:
     """Declare the tags as labels; where they are numbers, with names, or a question if there are none."""
     labels, why = sorted(tags, key=lambda tag: (tag != "O", tag)), f"the {count(len(tags), 'tag')} in the files"
-    if names and all(INDEX.fullmatch(tag) and int(tag) < len(names) for tag in tags):
+    if indices := indices_of_names(tags, names):
         labels, why = list(names), "the names in the file's metadata"
-        guess.declare("", indices=[str(number) for number in range(len(names))])
+        guess.declare("", indices=indices)
     elif tags and all(INDEX.fullmatch(tag.removeprefix("-")) for tag in tags):
         labels = sorted(tags, key=int)
         remedy = "write the tags in labels, and these numbers in indices"
