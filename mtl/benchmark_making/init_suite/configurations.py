@@ -109,21 +109,7 @@ def tasks_of(chosen: Sequence[Configuration], dataset: str, is_only: bool) -> li
 def _task(id: str, configuration: Configuration) -> Guess:
     """The files of a configuration as those of a task. What the names of its splits do not say is a question."""
     guess = Guess(id, "", {})
-    by_split: dict[str, dict[str, Sequence[str]]] = {}  # then by the name on the Hub: several may mean one split
-    for name, paths in configuration.splits.items():
-        words = {SPLIT_OF[word] for word in WORD.findall(name.lower())}
-        if len(words) == 1:
-            (split,) = words
-        elif len(configuration.splits) == 1:
-            split = "train"
-            guess.questions.append(f"files.train: the only split is called {name}: are these the training rows?")
-        else:
-            guess.notes.append(f"not read: split {quoted_names([name])}, which is none of {', '.join(SPLITS)}")
-            continue
-        by_split.setdefault(split, {})[name] = paths
-        if name.startswith("partial-"):
-            complete = name.removeprefix("partial-")
-            guess.questions.append(f"files.{split}: the Hub has converted only a part of {complete}; do these rows do?")
+    by_split = _named_splits(guess, configuration)
     if not by_split:
         raise InputError(f"configuration {configuration.name} has no split {', '.join(SPLITS)}")
     all_paths = chain.from_iterable(paths for by_name in by_split.values() for paths in by_name.values())
@@ -140,3 +126,23 @@ def _task(id: str, configuration: Configuration) -> Guess:
             splits = [f"{name} ({', '.join(paths[:2])})" for name, paths in zip(by_name, below, strict=True)]
             guess.questions.append(f"files.{split}: may be the split {' or '.join(splits)}")
     return guess
+
+
+def _named_splits(guess: Guess, configuration: Configuration) -> dict[str, dict[str, Sequence[str]]]:
+    """The files of a configuration by split, then by the name on the Hub: several may mean one split. The guess gets notes and questions."""
+    by_split: dict[str, dict[str, Sequence[str]]] = {}
+    for name, paths in configuration.splits.items():
+        words = {SPLIT_OF[word] for word in WORD.findall(name.lower())}
+        if len(words) == 1:
+            (split,) = words
+        elif len(configuration.splits) == 1:
+            split = "train"
+            guess.questions.append(f"files.train: the only split is called {name}: are these the training rows?")
+        else:
+            guess.notes.append(f"not read: split {quoted_names([name])}, which is none of {', '.join(SPLITS)}")
+            continue
+        by_split.setdefault(split, {})[name] = paths
+        if name.startswith("partial-"):
+            complete = name.removeprefix("partial-")
+            guess.questions.append(f"files.{split}: the Hub has converted only a part of {complete}; do these rows do?")
+    return by_split

@@ -3,7 +3,7 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path, PurePosixPath
@@ -19,7 +19,7 @@ from mtl.benchmark_making.init_suite.tables import read_table
 from mtl.data.files import data_lines
 from mtl.data.json_rows import parse_object
 from mtl.data.rows import form_of
-from mtl.tasks.task import BESIDE, SPLIT_OF, SPLITS, Layout
+from mtl.tasks.task import BESIDE, PART, SPLIT_OF, SPLITS, Layout
 
 OTHER_DATA = {
     *(".xml", ".xlsx", ".xls", ".ods", ".conll", ".conllu", ".iob", ".iob2", ".bio", ".arrow", ".pkl", ".pickle"),
@@ -49,12 +49,9 @@ def files_of_tasks(data_dir: Path) -> FolderContent:
     xnli.{dev,test}.ko.tsv, or {train,valid}/data.csv. Else a file holds the splits as keys, or in a column. If nothing says a split, each file, or
     all that differ in their number alone, holds training rows, if the user agrees."""
     paths, root = all_files(data_dir), data_dir.resolve().name
-    texts = [path for path in paths if path.suffix.lower() == ".txt" and not file_names.WORD.search(path.stem)]
-    sizes = Counter(path.parent for path in texts)
-    text_folders = sorted(str(folder) for folder, size in sizes.items() if size > MOST_TEXTS)
-    single = {path for path in texts if sizes[path.parent] > MOST_TEXTS}
+    documents = _documents(paths)
     named, unnamed, unreadable = list[NamedFile](), list[str](), list[str]()
-    for path in [path for path in paths if path not in single]:
+    for path in [path for path in paths if path not in documents]:
         file, suffix = file_names.read_name(path), suffix_of(path.name)
         if file_names.is_data(path.name) or (file and file.role and suffix in file_names.LINE_SUFFIXES):
             if file:
@@ -64,19 +61,16 @@ def files_of_tasks(data_dir: Path) -> FolderContent:
         elif path.suffix.lower() in ARCHIVES or (file and suffix in OTHER_DATA):
             unreadable.append(str(path))
     tasks = _named_tasks(named, root)
-    if text_folders:
-        problem = f"{listed([root if name == '.' else name for name in text_folders], 4)}: {ONE_TEXT}"
+    if documents:
+        folders = sorted({str(path.parent) for path in documents})
+        problem = f"{listed([root if name == '.' else name for name in folders], 4)}: {ONE_TEXT}"
         tasks.append(Guess(task_id(root, [task.id for task in tasks]), "", {}, problem=problem))
     unused = []
-    for unnamed_file in unnamed:
-        if parts := _splits_within(data_dir, unnamed_file):
-            folder, _, name = unnamed_file.rpartition("/")
-            files: dict[str, str | None] = {split: f"{name}#{keys[0]}" for split, keys in parts.items()}
-            several = {split: " or ".join(keys) for split, keys in parts.items() if len(keys) > 1}
-            questions = [f"files.{split}: may be {keys} of {name}" for split, keys in several.items()]
-            tasks.append(Guess(_id_after(unnamed_file, tasks), folder, files, questions=questions))
+    for name in unnamed:
+        if parts := _splits_within(data_dir, name):
+            tasks.append(_with_parts(_id_after(name, tasks), name, parts))
         else:
-            unused.append(unnamed_file)
+            unused.append(name)
     if all(task.problem for task in tasks) and len(groups := _alike(unused)) <= MOST_FILES:
         for group in groups:
             folder, _, name = str(first_part(group)).rpartition("/")
@@ -98,6 +92,13 @@ def all_files(data_dir: Path) -> list[PurePosixPath]:
         visible = sorted(name for name in names if not name.startswith(".") and Path(folder, name).is_file())
         paths += [PurePosixPath(Path(folder).relative_to(data_dir).as_posix(), name) for name in visible]
     return paths
+
+
+def _documents(paths: Sequence[PurePosixPath]) -> set[PurePosixPath]:
+    """The .txt files that are a text each: too many in one folder whose names say no split."""
+    texts = [path for path in paths if path.suffix.lower() == ".txt" and not file_names.WORD.search(path.stem)]
+    sizes = Counter(path.parent for path in texts)
+    return {path for path in texts if sizes[path.parent] > MOST_TEXTS}
 
 
 def _named_tasks(named: Sequence[NamedFile], root: str) -> list[Guess]:
@@ -145,21 +146,7 @@ def _with_splits(id: str, folder: str, files: dict[str, list[NamedFile]]) -> Gue
     guess = Guess(id, folder, {})
     label_files: dict[str, int] = {}  # by split, how many files of labels are beside its texts
     for split in [split for split in SPLITS if files.get(split)]:
-        candidates = sorted(files[split], key=lambda file: (len(file.path.name), file.path.name))
-        names = {file: file.path.relative_to(folder).as_posix() for file in candidates}
-        texts, labels = ([file for file in candidates if file.role == role] for role in ("text", "label"))
-        if len(texts) != 1 and len(labels) == 1 and len(candidates) == 2:  # PIQA: train.jsonl and train-labels.lst
-            texts = [file for file in candidates if file not in labels]
-        if len(texts) == 1 and labels:
-            label_files[split] = len(labels)
-            rest = [names[file] for file in candidates if file not in (*texts, *labels)]
-            ways = [*(BESIDE.join([names[texts[0]], names[file]]) for file in labels), *rest]
-        elif (parts := first_part([*names.values()])) is None:
-            ways = [*names.values()]
-        elif len(candidates) == 1 or all(file.is_part for file in candidates):
-            ways = [parts]
-        else:
-            ways = [names[candidates[0]], f"{len(candidates)} numbered files, parts of one split: {parts}"]
+        ways, label_files[split] = _ways_to_read(files[split], folder)
         guess.files[split] = ways[0]
         if len(ways) > 1:
             guess.questions.append(f"files.{split}: may be {' or '.join(ways)}")
@@ -169,6 +156,35 @@ def _with_splits(id: str, folder: str, files: dict[str, list[NamedFile]]) -> Gue
         for split in [split for split, number in label_files.items() if number == 1]:
             guess.questions.append(f"files.{split}: may be {guess.files[split]}, or null without labels of this kind")
     return guess
+
+
+def _ways_to_read(files: Sequence[NamedFile], folder: str) -> tuple[list[str], int]:
+    """What the files of one split may be, the most probable first: a file, a file of texts beside one of labels, or parts. And how many files of
+    labels stand beside its texts."""
+    candidates = sorted(files, key=lambda file: (len(file.path.name), file.path.name))
+    names = {file: file.path.relative_to(folder).as_posix() for file in candidates}
+    texts, labels = ([file for file in candidates if file.role == role] for role in ("text", "label"))
+    if len(texts) != 1 and len(labels) == 1 and len(candidates) == 2:  # PIQA: train.jsonl and train-labels.lst
+        texts = [file for file in candidates if file not in labels]
+    if len(texts) == 1 and labels:
+        rest = [names[file] for file in candidates if file not in (*texts, *labels)]
+        return [*(BESIDE.join([names[texts[0]], names[file]]) for file in labels), *rest], len(labels)
+    parts = first_part([*names.values()])
+    if parts is None:
+        return [*names.values()], 0
+    if len(candidates) == 1 or all(file.is_part for file in candidates):
+        return [parts], 0
+    return [names[candidates[0]], f"{len(candidates)} numbered files, parts of one split: {parts}"], 0
+
+
+def _with_parts(id: str, path: str, parts: Mapping[str, Sequence[str]]) -> Guess:
+    """The task of a file whose parts are its splits. Several parts of one split are a question."""
+    folder, _, name = path.rpartition("/")
+    files: dict[str, str | None] = {split: f"{name}{PART}{keys[0]}" for split, keys in parts.items()}
+    several = {split: " or ".join(keys) for split, keys in parts.items() if len(keys) > 1}
+    return Guess(
+        id, folder, files, questions=[f"files.{split}: may be {keys} of {name}" for split, keys in several.items()]
+    )
 
 
 def _splits_within(data_dir: Path, name: str) -> dict[str, list[str]]:
