@@ -14,6 +14,7 @@ MOST_REASONS = 2  # a message says of so many columns why they are not what is m
 CODE = re.compile(r"[!-~]*[\d/_][!-~]*")  # an id or an address: ASCII without spaces
 MARKS_SPANS = "may mark spans, for the key spans"
 GROUPED = 0.9  # the most distinct values, as a share of the rows, that a column of groups has
+FEW_GROUPS = 10  # in all rows: with fewer, the scored rows may have five groups or fewer
 
 
 def guess_inputs(guess: Guess, tables: SplitTables, known: Mapping[str, Any], taken: Collection[str]) -> None:
@@ -126,24 +127,23 @@ def _group_column(tables: SplitTables, target: FileColumn, exclude: set[str]) ->
     """The name of a column of ids that repeat, and the reason. Rows with the same id share something, and must not be in two splits. It has at most 9
     distinct values in 10 rows, because a few accidental repetitions are no groups, and values in all of the task's files, because a column that the
     test file does not have may depend on the target. It does not follow from the target."""
-    groups = [
-        column
-        for column in tables.main.columns.values()
-        if column.words[-1] != "index"  # a place in a text
-        and column.is_id
-        and column.name not in exclude
-        and 1 < len(column.counts) <= GROUPED * column.rows
-        and not column.follows_from(target)
-        and all(table.has(column.name) for table in tables.values())
-    ]
-    if not groups:
+    columns = [column for column in tables.main.columns.values() if column.is_id and column.name not in exclude]
+    column = next((column for column in columns if _has_groups(column, tables, target)), None)
+    if column is None:
         return None
-    column, distinct = groups[0], len(groups[0].counts)
+    distinct = len(column.counts)
     figures = f"{count(distinct, 'distinct value')} in {count(tables.main.rows, 'row')}"
     why = f"an id with {figures}: rows with the same one stay together"
-    if distinct < 10:
+    if distinct < FEW_GROUPS:
         why += "; with five groups or fewer in the scored rows no test decides: delete the line if the rows are independent"
     return column.name, why
+
+
+def _has_groups(column: FileColumn, tables: SplitTables, target: FileColumn) -> bool:
+    """Whether rows with the same id in a column of ids are a group."""
+    if column.words[-1] == "index" or column.follows_from(target):  # an index is a place in a text
+        return False
+    return 1 < len(column.counts) <= GROUPED * column.rows and all(table.has(column.name) for table in tables.values())
 
 
 def _span_columns(table: FileTable) -> list[str]:

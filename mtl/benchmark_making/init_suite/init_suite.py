@@ -76,11 +76,7 @@ def init_suite(
             raise InputError(f"is a file; name its folder, {folder.parent}, in which it should be alone", path=folder)
         if not folder.is_dir():
             raise InputError("no such folder", path=folder)
-        suite_name = name or file_name(folder.resolve().name, "suite")
-        if name is None and (shipped("configs") / "suite" / f"{suite_name}.yaml").exists():
-            suite_name += "-own"  # runs are in folders named after the suite
-        if suite_name != file_name(suite_name, ""):
-            raise InputError(f"{suite_name!r} names folders; use letters, digits, '.', '_' and '-'", key="--name")
+        suite_name = _suite_name(folder, name)
         path = out or Path(f"{suite_name}.yaml")
         if path.exists() or path.is_symlink():
             raise InputError("already there; remove it, or name another file with --out", path=path)
@@ -95,6 +91,16 @@ def init_suite(
         raise InputError(f"{question}; answer it: tasks={{{id!r}: {{{key!r}: …}}}}", key=f"tasks.{id}")
     write_text(path, guessed.document)
     return guessed
+
+
+def _suite_name(folder: Path, name: str | None) -> str:
+    """The name that the user gives, or one after the folder. Raises InputError for one that is not valid in file names."""
+    suite_name = name or file_name(folder.resolve().name, "suite")
+    if name is None and (shipped("configs") / "suite" / f"{suite_name}.yaml").exists():
+        suite_name += "-own"  # runs are in folders named after the suite
+    if suite_name != file_name(suite_name, ""):
+        raise InputError(f"{suite_name!r} names folders; use letters, digits, '.', '_' and '-'", key="--name")
+    return suite_name
 
 
 def known_answers(answers: Sequence[str]) -> dict[str, dict[str, Any]]:

@@ -15,6 +15,9 @@ LETTERS = "ABCDEFGHIJ"
 MOST_CLASSES = 20  # distinct whole numbers that may be labels
 SURE_CLASSES = 3  # 0, 1, 2 are no ratings
 MOST_LABELS = 500
+# The least rows of a label on average: of few labels, of more than MOST_CLASSES, and of these in a column that is called label.
+ROWS_OF_FEW, ROWS_OF_MANY, ROWS_IN_LABELS = 2, 20, 4
+ROWS_OF_NUMBER = 3  # on average, at least, of whole numbers without a gap that may be classes
 MOST_RATINGS = 10  # distinct whole numbers for which the metric may weight all ratings equally
 MISSPELT = 50  # a label may be misspelt if a similar one has so many times its rows
 ALIKE = 0.85  # the least similarity of two labels that may be one, a ratio of difflib
@@ -140,8 +143,8 @@ def _kind(guess: Guess, main: FileColumn, joined: FileColumn, is_named: bool) ->
             guess.questions.append(f"kind: {numbers}, may be {ways}")
         return kind
     distinct = len(main.counts)
-    least_of_many = 4 if main.words[-1] in LABEL_NAMES else 20
-    least_rows = 2 if distinct <= MOST_CLASSES else least_of_many  # of a label, on average
+    least_of_many = ROWS_IN_LABELS if main.words[-1] in LABEL_NAMES else ROWS_OF_MANY
+    least_rows = ROWS_OF_FEW if distinct <= MOST_CLASSES else least_of_many
     if len(joined.counts) <= MOST_LABELS and distinct * least_rows <= main.rows:
         return "labels"
     figures = f"{count(distinct, 'distinct value')} in {count(main.rows, 'row')}"
@@ -168,7 +171,9 @@ def _kind_of_numbers(main: FileColumn, joined: FileColumn, is_named: bool) -> tu
         return "number", integers if may_be_labels else ()
     if not is_rating and len(integers) <= MOST_CLASSES:
         return "labels", () if integers == list(range(SURE_CLASSES)) else integers
-    has_no_gap = integers == list(range(integers[0], integers[-1] + 1)) and len(main.texts) >= 3 * len(integers)
+    has_no_gap = integers == list(range(integers[0], integers[-1] + 1)) and len(main.texts) >= ROWS_OF_NUMBER * len(
+        integers
+    )
     may_be_labels = len(integers) <= MOST_RATINGS or (has_no_gap and not is_rating)
     return "number", integers if may_be_labels else ()
 

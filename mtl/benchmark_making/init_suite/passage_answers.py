@@ -1,6 +1,7 @@
 """Targets that are parts of texts: answers that stand in a passage."""
 
 from collections.abc import Mapping
+from itertools import product
 from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
@@ -10,7 +11,8 @@ from mtl.benchmark_making.init_suite.guess import Guess, count, quoted, quoted_n
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
 
 STARTS = {"start", "starts"}  # words in the name of a column of places
-SAMPLE = 1000  # texts, of which a fifth of the characters show a script without spaces between words
+SAMPLE = 1000  # texts, whose characters show whether their script has spaces between words
+UNSPACED = 0.2  # the share of characters of scripts without spaces, of which metrics then count characters
 
 
 class AnswerColumns(NamedTuple):
@@ -25,15 +27,13 @@ def answer_columns(table: FileTable) -> AnswerColumns | None:
     """The columns that stand for answers in passages: in every row, the answers begin in the passage where the places say, and some begin
     behind its first character. None unless there is one such set of columns."""
     columns = list(table.columns.values())
-    fitting = [
-        AnswerColumns(answer.name, start.name, passage.name)
-        for start in columns
-        if STARTS & set(start.words)
-        for answer in columns
-        if answer is not start and bool(answer.lists) == bool(start.lists)
-        for passage in columns
-        if passage not in (answer, start) and not passage.lists and _are_within(answer, start, passage)
-    ]
+    fitting = []
+    for start in [column for column in columns if STARTS & set(column.words)]:
+        answers = [column for column in columns if column is not start and bool(column.lists) == bool(start.lists)]
+        passages = [column for column in columns if column is not start and not column.lists]
+        for answer, passage in product(answers, passages):
+            if answer is not passage and _are_within(answer, start, passage):
+                fitting.append(AnswerColumns(answer.name, start.name, passage.name))
     return fitting[0] if len(fitting) == 1 else None
 
 
@@ -61,7 +61,7 @@ def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], c
         guess.declare("", starts=starts)
     if "metric" not in known:
         sample = passages.texts[:SAMPLE]
-        by_characters = 5 * sum(len(NO_SPACES.findall(text)) for text in sample) > sum(map(len, sample))
+        by_characters = sum(len(NO_SPACES.findall(text)) for text in sample) > UNSPACED * sum(map(len, sample))
         further = ", by characters: the passages have no spaces between words" if by_characters else ""
         guess.declare(f"SQuAD's{further}", metric="squad_f1_characters" if by_characters else "squad_f1")
         guess.declare("", also=["squad_exact"])

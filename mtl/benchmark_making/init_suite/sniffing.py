@@ -15,6 +15,8 @@ from mtl.tasks.task import Layout, Reading
 
 HEAD = 2**18  # the bytes at the beginning of a file that are read
 LINES = 3000  # the most lines of these bytes
+REGULAR = 0.9  # the least share of the lines of a form, or with the usual number of cells: texts may break single ones
+LEAST_TOKENS = 10  # in the form of CoNLL: fewer lines may have as many cells by chance
 POSSIBLE = {"tsv": "\t,;|", "csv": ",;\t|"}  # separators by the file's suffix, the usual one first
 CODE_PAGES = ("cp1252", "cp1250", "cp1251", "gb18030", "shift_jis", "euc_kr")  # tried for a file that is not UTF-8
 
@@ -118,7 +120,7 @@ def _separators(lines: Sequence[str], possible: str) -> list[str]:
     for separator in possible:
         widths = Counter(len(cells) for cells in _cells(lines, separator, separator != "\t"))
         most, rows = widths.most_common(1)[0]
-        if most > 1 and separator in lines[0] and rows >= 0.9 * widths.total():
+        if most > 1 and separator in lines[0] and rows >= REGULAR * widths.total():
             fits[separator] = rows / widths.total()
     best = [separator for separator, share in fits.items() if share == 1] or list(fits)
     if not best and possible[0] == "," and "," not in lines[0] and ";" in lines[0]:  # as many spreadsheets write them
@@ -150,15 +152,16 @@ def _is_quoted(lines: Sequence[str]) -> bool:
 def _is_annotated(lines: Sequence[str]) -> bool:
     """Whether lines are in the form of CoNLL: a token with its labels on each line, and empty lines between sentences."""
     rows = [line.split("\t" if "\t" in line else None) for line in lines if line.strip() and line[0] not in "#"]
-    if len(rows) < 10 or not 2 <= sum(not line.strip() for line in lines) <= len(rows):
+    if len(rows) < LEAST_TOKENS or not 2 <= sum(not line.strip() for line in lines) <= len(rows):
         return False
     width, usual = Counter(map(len, rows)).most_common(1)[0]
-    return width > 1 and usual >= 0.9 * len(rows) and sum(" " not in row[0].strip() for row in rows) >= 0.9 * len(rows)
+    single_tokens = sum(" " not in row[0].strip() for row in rows)
+    return width > 1 and min(usual, single_tokens) >= REGULAR * len(rows)
 
 
 def _text_form(lines: Sequence[str]) -> str | None:
     """The form of a .txt file: fastText's, or cells with tabs; None: a text on each line."""
-    if lines and sum(line.startswith("__label__") for line in lines) * 10 >= 9 * len(lines):
+    if lines and sum(line.startswith("__label__") for line in lines) >= REGULAR * len(lines):
         return "fasttext"
     widths = {line.count("\t") for line in lines}
     return "tsv" if len(widths) == 1 and widths != {0} else None
