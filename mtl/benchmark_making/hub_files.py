@@ -1,4 +1,5 @@
-"""The files of a dataset on the Hugging Face Hub."""
+"""The files of a dataset on the Hugging Face Hub: their list, their bytes in the cache of huggingface_hub, and its errors as one line each. Import this
+module only where the extra `hub` is installed."""
 
 import re
 from collections.abc import Iterator

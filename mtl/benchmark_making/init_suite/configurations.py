@@ -86,7 +86,7 @@ def _matching(patterns: Any, folder: str, files: Sequence[str], name: str) -> li
     return list(matches)
 
 
-def tasks_of(chosen: Sequence[Configuration], dataset: str, is_only: bool) -> list[Guess]:
+def configured_tasks(chosen: Sequence[Configuration], dataset: str, is_only: bool) -> list[Guess]:
     """Each configuration as a task, with a question where another one is meant or has the same files. The name of the only one says nothing."""
     tasks: list[Guess] = []
     default = next((configuration.name for configuration in chosen if configuration.is_default), None)

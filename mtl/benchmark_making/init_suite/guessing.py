@@ -27,7 +27,7 @@ METRICS = {  # the kind that a known metric means
 }
 MOST_NAMED = 8  # files in a message
 LEAST_ROWS = 10  # of a file whose targets are all the same: fewer say nothing
-FREQUENT = 0.9  # a target with this share of the training rows may be that of a whole file
+USUAL = 0.9  # a target with this share of the training rows may be that of a whole file
 
 
 def guess_task(files: Guess, data_dir: Path, known: Mapping[str, Any] | None = None) -> Guess:
@@ -138,7 +138,7 @@ def _labelled(guess: Guess, tables: SplitTables, target: str) -> dict[str, FileT
             problem = f"column {quoted(target)} holds lists; a question's answers are kind: answer"
             raise InputError(problem, path=table.path)
         value = next(iter(counts))
-        if len(counts) == 1 and table.rows >= LEAST_ROWS and labels[value] < FREQUENT * labels.total():
+        if len(counts) == 1 and table.rows >= LEAST_ROWS and labels[value] < USUAL * labels.total():
             part = share(labels[value], labels.total())
             stands = f"all {count(table.rows, 'row')} of {split} have {quoted(value)}, which {part} of train have"
             guess.questions.append(f"files.{split}: {stands}: a placeholder? Then no score on {split} means anything")

@@ -18,7 +18,7 @@ from mtl.base.errors import InputError
 from mtl.base.files import link_or_copy
 from mtl.benchmark_making import hub_files
 from mtl.benchmark_making.init_suite import file_names
-from mtl.benchmark_making.init_suite.configurations import Configuration, configurations, converted, tasks_of
+from mtl.benchmark_making.init_suite.configurations import Configuration, configurations, configured_tasks, converted
 from mtl.benchmark_making.init_suite.finding import FolderContent, files_of_tasks
 from mtl.data.columns import printable_names
 
@@ -61,7 +61,7 @@ def hub_set(address: str) -> Iterator[HubSet]:
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 link_or_copy(copy.resolve(), folder / path)  # the cache of huggingface_hub has links
             if chosen:
-                content = FolderContent(tasks_of(chosen, dataset, len(declared) == 1), [], [])
+                content = FolderContent(configured_tasks(chosen, dataset, len(declared) == 1), [], [])
             else:  # the card names no files: their names say the tasks, and an only one is named after the data set
                 content = files_of_tasks(folder)
                 if len(content.tasks) == 1:
