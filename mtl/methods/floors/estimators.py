@@ -16,7 +16,8 @@ from sklearn.svm import LinearSVC, LinearSVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from mtl.base.errors import InputError
-from mtl.methods.floors.classifiers import DenseClassifier, DenseRegressor, FastTextClassifier, FastTextRegressor
+from mtl.methods.floors.dense import DenseClassifier, DenseRegressor
+from mtl.methods.floors.fasttext_classifier import FastTextClassifier, FastTextRegressor
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mtl.data.dataset import Split, last_texts, marked_texts
-from mtl.methods.floors.features import Document
+from mtl.methods.floors.row_features import Document
 from mtl.tasks.targets import TARGET_KINDS, target_kind
 from mtl.tasks.task import Task
 

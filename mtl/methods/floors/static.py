@@ -14,8 +14,8 @@ from mtl.base.progress import Progress
 from mtl.base.wings import text_vectors
 from mtl.data.text import UNKNOWN
 from mtl.embedders.vector_files.vector_file import VectorFile
-from mtl.methods.floors.features import Document, RowFeatures
 from mtl.methods.floors.floor import Floor
+from mtl.methods.floors.row_features import Document, RowFeatures
 from mtl.methods.method import BuildRequest
 from mtl.tasks.task import Task
 
@@ -38,7 +38,9 @@ class StaticFloor(Floor):
             opener = text_vectors()
             assert opener is not None  # as `StaticKind.check` found
             source = opener(static.path)
-        documents = [Document(text, self.texts.words(number)) for number, text in enumerate(request.dataset.texts)]
+        documents = [
+            Document(text, self.inputs.texts.words(number)) for number, text in enumerate(request.dataset.texts)
+        ]
         self._vectors = TextVectors(source, documents)
         self.fingerprints |= source.fingerprints()
         self.embedding_parameters = source.size

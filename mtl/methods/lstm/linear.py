@@ -31,9 +31,10 @@ from mtl.data.dataset import Dataset, Split
 from mtl.data.text import TokenizedTexts, moses_version
 from mtl.methods.coded import with_weights
 from mtl.methods.floors.estimators import new_estimator, quiet_fit
-from mtl.methods.floors.features import CHARACTER_NGRAMS, WORD_NGRAMS, Matrix, TaskFeatures
 from mtl.methods.floors.inputs import documents_of
 from mtl.methods.floors.model_file import ModelContent, TaskModel, model_file, read_model, restored_model
+from mtl.methods.floors.row_features import Matrix
+from mtl.methods.floors.tfidf import CHARACTER_NGRAMS, WORD_NGRAMS, TaskFeatures
 from mtl.methods.floors.trained import TrainedFloor
 from mtl.methods.lstm.folds import FOLDS, row_folds
 from mtl.methods.method import LoadRequest

@@ -7,9 +7,11 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
 from mtl.base.settings.schema import FloorConfig
 from mtl.data.dataset import Split
-from mtl.methods.floors.features import Document, TaskFeatures, fitted_state, new_vectorizers, restore_fitted
 from mtl.methods.floors.inputs import training_inputs
+from mtl.methods.floors.row_features import Document
 from mtl.methods.floors.static import TextVectors, WordFile
+from mtl.methods.floors.tfidf import TaskFeatures, new_vectorizers
+from mtl.methods.floors.vectorizer_state import fitted_state, restore_fitted
 from mtl.tasks.task import Task
 
 PAIR = Task("pair", kind="labels", text=["a", "b"], target="y", labels=["0", "1"], metric="accuracy")
@@ -21,8 +23,8 @@ RARE = np.log(3 / 2) + 1  # idf = ln((1 + texts) / (1 + texts with it)) + 1 (sci
 
 @pytest.fixture(autouse=True)
 def short_ngrams(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mtl.methods.floors.features.WORD_NGRAMS", (1, 1))
-    monkeypatch.setattr("mtl.methods.floors.features.CHARACTER_NGRAMS", (3, 3))
+    monkeypatch.setattr("mtl.methods.floors.tfidf.WORD_NGRAMS", (1, 1))
+    monkeypatch.setattr("mtl.methods.floors.tfidf.CHARACTER_NGRAMS", (3, 3))
 
 
 def config(**other: object) -> FloorConfig:
