@@ -4,7 +4,7 @@ from pathlib import Path
 
 from mtl.base.errors import InputError
 from mtl.base.settings.schema import Config
-from mtl.methods.method import MethodKind
+from mtl.methods.method_kind import MethodKind
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 

@@ -1,14 +1,14 @@
-"""The LSTM's network: before training, and trained, with its predictions and vectors of new texts."""
+"""A trained LSTM in use: predictions for new rows, and vectors of texts."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor
 
 from mtl.base.errors import InputError
 from mtl.base.progress import hidden_progress
@@ -21,13 +21,13 @@ from mtl.data.text import TokenizedTexts, moses_version
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.find import find_vectors
 from mtl.embedders.interface import Embeddings, Reader, RunReaderRequest
-from mtl.methods.heads import check_size, load_heads, new_heads
+from mtl.methods.heads import load_heads
+from mtl.methods.lstm.network import new_encoder
 from mtl.methods.lstm.outputs import ComputedOutputs
 from mtl.methods.method import LoadRequest
 from mtl.methods.networks import TaskInput
 from mtl.methods.trained import TrainedNetworks
 from mtl.model.encoder import Encoder
-from mtl.model.lstm import BiLSTM
 from mtl.model.network import Network
 from mtl.model.sequences import Sequences
 from mtl.runs.folder import finetune_folder, pretrain_folder
@@ -37,28 +37,6 @@ from mtl.training.precision import mixed_precision, used_precision
 
 if TYPE_CHECKING:
     from mtl.methods.floors.trained import TrainedFloor
-
-TRAINED = 4  # numbers for a weight in training: itself, its gradient, and Adam's two moments
-
-
-def new_network(
-    config: Config, tasks: Sequence[Task], outputs: Mapping[str, int], embeddings: Embeddings, seed: int
-) -> Network:
-    """The network before training, the same for the same seed; `outputs` are those of heads for one input, by task id. Raises InputError for a
-    network that cannot be trained in this machine's memory."""
-    table = embeddings.parameters() * (TRAINED if getattr(config.embeddings, "trainable", False) else 1)
-    check_size(lambda: new_encoder(config, nn.Identity(), embeddings.dim), TRAINED, table)
-    torch.manual_seed(seed)
-    encoder = new_encoder(config, embeddings.embedder(), embeddings.dim)
-    return Network(tasks, new_heads(config, tasks, outputs, encoder.output_size), encoder)
-
-
-def new_encoder(config: Config, embedder: Any, dim: int) -> Encoder:
-    """The encoder that the configuration describes, for vectors of the size `dim`. Raises InputError if this machine's memory does not hold it."""
-    encoder = config.encoder
-    sizes, dropouts = (encoder.hidden_size, encoder.num_layers), (config.embeddings.dropout, encoder.dropout)
-    check_size(lambda: BiLSTM(dim, *sizes))
-    return Encoder(embedder, dim, *sizes, *dropouts, encoder.join_input)
 
 
 class TrainedLstm(TrainedNetworks):
@@ -141,19 +119,13 @@ class TrainedLstm(TrainedNetworks):
 
 def load_trained(request: LoadRequest) -> TrainedLstm:
     """The encoder and the heads of a seed. Raises InputError if a file is missing or damaged, and for `task`."""
-    config = request.config
+    config, folder = request.config, request.seed_folder
     if request.task is not None:
         message = "texts are encoded by the encoder of stage 1, which all tasks share; drop it"
         raise InputError(message, key="task", value=request.task)
-    name = config.embeddings.name
-    EMBEDDERS[name].check_installed(name)
-    checkpoint = pretrain_folder(request.seed_folder) / WEIGHTS["best"]
+    checkpoint = pretrain_folder(folder) / WEIGHTS["best"]
     weights = weights_below(read_weights(checkpoint), "encoder.")
-    vectors = find_vectors(config, request.suite)
-    path, fingerprint = None if vectors is None else vectors.path, request.inputs["embeddings"]
-    learned = weights_below(weights, "embedder.")
-    described = RunReaderRequest(config.embeddings, request.folder, learned, fingerprint, path, request.device)
-    reader = EMBEDDERS[name].load(described)
+    reader = _reader(request, weights_below(weights, "embedder."))
     encoder = new_encoder(config, reader.embedder, reader.dim)
     fill(encoder, weights, checkpoint)
     linear = None
@@ -161,8 +133,18 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
         from mtl.methods.lstm.linear import load_linear  # importing scikit-learn takes a second
 
         linear = load_linear(request)
-    language, folder, tasks = request.suite.language, request.seed_folder, request.trained_tasks
-    encoder = encoder.to(request.device)
+    language, tasks, encoder = request.suite.language, request.trained_tasks, encoder.to(request.device)
     return TrainedLstm(
         config, language, folder, encoder, reader.sequences, reader, request.answers, tasks, linear, reader
+    )
+
+
+def _reader(request: LoadRequest, learned: Mapping[str, Tensor]) -> Reader:
+    """What turns new texts into the encoder's input, with the embeddings' learned weights."""
+    config, name = request.config, request.config.embeddings.name
+    EMBEDDERS[name].check_installed(name)
+    vectors = find_vectors(config, request.suite)
+    path, fingerprint = None if vectors is None else vectors.path, request.inputs["embeddings"]
+    return EMBEDDERS[name].load(
+        RunReaderRequest(config.embeddings, request.folder, learned, fingerprint, path, request.device)
     )
