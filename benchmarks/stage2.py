@@ -16,8 +16,8 @@ from jobs import prepare_lstm
 from timing import alternate, ratio
 
 from mtl.base.settings.schema import Config
-from mtl.methods.lstm.network import new_network
 from mtl.methods.lstm.outputs import encode_once
+from mtl.methods.lstm.stage1 import new_network
 from mtl.methods.lstm.two_stages import TwoStages
 from mtl.methods.networks import TaskInput
 from mtl.methods.stage2 import Finetuning

@@ -15,11 +15,7 @@ SHOWN = 200  # characters of a row in a message
 
 
 def as_rows(task: Task, rows: Any) -> list[Row]:
-    """A list, a DataFrame or another sequence of a task's rows, each as a list. Raises InputError for rows of another form.
-
-    Args:
-        rows: as `mtl.methods.predictor.Predictor.predict` takes them.
-    """
+    """A task's rows, in the forms that `mtl.methods.predictor.Predictor.predict` takes, each as a list. Raises InputError for another form."""
     forms = ""
     if _has_one_text(task):
         forms = "texts, lists of tokens, or " if target_kind(task).by_unit else "texts, or "
@@ -61,7 +57,10 @@ def _as_list(task: Task, row: Any) -> Row:
     """A row as a list of its texts and spans; tokens are joined as those of data files. Raises ValueError for another value."""
     row, by_unit = _plain(row), target_kind(task).by_unit
     if isinstance(row, Mapping) and task.candidates is None and not task.marked:
-        parts = _cells(task, row)
+        names = [column if column in row else column.removesuffix(LIST) for column in task.text]
+        if lacking := [name for name in names if name not in row]:
+            raise ValueError(f"has no column {lacking[0]!r}")
+        parts = [row[name] for name in names]
     elif isinstance(row, str) and _has_one_text(task):
         parts = [row]
     elif not isinstance(row, list | tuple):
@@ -71,14 +70,6 @@ def _as_list(task: Task, row: Any) -> Row:
         parts = [row] if is_text_of_tokens else list(row)
     parts = list(map(_plain, parts))
     return [target_kind(task).join_text(part) if by_unit and _are_tokens(part) else part for part in parts]
-
-
-def _cells(task: Task, row: Mapping[Any, Any]) -> list[Any]:
-    """The texts of a row by column, whose names may lack the mark of a list. Raises ValueError if a column is missing."""
-    names = [column if column in row else column.removesuffix(LIST) for column in task.text]
-    if lacking := [name for name in names if name not in row]:
-        raise ValueError(f"has no column {lacking[0]!r}")
-    return [row[name] for name in names]
 
 
 def _are_tokens(part: Any) -> bool:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mtl.data.dataset import Dataset, Split
     from mtl.data.examples import Row
 
+Answers = Mapping[str, Sequence[str]]  # see `mtl.data.dataset.Dataset`
 Predictions = dict[str, np.ndarray]  # by split other than train: targets (rows,), see `mtl.tasks.targets`
 
 
@@ -99,7 +100,7 @@ class LoadRequest:
     folder: Path  # of the run
     seed_folder: Path
     inputs: Mapping[str, str]  # the run's fingerprints
-    answers: Mapping[str, Sequence[str]]  # see `mtl.data.dataset.Dataset`
+    answers: Answers
     device: "torch.device"
     tasks: Sequence[str]  # ids of the run's tasks
     task: str | None = None  # whose encoder encodes texts, where each task has its own; None: the one that all share

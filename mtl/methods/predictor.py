@@ -1,7 +1,7 @@
 """A finished run in use: it predicts a task's targets for new examples, and encodes texts, also as a scikit-learn transformer."""
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -180,14 +180,15 @@ class Predictor:
             raise InputError("is the file that is read; name another one with --out", path=out)
         header = suite_task.target if self.config.submission.header == "task" else "target"
         targets, kind = self._targets(task, read_rows(suite_task, path)), target_kind(suite_task)
+        content = StringIO()
         if ending == ".csv":
-            content = _csv_text([header, *map(kind.format, targets)])
+            csv.writer(content, lineterminator="\n").writerows([cell] for cell in [header, *map(kind.format, targets)])
         else:
-            content = "".join(f"{line}\n" for line in [header, *map(kind.to_line, targets)])
+            content.writelines(f"{line}\n" for line in [header, *map(kind.to_line, targets)])
         if out is None:
-            write_data(content)
+            write_data(content.getvalue())
         else:
-            write_text(out, content)
+            write_text(out, content.getvalue())
 
     def task(self, task: str) -> Task:
         """The task with this id. Raises InputError for an id that is not in the run."""
@@ -205,10 +206,3 @@ def _checked_seed(folder: RunFolder, summary: Summary, suite: Suite, seed: int |
     if seed not in scores:
         raise InputError(f"seed {seed}: not in this run; it has {', '.join(map(str, scores))}")
     return seed
-
-
-def _csv_text(cells: Iterable[str]) -> str:
-    """The content of a CSV file with one column."""
-    content = StringIO()
-    csv.writer(content, lineterminator="\n").writerows([cell] for cell in cells)
-    return content.getvalue()

@@ -14,7 +14,8 @@ from mtl.base.files import write_checkpoint
 from mtl.base.settings.schema import Config
 from mtl.base.untrusted import read_checkpoint
 from mtl.data.dataset import last_texts
-from mtl.methods.coded import Coded, fit_tasks
+from mtl.methods.coded import Coded
+from mtl.methods.fitting import fit_tasks
 from mtl.methods.heads import new_heads
 from mtl.methods.method import Predictions
 from mtl.methods.networks import TaskInput
@@ -95,18 +96,13 @@ class Finetuning:
             self.input,
             {self.task.id: rows},
             falling_adam(settings.learning_rate, settings.final_learning_rate, total_steps),
-            batch_size=settings.batch_size,
-            dev_batch_size=settings.batch_size,
+            section="finetune",
             epoch_steps=steps,
             total_steps=total_steps,
             seed=self.seed,
             pin_memory=False,  # outputs of the encoder may lie on the GPU
             title=f"seed {self.seed} · stage 2 · {self.task.id}",
-            section="finetune",
             folder=self.folder,
-            epochs=settings.max_epochs,
-            patience=settings.patience,
-            gradient_clip=settings.gradient_clip,
             resumable=self.input.vectors is None,  # the training of a head on vectors takes seconds
             trained_only=True,
             validate_first=True,  # so that no task ends with a lower score than after stage 1

@@ -9,9 +9,8 @@ from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
 from mtl.base.settings.schema import FloorConfig
-from mtl.methods.floors.row_features import Document, RowFeatures
+from mtl.methods.floors.row_features import Document, RowFeatures, fitted_state, restore_fitted
 from mtl.methods.floors.tfidf import TaskFeatures
-from mtl.methods.floors.vectorizer_state import fitted_state, restore_fitted
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
@@ -44,11 +43,9 @@ class CountedFeatures(RowFeatures):
     problem: str
 
     def fit(self, rows: Sequence[Sequence[Document]]) -> csr_matrix:
-        """Choose the features, and their weights, from training rows; return the rows'."""
         return self.vectorizer.fit_transform(map(self.read, rows))
 
     def transform(self, rows: Sequence[Sequence[Document]]) -> csr_matrix:
-        """The features of rows."""
         return self.vectorizer.transform(map(self.read, rows))
 
     def state(self) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Floors: guesses, and models without an encoder. Every other model should score higher."""
 
-import logging
 import time
 import zlib
 from collections.abc import Iterator, Sequence
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from mtl.base.display import logger
 from mtl.base.errors import InputError
 from mtl.base.files import write_json
 from mtl.base.memory import peak_memory
@@ -19,8 +19,8 @@ from mtl.data.dataset import last_texts
 from mtl.methods.costs import sentences_per_second
 from mtl.methods.floors.estimators import ESTIMATORS, YesOrNo, check_grid, grid_settings, new_estimator, quiet_fit
 from mtl.methods.floors.features import COMPARES_PAIRS, VECTORIZERS, new_features
-from mtl.methods.floors.fitted import TaskInputs
 from mtl.methods.floors.guesses import guess_for, guessed
+from mtl.methods.floors.inputs import TaskInputs
 from mtl.methods.floors.model_file import KEEPABLE, TaskModel, model_file
 from mtl.methods.floors.row_features import Matrix, RowFeatures
 from mtl.methods.floors.trained import TrainedFloor, predicted_targets
@@ -34,8 +34,6 @@ MOST_KEPT = 5_000_000  # numbers (of 8 bytes) of a model that is kept without be
 VECTORIZER = "vectorizer"  # the setting, beside those of the estimator, that is chosen for joined texts
 
 Settings = dict[str, Any]  # of an estimator, and of the VECTORIZER if texts are joined
-
-logger = logging.getLogger("mtl")
 
 
 class Floor(Method):

@@ -15,8 +15,7 @@ from mtl.base.settings.schema import FloorConfig
 from mtl.base.untrusted import read_checkpoint
 from mtl.methods.floors.estimators import ESTIMATORS, CosineInRange, YesOrNo, weight_count
 from mtl.methods.floors.features import VECTORIZERS, new_features
-from mtl.methods.floors.row_features import Document, RowFeatures
-from mtl.methods.floors.vectorizer_state import finite_numbers
+from mtl.methods.floors.row_features import Document, RowFeatures, finite_numbers
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import RESTORE
@@ -92,26 +91,21 @@ def restored_model(content: ModelContent, method: str, settings: FloorConfig, ta
         raise ValueError(f"its vectorizer {name} is unknown")
     features = new_features(method, settings, task, name)
     features.restore(content["features"])
+    width = features.transform([[Document("", [])] * (2 if task.is_pair else 1)]).shape[1]
     kind = target_kind(task)
     estimator = kind.fitting(ESTIMATORS[method][kind.estimator]())
     if isinstance(estimator, CosineInRange):
         return TaskModel(CosineInRange(*task.bounds), features, name)
-    _restore_estimator(estimator, content, task, features)
-    if content["in_pairs"] and not task.candidates:
-        raise ValueError("it judges candidates, which the task has not")
-    return TaskModel(YesOrNo(estimator) if content["in_pairs"] else estimator, features, name)
-
-
-def _restore_estimator(estimator: Any, content: ModelContent, task: Task, features: RowFeatures) -> None:
-    """Give an untrained estimator the numbers and classes of a content. Errors are those of `restored_model`."""
-    width = features.transform([[Document("", [])] * (2 if task.is_pair else 1)]).shape[1]
     classes = content["classes"] or []
-    if target_kind(task).estimator == "classifier":
+    if kind.estimator == "classifier":
         _check_classes(classes, task)
         estimator.classes_ = np.array(classes)
     for attribute, shape in _shapes(estimator, width, len(classes)).items():
         setattr(estimator, attribute, finite_numbers(content["numbers"][attribute], shape))
     estimator.n_features_in_ = width
+    if content["in_pairs"] and not task.candidates:
+        raise ValueError("it judges candidates, which the task has not")
+    return TaskModel(YesOrNo(estimator) if content["in_pairs"] else estimator, features, name)
 
 
 def _check_classes(classes: list[int | str], task: Task) -> None:

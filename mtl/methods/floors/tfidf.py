@@ -12,8 +12,7 @@ from sklearn.preprocessing import StandardScaler, normalize
 
 from mtl.base.progress import progress
 from mtl.base.settings.schema import FloorConfig
-from mtl.methods.floors.row_features import Document, Matrix, RowFeatures
-from mtl.methods.floors.vectorizer_state import finite_numbers, fitted_state, restore_fitted
+from mtl.methods.floors.row_features import Document, Matrix, RowFeatures, finite_numbers, fitted_state, restore_fitted
 from mtl.tasks.task import Task
 
 KINDS = ("words", "characters")  # of n-grams, in the order of the features
@@ -78,16 +77,12 @@ def new_vectorizers(config: FloorConfig) -> dict[str, TfidfVectorizer]:
     """TF-IDF of word n-grams, and of character n-grams within words, both in lower case, by kind. Term frequencies are on a logarithmic scale. Each
     kind's vector has length 1, or 0 for a text with no known n-gram."""
     common = {"min_df": config.min_count, "max_features": config.max_features, "sublinear_tf": True}
-    words = {"tokenizer": _lower_tokens, "token_pattern": None, "lowercase": False}
+    words = {"tokenizer": lambda document: [token.lower() for token in document.tokens], "token_pattern": None}
     characters = {"preprocessor": lambda document: document.text.lower(), "analyzer": "char_wb"}
     return {
-        "words": TfidfVectorizer(**words, ngram_range=WORD_NGRAMS, **common),
+        "words": TfidfVectorizer(**words, lowercase=False, ngram_range=WORD_NGRAMS, **common),
         "characters": TfidfVectorizer(**characters, ngram_range=CHARACTER_NGRAMS, **common),
     }
-
-
-def _lower_tokens(document: Document) -> list[str]:
-    return [token.lower() for token in document.tokens]
 
 
 def _distinct(rows: Sequence[Sequence[Document]]) -> tuple[list[Document], np.ndarray]:
@@ -128,19 +123,9 @@ def _row_sums(matrices: Sequence[csr_matrix]) -> np.ndarray:
     return np.column_stack([np.asarray(matrix.sum(axis=1)).ravel() for matrix in matrices])
 
 
-def _for_overlap(pairs: Pairs, standardized: np.ndarray) -> np.ndarray:
-    """Only the cosines, as they are."""
-    return pairs.cosines
-
-
 def _for_linear_model(pairs: Pairs, standardized: np.ndarray) -> csr_matrix:
     """The pair's n-grams (`bag`), |u - v| and u * v of each kind, and the cosines, which need no large weights since they are standardized."""
     return hstack([bag(pairs.sides), *pairs.differences, *pairs.products, standardized], format="csr")
-
-
-def _for_naive_bayes(pairs: Pairs, standardized: np.ndarray) -> csr_matrix:
-    """As for a linear model, but with the cosines as they are: it takes no negative number."""
-    return _for_linear_model(pairs, pairs.cosines)
 
 
 def _for_tree(pairs: Pairs, standardized: np.ndarray) -> csr_matrix:
@@ -159,10 +144,10 @@ def _for_forest(pairs: Pairs, standardized: np.ndarray) -> csr_matrix:
 # What each method reads of pairs, (pairs, features). The second argument has the cosines, standardized by their mean and standard deviation over the
 # training rows, (pairs, kinds).
 PAIR_FEATURES: Mapping[str, Callable[[Pairs, np.ndarray], Matrix]] = {
-    "overlap": _for_overlap,
+    "overlap": lambda pairs, standardized: pairs.cosines,
     "logistic": _for_linear_model,
     "svm": _for_linear_model,
-    "naive_bayes": _for_naive_bayes,
+    "naive_bayes": lambda pairs, standardized: _for_linear_model(pairs, pairs.cosines),  # it takes no negative number
     "tree": _for_tree,
     "forest": _for_forest,
 }

@@ -15,7 +15,7 @@ from mtl.methods.floors.guesses import guess_for
 from mtl.methods.floors.inputs import documents_of, unit_inputs
 from mtl.methods.floors.model_file import TaskModel, model_file, read_model
 from mtl.methods.floors.row_features import Matrix
-from mtl.methods.method import LoadRequest
+from mtl.methods.method import Answers, LoadRequest
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
@@ -27,7 +27,7 @@ class TrainedFloor:
     config: Config
     language: str
     models: Mapping[str, TaskModel]  # by the id of the task that each was trained on
-    answers: Mapping[str, Sequence[str]] = field(default_factory=dict)  # see `mtl.data.dataset.Dataset`
+    answers: Answers = field(default_factory=dict)
 
     def predict(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
         """Predicted targets (rows,) for new rows. Raises InputError for a task without a model, which has a constant answer."""

@@ -9,8 +9,7 @@ penalty is chosen on the first fold."""
 
 import hashlib
 import json
-import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -21,6 +20,7 @@ import scipy
 import sklearn
 import torch
 
+from mtl.base.display import logger
 from mtl.base.errors import InputError
 from mtl.base.files import write_checkpoint, write_json
 from mtl.base.progress import Progress
@@ -35,14 +35,12 @@ from mtl.methods.floors.model_file import ModelContent, TaskModel, model_file, r
 from mtl.methods.floors.tfidf import CHARACTER_NGRAMS, WORD_NGRAMS, TaskFeatures
 from mtl.methods.floors.trained import TrainedFloor
 from mtl.methods.lstm.out_of_fold import METHOD, Fitting, fit_count
-from mtl.methods.method import LoadRequest
+from mtl.methods.method import Answers, LoadRequest
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import RESTORE
 
 FORMAT = 2  # increase it when the same data gives other outputs, or when the file changes
-
-logger = logging.getLogger("mtl")
 
 
 class _CachedModel(TypedDict):
@@ -100,7 +98,7 @@ def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, langua
     return LinearModels(models, outputs, sum((part.seconds for part in parts), 0.0))
 
 
-def _has_linear(task: Task, answers: Mapping[str, Sequence[str]]) -> bool:
+def _has_linear(task: Task, answers: Answers) -> bool:
     """Whether the task's head may be added to a linear model."""
     return task.id not in answers and not target_kind(task).has_several_codes
 
@@ -160,10 +158,8 @@ def _train(config: Config, dataset: Dataset, task: Task, texts: TokenizedTexts, 
 
 def _write(path: Path, task: Task, trained: LinearModels) -> None:
     """Write a task's model to a file of the cache."""
-    tensors = {
-        id: {name: torch.from_numpy(part) for name, part in parts.items()} for id, parts in trained.outputs.items()
-    }
-    model = trained.models[task.id].content()
+    model, outputs = trained.models[task.id].content(), trained.outputs.items()
+    tensors = {id: {name: torch.from_numpy(part) for name, part in parts.items()} for id, parts in outputs}
     write_checkpoint(path, _CachedModel(model=model, outputs=tensors, seconds=trained.seconds))
 
 

@@ -100,7 +100,10 @@ class Module(MultitaskModule):
         is_stage = is_first or folder == finetune_folder(seed_folder, folder.name)
         if not is_stage or path.name not in WEIGHTS.values():
             raise InputError(NO_STAGE, path=path)
-        network = _stage1(predictor, model, path) if is_first else _stage2(predictor, model, folder.name)
+        network = _stage1(predictor, model, path) if is_first else model.network(predictor.task(folder.name))
+        assert isinstance(network, Network)
+        if not is_first and network.encoder is not None:
+            network.encoder.requires_grad_(config.finetune.train_encoder)
         model.use(network)
         rate = (config.pretrain if is_first else config.finetune).learning_rate
         module = cls(network, {}, falling_adam(rate, rate, total_steps=1))
@@ -185,15 +188,6 @@ def _stage1(predictor: Predictor, model: TrainedLstm, path: Path) -> Network:
     tasks = [task for id, task in predictor.suite.tasks.items() if f"tasks.{id}" in inputs and task.answered_by is None]
     heads = load_heads(predictor.config, tasks, model.answers, model.encoder.output_size, read_weights(path), path)
     return Network(tasks, heads, model.encoder)
-
-
-def _stage2(predictor: Predictor, model: TrainedLstm, task: str) -> Network:
-    """The network of a task's stage 2, whose encoder is trained if stage 2 trains it."""
-    network = model.network(predictor.task(task))
-    assert isinstance(network, Network)
-    if network.encoder is not None:
-        network.encoder.requires_grad_(predictor.config.finetune.train_encoder)
-    return network
 
 
 def _codes(task: Task, rows: Sequence[Row], targets: Sequence[Any], answers: Sequence[str]) -> np.ndarray:

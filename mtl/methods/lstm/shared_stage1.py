@@ -5,7 +5,6 @@ another run with the same key takes its weights."""
 
 import hashlib
 import json
-import logging
 import os
 import shutil
 from collections.abc import Mapping, Sequence
@@ -19,6 +18,7 @@ import torch
 from torch import nn
 
 from mtl.base.device import device_of
+from mtl.base.display import logger
 from mtl.base.errors import InputError
 from mtl.base.files import link_or_copy, write_json
 from mtl.base.locks import waiting_lock
@@ -34,8 +34,6 @@ from mtl.training.precision import training_precision
 # Settings that stage 1 does not read, beside those of other methods. A name that ends in a dot means all keys that begin with it.
 # `suite` and `tasks` say where data comes from, which is compared by content.
 UNREAD = ("finetune.", "submission.", "variant", "architecture", "preset", "suite", "tasks", "seeds")
-
-logger = logging.getLogger("mtl")
 
 
 def stage1_key(config: Config, tasks: Sequence[str], inputs: Mapping[str, str], seed: int) -> str:

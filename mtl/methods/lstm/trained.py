@@ -1,14 +1,13 @@
 """A trained LSTM in use: predictions for new rows, and vectors of texts."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from mtl.base.errors import InputError
 from mtl.base.progress import hidden_progress
@@ -21,13 +20,12 @@ from mtl.data.text import TokenizedTexts, moses_version
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.find import find_vectors
 from mtl.embedders.interface import Embeddings, Reader, RunReaderRequest
-from mtl.methods.heads import load_heads
-from mtl.methods.lstm.network import new_encoder
+from mtl.methods.heads import check_size, load_heads
 from mtl.methods.lstm.outputs import ComputedOutputs
-from mtl.methods.method import LoadRequest
-from mtl.methods.networks import TaskInput
-from mtl.methods.trained import TrainedNetworks
+from mtl.methods.method import Answers, LoadRequest
+from mtl.methods.networks import TaskInput, TrainedNetworks
 from mtl.model.encoder import Encoder
+from mtl.model.lstm import BiLSTM
 from mtl.model.network import Network
 from mtl.model.sequences import Sequences
 from mtl.runs.folder import finetune_folder, pretrain_folder
@@ -37,6 +35,14 @@ from mtl.training.precision import mixed_precision, used_precision
 
 if TYPE_CHECKING:
     from mtl.methods.floors.trained import TrainedFloor
+
+
+def new_encoder(config: Config, embedder: Any, dim: int) -> Encoder:
+    """The encoder that the configuration describes, for vectors of the size `dim`. Raises InputError if this machine's memory does not hold it."""
+    encoder = config.encoder
+    sizes, dropouts = (encoder.hidden_size, encoder.num_layers), (config.embeddings.dropout, encoder.dropout)
+    check_size(lambda: BiLSTM(dim, *sizes))
+    return Encoder(embedder, dim, *sizes, *dropouts, encoder.join_input)
 
 
 class TrainedLstm(TrainedNetworks):
@@ -52,7 +58,7 @@ class TrainedLstm(TrainedNetworks):
         encoder: Encoder,
         sequences: Callable[[TokenizedTexts], Sequences],
         embeddings: Embeddings | Reader,
-        answers: Mapping[str, Sequence[str]],
+        answers: Answers,
         trained_on: Sequence[str] = (),
         linear: "TrainedFloor | None" = None,
         reader: Reader | None = None,
@@ -123,9 +129,15 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
     if request.task is not None:
         message = "texts are encoded by the encoder of stage 1, which all tasks share; drop it"
         raise InputError(message, key="task", value=request.task)
+    name = config.embeddings.name
+    EMBEDDERS[name].check_installed(name)
     checkpoint = pretrain_folder(folder) / WEIGHTS["best"]
     weights = weights_below(read_weights(checkpoint), "encoder.")
-    reader = _reader(request, weights_below(weights, "embedder."))
+    vectors = find_vectors(config, request.suite)
+    path, fingerprint = None if vectors is None else vectors.path, request.inputs["embeddings"]
+    learned = weights_below(weights, "embedder.")
+    described = RunReaderRequest(config.embeddings, request.folder, learned, fingerprint, path, request.device)
+    reader = EMBEDDERS[name].load(described)
     encoder = new_encoder(config, reader.embedder, reader.dim)
     fill(encoder, weights, checkpoint)
     linear = None
@@ -136,15 +148,4 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
     language, tasks, encoder = request.suite.language, request.trained_tasks, encoder.to(request.device)
     return TrainedLstm(
         config, language, folder, encoder, reader.sequences, reader, request.answers, tasks, linear, reader
-    )
-
-
-def _reader(request: LoadRequest, learned: Mapping[str, Tensor]) -> Reader:
-    """What turns new texts into the encoder's input, with the embeddings' learned weights."""
-    config, name = request.config, request.config.embeddings.name
-    EMBEDDERS[name].check_installed(name)
-    vectors = find_vectors(config, request.suite)
-    path, fingerprint = None if vectors is None else vectors.path, request.inputs["embeddings"]
-    return EMBEDDERS[name].load(
-        RunReaderRequest(config.embeddings, request.folder, learned, fingerprint, path, request.device)
     )

@@ -1,7 +1,6 @@
 """Fine-tune a transformer on each task (KLEJ, section 4.2)."""
 
 import gc
-import logging
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -12,10 +11,12 @@ import torch
 
 from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.device import device_of
+from mtl.base.display import logger
 from mtl.base.errors import InputError
 from mtl.base.files import check_space
-from mtl.methods.coded import Coded, fit_tasks
+from mtl.methods.coded import Coded
 from mtl.methods.costs import networks_cost
+from mtl.methods.fitting import fit_tasks
 from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.networks import TaskInput
 from mtl.methods.transformer.inputs import InputReader, longest_input, read_dataset
@@ -33,8 +34,6 @@ PREDICTED = "predicted.npz"  # in a task's folder: the codes of its predictions,
 FLOAT = 4  # bytes of a weight
 # While a stage trains: its checkpoint (weights and two moments of AdamW) and the next one, and the weights that it saves.
 COPIES_TRAINING = 2 * 3 + 1
-
-logger = logging.getLogger("mtl")
 
 
 def write_codes(folder: Path, codes: Mapping[str, Mapping[str, np.ndarray]]) -> None:
@@ -127,7 +126,7 @@ class FineTuned(Method):
             self.input,
             {task.id: rows},
             fine_tuning(settings, total_steps),
-            batch_size=settings.batch_size,
+            section="transformer",
             dev_batch_size=settings.rows_at_once,
             epoch_steps=steps,
             total_steps=total_steps,
@@ -135,11 +134,7 @@ class FineTuned(Method):
             pool=pool_size(steps),
             parts=settings.accumulate,
             title=f"seed {seed} · {task.id}",
-            section="transformer",
             folder=folder,
-            epochs=settings.epochs,
-            patience=settings.patience or settings.epochs,
-            gradient_clip=settings.gradient_clip,
             checkpoint=settings.checkpoint,
         )
 
@@ -161,11 +156,10 @@ class FineTuned(Method):
 
     def _warmup_notes(self) -> list[str]:
         """A note that names the tasks whose training ends before the warm-up does."""
-        settings = self.config.transformer
+        loss, settings, seed = self.config.loss, self.config.transformer, self.config.seeds[0]
         short = []
         for task in self.dataset.trained_tasks:
-            rows = self.data.train(task, self.config.loss, self.config.seeds[0])
-            steps = settings.epochs * pass_batches(rows, settings.batch_size)
+            steps = settings.epochs * pass_batches(self.data.train(task, loss, seed), settings.batch_size)
             if steps <= warmup_steps(settings, steps):
                 short.append(f"{task.id} ({steps})")
         why = f"the warm-up of {settings.warmup:g} steps is not shorter than the training, on {', '.join(short)}"

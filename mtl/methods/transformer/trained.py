@@ -1,7 +1,7 @@
 """Transformers in use: the vectors of texts, pooled over the tokens of the last layer, and the predictions of fine-tuned ones."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -18,9 +18,8 @@ from mtl.base.settings.schema import Config, TrainerConfig
 from mtl.base.version import VERSION
 from mtl.data.dataset import Split
 from mtl.data.examples import Row
-from mtl.methods.method import LoadRequest
-from mtl.methods.networks import TaskInput
-from mtl.methods.trained import TrainedNetworks
+from mtl.methods.method import Answers, LoadRequest
+from mtl.methods.networks import TaskInput, TrainedNetworks
 from mtl.methods.transformer.inputs import InputReader, longest_input, model_inputs, with_inputs
 from mtl.methods.transformer.network import TransformerNetwork, body_input
 from mtl.methods.transformer.opening import check_runs, open_without_weights
@@ -108,10 +107,10 @@ class HeadsOnBody(TrainedNetworks, TransformerEncoder):
         device: torch.device,
         body: Callable[[], Any],
         network: Callable[[Task], TaskNetwork],
-        answers: Mapping[str, Sequence[str]],
+        answers: Answers,
         trained_on: Sequence[str] = (),
     ) -> None:
-        """`network` returns the network with a task's head, with its weights; `answers` are as in `mtl.data.dataset.Dataset`."""
+        """`network` returns the network with a task's head, with its weights."""
         TransformerEncoder.__init__(self, pretrained, config.max_length, config.trainer, device, body, trained_on)
         size = config.transformer.rows_at_once if config.finetune.train_encoder else config.finetune.batch_size
         TrainedNetworks.__init__(self, config, device, size, lambda task: network(task).to(device), answers)

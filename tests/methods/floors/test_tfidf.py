@@ -8,10 +8,9 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from mtl.base.settings.schema import FloorConfig
 from mtl.data.dataset import Split
 from mtl.methods.floors.inputs import training_inputs
-from mtl.methods.floors.row_features import Document
+from mtl.methods.floors.row_features import Document, fitted_state, restore_fitted
 from mtl.methods.floors.static import TextVectors, WordFile
 from mtl.methods.floors.tfidf import TaskFeatures, new_vectorizers
-from mtl.methods.floors.vectorizer_state import fitted_state, restore_fitted
 from mtl.tasks.task import Task
 
 PAIR = Task("pair", kind="labels", text=["a", "b"], target="y", labels=["0", "1"], metric="accuracy")

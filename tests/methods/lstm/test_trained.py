@@ -11,11 +11,10 @@ from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, TRAINED, WORDS, Parts, ls
 
 from mtl.data.dataset import Split
 from mtl.methods.heads import check_size
-from mtl.methods.lstm.network import new_encoder, new_network
 from mtl.methods.lstm.outputs import ComputedOutputs, encode_once, reads_tokens
 from mtl.methods.lstm.shared_stage1 import SharedStage1
-from mtl.methods.lstm.stage1 import pretrain
-from mtl.methods.lstm.trained import TrainedLstm
+from mtl.methods.lstm.stage1 import new_network, pretrain
+from mtl.methods.lstm.trained import TrainedLstm, new_encoder
 from mtl.methods.stage2 import Finetuning
 from mtl.model.sequences import Sequences
 from mtl.runs.folder import finetune_folder, pretrain_folder
