@@ -52,7 +52,10 @@ class FastTextClassifier(BaseEstimator):
     def fit(self, lines: Sequence[str], targets: np.ndarray) -> "FastTextClassifier":
         """Train on lines of tokens and their targets (rows,), in random order. Raises InputError if fastText fails."""
         self.classes_, codes = np.unique(targets, return_inverse=True)
-        rows = np.repeat(np.arange(len(codes)), self._copies(codes))
+        rows = np.arange(len(codes))
+        if self.class_weight == "balanced":
+            counts = np.bincount(codes)
+            rows = np.repeat(rows, np.clip(np.rint(counts.max() / counts), 1, MOST_COPIES).astype(int)[codes])
         order = np.random.default_rng(self.random_state).permutation(rows).tolist()
         words = len({word for line in lines for word in line.split()})
         with tempfile.TemporaryDirectory() as folder:
@@ -60,13 +63,6 @@ class FastTextClassifier(BaseEstimator):
             file.write_text("".join(f"{LABEL}{codes[row]} {lines[row]}\n" for row in order), encoding="utf-8")
             self._train(file, words)
         return self
-
-    def _copies(self, codes: np.ndarray) -> np.ndarray:
-        """How often each row is repeated, (rows,)."""
-        if self.class_weight != "balanced":
-            return np.ones_like(codes)
-        counts = np.bincount(codes)
-        return np.clip(np.rint(counts.max() / counts), 1, MOST_COPIES).astype(int)[codes]
 
     def _train(self, file: Path, words: int) -> None:
         """Train on a file of lines with so many distinct words, and read the model."""

@@ -1,7 +1,6 @@
 """TF-IDF features of a row's text or pair of texts: its n-grams of words and of characters, and what the texts of a pair share."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -111,7 +110,6 @@ class Pairs:
         self.products = [first[kind].multiply(second[kind]) for kind in KINDS]  # u * v, number by number
         self.cosines = _row_sums(self.products)  # float64 (pairs, kinds), between 0 and 1: vectors have length 1 or 0
 
-    @cached_property
     def differences(self) -> list[csr_matrix]:
         """|u - v| of each kind."""
         first, second = self.sides
@@ -125,13 +123,13 @@ def _row_sums(matrices: Sequence[csr_matrix]) -> np.ndarray:
 
 def _for_linear_model(pairs: Pairs, standardized: np.ndarray) -> csr_matrix:
     """The pair's n-grams (`bag`), |u - v| and u * v of each kind, and the cosines, which need no large weights since they are standardized."""
-    return hstack([bag(pairs.sides), *pairs.differences, *pairs.products, standardized], format="csr")
+    return hstack([bag(pairs.sides), *pairs.differences(), *pairs.products, standardized], format="csr")
 
 
 def _for_tree(pairs: Pairs, standardized: np.ndarray) -> csr_matrix:
     """|u - v| and u * v of each kind, and the WHOLE_TEXTS: the cosines, and the sums of |u - v|."""
-    whole_texts = [standardized, _row_sums(pairs.differences)]
-    return hstack([*pairs.differences, *pairs.products, *whole_texts], format="csr")
+    differences = pairs.differences()
+    return hstack([*differences, *pairs.products, standardized, _row_sums(differences)], format="csr")
 
 
 def _for_forest(pairs: Pairs, standardized: np.ndarray) -> csr_matrix:

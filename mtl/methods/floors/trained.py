@@ -22,7 +22,7 @@ from mtl.tasks.task import Task
 
 @dataclass
 class TrainedFloor:
-    """The trained models of one seed."""
+    """`mtl.methods.method.Model` of a floor: it predicts, and has no vectors of texts."""
 
     config: Config
     language: str
@@ -45,6 +45,12 @@ class TrainedFloor:
             raise InputError(message, key="method", value=self.config.method)
         answers = self.answers.get(task.answered_by or task.id, [])
         return kind.estimator_outputs(model.estimator, features, kind.head, answers)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Raises InputError for what a model with an encoder has."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise InputError("has no vectors of texts; name a run with an encoder", key="method", value=self.config.method)
 
     def _model(self, task: Task) -> TaskModel:
         """The model that answers a task."""
@@ -79,19 +85,9 @@ def predicted_targets(task: Task, estimator: Any, features: Matrix, rows: Split,
     return first_choices(predicted, rows.texts, rows.sizes)
 
 
-class LoadedFloor(TrainedFloor):
-    """`mtl.methods.method.Model` of a floor: it predicts, and has no vectors of texts."""
-
-    def __getattr__(self, name: str) -> NoReturn:
-        """Raises InputError for what a model with an encoder has."""
-        if name.startswith("_"):
-            raise AttributeError(name)
-        raise InputError("has no vectors of texts; name a run with an encoder", key="method", value=self.config.method)
-
-
-def load_trained(request: LoadRequest) -> LoadedFloor:
+def load_trained(request: LoadRequest) -> TrainedFloor:
     """The models of a seed. Raises InputError if they were not kept."""
     config, method, tasks = request.config, request.config.method, request.suite.tasks
     ids = [id for id in request.trained_tasks if guess_for(method, tasks[id]) is None]
     models = {id: read_model(model_file(request.seed_folder, id), method, config.floor, tasks[id]) for id in ids}
-    return LoadedFloor(config, request.suite.language, models, request.answers)
+    return TrainedFloor(config, request.suite.language, models, request.answers)

@@ -1,11 +1,9 @@
 """The linear models whose outputs heads add to their own (`head.linear`): logistic regression, for numbers ridge regression, on the TF-IDF features
 of the floors.
 
-The sum of a linear model's log-probabilities and a head's outputs is a product of experts (Hinton 2002, "Training products of experts by minimizing
-contrastive divergence"): the LSTM learns what n-grams do not tell. So that it learns this from errors as they are on new rows, what a training row
-gets is from a model that was not trained on it (out of fold, as in stacking: Wolpert 1992, "Stacked generalization"); the n-grams and their weights
-are those of all training texts. All other rows get the outputs of a model that was trained on all training rows. Dev rows choose nothing here: the
-penalty is chosen on the first fold."""
+The sum is a product of experts (Hinton 2002): the LSTM learns what n-grams do not tell. So that it learns this from errors as they are on new rows,
+what a training row gets is from a model that was not trained on it (out of fold, as in stacking: Wolpert 1992); the n-grams and their weights are
+those of all training texts. All other rows get the outputs of a model that was trained on all training rows."""
 
 import hashlib
 import json

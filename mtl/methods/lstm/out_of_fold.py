@@ -51,7 +51,7 @@ class Fitting:
 
     def out_of_fold(self, bar: Progress) -> tuple[np.ndarray, Mapping[str, float]]:
         """For each training row, the outputs of a model that was trained on the other folds (`row_folds`), float32 (inputs, outputs), all 0 if these
-        have one target alone; and the penalty, which has the smallest loss on the first fold."""
+        have one target alone; and the penalty, which has the smallest loss on the first fold: dev chooses nothing here."""
         folds = row_folds(self.task, self.train)
         input_folds = folds if self.train.sizes is None else np.repeat(folds, self.train.sizes)
         kind = target_kind(self.task)

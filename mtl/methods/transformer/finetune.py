@@ -47,19 +47,19 @@ def read_predictions(folder: Path, data: Coded, task: Task) -> Predictions | Non
     path = folder / PREDICTED
     if not path.exists():
         return None
-    kind, answers = target_kind(task), data.answers(task)
     shapes = {name: split.targets.shape for name, split in data.splits[task.id].items() if name != "train"}
     try:
         arrays = read_arrays(path)
         codes = {name: arrays[f"{task.id}/{name}"] for name in shapes}
-        if all(codes[name].shape == shape and np.isfinite(codes[name]).all() for name, shape in shapes.items()):
-            predictions = {name: kind.head.decode(codes[name], answers) for name in shapes}
-            for targets in predictions.values():
-                list(map(kind.format, targets))  # raises LookupError for a code that stands for nothing
-            return predictions
+        if any(codes[name].shape != shape or not np.isfinite(codes[name]).all() for name, shape in shapes.items()):
+            raise ValueError("of other rows, or not finite")
+        kind, answers = target_kind(task), data.answers(task)
+        predictions = {name: kind.head.decode(codes[name], answers) for name in shapes}
+        for targets in predictions.values():
+            list(map(kind.format, targets))  # raises LookupError for a code that stands for nothing
     except (OSError, ValueError, LookupError, TypeError, OverflowError):
-        pass
-    raise InputError(f"is damaged, or of other rows; delete {folder}, and run this again", path=path)
+        raise InputError(f"is damaged, or of other rows; delete {folder}, and run this again", path=path) from None
+    return predictions
 
 
 class FineTuned(Method):

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.untrusted import without_advice
@@ -18,10 +18,8 @@ BRINGS_CODE = "needs code that it brings along, and such code is never run; name
 NO_TOKENIZER = "has no tokenizer that can be read; restore its tokenizer.json, or name a folder or a model that has one with transformer.tokenizer="
 MOST_SAID = 200  # characters of an error's message
 
-Opened = TypeVar("Opened")
 
-
-def opened(name: str, part: str, read: Callable[..., Opened], *arguments: Any, **options: Any) -> Opened:
+def opened(name: str, part: str, read: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
     """`read(…)` of a part of a folder, without running code that it brings along: transformers would ask on standard input. Raises InputError with
     the beginning of what transformers says, which raises errors of many kinds."""
     try:

@@ -1,9 +1,9 @@
 """Transformers in use: the vectors of texts, pooled over the tokens of the last layer, and the predictions of fine-tuned ones."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -141,31 +141,35 @@ def load_trained(request: LoadRequest) -> TrainedTransformer:
     if not paths:
         message = "the weights of its models were not kept; make the run again with transformer.keep=true and another run_dir="
         raise InputError(message, path=request.folder)
-
-    def open_network(task: Task) -> TransformerNetwork:
-        outputs = {task.id: target_kind(task).head.outputs(request.answers.get(task.id, []))}
-        # Prediction needs no gradients, so none are computed again.
-        settings = replace(config.transformer, gradient_checkpointing=False)
-        network = TransformerNetwork(pretrained, [task], outputs, 0, config.trainer, request.device, settings)
-        fill(network, read_weights(paths[task.id]), paths[task.id])
-        check_runs(pretrained, network.models[0].eval())
-        return network
-
-    def open_body() -> Any:
-        task, trained = request.task, ", ".join(paths)
-        if task is None and len(paths) > 1:
-            message = f"in this run each task has its own encoder; set task= to one of {trained}"
-            raise InputError(message, key="task")
-        if task is not None and task not in paths:
-            raise InputError(f"has no weights in this run; it has {trained}", key="task", value=task)
-        path = paths[task or next(iter(paths))]
-        model = pretrained.classifier(1)
-        fill(model.base_model, weights_below(read_weights(path), f"models.0.{model.base_model_prefix}."), path)
-        check_runs(pretrained, model.base_model.eval())
-        return model.base_model
-
+    body, network = partial(_body, request, pretrained, paths), partial(_network, request, pretrained, paths)
     seen = tasks_seen(request, list(paths) if request.task is None else [request.task])
-    return TrainedTransformer(config, pretrained, request.device, open_body, open_network, request.answers, seen)
+    return TrainedTransformer(config, pretrained, request.device, body, network, request.answers, seen)
+
+
+def _body(request: LoadRequest, pretrained: Pretrained, paths: Mapping[str, Path]) -> Any:
+    """The body that encodes texts, with its weights in one of these files of tasks."""
+    task, trained = request.task, ", ".join(paths)
+    if task is None and len(paths) > 1:
+        message = f"in this run each task has its own encoder; set task= to one of {trained}"
+        raise InputError(message, key="task")
+    if task is not None and task not in paths:
+        raise InputError(f"has no weights in this run; it has {trained}", key="task", value=task)
+    path = paths[task or next(iter(paths))]
+    model = pretrained.classifier(1)
+    fill(model.base_model, weights_below(read_weights(path), f"models.0.{model.base_model_prefix}."), path)
+    check_runs(pretrained, model.base_model.eval())
+    return model.base_model
+
+
+def _network(request: LoadRequest, pretrained: Pretrained, paths: Mapping[str, Path], task: Task) -> TransformerNetwork:
+    """The network of a task, with its weights in one of these files of tasks."""
+    outputs = {task.id: target_kind(task).head.outputs(request.answers.get(task.id, []))}
+    # Prediction needs no gradients, so none are computed again.
+    settings = replace(request.config.transformer, gradient_checkpointing=False)
+    network = TransformerNetwork(pretrained, [task], outputs, 0, request.config.trainer, request.device, settings)
+    fill(network, read_weights(paths[task.id]), paths[task.id])
+    check_runs(pretrained, network.models[0].eval())
+    return network
 
 
 def tasks_seen(request: LoadRequest, trained_on: Sequence[str]) -> list[str]:

@@ -1,5 +1,3 @@
-"""Linear models and networks on standardized features."""
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge

@@ -1,5 +1,3 @@
-"""fastText's models as estimators."""
-
 import numpy as np
 import pytest
 

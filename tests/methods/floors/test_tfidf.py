@@ -78,9 +78,7 @@ def test_ngrams_by_their_formula_and_none_that_are_left() -> None:
     assert width(max_features=1) == [1, 1]
     assert all(made.fit([AB, CD]).transform([NEW]).nnz == 0 for made in new_vectorizers(config()).values())
     with pytest.raises(ValueError, match="min_df"):
-        TaskFeatures("svm", config(min_count=3), SINGLE).fit(
-            [[AB], [CD]]
-        )  # two documents cannot hold anything three times
+        TaskFeatures("svm", config(min_count=3), SINGLE).fit([[AB], [CD]])  # two documents hold nothing three times
     # Its n-grams would have numbers beyond the columns of the matrix.
     for ngrams in ('["bra", "bra"]', "[]"):
         with pytest.raises(ValueError, match="twice"):
