@@ -14,8 +14,7 @@ from mtl.base.files import write_checkpoint
 from mtl.base.settings.schema import Config
 from mtl.base.untrusted import read_checkpoint
 from mtl.data.dataset import last_texts
-from mtl.methods.coded import Coded
-from mtl.methods.fitting import fit_tasks
+from mtl.methods.coded import Coded, fit_tasks
 from mtl.methods.heads import new_heads
 from mtl.methods.method import Predictions
 from mtl.methods.networks import TaskInput
@@ -84,7 +83,6 @@ class Finetuning:
         show(Detail(f"seed {self.seed} · stage 2 · {self.task.id} · threshold on dev: {shift_text(shifts)}"))
 
     def _fit(self, network: Network) -> None:
-        """Train the network and load its best weights."""
         settings = self.config.finetune
         rows = self.data.train(self.task, self.config.loss, self.seed)
         steps = pass_batches(rows, settings.batch_size)

@@ -79,5 +79,4 @@ class ImportedKind(MethodKind):
 
 
 def _run_names(config: Config) -> list[str]:
-    """The names of the folders of an ensemble's members."""
     return [Path(run).resolve().name for run in config.ensemble.runs]

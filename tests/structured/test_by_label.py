@@ -16,9 +16,8 @@ from sklearn.tree import DecisionTreeClassifier
 from mtl.base.settings.schema import FloorConfig
 from mtl.methods.floors.dense import DenseClassifier
 from mtl.methods.floors.estimators import weight_count
-from mtl.methods.floors.features import joined_features
+from mtl.methods.floors.features import Document, joined_features
 from mtl.methods.floors.model_file import TaskModel, restored_model
-from mtl.methods.floors.row_features import Document
 from mtl.structured.by_label import LinearLabels, ProbableLabels, labels_estimator
 from mtl.tasks.task import Task
 

@@ -25,8 +25,8 @@ from mtl.data.dataset import Dataset, Split, load_dataset, present_tasks
 from mtl.data.text import TokenizedTexts, tokenized
 from mtl.jobs.job import Job, load_job
 from mtl.methods import METHODS
+from mtl.methods.floors.features import Document, RowFeatures
 from mtl.methods.floors.floor import Floor
-from mtl.methods.floors.row_features import Document, RowFeatures
 from mtl.methods.method import BuildRequest, Method
 from mtl.stats.resampling import resampled_scores, row_groups
 from mtl.tasks.metrics import score

@@ -1,18 +1,16 @@
-"""The features of a task's rows that each method reads: TF-IDF, n-grams of joined texts (the Superlim paper's models), or lines of tokens."""
+"""What estimators read of rows: the interface of features, those that one vectorizer counts, and lines of tokens."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import torch
 from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
 from mtl.base.settings.schema import FloorConfig
-from mtl.methods.floors.row_features import Document, RowFeatures, fitted_state, restore_fitted
-from mtl.methods.floors.tfidf import TaskFeatures
-from mtl.tasks.targets import target_kind
-from mtl.tasks.task import Task
 
 COMPARES_PAIRS = ("overlap", "static", "fasttext")  # methods without features of joined texts
 # Of joined texts, as in Superlim's paper: counts or TF-IDF, with the shortest and the longest word n-gram. The best on dev is taken.
@@ -23,15 +21,37 @@ VECTORIZERS = {
 }
 SEPARATOR = " [SEP] "  # between joined texts
 END = "</s>"  # which fastText takes for the end of a line
+Matrix: TypeAlias = csr_matrix | np.ndarray  # features: (inputs, features)
 
 
-def new_features(method: str, settings: FloorConfig, task: Task, vectorizer: str | None) -> RowFeatures:
-    """The features of a task's rows, before they are fitted. `vectorizer` is the one for joined texts; None: texts are not joined."""
-    if method == "fasttext":
-        return TokenLines()
-    if target_kind(task).by_unit:
-        return unit_features(settings)
-    return joined_features(vectorizer) if vectorizer else TaskFeatures(method, settings, task)
+class Document(NamedTuple):
+    """A text and its tokens."""
+
+    text: str
+    tokens: list[str]
+
+
+class RowFeatures:
+    """What turns rows, which are model inputs, into features. Each row has equally many documents."""
+
+    problem = "its training texts are empty"  # what messages say if training rows have nothing to learn from
+
+    def fit(self, rows: Sequence[Sequence[Document]]) -> Any:
+        """Learn from training rows, and return what the estimator reads: a matrix (rows, features), or a line for each row. Raises ValueError if the
+        rows have nothing to learn from."""
+        return self.transform(rows)
+
+    def transform(self, rows: Sequence[Sequence[Document]]) -> Any:
+        """The features of rows, as `fit` returns them."""
+        raise NotImplementedError
+
+    def state(self) -> dict[str, Any]:
+        """What they have learned, as tensors and plain values; only features that can be kept."""
+        raise NotImplementedError
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Learn what others with the same settings had learned. A state of another form raises KeyError, TypeError, ValueError or RecursionError."""
+        raise NotImplementedError
 
 
 @dataclass
@@ -86,3 +106,36 @@ class TokenLines(RowFeatures):
         shared = {*sides[0]} & {*sides[1]}
         marked = zip("12", sides, strict=True)
         return [f"={token}" if token in shared else f"{mark}:{token}" for mark, side in marked for token in side]
+
+
+def fitted_state(vectorizer: CountVectorizer) -> dict[str, Any]:
+    """The n-grams that a vectorizer has chosen, as one text, and their weights, if it weights them: what `restore_fitted` takes."""
+    ngrams = sorted(vectorizer.vocabulary_, key=vectorizer.vocabulary_.__getitem__)
+    state: dict[str, Any] = {"ngrams": json.dumps(ngrams)}
+    if isinstance(vectorizer, TfidfVectorizer):
+        state["idf"] = torch.from_numpy(vectorizer.idf_)
+    return state
+
+
+def restore_fitted(vectorizer: CountVectorizer, state: Mapping[str, Any]) -> None:
+    """Give an unfitted vectorizer what `fitted_state` described, which is not trusted. Errors are those of `RowFeatures.restore`."""
+    ngrams = json.loads(state["ngrams"])
+    if not isinstance(ngrams, list) or not all(isinstance(ngram, str) for ngram in ngrams):
+        raise ValueError("its vocabulary is no list of n-grams")
+    # The numbers of n-grams that occur twice would lie outside of the matrices, and scipy would read other memory.
+    if not ngrams or len(set(ngrams)) < len(ngrams):
+        raise ValueError("its vocabulary has no n-gram, or one of them twice")
+    vectorizer.vocabulary_ = {ngram: number for number, ngram in enumerate(ngrams)}
+    if isinstance(vectorizer, TfidfVectorizer):
+        vectorizer.idf_ = finite_numbers(state["idf"], (len(ngrams),))
+
+
+def finite_numbers(tensor: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """A tensor of finite float64 numbers as an array. Raises ValueError for anything else, and for another shape."""
+    if not isinstance(tensor, torch.Tensor) or tensor.dtype != torch.float64:
+        raise ValueError("has something else where numbers are expected")
+    if tensor.shape != shape:
+        raise ValueError(f"has {list(tensor.shape)} numbers where {list(shape)} are expected")
+    if not tensor.isfinite().all():
+        raise ValueError("has a number that is not finite")
+    return tensor.detach().resolve_neg().numpy()

@@ -17,12 +17,11 @@ from mtl.base.progress import progress
 from mtl.base.untrusted import read_json
 from mtl.data.dataset import last_texts
 from mtl.methods.costs import sentences_per_second
-from mtl.methods.floors.estimators import ESTIMATORS, YesOrNo, check_grid, grid_settings, new_estimator, quiet_fit
-from mtl.methods.floors.features import COMPARES_PAIRS, VECTORIZERS, new_features
+from mtl.methods.floors import estimators
+from mtl.methods.floors.features import COMPARES_PAIRS, VECTORIZERS, Matrix, RowFeatures
 from mtl.methods.floors.guesses import guess_for, guessed
 from mtl.methods.floors.inputs import TaskInputs
 from mtl.methods.floors.model_file import KEEPABLE, TaskModel, model_file
-from mtl.methods.floors.row_features import Matrix, RowFeatures
 from mtl.methods.floors.trained import TrainedFloor, predicted_targets
 from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.runs.folder import Chosen, chosen_file
@@ -44,7 +43,7 @@ class Floor(Method):
         super().__init__(request)
         self._check_settings()
         self.embedding_parameters = 0  # those of the word vectors that features are made of
-        if self.config.method in ESTIMATORS:
+        if self.config.method in estimators.ESTIMATORS:
             self.inputs = TaskInputs(self.config, request.dataset, self.suite.language, self.new_features)
             self.dataset = self.inputs.dataset
             if single := [task.id for task in self.dataset.tasks if guess_for(self.config.method, task)]:
@@ -56,9 +55,9 @@ class Floor(Method):
         method, floor = self.config.method, self.config.floor
         if floor.keep and method not in KEEPABLE:
             raise InputError(f"method {method} keeps no model; drop it", key="floor.keep", value="true")
-        if method not in ESTIMATORS:
+        if method not in estimators.ESTIMATORS:
             return
-        check_grid(method, floor.grid)
+        estimators.check_grid(method, floor.grid)
         if floor.features == "joined" and method in COMPARES_PAIRS:
             message = f"method {method} compares the texts of a pair; drop it"
             raise InputError(message, key="floor.features", value="joined")
@@ -67,8 +66,8 @@ class Floor(Method):
             raise InputError(f"floor.train_rows.{min(unknown)}: {known}")
 
     def new_features(self, task: Task, vectorizer: str | None) -> RowFeatures:
-        """The features of a task's rows, before they are fitted. Arguments: as in `mtl.methods.floors.features.new_features`."""
-        return new_features(self.config.method, self.config.floor, task, vectorizer)
+        """The features of a task's rows, before they are fitted. Arguments: as in `mtl.methods.floors.estimators.new_features`."""
+        return estimators.new_features(self.config.method, self.config.floor, task, vectorizer)
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         for task in self.dataset.trained_tasks:
@@ -106,12 +105,11 @@ class Floor(Method):
         return model
 
     def _candidates(self, task: Task) -> list[Settings]:
-        """The combinations of settings to try."""
         kind, floor = target_kind(task), self.config.floor
         joined = floor.features == "joined" and not kind.by_unit
         vectorizers = [{VECTORIZER: name} for name in VECTORIZERS] if joined else [{}]
-        estimators = list(grid_settings(self.config.method, kind.estimator, floor.grid))
-        return [{**vectorizer, **estimator} for vectorizer in vectorizers for estimator in estimators]
+        grid = list(estimators.grid_settings(self.config.method, kind.estimator, floor.grid))
+        return [{**vectorizer, **settings} for vectorizer in vectorizers for settings in grid]
 
     def _choose(self, task: Task, candidates: Sequence[Settings], seed: int, record: Path) -> TaskModel:
         """The model whose settings are best on dev, which are recorded. The other models do not stay in memory."""
@@ -143,12 +141,12 @@ class Floor(Method):
 
     def fit_estimator(self, task: Task, settings: Settings, seed: int, features: Matrix) -> Any:
         """An estimator that is trained on the features of the inputs to train on. Raises InputError if all have one target."""
-        estimator = new_estimator(self.config.method, task, settings, seed, torch.get_num_threads())
+        estimator = estimators.new_estimator(self.config.method, task, settings, seed, torch.get_num_threads())
         _, targets = self.inputs.training(task)
         if target_kind(task).estimator == "classifier" and len(np.unique(targets)) == 1:
             raise InputError(f"task {task.id}: all its training rows have one target; leave it out with tasks=")
-        trained = quiet_fit(estimator, features, targets)
-        return YesOrNo(trained) if self.inputs.in_pairs(task) else trained
+        trained = estimators.quiet_fit(estimator, features, targets)
+        return estimators.YesOrNo(trained) if self.inputs.in_pairs(task) else trained
 
     def _predicted(self, model: TaskModel, trained_on: Task, answered: Task, split: str) -> np.ndarray:
         """The targets (rows,) of a split of `answered` that the model predicts."""

@@ -15,7 +15,7 @@ from mtl.base.errors import InputError
 from mtl.base.settings.schema import Config
 from mtl.data.dataset import Dataset, Split, last_texts, marked_texts
 from mtl.data.text import tokenized
-from mtl.methods.floors.row_features import Document, Matrix, RowFeatures
+from mtl.methods.floors.features import Document, Matrix, RowFeatures
 from mtl.tasks.targets import TARGET_KINDS, target_kind
 from mtl.tasks.task import Task
 

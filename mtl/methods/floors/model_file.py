@@ -13,9 +13,8 @@ from mtl.base.errors import InputError
 from mtl.base.files import write_checkpoint
 from mtl.base.settings.schema import FloorConfig
 from mtl.base.untrusted import read_checkpoint
-from mtl.methods.floors.estimators import ESTIMATORS, CosineInRange, YesOrNo, weight_count
-from mtl.methods.floors.features import VECTORIZERS, new_features
-from mtl.methods.floors.row_features import Document, RowFeatures, finite_numbers
+from mtl.methods.floors.estimators import ESTIMATORS, CosineInRange, YesOrNo, new_features, weight_count
+from mtl.methods.floors.features import VECTORIZERS, Document, RowFeatures, finite_numbers
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import RESTORE

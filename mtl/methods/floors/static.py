@@ -14,8 +14,8 @@ from mtl.base.progress import Progress
 from mtl.base.wings import text_vectors
 from mtl.data.text import UNKNOWN
 from mtl.embedders.vector_files.vector_file import VectorFile
+from mtl.methods.floors.features import Document, RowFeatures
 from mtl.methods.floors.floor import Floor
-from mtl.methods.floors.row_features import Document, RowFeatures
 from mtl.methods.method import BuildRequest
 from mtl.tasks.task import Task
 

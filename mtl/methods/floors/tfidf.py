@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler, normalize
 
 from mtl.base.progress import progress
 from mtl.base.settings.schema import FloorConfig
-from mtl.methods.floors.row_features import Document, Matrix, RowFeatures, finite_numbers, fitted_state, restore_fitted
+from mtl.methods.floors.features import Document, Matrix, RowFeatures, finite_numbers, fitted_state, restore_fitted
 from mtl.tasks.task import Task
 
 KINDS = ("words", "characters")  # of n-grams, in the order of the features

@@ -11,10 +11,10 @@ from mtl.base.settings.schema import Config
 from mtl.data.dataset import Split, first_choices, last_texts, make_split
 from mtl.data.examples import Row, make_example
 from mtl.data.text import UNKNOWN, moses
+from mtl.methods.floors.features import Matrix
 from mtl.methods.floors.guesses import guess_for
 from mtl.methods.floors.inputs import documents_of, unit_inputs
 from mtl.methods.floors.model_file import TaskModel, model_file, read_model
-from mtl.methods.floors.row_features import Matrix
 from mtl.methods.method import Answers, LoadRequest
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -53,7 +53,6 @@ class TrainedFloor:
         raise InputError("has no vectors of texts; name a run with an encoder", key="method", value=self.config.method)
 
     def _model(self, task: Task) -> TaskModel:
-        """The model that answers a task."""
         trained_on = task.answered_by or task.id
         if trained_on not in self.models:
             problem = f"method {self.config.method} has no model for it, only a constant answer"

@@ -155,7 +155,6 @@ def _train(config: Config, dataset: Dataset, task: Task, texts: TokenizedTexts, 
 
 
 def _write(path: Path, task: Task, trained: LinearModels) -> None:
-    """Write a task's model to a file of the cache."""
     model, outputs = trained.models[task.id].content(), trained.outputs.items()
     tensors = {id: {name: torch.from_numpy(part) for name, part in parts.items()} for id, parts in outputs}
     write_checkpoint(path, _CachedModel(model=model, outputs=tensors, seconds=trained.seconds))

@@ -8,8 +8,7 @@ from torch import nn
 
 from mtl.base.settings.schema import Config
 from mtl.embedders.interface import Embeddings
-from mtl.methods.coded import Coded
-from mtl.methods.fitting import fit_tasks
+from mtl.methods.coded import Coded, fit_tasks
 from mtl.methods.heads import check_size, new_heads
 from mtl.methods.lstm.shared_stage1 import SharedStage1
 from mtl.methods.lstm.trained import new_encoder

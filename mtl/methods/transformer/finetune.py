@@ -14,9 +14,8 @@ from mtl.base.device import device_of
 from mtl.base.display import logger
 from mtl.base.errors import InputError
 from mtl.base.files import check_space
-from mtl.methods.coded import Coded
+from mtl.methods.coded import Coded, fit_tasks
 from mtl.methods.costs import networks_cost
-from mtl.methods.fitting import fit_tasks
 from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.networks import TaskInput
 from mtl.methods.transformer.inputs import InputReader, longest_input, read_dataset

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -50,33 +50,27 @@ def encode_texts(body: Any, pretrained: Pretrained, sequences: ArraySequences, p
     return vectors
 
 
+@dataclass(eq=False)
 class TransformerEncoder:
     """What `mtl.methods.method.Model` of a transformer has beside `predict`."""
 
+    pretrained: Pretrained  # its tokenizer and its sizes
+    max_length: int
+    trainer: TrainerConfig
+    device: torch.device
+    open_body: Callable[[], Any]  # returns the body that encodes texts, with its weights
+    trained_on: Sequence[str] = ()
     pooling = "mean"
 
-    def __init__(
-        self,
-        pretrained: Pretrained,
-        max_length: int,
-        trainer: TrainerConfig,
-        device: torch.device,
-        body: Callable[[], Any],
-        trained_on: Sequence[str] = (),
-    ) -> None:
-        """`pretrained` has the tokenizer and the sizes; `body` returns the body that encodes texts, with its weights."""
-        self.pretrained, self.trainer, self.device = pretrained, trainer, device
-        self.length = longest_input(max_length, pretrained)
-        self.dim = pretrained.dim
-        self.parameters = pretrained.parameters
-        self.parameters_without_embeddings = pretrained.parameters_without_embeddings
-        self.trained_on = trained_on
-        self._open_body = body
+    def __post_init__(self) -> None:
+        self.length = longest_input(self.max_length, self.pretrained)
+        self.dim, self.parameters = self.pretrained.dim, self.pretrained.parameters
+        self.parameters_without_embeddings = self.pretrained.parameters_without_embeddings
 
     @cached_property
     def body(self) -> Any:
         """The model that encodes texts, on the device to compute on."""
-        return self._open_body().to(self.device).eval()
+        return self.open_body().to(self.device).eval()
 
     def encode(self, texts: Sequence[str], pooling: str) -> np.ndarray:
         """Text vectors, float32 (texts, dim): the body's last layer, pooled over all tokens, with those that stand around a text."""

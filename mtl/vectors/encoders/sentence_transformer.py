@@ -21,7 +21,7 @@ from mtl.base.progress import Progress, hidden_progress
 from mtl.base.typed import AT_LEAST_ONE, typed
 from mtl.base.version import VERSION
 from mtl.data.blocks import text_blocks
-from mtl.methods.floors.row_features import Document
+from mtl.methods.floors.features import Document
 from mtl.methods.transformer.entry import short_name
 from mtl.methods.transformer.inputs import encodable
 from mtl.methods.transformer.model_files import AGAIN

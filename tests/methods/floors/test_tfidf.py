@@ -7,8 +7,8 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
 from mtl.base.settings.schema import FloorConfig
 from mtl.data.dataset import Split
+from mtl.methods.floors.features import Document, fitted_state, restore_fitted
 from mtl.methods.floors.inputs import training_inputs
-from mtl.methods.floors.row_features import Document, fitted_state, restore_fitted
 from mtl.methods.floors.static import TextVectors, WordFile
 from mtl.methods.floors.tfidf import TaskFeatures, new_vectorizers
 from mtl.tasks.task import Task

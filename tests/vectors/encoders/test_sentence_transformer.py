@@ -14,7 +14,7 @@ from safetensors.numpy import load_file, save_file
 from sentence_models import DENSE, MEAN, write_model
 from tokenizers import Tokenizer
 
-from mtl.methods.floors.row_features import Document
+from mtl.methods.floors.features import Document
 from mtl.vectors.encoders import open_encoder
 from mtl.vectors.encoders.encoder import SentenceEncoder
 
