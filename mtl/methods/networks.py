@@ -45,9 +45,8 @@ class TaskInput:
 
     def ordered(self, rows: Mapping[str, Split], size: int) -> list[batching.TaskRows]:
         """All rows, for a network that is not trained, in batches of `size` model inputs."""
-        return batching.sorted_batches(
-            self.row_lengths(rows), {id: batching.batch_rows(split, size) for id, split in rows.items()}
-        )
+        sizes = {id: batching.batch_rows(split, size) for id, split in rows.items()}
+        return batching.sorted_batches(self.row_lengths(rows), sizes)
 
     def computed(
         self, compute: Compute, network: TaskNetwork, head: str, split: Split, size: int, trainer: TrainerConfig
@@ -76,16 +75,10 @@ class TrainedNetworks:
     """What `mtl.methods.method.Model` of each method with heads has for predictions."""
 
     def __init__(
-        self,
-        config: Config,
-        device: torch.device,
-        batch_size: int,
-        network: Callable[[Task], TaskNetwork],
-        answers: Answers,
+        self, config: Config, device: torch.device, size: int, network: Callable[[Task], TaskNetwork], answers: Answers
     ) -> None:
-        """The batch size is in model inputs. `network` returns the network with a task's head and its weights, on the device; the task has training
-        rows."""
-        self.config, self.device, self.batch_size, self.answers = config, device, batch_size, answers
+        """A batch has `size` model inputs. `network` returns the network of a task with training rows: its head and its weights, on the device."""
+        self.config, self.device, self.batch_size, self.answers = config, device, size, answers
         self._open_network = network
         self._networks: dict[str, TaskNetwork] = {}  # the one that answered last, by the id of its head
 

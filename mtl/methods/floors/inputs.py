@@ -21,6 +21,8 @@ from mtl.tasks.task import Task
 
 MOST_UNITS = 2_000_000  # of training rows that linear models learn from, unless `floor.train_rows` says otherwise
 
+Words = Callable[[int], list[str]]  # the words of the text with a number
+
 
 def unit_inputs(task: Task, split: Split, texts: Sequence[str]) -> Split:
     """The split of a task with units, in which each unit is an input; any other split as it is. `texts` as in `documents_of`."""
@@ -32,15 +34,11 @@ def unit_inputs(task: Task, split: Split, texts: Sequence[str]) -> Split:
 
 
 def documents_of(
-    task: Task,
-    split: Split,
-    texts: Sequence[str],
-    words: Callable[[int], list[str]] | None,
-    inputs: np.ndarray | None = None,
+    task: Task, split: Split, texts: Sequence[str], words: Words | None, inputs: np.ndarray | None = None
 ) -> Any:
     """Lists of the documents of each input of a split, which are read once: its texts with their words, or in a split of `unit_inputs` its features
-    as words. `texts` are the dataset's, whose numbers the split has; `words` returns the words of the text with a number (None: none are read, but
-    what is marked in the texts follows them); `inputs` are the numbers of the inputs to return, in ascending order (None: all)."""
+    as words. `texts` are the dataset's, whose numbers the split has. Without `words`, no words are read, but what is marked in the texts follows them.
+    `inputs` are the numbers of the inputs to return, in ascending order (None: all)."""
     if TARGET_KINDS[task.kind].by_unit:
         return _unit_documents(task, split, texts, inputs)
     documents = {text: Document(texts[text], words(text) if words else []) for text in np.unique(split.texts).tolist()}

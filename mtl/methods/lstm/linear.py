@@ -88,7 +88,8 @@ def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, langua
             part = _read(path, config, task)
             if part is None and (part := _train(config, dataset, task, texts, bar)) is not None:
                 _write(path, task, part)
-            parts += [] if part is None else [part]
+            if part is not None:
+                parts.append(part)
             done += fit_count(task)
             bar.reach(done)
     models = {id: model for part in parts for id, model in part.models.items()}

@@ -35,13 +35,7 @@ def new_network(
 
 
 def pretrain(
-    config: Config,
-    data: Coded,
-    sequences: Sequences,
-    embeddings: Embeddings,
-    seed: int,
-    folder: Path,
-    shared: SharedStage1,
+    config: Config, data: Coded, texts: Sequences, embeddings: Embeddings, seed: int, folder: Path, shared: SharedStage1
 ) -> Network:
     """The network with the weights of the best validation of stage 1. It is loaded if `folder` has a finished stage, else trained, or taken from
     another run that has trained the same stage 1. `folder` receives what `fit` writes, or the weights of the other run."""
@@ -59,7 +53,7 @@ def pretrain(
             config,
             data,
             network,
-            TaskInput(sequences),
+            TaskInput(texts),
             {task.id: data.train(task, config.loss, seed) for task in data.dataset.trained_tasks},
             falling_adam(settings.learning_rate, settings.final_learning_rate, settings.max_steps),
             section="pretrain",

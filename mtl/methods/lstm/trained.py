@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,34 +45,28 @@ def new_encoder(config: Config, embedder: Any, dim: int) -> Encoder:
     return Encoder(embedder, dim, *sizes, *dropouts, encoder.join_input)
 
 
+@dataclass(eq=False)
 class TrainedLstm(TrainedNetworks):
     """`mtl.methods.method.Model` of the LSTM: the encoder and the heads of one seed."""
 
+    config: Config
+    language: str
+    folder: Path
+    encoder: Encoder  # that of stage 1, on the device to compute on
+    sequences: Callable[[TokenizedTexts], Sequences]  # turns texts, whose words may be new, into the encoder's input
+    embeddings: Embeddings | Reader
+    answers: Answers
+    trained_on: Sequence[str] = ()
+    linear: "TrainedFloor | None" = None  # the models that heads add their outputs to
+    reader: Reader | None = None  # the embeddings of a finished run; None while it is trained
     pooling = "max"  # as in training
 
-    def __init__(
-        self,
-        config: Config,
-        language: str,
-        folder: Path,
-        encoder: Encoder,
-        sequences: Callable[[TokenizedTexts], Sequences],
-        embeddings: Embeddings | Reader,
-        answers: Answers,
-        trained_on: Sequence[str] = (),
-        linear: "TrainedFloor | None" = None,
-        reader: Reader | None = None,
-    ) -> None:
-        """The encoder is that of stage 1, on the device to compute on. `sequences` turns tokenized texts, whose words may be new, into its input, and
-        `linear` are the models that heads add their outputs to. `reader` has the embeddings of a finished run; None while it is trained."""
-        super().__init__(config, encoder.device, config.finetune.batch_size, self._open, answers)
-        self.language, self.folder = language, folder
-        self.encoder = encoder.eval()
-        self.sequences, self.embeddings = sequences, embeddings
-        self.trained_on, self.linear, self.reader = trained_on, linear, reader
-        self.dim = encoder.output_size
-        self.parameters_without_embeddings = sum(parameter.numel() for parameter in encoder.lstm.parameters())
-        self.parameters = self.parameters_without_embeddings + embeddings.parameters()
+    def __post_init__(self) -> None:
+        super().__init__(self.config, self.encoder.device, self.config.finetune.batch_size, self._open, self.answers)
+        self.encoder.eval()
+        self.dim = self.encoder.output_size
+        self.parameters_without_embeddings = sum(weight.numel() for weight in self.encoder.lstm.parameters())
+        self.parameters = self.parameters_without_embeddings + self.embeddings.parameters()
 
     def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> tuple[Split, TaskInput]:
         config, head = self.config, task.answered_by or task.id
