@@ -37,7 +37,7 @@ def documents_of(
     task: Task, split: Split, texts: Sequence[str], words: Words | None, inputs: np.ndarray | None = None
 ) -> Any:
     """Lists of the documents of each input of a split, which are read once: its texts with their words, or in a split of `unit_inputs` its features
-    as words. `texts` are the dataset's, whose numbers the split has. Without `words`, no words are read, but what is marked in the texts follows them.
+    as words. `texts` are the dataset's, whose numbers the split has. Without `words`, none are read, but what is marked in the texts follows them.
     `inputs` are the numbers of the inputs to return, in ascending order (None: all)."""
     if TARGET_KINDS[task.kind].by_unit:
         return _unit_documents(task, split, texts, inputs)
