@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-    from mtl.reports.board import Leaderboard, Row
+    from mtl.reports.board import Leaderboard
+    from mtl.reports.rows import Row
 
 Compared: TypeAlias = Run | str | PathLike[str]
 """A run, its folder, or a folder of runs."""

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import fields
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -18,7 +18,7 @@ from mtl.base.interface import checked
 from mtl.base.settings.schema import Config
 from mtl.base.wording import counted
 from mtl.runs import finished
-from mtl.runs.summary import Summary
+from mtl.runs.records import Summary
 from mtl.runs.table import render
 from mtl.tasks.suite import AVERAGE, load_suite
 from mtl.tasks.targets import one_label_kind, target_kind
@@ -258,9 +258,10 @@ run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
 def run_job(job: "Job", command: str) -> Run:
     """Make the run, or the part of it that is not done yet. Its summary records `command`, the command line or the call. Raises UserError as
     `mtl.jobs.baseline.run_baseline` does."""
-    from mtl.jobs.baseline import run_baseline, train_logistic
+    from mtl.jobs.baseline import run_baseline
+    from mtl.jobs.beside import train_logistic
 
-    train_logistic(job, command)
+    train_logistic(job, partial(run_baseline, command=command))
     folder, was_finished = job.folder, job.is_finished
     # Also a last seed that is left: with all threads, its scores would have other last digits.
     if job.config.runs_apart:

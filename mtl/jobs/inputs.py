@@ -21,7 +21,7 @@ from mtl.jobs.machine import device_of, prepare_machine
 from mtl.methods import METHODS
 from mtl.methods.method import BuildRequest, Method
 from mtl.runs.folder import REMEDY
-from mtl.runs.summary import Summary, read_summary
+from mtl.runs.records import Summary, read_summary
 
 if TYPE_CHECKING:
     from mtl.embedders.find import Vectors

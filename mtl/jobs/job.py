@@ -18,7 +18,8 @@ from mtl.base.typed import declared_keys
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.base.wings import lazy
 from mtl.data.splits import choose_scored, has_files
-from mtl.jobs.layers import COMMAND_LINE, DEFAULTS, merged_config, read_layers
+from mtl.jobs.configuration import merged_config
+from mtl.jobs.setting_files import COMMAND_LINE, DEFAULTS, read_layers
 from mtl.jobs.values import PredictedValues
 from mtl.methods import METHODS
 from mtl.runs.folder import RunFolder
@@ -185,7 +186,7 @@ def load_run(settings: Mapping[str, Any], placed: Callable[[Job], Job] = lambda 
 
 
 def load_job(settings: Mapping[str, Any]) -> Job:
-    """The run that settings (by dotted keys) describe; what they leave open comes from files (`mtl.jobs.layers.read_layers`). Raises InputError for
+    """The run that settings (by dotted keys) describe; what they leave open comes from files (`mtl.jobs.setting_files.read_layers`). Raises InputError for
     an unknown key, a bad value or a missing file."""
     layers = read_layers(settings)
     config, origins = merged_config(layers, settings)

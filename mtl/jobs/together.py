@@ -18,7 +18,7 @@ from mtl.jobs.inputs import check_begun, prepare
 from mtl.jobs.job import Job
 from mtl.jobs.machine import check_precision, exact, precision
 from mtl.methods import METHODS
-from mtl.runs.summary import SeedScores
+from mtl.runs.records import SeedScores
 
 logger = logging.getLogger("mtl")
 

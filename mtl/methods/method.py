@@ -11,7 +11,7 @@ import numpy as np
 from mtl.base.settings.layers import matches
 from mtl.base.settings.schema import Config
 from mtl.base.wings import resolve
-from mtl.runs.folder import MethodFacts
+from mtl.runs.records import MethodFacts
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import Task

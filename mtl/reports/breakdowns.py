@@ -6,7 +6,8 @@ from statistics import median
 
 import numpy as np
 
-from mtl.reports.board import Breakdown, Row, Score
+from mtl.reports.board import Breakdown
+from mtl.reports.rows import Row, Score
 from mtl.runs.finished import FinishedRun
 from mtl.tasks.metrics import metric_named, weighted_scores
 from mtl.tasks.task import Task

@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
-from mtl.reports.board import Group, Leaderboard, Row
+from mtl.reports.board import Group, Leaderboard
+from mtl.reports.rows import Row
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",

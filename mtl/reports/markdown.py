@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from mtl.base.wording import MISSING, counted, escaped, markdown_table
-from mtl.reports.board import COSTS, Breakdown, Column, Group, Leaderboard, Row, cost_cell
+from mtl.reports.board import Breakdown, Column, Group, Leaderboard
+from mtl.reports.rows import COSTS, Row, cost_cell
 from mtl.tasks.suite import AVERAGE
 
 SIGNS = {"better": "▲", "worse": "▼", "undecided": "≈", "too few seeds": "?"}

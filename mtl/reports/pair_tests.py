@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 
-from mtl.reports.board import PairTests, Row, average_order
+from mtl.reports.board import PairTests
+from mtl.reports.rows import Row, average_order
 from mtl.stats.comparison import PairTest, Sample, compare
 from mtl.stats.families import ColumnTests, all_tails, family_tests, rank_intervals, with_holm
 from mtl.tasks.suite import AVERAGE

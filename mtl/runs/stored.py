@@ -15,7 +15,7 @@ from mtl.base.untrusted_yaml import read_yaml
 from mtl.base.wording import MISSING, counted, format_bytes
 from mtl.runs.finished import read_suite
 from mtl.runs.folder import LOCK, RunFolder
-from mtl.runs.summary import read_summary
+from mtl.runs.records import read_summary
 from mtl.runs.table import average_marks
 from mtl.tasks.suite import Suite
 

@@ -2,7 +2,7 @@
 
 import codecs
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from mtl.submissions.format import Checked
 from mtl.submissions.row_files import PREDICTION, RowFile, data_files, data_remarks, show
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
 
 MOST_PROBLEMS = 10  # of one file that are listed
 
@@ -39,37 +40,50 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
         for name, content in contents.items()
         if content.startswith(codecs.BOM_UTF8)
     ]
-    compared = []
     notes: list[str] = []
+    compared: list[Mapping[str, RowFile]] = []  # the data of the tasks that the submission has
     figures: Figures = {}
     for task in suite.tasks.values():
-        files: dict[str, RowFile] = {}
-        for split in SPLITS:
-            if (content := contents.get(rows_name(task, split))) is not None:
-                name = f"{path}/{rows_name(task, split)}"
-                files[split] = RowFile(task, split, name, split_lines(content, name, most=MOST_PREDICTIONS))
-        if not files:
+        if not (files := _read_row_files(path, contents, task)):
             continue
         expected = data.get(task.id, {})
         compared.append(expected)
         figures[task.id] = {}
-        task_problems = [f"{path}/{rows_name(task, split)}: is missing" for split in expected if split not in files]
-        for split, file in files.items():
-            if split in expected:
-                task_problems += file_problems(file, expected[split])
-            else:
-                task_problems.append(f"{file.name}: {data_dir} has no {split} file of the task to compare with")
-        problems += task_problems
-        if task_problems:
+        if task_problems := _compare_task(path, task, files, expected, data_dir):
+            problems += task_problems
             continue
         for split, file in files.items():
             predictions, _ = file.targets_and_errors
             figures[task.id][split] = measure(suite, expected[split], predictions)
-            if note := target_kind(task).remark(predictions):
-                notes.append(f"{file.name}: {note}")
+            if remark := target_kind(task).remark(predictions):
+                notes.append(f"{file.name}: {remark}")
     problems += entry_problems(path, contents, suite, read_template(suite, data_dir), figures)
     problems += foreign_problems(path, suite, foreign, "a submission")
     return Checked(problems, data_remarks(compared, data_dir), notes)
+
+
+def _read_row_files(path: Path, contents: Mapping[str, bytes], task: Task) -> dict[str, RowFile]:
+    """The files of a task in the submission at `path`, by split, from the contents of its files."""
+    names = {split: rows_name(task, split) for split in SPLITS if rows_name(task, split) in contents}
+    return {
+        split: RowFile(
+            task, split, f"{path}/{name}", split_lines(contents[name], f"{path}/{name}", most=MOST_PREDICTIONS)
+        )
+        for split, name in names.items()
+    }
+
+
+def _compare_task(
+    path: Path, task: Task, files: Mapping[str, RowFile], expected: Mapping[str, RowFile], data_dir: Path
+) -> list[str]:
+    """The problems of a task's files in the submission at `path`, beside the files of the data folder that are expected; both by split."""
+    problems = [f"{path}/{rows_name(task, split)}: is missing" for split in expected if split not in files]
+    for split, file in files.items():
+        if split in expected:
+            problems += file_problems(file, expected[split])
+        else:
+            problems.append(f"{file.name}: {data_dir} has no {split} file of the task to compare with")
+    return problems
 
 
 def file_problems(file: RowFile, data: RowFile) -> list[str]:

@@ -14,7 +14,7 @@ from mtl.base.untrusted import inside, is_inside, parse_json
 from mtl.data.columns import optional_value
 from mtl.data.examples import read_examples
 from mtl.data.files import read_bytes
-from mtl.runs.folder import scored_rows
+from mtl.runs.rows import scored_rows
 from mtl.submissions.files import SPLITS, is_entry
 from mtl.submissions.row_files import RowFile, show
 from mtl.tasks.metrics import METRICS, is_metric, score

@@ -11,7 +11,8 @@ from mtl.base.errors import InputError
 from mtl.base.wording import listed
 from mtl.data.examples import read_examples
 from mtl.data.splits import read_task
-from mtl.runs.folder import FILE, RunFolder, recorded_rows, scored_rows
+from mtl.runs.folder import FILE, RunFolder
+from mtl.runs.rows import recorded_rows, scored_rows
 from mtl.submissions.data_rows import DataRows, put_to_rows, read_sources
 from mtl.submissions.files import prediction_names, read_files
 from mtl.submissions.row_files import labelled_file, layout_of
@@ -98,7 +99,7 @@ def _gold(task: Task, split: str, gold_dir: Path, held_out: float) -> tuple[Data
     task = replace(task, breakdown=None)  # a score needs no such columns
     recorded = gold_dir / f"{split}_{task.id}.tsv"
     if recorded.is_file():
-        rows = recorded_rows(task, recorded, RunFolder(gold_dir.parent))
+        rows = recorded_rows(task, recorded, RunFolder(gold_dir.parent).scored_rows)
         task = replace(task, header=None, reading=None)  # which say how the data is read, not what the run recorded
         return DataRows(task, split, recorded, rows.targets, rows.candidates), rows
     if labelled := labelled_file(task, split, gold_dir):

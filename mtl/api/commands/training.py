@@ -156,7 +156,7 @@ def paths_and_settings(words: "Sequence[str]") -> tuple[list[str], dict[str, Any
 
 def _next_command(job: "Job") -> str:
     """What a user could do after a run, as a command: train an LSTM, train further seeds, or compare all runs."""
-    from mtl.jobs.layers import COMMAND_LINE
+    from mtl.jobs.setting_files import COMMAND_LINE
     from mtl.methods import METHODS
 
     config, folder = job.config, job.folder.path

@@ -34,7 +34,8 @@ from mtl.methods.lstm.trained import new_network
 from mtl.methods.networks import TaskInput
 from mtl.model.network import Network
 from mtl.model.sequences import Sequences
-from mtl.runs.folder import FORMAT, read_stage
+from mtl.runs.folder import FORMAT
+from mtl.runs.records import read_stage
 from mtl.training.checkpoints import DONE, WEIGHTS, load_finished, weights_fit
 from mtl.training.optimizers import falling_adam
 from mtl.training.precision import training_precision
