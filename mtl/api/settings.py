@@ -17,7 +17,8 @@ Settings: TypeAlias = str | Mapping[str, Any]
 
 def plain_settings(settings: Sequence[Settings], named: Mapping[str, Any]) -> dict[str, Any]:
     """Settings by dotted keys, with values as YAML has them; `suite` is a name or a path. Later settings replace earlier ones, as on the command
-    line, and keyword arguments (`named`) all others. Raises InputError for a string that is not key=value, and a key that is not a string.
+    line, and keyword arguments (`named`) all others. Raises InputError for a string that is not key=value, a key that is not a string,
+    what is no suite, and a list that is too long.
 
     >>> plain_settings(["encoder.hidden_size=64", {"encoder": {"num_layers": 1}}], {"suite": "klej-sample", "seeds": 2})
     {'encoder.hidden_size': 64, 'encoder.num_layers': 1, 'suite': 'klej-sample', 'seeds': 2}
@@ -43,8 +44,8 @@ def call_text(settings: Mapping[str, Any]) -> str:
 
 
 def _flat(tree: Mapping[Any, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested settings by dotted keys, which begin with the prefix; a `Suite` becomes the settings of its file and its data. Raises InputError for a
-    key that is no string, a suite that is none, and a list that is too long."""
+    """Nested settings by dotted keys that begin with the prefix; for a `Suite`, those of its file and its data. Raises InputError as
+    `plain_settings`."""
     flat: dict[str, Any] = {}
     for key, value in tree.items():
         if not isinstance(key, str):
@@ -61,8 +62,7 @@ def _flat(tree: Mapping[Any, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A value as YAML has it: a path is a string, an array or another sequence a list, a number of numpy one of Python's own. Raises InputError for a
-    list that is too long."""
+    """A value as YAML has it: a path is a string, a sequence a list, a numpy number one of Python. Raises InputError for a list that is too long."""
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if hasattr(value, "tolist") and not isinstance(value, type):

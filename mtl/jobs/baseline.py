@@ -1,7 +1,6 @@
-"""A run from its beginning to its end: begin, train each seed, sum up.
+"""A run from its beginning to its end: begin, train each seed, sum up. `run_baseline` is the recipe; what it calls stands below it.
 
-`run_baseline` is the recipe; what it calls stands below it. What a run is made from, and whether a finished run still is what
-would be made, is in `mtl.jobs.inputs`; `mtl.jobs.together` does the same in several processes, for one run or many."""
+What a run is made from is in `mtl.jobs.inputs`; `mtl.jobs.together` does the same in several processes, for one run or many."""
 
 import json
 import logging
@@ -79,8 +78,7 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     used_precision = precision(config)
     folder.check_precision(used_precision)
     write_generated(job.suite, job.data_dir)
-    # Missing files are found before minutes of reading and tokenizing.
-    check_present(job.suite, job.run_tasks, job.data_dir)
+    check_present(job.suite, job.run_tasks, job.data_dir)  # before minutes of reading and tokenizing
     vectors = METHODS[config.method].find_inputs(config, job.suite)
     stamps = source_stamps(config, vectors)
     dataset, method = prepare(job, vectors)

@@ -49,8 +49,7 @@ def train_logistic(job: Job, make: Callable[[Job], object]) -> None:
 
 
 def kept_logistic(job: Job, inputs: Mapping[str, str]) -> Beside | None:
-    """The scores of the finished logistic regression on the rows that the run is scored on, by the fingerprints of the run's inputs; None: there is
-    none, or it is the run itself."""
+    """The scores of the finished logistic regression on the rows that score the run, whose inputs have these fingerprints; None: there is none."""
     config = job.config
     if not config.baselines or config.method == LOGISTIC or config.imported.rows:
         return None

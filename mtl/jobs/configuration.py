@@ -17,9 +17,8 @@ MOST_SEEDS = 10_000
 
 
 def merged_config(layers: Layers, settings: Mapping[str, Any]) -> tuple[Config, dict[str, str]]:
-    """The configuration that the layers and the settings of the command line (by dotted keys) make, and for each key the name of the layer of its
-    value. Raises InputError for a key that does not exist, for a value that is missing or makes no sense, and for one that does not fit the variant;
-    it names the layer, if this is neither DEFAULTS nor COMMAND_LINE."""
+    """The configuration that the layers and the settings of the command line (by dotted keys) make, and by key the name of the layer of its value.
+    Raises InputError for an unknown key, a missing or bad value, and one that does not fit the variant; it names the layer of a file."""
     merged: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for origin, layer in layers.settings.items():
@@ -72,8 +71,7 @@ def _listed_seeds(seeds: Any) -> Any:
 
 
 def _fault_origin(error: InputError, origins: Mapping[str, str]) -> str:
-    """The name of the layer that an error of the configuration comes from: that of the key, of a key in it, or of the section that it is in. A key
-    without a value is missing in the layer that begins its section."""
+    """The name of the layer that an error comes from: that of the key, of a key in it, or of its section; without a value, of the section's first."""
     key = f"{error.section}{error.unknown}" if isinstance(error, UnknownKey) else str(error.key)
     near = [name for name in origins if f"{name}.".startswith(f"{key}.") or key.startswith(f"{name}.")]
     if near:

@@ -144,9 +144,5 @@ class Ensemble(Method):
         ]
         if self.thresholds:
             notes.append(f"The decision threshold was chosen on dev: {', '.join(self.thresholds)}.")
-        return {
-            "family": "ensemble",
-            **common_facts(summaries),
-            "title": f"ensemble of {members.total()}: {'; '.join(named)}",
-            "notes": notes,
-        }
+        title = f"ensemble of {members.total()}: {'; '.join(named)}"
+        return {"family": "ensemble", **common_facts(summaries), "title": title, "notes": notes}

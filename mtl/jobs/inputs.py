@@ -95,9 +95,8 @@ def check_begun(job: Job) -> Summary | None:
 
 
 def _check_sources(job: Job) -> None:
-    """Raise InputError if a finished run was made from other vectors or another transformer than those that the job names. They are read only if
-    the job names another place than the run, or if the size or time of a file differs from what was noted. If the named files do not exist,
-    nothing is compared."""
+    """Raise InputError if a finished run was made from other vectors or another transformer than the job names. They are read only if the job names
+    another place, or the size or time of a file differs from what was noted; without the named files, nothing is compared."""
     config, folder, kind = job.config, job.folder, METHODS[job.config.method]
     try:
         vectors = kind.vectors(config, job.suite)
@@ -119,8 +118,7 @@ def _check_sources(job: Job) -> None:
     with_these_threads = replace(config, trainer=replace(config.trainer, threads=None))
     dataset, method = prepare(replace(job, config=with_these_threads), vectors)
     inputs = {**dataset.fingerprints, **method.fingerprints}
-    # A finished run has its tokens.
-    if differing := [name for name in folder.changed_inputs(inputs) if name != "tokenizer"]:
+    if differing := [name for name in folder.changed_inputs(inputs) if name != "tokenizer"]:  # it has its tokens
         problem = f"this run is finished, and was made from other inputs: {', '.join(differing)} ({why})"
         raise InputError(f"{problem}; {REMEDY}", path=folder.path)
     write_json(folder.sources, stamps)

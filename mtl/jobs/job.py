@@ -81,8 +81,7 @@ class Job:
     @cached_property
     def absent(self) -> list[str]:
         """The ids of the tasks that a run leaves out because none of their files is there, or because another such task answers them. Only a suite
-        that says so (`allow_missing`) has such tasks, and only if `tasks` does not name them. If no task is there, none is left out: all data is
-        missing."""
+        that says so (`allow_missing`) has such tasks, if `tasks` does not name them. If all tasks are absent, none is left out."""
         if not self.suite.allow_missing or self.config.tasks is not None:
             return []
         answered = [task for task in self.tasks if task.id not in self.unanswered]
@@ -111,8 +110,8 @@ class Job:
         return changed
 
     def check_folder(self) -> None:
-        """Raise InputError, which names the keys, if the run's folder belongs to another configuration. Methods that train take further seeds, and
-        some seeds of a finished run."""
+        """Raise InputError, which names the keys, if the folder has another configuration. Methods that train take more or fewer seeds than it
+        has."""
         self.folder.check(self.config, takes_seeds=METHODS[self.config.method].builds is not None)
 
     def check_memory(self) -> None:
@@ -186,8 +185,8 @@ def load_run(settings: Mapping[str, Any], placed: Callable[[Job], Job] = lambda 
 
 
 def load_job(settings: Mapping[str, Any]) -> Job:
-    """The run that settings (by dotted keys) describe; what they leave open comes from files (`mtl.jobs.setting_files.read_layers`). Raises InputError for
-    an unknown key, a bad value or a missing file."""
+    """The run that settings (by dotted keys) describe; what they leave open comes from files (`read_layers`). Raises InputError for an unknown key, a
+    bad value or a missing file."""
     layers = read_layers(settings)
     config, origins = merged_config(layers, settings)
     preset: dict[str, Any] = {}

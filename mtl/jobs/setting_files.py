@@ -100,8 +100,8 @@ def _check_variant_is_read(variant: Mapping[str, Any], baseline: Mapping[str, An
 
 
 def _read_settings(kind: str, name: str, embeddings: str) -> dict[str, Any]:
-    """The settings of an architecture or a preset, as `kind` says, with this name or path. Its section `embeddings` has a section for each kind of
-    embeddings, of which only that for these embeddings applies."""
+    """The settings of the architecture or preset (`kind`) of this name or path. Its section `embeddings` has parts, of which that for these
+    applies."""
     content, origin, configs = _read_named(kind, name), f"{kind}={name}", shipped("configs")
     # Runs are told apart by these names, and both kinds stand in the same part of a run's name.
     file = f"{content[kind]}.yaml"

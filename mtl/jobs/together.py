@@ -127,8 +127,7 @@ def begin_apart(job: Job) -> Prepared:
 
 def run_apart(job: Job, seed: int) -> None:
     """Run one seed of a run that has begun (`mtl.jobs.baseline.begin`) in a separate process, perhaps on another machine. The environment sets how
-    many threads it uses. Raises InputError also if the data, the vectors or the precision are not those that the run was begun with: a machine may
-    have other copies."""
+    many threads it uses. Raises InputError also if the machine has other data, vectors or precision than the run was begun with."""
     logger.setLevel(logging.WARNING)  # the first process has logged what it read
     config, folder, host = job.config, job.folder, socket.gethostname()
     with_these_threads = replace(config, trainer=replace(config.trainer, threads=None))

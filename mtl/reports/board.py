@@ -56,8 +56,7 @@ class Breakdown:
     column: str
     parts: Sequence[tuple[str, int]]  # each value with its number of rows
     left_out: int  # how many values are not shown
-    # By index of a row of the leaderboard, a score for each part.
-    scores: dict[int, Sequence[Score]] = field(default_factory=dict)
+    scores: dict[int, Sequence[Score]] = field(default_factory=dict)  # by index of a row, a score for each part
     counted: str = "rows"  # what the numbers of parts count
 
 
@@ -69,8 +68,7 @@ class SettingsSpread:
     settings: int  # how many there are
     keys: Sequence[str]  # those of the configuration in which the settings differ
     deviations: dict[str, float]  # by task id, the population standard deviation of the settings' dev scores
-    # The mean of the deviations over the suite's averaged tasks among them; None if there are none.
-    average: float | None
+    average: float | None  # the mean of the deviations over the suite's averaged tasks; None: there are none
 
 
 @dataclass(frozen=True)
@@ -81,11 +79,9 @@ class PairTests:
     comparisons: Mapping[tuple[int, int], Mapping[str, PairTest]] = field(default_factory=dict)
     references: Sequence[int] = ()  # the indices of the rows that every run was compared with; empty: every pair
     by_score: bool = False  # whether the references were chosen by their scores
-    # For how many tests Holm's correction is made: those that are made, or, if the references were chosen by their scores, those of every pair,
-    # as the choice depends on them.
+    # For how many tests Holm's correction is made: those that are made, or those of every pair, on which references chosen by scores depend.
     family: int = 0
-    # The interval of each run's rank, by task id or AVERAGE, and by the index of the row; only of columns whose runs are all on the same rows,
-    # and none if the user names references.
+    # The intervals of ranks by column, then by the index of a run's row: of columns with all runs on the same rows; none with named references.
     ranks: Mapping[str, Mapping[int, tuple[int, int]]] = field(default_factory=dict)
 
     @property
@@ -108,16 +104,13 @@ class Leaderboard:
     tests: PairTests = field(default_factory=PairTests)
     groups: Sequence[Group] = ()
     page_groups: Sequence[Group] | None = None  # the groups on the page; None: `groups`
-    # The columns of the main table in Markdown and LaTeX, where `columns` are too many for one table; else None.
-    table: Mapping[str, Column] | None = None
-    # The title above the groups; None: that of groups by metric, and likewise `groups_note`, the page's note below it.
-    groups_title: str | None = None
-    groups_note: str | None = None
+    table: Mapping[str, Column] | None = None  # the columns in Markdown and LaTeX, if `columns` are too many there
+    groups_title: str | None = None  # above the groups; None: that of groups by metric
+    groups_note: str | None = None  # the page's note below the title; None: that of groups by metric
     breakdowns: Sequence[Breakdown] = ()
     settings: Sequence[SettingsSpread] = ()
     unscored: Sequence[str] = ()  # tasks of the benchmark without a column: every average lacks them
-    # Whether our rows have an average only over all tasks, as there are published rows beside them.
-    whole_averages: bool = False
+    whole_averages: bool = False  # whether our rows have only averages over all tasks, since published rows do
     noun: str = "own run"  # what the page calls one of our rows
 
     @property

@@ -59,22 +59,12 @@ def _table(
         for row, cells in family:
             name = f"{row.label} ({row.name})" if row.ours else row.name
             body.append(_line([escape(name), row.split, *cells]))
-    return "\n".join(
-        [
-            r"\begin{table*}",
-            r"\centering",
-            r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%",
-            rf"\begin{{tabular}}{{ll{'r' * (len(titles[0]) - 2)}}}",
-            r"\toprule",
-            *map(_line, titles),
-            *body,
-            r"\bottomrule",
-            r"\end{tabular}}",
-            rf"\caption{{{escape(caption)}}}",
-            rf"\label{{tab:{re.sub('[^0-9A-Za-z]+', '-', board.name + label)}}}",
-            r"\end{table*}",
-        ]
-    )
+    begin = [r"\begin{table*}", r"\centering", r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%"]
+    columns = rf"\begin{{tabular}}{{ll{'r' * (len(titles[0]) - 2)}}}"
+    table = [columns, r"\toprule", *map(_line, titles), *body, r"\bottomrule", r"\end{tabular}}"]
+    name = re.sub("[^0-9A-Za-z]+", "-", board.name + label)
+    end = [rf"\caption{{{escape(caption)}}}", rf"\label{{tab:{name}}}", r"\end{table*}"]
+    return "\n".join([*begin, *table, *end])
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -70,20 +70,17 @@ class Row:
     reduced: Sequence[str] = ()  # the tasks whose split sizes or files differ from the published ones
     # For each task that is scored on other examples than those of the other runs on its split, a key that is equal for the same examples.
     apart: Mapping[str, str] = field(default_factory=dict)
-    # The columns of tasks with training rows that an encoder was trained on, and of the means that count such a task.
-    seen: Sequence[str] = ()
+    seen: Sequence[str] = ()  # the columns of tasks that an encoder was trained on, and of means with such a task
     partial: Sequence[str] = ()  # the means, except AVERAGE, that lack one of their tasks
     marks: Mapping[str, str] = field(default_factory=dict)
     # Why a score or a mean is marked, by column. Marked scores compare only with scores marked for an equal reason.
     reasons: Mapping[str, Hashable] = field(default_factory=dict)
     splits: Mapping[str, str] = field(default_factory=dict)
-    # Scores by other metrics, by task id and metric.
-    further: Mapping[str, Mapping[str, Score]] = field(default_factory=dict)
+    further: Mapping[str, Mapping[str, Score]] = field(default_factory=dict)  # by other metrics: by task id and metric
     cost: Mapping[str, float | None] | None = None  # by the keys of COSTS; None for a published row
     run: FinishedRun | None = None
     samples: Mapping[str, Sample] = field(default_factory=dict)  # what the row's tests resample, by task id and AVERAGE
-    # For each of the samples, a key that is equal for rows of the board with this score on the same rows.
-    comparable: Mapping[str, str] = field(default_factory=dict)
+    comparable: Mapping[str, str] = field(default_factory=dict)  # by the same, keys that are equal for equal rows
     page: str | None = None  # the address of a page of its own, relative to the report's
 
     @property
@@ -100,9 +97,8 @@ class Row:
         return self.means.get(column) or self.scores.get(column)
 
     def mark(self, column: str) -> str:
-        """The marks of a score: * for a mean without some of its tasks; and for a task or a mean with one, † where its data differs from the
-        published data, ‡ where the encoder has seen training rows of it, § where it is scored on other examples than the other runs, ¶ where
-        the examples that score it chose its setting."""
+        """The marks of a score: * for a mean without some of its tasks; for a task, or a mean with one, † where its data differs from the published
+        data, ‡ where the encoder has seen its training rows, § where other examples score it, ¶ where these chose its setting."""
         return self.marks.get(column, "")
 
     def split_of(self, column: str) -> str:

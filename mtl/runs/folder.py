@@ -113,8 +113,7 @@ class RunFolder:
                     (self.path / LOCK).unlink(missing_ok=True)
 
     def read_inputs(self) -> dict[str, str]:
-        """The fingerprints of the run's inputs, by name, with the keys `format` and `precision`. Raises InputError if there are none, or if
-        another version of mtl made the folder."""
+        """The fingerprints of the run's inputs, by name, with `format` and `precision`. Raises InputError for none, or another version of mtl."""
         inputs = read_json(self.inputs, dict[str, str])
         if (version := inputs.get("format")) != FORMAT:
             problem = f"has format {version}, that of another version of mtl; this version reads format {FORMAT}"
@@ -145,10 +144,8 @@ class RunFolder:
         """Raise InputError if the run was begun in another precision: `trainer.precision` may mean another one on another machine."""
         if self.config.exists() and (begun := self.read_inputs().get("precision")) != precision:
             force = ", set trainer.force_precision=true" if begun == "bf16-mixed" else ""
-            raise InputError(
-                f"{self.path}: was begun in precision {begun}, and this machine would continue in {precision}; continue on"
-                f" a machine like the first{force}, {REMEDY}"
-            )
+            problem = f"{self.path}: was begun in precision {begun}, and this machine would continue in {precision}"
+            raise InputError(f"{problem}; continue on a machine like the first{force}, {REMEDY}")
 
     def claim(self, config: Config, inputs: dict[str, str], precision: str) -> None:
         """Make a new folder belong to this configuration, these inputs (fingerprints by name) and this precision; of an older folder, check the

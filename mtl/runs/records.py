@@ -62,8 +62,7 @@ class Summary(MethodFacts):
     average: Score | None  # of the medians, over the tasks that the suite averages; None if the run has none of them
     partial: bool  # whether one of these tasks is missing
     missing: list[str]  # all tasks of the suite that are not in the run
-    # The tasks whose splits have other sizes than the published ones, or changed files, or that are scored on a part of their rows, or whose
-    # head belongs to such a task.
+    # The tasks with other split sizes than the published ones or changed files, scored on a part of their rows, or answered by such a task's head.
     reduced: list[str]
     changed: dict[str, list[str]]  # the changed splits of those that have the published sizes
     not_above_constant: list[str]  # the tasks whose median is not above the score of the constant answer

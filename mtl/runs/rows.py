@@ -20,10 +20,8 @@ class RecordedRows(TypedDict):
     """The rows that a task is scored on."""
 
     texts: str  # a hash of their texts
-    # The groups of rows that belong together, numbers; None: each row is apart.
-    groups: list[Annotated[int, Meta(ge=0, lt=2**31)]] | None
-    # The number of candidates of each row of a choice, or of units.
-    candidates: NotRequired[list[Annotated[int, Meta(ge=1, lt=2**31)]]]
+    groups: list[Annotated[int, Meta(ge=0, lt=2**31)]] | None  # the number of each row's group; None: each is apart
+    candidates: NotRequired[list[Annotated[int, Meta(ge=1, lt=2**31)]]]  # of a choice, or units, how many each row has
     columns: NotRequired[dict[str, list[str]]]  # the values that metrics and breakdowns read
     lines: NotRequired[list[Count]]  # their lines in the data file, where they are a sample of its rows
 
@@ -47,8 +45,7 @@ def recorded_rows(task: Task, gold: Path, record: Path) -> ScoredRows:
 
 
 def recorded_groups(texts: str, groups: Sequence[int] | None, rows: int) -> tuple[str, np.ndarray]:
-    """A key that is equal for the same rows in the same groups, and the group of each of so many rows, numbers from 0, int64 (rows,); from what
-    `describe_rows` says of them."""
+    """A key that is equal for the same rows in the same groups, and each row's group, a number from 0, int64 (rows,); from `describe_rows`."""
     # With only one group, groups cannot be resampled, so each row counts as a group.
     names = np.arange(rows) if groups is None or len(set(groups)) == 1 else np.array(groups)
     key = hashlib.sha256(repr((texts, groups)).encode()).hexdigest()

@@ -8,7 +8,8 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.data.files import split_lines
-from mtl.submissions.entry import Figures, entry_problems, measure, read_template
+from mtl.submissions.entry import Figures, measure, read_template
+from mtl.submissions.entry_problems import entry_problems
 from mtl.submissions.files import MOST_PREDICTIONS, SPLITS, foreign_problems, is_entry, read_files, rows_name
 from mtl.submissions.format import Checked
 from mtl.submissions.row_files import PREDICTION, RowFile, data_files, data_remarks, show

@@ -15,7 +15,8 @@ from mtl.data.records import Record, column_names, read_records
 from mtl.data.sampled import RowSample
 from mtl.submissions.answers import Labels, answer_targets
 from mtl.submissions.files import prediction_names, rows_name
-from mtl.submissions.lines import ID, Order, PredictionLines, read_cells, read_json_by_id, read_json_lines
+from mtl.submissions.forms import read_cells, read_json_by_id, read_json_lines
+from mtl.submissions.lines import ID, Order, PredictionLines
 from mtl.submissions.matching import match_columns, match_ids, number_error
 from mtl.submissions.row_files import show
 from mtl.tasks.suite import Suite

@@ -53,8 +53,7 @@ def prediction_names(suite: Suite) -> dict[str, tuple[str, str]]:
 def predicted_splits(
     path: Path, names: Sequence[str], suite: Suite, beside: Callable[[str], object]
 ) -> set[tuple[str, str]]:
-    """The tasks and splits that a zip or a folder with these files has predictions for. Raises InputError for a file that is none of the suite's, and
-    of which `beside` does not say that it may stand beside them."""
+    """The tasks and splits that a zip or a folder with these files predicts. Raises InputError for a foreign file that `beside` does not allow."""
     known = prediction_names(suite)
     if foreign := [name for name in names if name not in known and not beside(name)]:
         if not known.keys() & {*names}:

@@ -16,7 +16,7 @@ from mtl.data.examples import read_examples
 from mtl.data.files import split_lines
 from mtl.runs.folder import FILE, RunFolder
 from mtl.submissions.files import foreign_problems, glue_name, read_files
-from mtl.submissions.lines import HEADER, read_tsv
+from mtl.submissions.forms import HEADER, read_tsv
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -39,8 +39,9 @@ class Checked:
     """What a comparison of a submission with data says, one line each."""
 
     problems: list[str]  # what is wrong with the submission, as "file:line: message"
-    # What keeps it from being submitted, such as rows that are not official.
-    remarks: list[str] = field(default_factory=list)
+    remarks: list[str] = field(
+        default_factory=list
+    )  # what keeps it from being submitted, as rows that are not official
     notes: list[str] = field(default_factory=list)  # what its user should know beside that
 
 

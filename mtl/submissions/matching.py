@@ -24,9 +24,8 @@ logger = logging.getLogger("mtl")
 
 
 def match_ids(lines: PredictionLines, rows: Mapping[str, int], described: str, is_sample: bool) -> list[int]:
-    """The order in which each row gets the prediction with its id. Raises InputError for an id that no row has, or that stands twice, and for a row
-    without a prediction. `rows` has the number of each row by its id, and `described` are the rows in messages. `is_sample`: whether the rows are a
-    sample, so that ids may be those of other rows of the split."""
+    """The order in which each row gets the prediction with its id. `rows` has the number of each row by its id; `described` are the rows in messages.
+    Raises InputError for a row without a prediction, an id that stands twice, and one that no row has, unless the rows are a sample."""
     positions: dict[int, int] = {}
     for position, id in enumerate(lines.marks.ids or ()):
         if isinstance(id, bool) or not isinstance(id, str | int):

@@ -18,7 +18,8 @@ from mtl.submissions.data_rows import DataRows
 from mtl.submissions.entry import LEFT_OUT, Figures, file_name, fill_entry, measure, read_entry, read_template, unfilled
 from mtl.submissions.files import MOST_PREDICTIONS, SPLITS, rows_name
 from mtl.submissions.format import Checked, Submitted
-from mtl.submissions.lines import Order, PredictionLines, RowMarks, read_json_lines
+from mtl.submissions.forms import read_json_lines
+from mtl.submissions.lines import Order, PredictionLines, RowMarks
 from mtl.submissions.row_files import RowFile, data_files, data_remarks, prediction_values
 from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import Target
@@ -62,20 +63,12 @@ def write_rows(submitted: Submitted) -> list[str]:
 def rejoin(
     path: Path, suite: Suite, tasks: Sequence[Task], data_dir: Path, out: Path, name: str | None = None
 ) -> Checked:
-    """Write to `out` the submission in `path` with the rows of `data_dir`'s files, unless there are problems.
-
-    A row gets the prediction of the row that has the same texts and, if the task has ids (`Submission.ids`), the same id. It may stand in
-    another split's file: in a submission, rows of our dev may be in its test file. A file with the same rows in the same order gets their
-    predictions one by one. A row without such a prediction, or with several different ones, is a problem.
-
-    Raises InputError if `out` exists, for a name that no file can have, and for files that cannot be read.
-
-    Args:
-        path: the submission, a zip or a folder.
-        tasks: those to write, as far as the submission and the data folder have them.
-        out: a folder that does not exist, or is empty.
-        name: the name of the system; None: the entry stays as it is.
-    """
+    """Write to `out`, a folder that is new or empty, the submission in `path`, a zip or a folder, with the rows of `data_dir`'s files, unless there
+    are problems; of these tasks, those that both have. `name` is that of the system; None: the entry stays as it is. A row gets the prediction of the
+    row that has the same texts and, if the task has ids (`Submission.ids`), the same id. It may stand in another split's file: in a submission, rows
+    of our dev may be in its test file. A file with the same rows in the same order gets their predictions one by one. A row without such a
+    prediction, or with several different ones, is a problem. Raises InputError if `out` exists, for a name that no file can have, and for files that
+    cannot be read."""
     try:
         typed(SubmissionConfig, {"header": "task", "name": name})
     except InputError as error:

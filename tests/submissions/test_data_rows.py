@@ -13,7 +13,8 @@ from rows_suite import GRAD_DEV
 
 from mtl.api.cli import main
 from mtl.submissions.data_rows import DataRows
-from mtl.submissions.lines import read_cells, read_json_lines, row_columns
+from mtl.submissions.forms import read_cells, read_json_lines
+from mtl.submissions.lines import row_columns
 from mtl.submissions.matching import exact_key, loose_key
 from mtl.tasks.task import Task
 

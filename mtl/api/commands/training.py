@@ -70,17 +70,15 @@ def add_training(commands: Commands) -> None:
 
 def run_and_print(job: "Job", command: str) -> None:
     """Run one job. Print its settings first, and its table, its duration and the table's path at the end."""
-    from mtl.api.run import run_job
+    from mtl.api.making import run_job
     from mtl.base.clock import format_duration
 
     start = time.monotonic()
     config, folder = job.config, job.folder
     job.check_memory()
-    print(
-        f"suite {job.suite.name} ({job.data_dir}) · {job.title}"
-        f" · seeds {' '.join(map(str, config.seeds))} · results in {folder.path}",
-        flush=True,
-    )
+    seeds = " ".join(map(str, config.seeds))
+    begun = f"suite {job.suite.name} ({job.data_dir}) · {job.title} · seeds {seeds} · results in {folder.path}"
+    print(begun, flush=True)
     print(f"{run_job(job, command).table()}\n")
     print(f"next: {_next_command(job)}")
     print(f"suite {job.suite.name}: {format_duration(time.monotonic() - start)}; {folder.table}")

@@ -41,9 +41,8 @@ class RunningUnit:
 
 
 class Processes:
-    """`mtl.jobs.engines.Engine` that starts a process for each unit. Unless a unit asks for a number of CPU threads, it has an equal share of the
-    machine's: that of `at_a_time` units, also if fewer are left, so that its results do not depend on the others. If there are several GPUs, they
-    are assigned in turn."""
+    """`mtl.jobs.engines.Engine` with a process for each unit. Unless a unit asks for a number of CPU threads, it has an equal share of the machine's,
+    that of `at_a_time` units also if fewer are left: its results do not depend on the others. Several GPUs are assigned in turn."""
 
     def run(self, units: Sequence[Unit], at_a_time: int, done: Done) -> None:
         """Execute the units, as `mtl.jobs.engines.Engine.run` describes it."""
